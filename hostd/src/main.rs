@@ -1,0 +1,2 @@
+//! hostd.
+fn main() {}
