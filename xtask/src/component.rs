@@ -1,0 +1,34 @@
+//! Turns a guest's core module into a component, and tells what a component imports.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+use wit_component::ComponentEncoder;
+use wit_parser::decoding::{DecodedWasm, decode};
+
+/// Wraps a core module that carries its WIT world in a custom section. Only what the code really
+/// calls becomes an import, however large that world is: this is what keeps a guest's authority
+/// small although all guests share one set of bindings.
+pub(crate) fn encode(module: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true);
+    encoder
+        .module(module)
+        .context("failed to read the guest's core module")?;
+    encoder
+        .encode()
+        .context("failed to make a component of the guest's core module")
+}
+
+/// The names of everything a component imports, such as `bench:host/log@0.1.0`.
+pub(crate) fn imports(component: &[u8]) -> Result<BTreeSet<String>> {
+    let decoded = decode(component).context("failed to read a component")?;
+    let DecodedWasm::Component(resolve, world) = decoded else {
+        bail!("this is an encoded WIT package, not a component");
+    };
+    let imports = &resolve.worlds[world].imports;
+    Ok(imports
+        .keys()
+        .map(|key| resolve.name_world_key(key))
+        .collect())
+}

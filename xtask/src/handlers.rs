@@ -1,0 +1,180 @@
+//! Builds the guests: every `handlers/*` and `runtime/guests/*` package becomes a core module, then a
+//! component, and the handlers are compiled ahead of time for the machine hostd will run on.
+//!
+//! An explicit step rather than a build script: the guests' toolchain is unusual enough that its
+//! messages must reach the user, and nested cargo calls inherit an environment that breaks it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Options;
+use crate::component;
+use crate::metadata::{Metadata, Package};
+use crate::progress;
+use crate::tool::Tool;
+use crate::toolchain::{self, TARGET, Toolchain};
+
+/// The profile of the workspace's manifest that guests are built with.
+const PROFILE: &str = "guest";
+
+/// A package that becomes a component.
+#[derive(Debug, PartialEq, Eq)]
+struct Guest {
+    package: String,
+    /// Where its component goes, relative to the folder of all handlers.
+    output: PathBuf,
+    is_handler: bool,
+}
+
+/// Builds all guests and returns the folder that holds their components.
+pub(crate) fn build(options: &Options) -> Result<PathBuf> {
+    let metadata = Metadata::load()?;
+    let guests = guests(metadata.members());
+    if guests.is_empty() {
+        bail!("there is no package named handler-… under handlers/, so there is nothing to serve");
+    }
+    let toolchain = toolchain::select(options.toolchain)?;
+    progress::step(&format!(
+        "building {} guests with {}",
+        guests.len(),
+        toolchain.describe()
+    ));
+    let scratch = metadata.root.join("target/guest");
+    let out = output_folder(&metadata.root);
+    for guest in &guests {
+        let module = compile(&metadata, &toolchain, &scratch, guest)?;
+        let bytes = fs::read(&module)
+            .with_context(|| format!("failed to read {}, which cargo built", module.display()))?;
+        let encoded = component::encode(&bytes)
+            .with_context(|| format!("failed to package {}", guest.package))?;
+        if options.verbose {
+            for import in component::imports(&encoded)? {
+                progress::detail(&format!("{} imports {import}", guest.package));
+            }
+        }
+        let path = out.join(&guest.output);
+        let news = if write_if_changed(&path, &encoded)? {
+            "written"
+        } else {
+            "unchanged"
+        };
+        progress::detail(&format!(
+            "{}: {} bytes, {news}",
+            guest.output.display(),
+            encoded.len()
+        ));
+    }
+    precompile(&metadata, &guests, &scratch, &out)?;
+    Ok(out)
+}
+
+/// Where components go; cargo passes the configured folder, which hostd embeds them from.
+fn output_folder(root: &Path) -> PathBuf {
+    std::env::var_os("HOSTD_HANDLERS")
+        .map_or_else(|| root.join("target/handlers"), |folder| root.join(folder))
+}
+
+/// Finds the guests among the workspace's packages by where they are and how they are named.
+fn guests<'a>(members: impl Iterator<Item = &'a Package>) -> Vec<Guest> {
+    let mut guests: Vec<Guest> = members
+        .filter_map(|package| {
+            let folder = package.folder.as_deref()?;
+            let (stem, is_handler) = if folder.starts_with("handlers/") {
+                (package.name.strip_prefix("handler-")?, true)
+            } else if folder.starts_with("runtime/guests/") {
+                (package.name.strip_prefix("guest-")?, false)
+            } else {
+                return None;
+            };
+            let file = format!("{stem}.wasm");
+            let output = if is_handler {
+                PathBuf::from(file)
+            } else {
+                Path::new("guests").join(file)
+            };
+            Some(Guest {
+                package: package.name.clone(),
+                output,
+                is_handler,
+            })
+        })
+        .collect();
+    guests.sort_by(|a, b| a.package.cmp(&b.package));
+    guests
+}
+
+/// Compiles one guest to a core module and returns its path.
+fn compile(
+    metadata: &Metadata,
+    toolchain: &Toolchain,
+    scratch: &Path,
+    guest: &Guest,
+) -> Result<PathBuf> {
+    // `cargo rustc` with the one crate type, since link-time optimisation is left out for a
+    // library that is also built as an rlib.
+    let cargo = Tool::cargo(&metadata.root)
+        .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
+        .args([
+            "--profile",
+            PROFILE,
+            "--target",
+            TARGET,
+            "--package",
+            &guest.package,
+        ])
+        .arg("--target-dir")
+        .arg(scratch);
+    toolchain.apply(cargo).run()?;
+    let file = format!("{}.wasm", guest.package.replace('-', "_"));
+    Ok(scratch.join(TARGET).join(PROFILE).join(file))
+}
+
+/// Compiles the handlers' components to machine code with the runtime's own engine settings.
+fn precompile(metadata: &Metadata, guests: &[Guest], scratch: &Path, out: &Path) -> Result<()> {
+    if !metadata.has_target("runtime", "bin", "precompile") {
+        progress::detail(
+            "the package `runtime` has no binary `precompile`: nothing is precompiled",
+        );
+        return Ok(());
+    }
+    progress::step("building the ahead-of-time compiler (wasmtime, minutes when it is new)");
+    crate::host::build(&metadata.root, &["precompile"])?;
+    let fresh = scratch.join("precompiled");
+    fs::create_dir_all(&fresh).with_context(|| format!("failed to create {}", fresh.display()))?;
+    progress::step("compiling the handlers ahead of time");
+    let handlers = || guests.iter().filter(|guest| guest.is_handler);
+    Tool::new(metadata.target_directory.join("release/precompile"))
+        .args(["--target", &toolchain::host()?])
+        .arg(&fresh)
+        .args(handlers().map(|guest| out.join(&guest.output)))
+        .run()?;
+    for guest in handlers() {
+        let file = guest.output.with_extension("cwasm");
+        let path = fresh.join(&file);
+        let bytes = fs::read(&path).with_context(|| {
+            format!("failed to read {}, which precompile wrote", path.display())
+        })?;
+        write_if_changed(&out.join(&file), &bytes)?;
+    }
+    Ok(())
+}
+
+/// Writes a file unless it already holds these bytes: cargo goes by the time of the last change when
+/// it decides whether hostd, which embeds the file, must be built again.
+fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(false);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("failed to create {}", folder.display()))?;
+    }
+    // A reader must never see half a component, so it appears under its name only when complete.
+    let partial = path.with_extension("partial");
+    fs::write(&partial, bytes)
+        .and_then(|()| fs::rename(&partial, path))
+        .with_context(|| format!("failed to write {}", path.display()))?;
+    Ok(true)
+}

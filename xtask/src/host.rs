@@ -1,0 +1,19 @@
+//! Builds programs for the host.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::tool::Tool;
+
+/// Builds the named binaries of the workspace in release.
+///
+/// Every call selects the whole workspace, and `--examples` (there are none) makes cargo count the
+/// test-only dependencies in: so each call, and the tests, agree on the features of every crate, and
+/// wasmtime is compiled once instead of once per set of features.
+pub(crate) fn build(root: &Path, binaries: &[&str]) -> Result<()> {
+    Tool::cargo(root)
+        .args(["build", "--release", "--workspace", "--examples"])
+        .args(binaries.iter().flat_map(|name| ["--bin", name]))
+        .run()
+}

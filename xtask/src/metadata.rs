@@ -1,0 +1,180 @@
+//! The workspace as `cargo metadata` describes it, reduced to what xtask asks.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::tool::Tool;
+
+/// The workspace and every package its build can need.
+pub(crate) struct Metadata {
+    pub(crate) root: PathBuf,
+    pub(crate) target_directory: PathBuf,
+    pub(crate) packages: Vec<Package>,
+}
+
+/// One package, of the workspace or from a registry.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) licence: Option<String>,
+    /// Its folder relative to the workspace's root; `None` for a package from elsewhere.
+    pub(crate) folder: Option<String>,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// One line of a `[dependencies]` table.
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// True for `[dev-dependencies]`, which reach tests and benches only.
+    pub(crate) is_dev: bool,
+}
+
+/// A library, binary, test or bench of a package.
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) kinds: Vec<String>,
+}
+
+impl Metadata {
+    /// Asks cargo about the workspace that this xtask was built from.
+    pub(crate) fn load() -> Result<Self> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let json = Tool::cargo(here)
+            .args(["metadata", "--format-version", "1"])
+            .advice("the message above names the manifest that cargo could not read")
+            .read()?;
+        Self::parse(&json)
+    }
+
+    /// Reads the JSON that `cargo metadata --format-version 1` prints.
+    pub(crate) fn parse(json: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(json).context("failed to read cargo's metadata")?;
+        let root = PathBuf::from(text(&value, "workspace_root")?);
+        let packages = array(&value, "packages")?
+            .iter()
+            .map(|package| Package::parse(package, &root))
+            .collect::<Result<Vec<_>>>()?;
+        let target_directory = PathBuf::from(text(&value, "target_directory")?);
+        Ok(Self {
+            root,
+            target_directory,
+            packages,
+        })
+    }
+
+    /// The workspace's own packages.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
+        self.packages
+            .iter()
+            .filter(|package| package.folder.is_some())
+    }
+
+    /// Whether a member of the workspace has a target of this name and kind ("bin", "bench", …).
+    pub(crate) fn has_target(&self, package: &str, kind: &str, name: &str) -> bool {
+        self.members()
+            .filter(|member| member.name == package)
+            .any(|member| {
+                member
+                    .targets
+                    .iter()
+                    .any(|target| target.name == name && target.kinds.iter().any(|k| k == kind))
+            })
+    }
+}
+
+impl Package {
+    fn parse(value: &Value, root: &Path) -> Result<Self> {
+        let manifest = PathBuf::from(text(value, "manifest_path")?);
+        let is_foreign = value.get("source").is_some_and(|source| !source.is_null());
+        let folder = manifest
+            .parent()
+            .and_then(|folder| folder.strip_prefix(root).ok())
+            .filter(|_| !is_foreign)
+            .map(|folder| folder.to_string_lossy().into_owned());
+        let dependencies = array(value, "dependencies")?
+            .iter()
+            .map(|dependency| {
+                Ok(Dependency {
+                    name: text(dependency, "name")?.to_owned(),
+                    is_dev: dependency.get("kind").and_then(Value::as_str) == Some("dev"),
+                })
+            })
+            .collect::<Result<_>>()?;
+        let targets = array(value, "targets")?
+            .iter()
+            .map(|target| {
+                let kinds = array(target, "kind")?.iter().filter_map(Value::as_str);
+                Ok(Target {
+                    name: text(target, "name")?.to_owned(),
+                    kinds: kinds.map(str::to_owned).collect(),
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            name: text(value, "name")?.to_owned(),
+            version: text(value, "version")?.to_owned(),
+            licence: value
+                .get("license")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            folder,
+            dependencies,
+            targets,
+        })
+    }
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .with_context(|| format!("failed to find the text `{key}` in cargo's metadata"))
+}
+
+fn array<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .with_context(|| format!("failed to find the list `{key}` in cargo's metadata"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_real_workspace_is_understood() {
+        let metadata = Metadata::load().unwrap();
+        let hostd = metadata
+            .members()
+            .find(|package| package.name == "hostd")
+            .unwrap();
+        assert_eq!(hostd.folder.as_deref(), Some("hostd"));
+        assert!(
+            hostd
+                .dependencies
+                .iter()
+                .any(|d| d.name == "runtime" && !d.is_dev)
+        );
+        assert!(metadata.has_target("hostd", "bin", "hostd"));
+        assert!(!metadata.has_target("hostd", "bin", "no-such-binary"));
+        assert!(
+            metadata
+                .packages
+                .iter()
+                .any(|package| package.folder.is_none())
+        );
+    }
+
+    #[test]
+    fn metadata_that_lacks_a_field_is_an_error_that_names_it() {
+        let error = Metadata::parse(r#"{"workspace_root": "/w"}"#)
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("`packages`"), "{error}");
+    }
+}

@@ -1,0 +1,187 @@
+//! A program that xtask runs. Failures name the whole command line and, where there is one, the way
+//! out, so that nobody has to guess which of twenty child processes it was.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How often a child with a time limit is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A command line being put together, and what to advise when it fails.
+pub(crate) struct Tool {
+    command: Command,
+    advice: Option<String>,
+}
+
+impl Tool {
+    pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            command: Command::new(program),
+            advice: None,
+        }
+    }
+
+    /// The cargo that started this xtask, in the workspace's root.
+    pub(crate) fn cargo(root: &Path) -> Self {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        Self::new(program).dir(root)
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, key: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(key, value);
+        self
+    }
+
+    pub(crate) fn without_env(mut self, key: &str) -> Self {
+        self.command.env_remove(key);
+        self
+    }
+
+    pub(crate) fn dir(mut self, dir: &Path) -> Self {
+        self.command.current_dir(dir);
+        self
+    }
+
+    /// What the user can do when this fails.
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// Runs it with our own standard streams and expects success.
+    pub(crate) fn run(mut self) -> Result<()> {
+        let status = self.command.status().with_context(|| self.not_started())?;
+        self.expect_success(status, "")
+    }
+
+    /// Runs it quietly and returns its standard output; standard error joins the message of a failure.
+    pub(crate) fn read(mut self) -> Result<String> {
+        let output = self
+            .command
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| self.not_started())?;
+        self.expect_success(output.status, &String::from_utf8_lossy(&output.stderr))?;
+        String::from_utf8(output.stdout)
+            .with_context(|| format!("`{}` printed something that is not UTF-8", self.line()))
+    }
+
+    /// Runs it with our own standard streams, and kills it when `limit` has passed.
+    pub(crate) fn run_within(mut self, limit: Duration) -> Result<()> {
+        let mut child = self.command.spawn().with_context(|| self.not_started())?;
+        let start = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().with_context(|| self.not_started())? {
+                return self.expect_success(status, "");
+            }
+            if start.elapsed() > limit {
+                // It may have ended by itself in this moment; either way it is gone afterwards.
+                let _ = child.kill();
+                let _ = child.wait();
+                bail!("`{}` did not end within {} s", self.line(), limit.as_secs());
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    fn expect_success(&self, status: ExitStatus, stderr: &str) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        let mut message = format!("`{}` ended with {status}", self.line());
+        if !stderr.trim().is_empty() {
+            message.push_str(": ");
+            message.push_str(stderr.trim());
+        }
+        if let Some(advice) = &self.advice {
+            message.push_str("; ");
+            message.push_str(advice);
+        }
+        bail!(message)
+    }
+
+    fn not_started(&self) -> String {
+        match &self.advice {
+            Some(advice) => format!("failed to start `{}`; {advice}", self.line()),
+            None => format!("failed to start `{}`", self.line()),
+        }
+    }
+
+    fn line(&self) -> String {
+        let mut line = self.command.get_program().to_string_lossy().into_owned();
+        for arg in self.command.get_args() {
+            line.push(' ');
+            line.push_str(&arg.to_string_lossy());
+        }
+        line
+    }
+}
+
+/// Whether `program` can be started at all.
+pub(crate) fn is_installed(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_command_the_cause_and_the_way_out() {
+        let error = Tool::new("sh")
+            .args(["-c", "echo broken >&2; exit 3"])
+            .advice("repair it")
+            .read()
+            .unwrap_err();
+        let message = format!("{error:#}");
+        assert!(
+            message.contains("`sh -c echo broken >&2; exit 3`"),
+            "{message}"
+        );
+        assert!(
+            message.contains("exit status: 3: broken; repair it"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = Tool::new("no-such-program-here")
+            .advice("install it")
+            .run()
+            .unwrap_err();
+        assert!(
+            format!("{error:#}").contains("failed to start `no-such-program-here`; install it")
+        );
+        assert!(!is_installed("no-such-program-here"));
+    }
+
+    #[test]
+    fn a_child_that_hangs_is_ended_at_its_limit() {
+        let error = Tool::new("sleep")
+            .arg("600")
+            .run_within(Duration::from_millis(1))
+            .unwrap_err();
+        assert!(error.to_string().contains("did not end within 0 s"));
+    }
+}
