@@ -9,12 +9,18 @@ use crate::toolchain::Choice;
 pub(crate) const HELP: &str = "\
 Builds, checks and starts hostd.
 
-Usage: cargo xtask <command> [options]
+Usage: cargo xtask <command> [options] [-- arguments]
 
 Commands:
+  run                all set-up, then hostd with its simulated bench; arguments go to `hostd serve`
+  build              all set-up, then the release binary at target/release/hostd
+  test               all set-up, then every default test; arguments go to the test runner
+  ci                 everything a change must pass: fmt, tidy, clippy, test
   handlers           build every guest into target/handlers, as a component and precompiled
+  tidy               house rules: dependency edges, licences, files, what handlers import
+  bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
 
-Options of every command:
+Options:
   --toolchain WHICH  where the guests' standard library comes from:
                      auto (default), rustup, debian
   -v, --verbose      print what each component imports
@@ -23,9 +29,22 @@ Options of every command:
 
 /// Everything xtask can be asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum Task {
     Help,
-    Handlers(Options),
+    Run,
+    Build,
+    Test,
+    Ci,
+    Handlers,
+    Tidy,
+    Bench(String),
+}
+
+/// A whole command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) task: Task,
+    pub(crate) options: Options,
 }
 
 /// What every command understands.
@@ -33,9 +52,13 @@ pub(crate) enum Command {
 pub(crate) struct Options {
     pub(crate) toolchain: Choice,
     pub(crate) verbose: bool,
+    /// What follows `--`, for the program that the command starts.
+    pub(crate) passed_on: Vec<String>,
 }
 
-const COMMANDS: &[&str] = &["handlers", "help"];
+const TASKS: &[&str] = &[
+    "bench", "build", "ci", "handlers", "help", "run", "test", "tidy",
+];
 const FLAGS: &[&str] = &["--help", "--toolchain", "--verbose"];
 
 /// A command line that makes no sense. Messages end with the nearest word that would.
@@ -45,6 +68,8 @@ pub(crate) enum ArgsError {
     UnknownFlag(String),
     MissingValue(&'static str),
     UnknownToolchain(String),
+    Unexpected(String),
+    NothingToPassTo(String),
 }
 
 impl std::error::Error for ArgsError {}
@@ -53,12 +78,17 @@ impl fmt::Display for ArgsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownCommand(word) => {
-                write!(f, "there is no command `{word}`{}", nearest(word, COMMANDS))
+                write!(f, "there is no command `{word}`{}", nearest(word, TASKS))
             }
             Self::UnknownFlag(word) => {
-                write!(f, "there is no option `{word}`{}", nearest(word, FLAGS))
+                write!(
+                    f,
+                    "there is no option `{word}`{}; arguments for the program that is started go \
+                     after `--`",
+                    nearest(word, FLAGS)
+                )
             }
-            Self::MissingValue(flag) => write!(f, "`{flag}` needs a value"),
+            Self::MissingValue(what) => write!(f, "`{what}` needs a value"),
             Self::UnknownToolchain(word) => {
                 write!(
                     f,
@@ -66,40 +96,93 @@ impl fmt::Display for ArgsError {
                     nearest(word, Choice::NAMES)
                 )
             }
+            Self::Unexpected(word) => {
+                write!(
+                    f,
+                    "`{word}` is one word too many; `cargo xtask --help` shows the usage"
+                )
+            }
+            Self::NothingToPassTo(command) => {
+                write!(
+                    f,
+                    "`{command}` starts no program that could take arguments after `--`"
+                )
+            }
         }
     }
 }
 
-impl Command {
+impl Request {
     /// Reads the words after `cargo xtask`.
     pub(crate) fn parse(words: &[String]) -> Result<Self, ArgsError> {
-        let Some((command, rest)) = words.split_first() else {
-            return Ok(Self::Help);
+        let (ours, passed_on) = match words.iter().position(|word| word == "--") {
+            Some(at) => (&words[..at], words[at + 1..].to_vec()),
+            None => (words, Vec::new()),
         };
-        let mut options = Options::default();
-        let mut rest = rest.iter();
+        let mut options = Options {
+            passed_on,
+            ..Options::default()
+        };
+        let mut plain = Vec::new();
+        let mut wants_help = ours.is_empty();
+        let mut rest = ours.iter();
         while let Some(word) = rest.next() {
             match word.as_str() {
-                "-h" | "--help" => return Ok(Self::Help),
+                "-h" | "--help" => wants_help = true,
                 "-v" | "--verbose" => options.verbose = true,
                 "--toolchain" => {
                     let name = rest.next().ok_or(ArgsError::MissingValue("--toolchain"))?;
                     options.toolchain = Choice::named(name)
                         .ok_or_else(|| ArgsError::UnknownToolchain(name.clone()))?;
                 }
-                _ => return Err(ArgsError::UnknownFlag(word.clone())),
+                flag if flag.starts_with('-') => {
+                    return Err(ArgsError::UnknownFlag(word.clone()));
+                }
+                _ => plain.push(word.clone()),
             }
         }
-        match command.as_str() {
-            "-h" | "--help" | "help" => Ok(Self::Help),
-            "handlers" => Ok(Self::Handlers(options)),
-            _ => Err(ArgsError::UnknownCommand(command.clone())),
+        let task = if wants_help {
+            Task::Help
+        } else {
+            task(&plain)?
+        };
+        if !options.passed_on.is_empty() && !task.takes_arguments() {
+            return Err(ArgsError::NothingToPassTo(plain[0].clone()));
         }
+        Ok(Self { task, options })
+    }
+}
+
+impl Task {
+    fn takes_arguments(&self) -> bool {
+        matches!(self, Self::Run | Self::Test | Self::Bench(_) | Self::Help)
+    }
+}
+
+fn task(plain: &[String]) -> Result<Task, ArgsError> {
+    let Some((command, rest)) = plain.split_first() else {
+        return Ok(Task::Help);
+    };
+    let mut rest = rest.iter();
+    let task = match command.as_str() {
+        "help" => Task::Help,
+        "run" => Task::Run,
+        "build" => Task::Build,
+        "test" => Task::Test,
+        "ci" => Task::Ci,
+        "handlers" => Task::Handlers,
+        "tidy" => Task::Tidy,
+        "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),
+        _ => return Err(ArgsError::UnknownCommand(command.clone())),
+    };
+    match rest.next() {
+        Some(word) => Err(ArgsError::Unexpected(word.clone())),
+        None => Ok(task),
     }
 }
 
 /// ", did you mean …" for the candidate nearest to `word`, or the whole list when none is near.
-fn nearest(word: &str, candidates: &[&str]) -> String {
+pub(crate) fn nearest(word: &str, candidates: &[&str]) -> String {
     /// Below this Jaro-Winkler similarity a guess confuses more than it helps.
     const SIMILARITY_MIN: f64 = 0.7;
     candidates
@@ -111,4 +194,49 @@ fn nearest(word: &str, candidates: &[&str]) -> String {
             || format!("; there are: {}", candidates.join(", ")),
             |(_, candidate)| format!(", did you mean `{candidate}`?"),
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Request, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Request::parse(&words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_stand_anywhere_and_arguments_after_the_dashes_are_left_alone() {
+        let request = parse("--toolchain debian run -v -- --listen 127.0.0.1:0").unwrap();
+        assert_eq!(request.task, Task::Run);
+        assert_eq!(request.options.toolchain, Choice::Debian);
+        assert!(request.options.verbose);
+        assert_eq!(request.options.passed_on, ["--listen", "127.0.0.1:0"]);
+    }
+
+    #[test]
+    fn every_command_of_the_help_text_is_understood() {
+        for name in TASKS.iter().filter(|name| **name != "bench") {
+            assert!(parse(name).is_ok(), "{name}");
+        }
+        assert_eq!(
+            parse("bench decode").unwrap().task,
+            Task::Bench("decode".to_owned())
+        );
+        assert_eq!(parse("").unwrap().task, Task::Help);
+        assert_eq!(parse("ci --help").unwrap().task, Task::Help);
+    }
+
+    #[test]
+    fn mistakes_come_with_a_way_out() {
+        let error = |line| parse(line).unwrap_err();
+        assert!(error("tset").contains("did you mean `test`?"));
+        assert!(error("zzz").contains("there are: bench, build, ci"));
+        assert!(error("ci --verbos").contains("did you mean `--verbose`?"));
+        assert!(error("ci --toolchain debain").contains("did you mean `debian`?"));
+        assert!(error("ci --toolchain").contains("needs a value"));
+        assert!(error("bench").contains("needs a value"));
+        assert!(error("test fast").contains("one word too many"));
+        assert!(error("tidy -- x").contains("`tidy` starts no program"));
+    }
 }

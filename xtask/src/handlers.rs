@@ -28,8 +28,8 @@ struct Guest {
     is_handler: bool,
 }
 
-/// Builds all guests and returns the folder that holds their components.
-pub(crate) fn build(options: &Options) -> Result<PathBuf> {
+/// Builds all guests.
+pub(crate) fn build(options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let guests = guests(metadata.members());
     if guests.is_empty() {
@@ -66,12 +66,11 @@ pub(crate) fn build(options: &Options) -> Result<PathBuf> {
             encoded.len()
         ));
     }
-    precompile(&metadata, &guests, &scratch, &out)?;
-    Ok(out)
+    precompile(&metadata, &guests, &scratch, &out)
 }
 
 /// Where components go; cargo passes the configured folder, which hostd embeds them from.
-fn output_folder(root: &Path) -> PathBuf {
+pub(crate) fn output_folder(root: &Path) -> PathBuf {
     std::env::var_os("HOSTD_HANDLERS")
         .map_or_else(|| root.join("target/handlers"), |folder| root.join(folder))
 }

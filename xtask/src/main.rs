@@ -2,23 +2,29 @@
 //! README and people all call these commands, so what works for one works for all.
 
 mod args;
+mod bench;
+mod ci;
 mod component;
 mod handlers;
 mod host;
 mod metadata;
 mod progress;
+mod server;
+mod test;
+mod tidy;
 mod tool;
 mod toolchain;
 
 use std::process::ExitCode;
 
-use args::Command;
+use anyhow::Result;
+use args::{Request, Task};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = Command::parse(&words)
+    let outcome = Request::parse(&words)
         .map_err(anyhow::Error::from)
-        .and_then(run);
+        .and_then(|r| run(&r));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -28,12 +34,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
-    match command {
-        Command::Help => {
+fn run(request: &Request) -> Result<()> {
+    let options = &request.options;
+    match &request.task {
+        Task::Help => {
             progress::text(args::HELP);
             Ok(())
         }
-        Command::Handlers(options) => handlers::build(&options).map(drop),
+        Task::Run => server::run(options),
+        Task::Build => server::build(options).map(drop),
+        Task::Test => test::run(options, test::Profile::Default),
+        Task::Ci => ci::run(options),
+        Task::Handlers => handlers::build(options),
+        Task::Tidy => tidy::run(),
+        Task::Bench(name) => bench::run(name, options),
     }
 }

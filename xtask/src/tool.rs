@@ -98,6 +98,20 @@ impl Tool {
         }
     }
 
+    /// Becomes that program, so that signals and the exit code are the program's own.
+    #[cfg(unix)]
+    pub(crate) fn replace_this_process(mut self) -> Result<()> {
+        use std::os::unix::process::CommandExt;
+        let error = self.command.exec();
+        Err(error).with_context(|| self.not_started())
+    }
+
+    /// Runs that program to its end: this system cannot replace a process.
+    #[cfg(not(unix))]
+    pub(crate) fn replace_this_process(self) -> Result<()> {
+        self.run()
+    }
+
     fn expect_success(&self, status: ExitStatus, stderr: &str) -> Result<()> {
         if status.success() {
             return Ok(());

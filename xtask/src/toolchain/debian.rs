@@ -52,12 +52,13 @@ pub(crate) fn find_or_fetch() -> Result<Toolchain> {
     let partial = cache_folder()?.join(format!("{}{PARTIAL}{}", set.version, std::process::id()));
     fs::create_dir_all(&partial)
         .with_context(|| format!("failed to create {}", partial.display()))?;
-    set.unpack_into(&partial)?;
+    let unpacked = set.unpack_into(&partial);
     // Another xtask may have finished first; its tree is as good as ours.
-    if fs::rename(&partial, &tree).is_err() {
+    if unpacked.is_err() || fs::rename(&partial, &tree).is_err() {
         fs::remove_dir_all(&partial)
             .with_context(|| format!("failed to remove {}", partial.display()))?;
     }
+    unpacked?;
     in_cache(&set.version)
 }
 

@@ -79,7 +79,14 @@ impl PackageSet {
 
     fn download(&self, folder: &Path) -> Result<()> {
         Tool::new("apt-get")
-            .args(["--quiet", "--quiet", "download"])
+            // Root's cache cannot be entered by the user that apt would become for the download.
+            .args([
+                "--quiet",
+                "--quiet",
+                "--option",
+                "APT::Sandbox::User=root",
+                "download",
+            ])
             .args(&self.packages)
             .dir(folder)
             .advice("check that apt's servers can be reached")

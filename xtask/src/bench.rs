@@ -1,0 +1,28 @@
+//! Runs one benchmark by its name.
+
+use anyhow::{Result, bail};
+
+use crate::args::{Options, nearest};
+use crate::metadata::Metadata;
+use crate::tool::Tool;
+use crate::{handlers, progress};
+
+/// Runs the bench target `name`, whichever package has it. The handlers are built first, since the
+/// benches that need them embed them.
+pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
+    let metadata = Metadata::load()?;
+    let benches: Vec<&str> = metadata
+        .members()
+        .flat_map(|package| &package.targets)
+        .filter(|target| target.kinds.iter().any(|kind| kind == "bench"))
+        .map(|target| target.name.as_str())
+        .collect();
+    if !benches.contains(&name) {
+        bail!("there is no benchmark `{name}`{}", nearest(name, &benches));
+    }
+    handlers::build(options)?;
+    progress::step(&format!("building and running the benchmark {name}"));
+    // The whole workspace is selected for the same reason as in `host::build`.
+    let cargo = Tool::cargo(&metadata.root).args(["bench", "--workspace", "--bench", name]);
+    cargo.arg("--").args(&options.passed_on).run()
+}

@@ -1,0 +1,111 @@
+//! Everything a change must pass, in the order in which mistakes are cheapest to find.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::args::Options;
+use crate::metadata::Metadata;
+use crate::tool::Tool;
+use crate::{progress, server, test, tidy};
+
+/// Runs all checks and says how long each took. A failed check does not hide the ones after it,
+/// only a failed build ends the run: nothing could be tested then.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let root = Metadata::load()?.root;
+    let mut report = Report::default();
+    report.check("fmt", || {
+        Tool::cargo(&root)
+            .args(["fmt", "--all", "--check"])
+            .advice("run `cargo fmt --all`")
+            .run()
+    });
+    // hostd embeds the handlers, so there is nothing to lint before they are built.
+    report.check("build", || server::build(options).map(drop));
+    if report.has_failed("build") {
+        return report.conclude();
+    }
+    // After the build, so that what the fresh components import is checked too.
+    report.check("tidy", tidy::run);
+    report.check("clippy", || {
+        Tool::cargo(&root)
+            .args([
+                "clippy",
+                "--quiet",
+                "--release",
+                "--workspace",
+                "--all-targets",
+            ])
+            .args(["--", "--deny", "warnings"])
+            .run()
+    });
+    report.check("test", || test::run_prepared(options, test::Profile::Ci));
+    report.conclude()
+}
+
+/// What has run so far.
+#[derive(Default)]
+struct Report {
+    checks: Vec<(&'static str, Duration, bool)>,
+}
+
+impl Report {
+    fn check(&mut self, name: &'static str, work: impl FnOnce() -> Result<()>) {
+        let (outcome, duration) = progress::timed(&format!("== {name}"), work);
+        if let Err(error) = &outcome {
+            progress::failure(error);
+        }
+        self.checks.push((name, duration, outcome.is_ok()));
+    }
+
+    fn has_failed(&self, name: &str) -> bool {
+        self.checks
+            .iter()
+            .any(|(check, _, passed)| *check == name && !passed)
+    }
+
+    fn conclude(&self) -> Result<()> {
+        let failed: Vec<&str> = self
+            .checks
+            .iter()
+            .filter(|(_, _, passed)| !passed)
+            .map(|(name, ..)| *name)
+            .collect();
+        let times: Vec<String> = self
+            .checks
+            .iter()
+            .map(|(name, duration, _)| format!("{name} {:.1} s", duration.as_secs_f64()))
+            .collect();
+        progress::step(&format!("time: {}", times.join(", ")));
+        if !failed.is_empty() {
+            bail!("these checks did not pass: {}", failed.join(", "));
+        }
+        progress::step("every check passed");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failed_check_fails_the_run_and_is_named() {
+        let mut report = Report::default();
+        report.check("good", || Ok(()));
+        report.check("bad", || bail!("broken"));
+        report.check("later", || Ok(()));
+        assert!(report.has_failed("bad") && !report.has_failed("good"));
+        assert_eq!(
+            report.conclude().unwrap_err().to_string(),
+            "these checks did not pass: bad"
+        );
+    }
+
+    #[test]
+    fn a_run_without_a_failure_passes() {
+        let mut report = Report::default();
+        report.check("good", || Ok(()));
+        assert!(report.conclude().is_ok());
+    }
+}

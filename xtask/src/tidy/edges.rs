@@ -1,0 +1,221 @@
+//! Which package may depend on which. The layers are the architecture: a dependency that should not
+//! be there is easier to refuse than to take out again.
+
+use super::Finding;
+use crate::metadata::{Dependency, Metadata, Package};
+
+/// The parts that never see each other.
+const PARTS: &[&str] = &["runtime", "pods", "decode"];
+
+/// The one package that joins them.
+const JOINT: &str = "hostd";
+
+/// The crate that all handlers share.
+const GUEST: &str = "guest";
+
+/// What the guest crate may use besides the standard library.
+const GUEST_MAY_USE: &[&str] = &["serde", "serde_json", "wit-bindgen"];
+
+/// What a handler may use. Another handler is not among it.
+const HANDLER_MAY_USE: &[&str] = &[GUEST, "serde", "serde_json"];
+
+/// What a guest that only serves the runtime's tests may use.
+const TEST_GUEST_MAY_USE: &[&str] = &[GUEST, "serde", "serde_json", "wit-bindgen"];
+
+/// A crate that only some packages may use.
+struct Reserved {
+    dependency: &'static str,
+    owners: &'static [&'static str],
+    /// Packages whose tests and benches may use it as well.
+    testers: &'static [&'static str],
+}
+
+const RESERVED: &[Reserved] = &[
+    Reserved {
+        dependency: "nusb",
+        owners: &["pods"],
+        testers: &[],
+    },
+    Reserved {
+        dependency: "probe-rs",
+        owners: &["pods"],
+        testers: &[],
+    },
+    Reserved {
+        dependency: "redb",
+        owners: &["hostd"],
+        testers: &["tests"],
+    },
+    Reserved {
+        dependency: "hyper",
+        owners: &["hostd"],
+        testers: &["tests"],
+    },
+    Reserved {
+        dependency: "wasmtime",
+        owners: &["hostd", "runtime"],
+        testers: &[],
+    },
+    Reserved {
+        dependency: "rayon",
+        owners: &["decode", "hostd"],
+        testers: &[],
+    },
+];
+
+/// Checks the dependencies of every package of the workspace.
+pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in metadata.members() {
+        findings.extend(check_parts(package));
+        findings.extend(check_reserved(package));
+        findings.extend(check_guests(package));
+    }
+    findings
+}
+
+/// Only the joint knows two parts, and a part knows none but itself.
+fn check_parts(package: &Package) -> Option<Finding> {
+    if package.name == JOINT {
+        return None;
+    }
+    let mut known: Vec<&str> = PARTS
+        .iter()
+        .copied()
+        .filter(|part| {
+            *part == package.name || package.dependencies.iter().any(|d| d.name == *part)
+        })
+        .collect();
+    known.sort_unstable();
+    (known.len() > 1).then(|| {
+        Finding::violation(
+            &package.name,
+            format!(
+                "knows {}; only {JOINT} may know two of them",
+                known.join(" and ")
+            ),
+        )
+    })
+}
+
+fn check_reserved(package: &Package) -> Vec<Finding> {
+    let is_allowed = |reserved: &Reserved, dependency: &Dependency| {
+        let may_test = dependency.is_dev && reserved.testers.contains(&package.name.as_str());
+        may_test || reserved.owners.contains(&package.name.as_str())
+    };
+    let mut findings = Vec::new();
+    for dependency in &package.dependencies {
+        for reserved in RESERVED.iter().filter(|r| r.dependency == dependency.name) {
+            if !is_allowed(reserved, dependency) {
+                findings.push(Finding::violation(
+                    &package.name,
+                    format!(
+                        "depends on {}, which only {} may use",
+                        dependency.name,
+                        reserved.owners.join(" and ")
+                    ),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Guests carry nothing of the host, and as little as possible of anything else.
+fn check_guests(package: &Package) -> Vec<Finding> {
+    let folder = package.folder.as_deref().unwrap_or_default();
+    let allowed = if package.name == GUEST {
+        GUEST_MAY_USE
+    } else if folder.starts_with("handlers/") {
+        HANDLER_MAY_USE
+    } else if folder.starts_with("runtime/guests/") {
+        TEST_GUEST_MAY_USE
+    } else {
+        return Vec::new();
+    };
+    let foreign = package
+        .dependencies
+        .iter()
+        .filter(|dependency| !dependency.is_dev && !allowed.contains(&dependency.name.as_str()));
+    foreign
+        .map(|dependency| {
+            let may = allowed.join(", ");
+            let message = format!("depends on {}; a guest may use only {may}", dependency.name);
+            Finding::violation(&package.name, message)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(folder: &str, name: &str, dependencies: &[&str]) -> Package {
+        let dependencies = dependencies
+            .iter()
+            .map(|text| Dependency {
+                name: text.trim_start_matches("dev:").to_owned(),
+                is_dev: text.starts_with("dev:"),
+            })
+            .collect();
+        Package {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            licence: None,
+            folder: Some(folder.to_owned()),
+            dependencies,
+            targets: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_the_joint_knows_two_parts() {
+        assert_eq!(
+            check_parts(&package("hostd", "hostd", &["runtime", "pods", "decode"])),
+            None
+        );
+        assert_eq!(check_parts(&package("tests", "tests", &["dev:pods"])), None);
+        assert!(check_parts(&package("tests", "tests", &["dev:pods", "decode"])).is_some());
+        let finding = check_parts(&package("hostd/pods", "pods", &["decode"])).unwrap();
+        assert_eq!(
+            finding.message,
+            "knows decode and pods; only hostd may know two of them"
+        );
+    }
+
+    #[test]
+    fn reserved_crates_stay_with_their_owners() {
+        assert!(check_reserved(&package("hostd", "hostd", &["redb", "hyper", "rayon"])).is_empty());
+        assert!(check_reserved(&package("tests", "tests", &["dev:hyper"])).is_empty());
+        assert_eq!(
+            check_reserved(&package("tests", "tests", &["hyper"])).len(),
+            1
+        );
+        assert_eq!(
+            check_reserved(&package("hostd", "hostd", &["nusb"])).len(),
+            1
+        );
+        let finding = check_reserved(&package("hostd/pods", "pods", &["wasmtime"])).remove(0);
+        assert_eq!(
+            finding.message,
+            "depends on wasmtime, which only hostd and runtime may use"
+        );
+    }
+
+    #[test]
+    fn guests_use_only_what_guests_may() {
+        let auth = |uses: &[&str]| check_guests(&package("handlers/auth", "handler-auth", uses));
+        assert!(auth(&["guest", "serde", "dev:insta"]).is_empty());
+        assert_eq!(auth(&["guest", "handler-devices"]).len(), 1);
+        assert_eq!(auth(&["tokio", "hostd"]).len(), 2);
+        assert_eq!(
+            check_guests(&package("handlers/guest", "guest", &["tokio"])).len(),
+            1
+        );
+        assert_eq!(
+            check_guests(&package("runtime/guests/x", "guest-x", &["wasmtime"])).len(),
+            1
+        );
+        assert!(check_guests(&package("hostd", "hostd", &["tokio"])).is_empty());
+    }
+}
