@@ -1,0 +1,84 @@
+//! Settings of wasmtime, each with its reason. Host and ahead-of-time compiler must agree on
+//! everything that shapes code, so both come from here.
+
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+use super::EngineOptions;
+
+/// `wit-component` makes three core instances of a module (itself, and two that tie the knot
+/// between its imports and its memory); one to spare.
+const CORE_INSTANCES_PER_COMPONENT: u32 = 4;
+
+/// What stays mapped when a slot is emptied; with the page-map scan only touched pages count.
+/// Giving memory back takes the process-wide lock on the address space, which is what keeps fresh
+/// instances from scaling over cores.
+const KEEP_RESIDENT_BYTES: usize = 2 << 20;
+
+/// Stack of the guest's own calls.
+const WASM_STACK_BYTES: usize = 512 << 10;
+
+/// Stack of a call in all: the guest's and the host functions' that run on top of it.
+const CALL_STACK_BYTES: usize = 2 << 20;
+
+/// x86-64-v2: every 64-bit server and desktop CPU since about 2009.
+const X86_64_BASELINE: [&str; 5] = [
+    "has_sse3",
+    "has_ssse3",
+    "has_sse41",
+    "has_sse42",
+    "has_popcnt",
+];
+
+/// For the engine that runs components.
+pub(super) fn host(options: &EngineOptions) -> Config {
+    let instances = options.instances_max;
+    let core = instances.saturating_mul(CORE_INSTANCES_PER_COMPONENT);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_core_instances(core)
+        .total_memories(instances)
+        .total_tables(core)
+        .total_stacks(instances)
+        // With these a component cannot take more than one instance's share.
+        .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_memories_per_component(1)
+        .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_memory_size(options.memory_bytes_max)
+        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
+        .table_keep_resident(KEEP_RESIDENT_BYTES)
+        .async_stack_keep_resident(KEEP_RESIDENT_BYTES)
+        .pagemap_scan(Enabled::Auto);
+    let mut config = shared();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// For compiling only.
+pub(super) fn compiler(target: Option<&str>) -> wasmtime::Result<Config> {
+    let mut config = shared();
+    if let Some(target) = target {
+        config.target(target)?;
+        if target.starts_with("x86_64") {
+            for feature in X86_64_BASELINE {
+                // SAFETY: `host` refuses code whose features its CPU lacks.
+                #[allow(unsafe_code, reason = "features beyond the target's minimum")]
+                unsafe {
+                    config.cranelift_flag_enable(feature)
+                };
+            }
+        }
+    }
+    Ok(config)
+}
+
+fn shared() -> Config {
+    let mut config = Config::new();
+    // Epochs, not fuel: the same power at a fraction of the cost in compiled code.
+    config.epoch_interruption(true);
+    // No async components: saves 4 µs an instance and 1 µs a call.
+    config.concurrency_support(false);
+    config.cranelift_opt_level(OptLevel::Speed);
+    config.max_wasm_stack(WASM_STACK_BYTES);
+    config.async_stack_size(CALL_STACK_BYTES);
+    config
+}
