@@ -73,11 +73,9 @@ impl Worlds {
 
     /// What the world of a group of endpoints grants.
     fn imports(&self, group: &str) -> Option<BTreeSet<String>> {
-        let (_, world) = self
-            .0
-            .worlds
-            .iter()
-            .find(|(_, world)| world.name == group)?;
+        // Interfaces and worlds share their names, so a group's world is not just called as the group.
+        let name = format!("{group}-group");
+        let (_, world) = self.0.worlds.iter().find(|(_, world)| world.name == name)?;
         Some(
             world
                 .imports
@@ -96,7 +94,7 @@ mod tests {
         package a:b@0.1.0;
         interface x { f: func(); }
         interface y { f: func(); }
-        world narrow { import x; }
+        world narrow-group { import x; }
     ";
 
     fn set(names: &[&str]) -> BTreeSet<String> {
