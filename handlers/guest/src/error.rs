@@ -1,0 +1,176 @@
+//! The one error shape: `{"error": sentence, "code": stable word, "request_id": id, "fields"?: […]}`.
+//!
+//! The sentence tells the caller what to do; what happened inside goes to the operator's log as
+//! `cause`, under the same request id, and never into the response.
+
+use crate::{Body, Object, Response};
+
+/// Longest sentence in an error body, in bytes. Some clients read only the first 300 bytes of an
+/// error before they parse it; see [`ApiError::short`].
+const MESSAGE_BYTES_MAX: usize = 1000;
+
+/// Whole body of a [`ApiError::short`] error, in bytes.
+const SHORT_BODY_BYTES_MAX: usize = 299;
+
+/// What is wrong with one member of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldProblem {
+    /// Path within the body, dotted, or name of the query parameter: `trigger.channel`.
+    pub field: String,
+    /// Sentence fragment that follows the name: `must be 1..=14`.
+    pub message: String,
+}
+
+/// A refusal, as the caller sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// 400..=599
+    pub status: u16,
+    /// Stable word for programs.
+    pub code: &'static str,
+    /// Sentence for people.
+    pub message: String,
+    pub fields: Vec<FieldProblem>,
+    /// Seconds to wait, for the header `retry-after`.
+    pub retry_after_s: Option<u32>,
+    /// For the log alone.
+    pub cause: Option<String>,
+    short: bool,
+}
+
+impl ApiError {
+    #[must_use]
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            fields: Vec::new(),
+            retry_after_s: None,
+            cause: None,
+            short: false,
+        }
+    }
+
+    /// 400 `invalid_request`.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(400, "invalid_request", message)
+    }
+
+    /// 400 `invalid_request` about one member.
+    #[must_use]
+    pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::fields(vec![FieldProblem {
+            field: field.into(),
+            message: message.into(),
+        }])
+    }
+
+    /// 400 `invalid_request` about several members; the sentence carries the first.
+    #[must_use]
+    pub fn fields(fields: Vec<FieldProblem>) -> Self {
+        let mut error = Self::invalid(match fields.as_slice() {
+            [] => "the request is invalid".to_owned(),
+            [only] => format!("{} {}", only.field, only.message),
+            [first, rest @ ..] => format!(
+                "{} {} (and {} more)",
+                first.field,
+                first.message,
+                rest.len()
+            ),
+        });
+        error.fields = fields;
+        error
+    }
+
+    /// 404 `not_found`: `<what> not found: <id>`.
+    #[must_use]
+    pub fn not_found(what: &str, id: &str) -> Self {
+        Self::new(
+            404,
+            "not_found",
+            format!("{what} not found: {}", clip(id, 80)),
+        )
+    }
+
+    /// 403 `forbidden`.
+    #[must_use]
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(403, "forbidden", message)
+    }
+
+    /// 500 `internal`; the cause goes to the log.
+    #[must_use]
+    pub fn internal(cause: impl Into<String>) -> Self {
+        let mut error = Self::new(
+            500,
+            "internal",
+            "the server failed to answer this request; its log has the details under the request id",
+        );
+        error.cause = Some(cause.into());
+        error
+    }
+
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// Keep the whole body under 300 bytes: `fields` go first, then the end of the sentence.
+    #[must_use]
+    pub fn short(mut self) -> Self {
+        self.short = true;
+        self
+    }
+
+    /// The response to the request with this id.
+    #[must_use]
+    pub fn into_response(mut self, request_id: &str) -> Response {
+        self.message = clip(&self.message, MESSAGE_BYTES_MAX).to_owned();
+        let mut body = self.body(request_id);
+        if self.short && body.len() > SHORT_BODY_BYTES_MAX {
+            self.fields.clear();
+            body = self.body(request_id);
+        }
+        while self.short && body.len() > SHORT_BODY_BYTES_MAX && !self.message.is_empty() {
+            // Escapes make a byte of text cost up to six in the body, so one cut may not do.
+            let excess = body.len() - SHORT_BODY_BYTES_MAX;
+            let keep = self.message.len().saturating_sub(excess.div_ceil(6));
+            self.message = clip(&self.message, keep).to_owned();
+            body = self.body(request_id);
+        }
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        if let Some(seconds) = self.retry_after_s {
+            headers.push(("retry-after".to_owned(), seconds.to_string()));
+        }
+        Response {
+            status: self.status,
+            headers,
+            body: Body::Bytes(body),
+        }
+    }
+
+    fn body(&self, request_id: &str) -> Vec<u8> {
+        let mut body = Object::new();
+        body.field("error", &self.message)
+            .field("code", self.code)
+            .field("request_id", request_id);
+        if !self.fields.is_empty() {
+            body.array("fields", &self.fields, |problem, item| {
+                item.field("field", &problem.field)
+                    .field("message", &problem.message);
+            });
+        }
+        body.finish()
+    }
+}
+
+/// The longest prefix of `text` that has at most `bytes_max` bytes.
+pub(crate) fn clip(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! Strict reading of a JSON object: every member is asked for by name and shape, all problems are
+//! collected, and what nobody asked for is an error too.
+//!
+//! ```ignore
+//! let mut body = request.json()?;
+//! let samples = body.or("samples", integer(1..=4096u32), 256);
+//! let name = body.optional("name", text(1..=64));
+//! body.finish()?;
+//! ```
+
+use serde_json::{Map, Value};
+
+use crate::error::clip;
+use crate::{ApiError, FieldProblem, Shape};
+
+/// Deepest nesting of a body. Parsing recurses, and a guest's stack is small.
+const JSON_DEPTH_MAX: usize = 32;
+
+/// Most problems told at once.
+const PROBLEMS_MAX: usize = 16;
+
+/// Longest name of an unknown member that is repeated in an error, in bytes.
+const UNKNOWN_NAME_BYTES_MAX: usize = 64;
+
+/// The members of an object that have not been read yet, and what was wrong with those that have.
+#[derive(Debug)]
+#[must_use = "problems and unknown members only count in `finish`"]
+pub struct Fields {
+    prefix: String,
+    members: Map<String, Value>,
+    problems: Vec<FieldProblem>,
+}
+
+impl Fields {
+    pub(crate) fn empty() -> Self {
+        Self::of(Map::new())
+    }
+
+    fn of(members: Map<String, Value>) -> Self {
+        Self {
+            prefix: String::new(),
+            members,
+            problems: Vec::new(),
+        }
+    }
+
+    /// # Errors
+    /// 400: not JSON, nested deeper than 32, or not an object.
+    pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
+        if depth(body) > JSON_DEPTH_MAX {
+            return Err(ApiError::invalid(format!(
+                "the body is nested deeper than {JSON_DEPTH_MAX} levels"
+            )));
+        }
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Ok(Self::of(members)),
+            Ok(other) => Err(ApiError::invalid(format!(
+                "the body must be a JSON object, not {}",
+                kind(&other)
+            ))),
+            Err(error) => Err(ApiError::invalid(format!(
+                "the body is not valid JSON: {error}"
+            ))),
+        }
+    }
+
+    /// A member that must be there. `null` counts as absent.
+    pub fn required<S: Shape>(&mut self, name: &str, shape: S) -> S::Value {
+        let value = self.take(name);
+        let Some(value) = value else {
+            self.problem(name, "is required");
+            return shape.placeholder();
+        };
+        self.read(name, &value, &shape)
+            .unwrap_or_else(|| shape.placeholder())
+    }
+
+    /// A member that may be absent or `null`.
+    pub fn optional<S: Shape>(&mut self, name: &str, shape: S) -> Option<S::Value> {
+        let value = self.take(name)?;
+        self.read(name, &value, &shape)
+    }
+
+    /// A member with a default.
+    pub fn or<S: Shape>(&mut self, name: &str, shape: S, default: S::Value) -> S::Value {
+        self.optional(name, shape).unwrap_or(default)
+    }
+
+    /// A nested object that may be absent or `null`, read by `read` as strictly as this one.
+    pub fn nested<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
+        let members = self.object(name)?;
+        let mut inner = Fields {
+            prefix: format!("{}{name}.", self.prefix),
+            members,
+            problems: std::mem::take(&mut self.problems),
+        };
+        let value = read(&mut inner);
+        inner.reject_unknown();
+        self.problems = inner.problems;
+        Some(value)
+    }
+
+    /// A nested object that must be there.
+    pub fn nested_required<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields) -> T) -> T {
+        if self.members.get(name).is_some_and(Value::is_object) {
+            self.nested(name, read)
+                .expect("the member was just seen to be an object")
+        } else {
+            match self.take(name) {
+                None => self.problem(name, "is required"),
+                Some(other) => {
+                    self.problem(name, &format!("must be an object, not {}", kind(&other)));
+                }
+            }
+            read(&mut Fields::empty())
+        }
+    }
+
+    /// A nested object whose members are not this endpoint's business.
+    pub fn object(&mut self, name: &str) -> Option<Map<String, Value>> {
+        match self.take(name)? {
+            Value::Object(members) => Some(members),
+            other => {
+                self.problem(name, &format!("must be an object, not {}", kind(&other)));
+                None
+            }
+        }
+    }
+
+    /// Whether the member is given and not `null`, without reading it.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Note that a member is wrong for a reason beyond its own shape. `message` follows its name.
+    pub fn problem(&mut self, name: &str, message: &str) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(FieldProblem {
+                field: format!("{}{name}", self.prefix),
+                message: message.to_owned(),
+            });
+        }
+    }
+
+    /// # Errors
+    /// 400 with all problems, unknown members among them.
+    pub fn finish(mut self) -> Result<(), ApiError> {
+        self.reject_unknown();
+        if self.problems.is_empty() {
+            Ok(())
+        } else {
+            Err(ApiError::fields(self.problems))
+        }
+    }
+
+    fn reject_unknown(&mut self) {
+        for (name, _) in std::mem::take(&mut self.members) {
+            self.problem(clip(&name, UNKNOWN_NAME_BYTES_MAX), "is not known here");
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.members.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn read<S: Shape>(&mut self, name: &str, value: &Value, shape: &S) -> Option<S::Value> {
+        match shape.read(value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.problem(name, &message);
+                None
+            }
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Deepest nesting of brackets outside strings, whether or not they match.
+fn depth(json: &[u8]) -> usize {
+    let (mut open, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in json {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b'}' | b']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests;

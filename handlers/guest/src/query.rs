@@ -1,0 +1,140 @@
+//! Strict reading of a query string, with the same shapes and errors as a body.
+
+use crate::error::clip;
+use crate::{ApiError, FieldProblem, Shape};
+
+/// Longest query string, in bytes as sent.
+const QUERY_BYTES_MAX: usize = 8 << 10;
+
+/// Most parameters.
+const PARAMETERS_MAX: usize = 64;
+
+/// Longest name that is repeated in an error, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Parameters that have not been read yet, and what was wrong with those that have.
+#[derive(Debug)]
+#[must_use = "problems and unknown parameters only count in `finish`"]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+    problems: Vec<FieldProblem>,
+}
+
+impl Query {
+    /// # Errors
+    /// 400: too long, badly encoded, or a parameter given twice.
+    pub fn parse(query: &str) -> Result<Self, ApiError> {
+        if query.len() > QUERY_BYTES_MAX {
+            return Err(ApiError::invalid(format!(
+                "the query string is over {QUERY_BYTES_MAX} bytes"
+            )));
+        }
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name)?, decode(value)?);
+            if pairs.iter().any(|(n, _)| *n == name) {
+                return Err(ApiError::field(
+                    clip(&name, NAME_BYTES_MAX),
+                    "is given twice",
+                ));
+            }
+            if pairs.len() == PARAMETERS_MAX {
+                return Err(ApiError::invalid(format!(
+                    "the query has more than {PARAMETERS_MAX} parameters"
+                )));
+            }
+            pairs.push((name, value));
+        }
+        Ok(Self {
+            pairs,
+            problems: Vec::new(),
+        })
+    }
+
+    /// A parameter that must be there.
+    pub fn required<S: Shape>(&mut self, name: &str, shape: S) -> S::Value {
+        if self.pairs.iter().any(|(n, _)| n == name) {
+            self.optional(name, &shape)
+        } else {
+            self.problem(name, "is required".to_owned());
+            None
+        }
+        .unwrap_or_else(|| shape.placeholder())
+    }
+
+    /// A parameter that may be absent.
+    pub fn optional<S: Shape>(&mut self, name: &str, shape: S) -> Option<S::Value> {
+        let at = self.pairs.iter().position(|(n, _)| n == name)?;
+        let (_, text) = self.pairs.remove(at);
+        match shape.read_text(&text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.problem(name, message);
+                None
+            }
+        }
+    }
+
+    /// A parameter with a default.
+    pub fn or<S: Shape>(&mut self, name: &str, shape: S, default: S::Value) -> S::Value {
+        self.optional(name, shape).unwrap_or(default)
+    }
+
+    /// All parameters that were not asked for by name, in order.
+    pub fn rest(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.pairs)
+    }
+
+    /// # Errors
+    /// 400 with all problems, unknown parameters among them.
+    pub fn finish(mut self) -> Result<(), ApiError> {
+        for (name, _) in self.rest() {
+            self.problem(clip(&name, NAME_BYTES_MAX), "is not known here".to_owned());
+        }
+        if self.problems.is_empty() {
+            Ok(())
+        } else {
+            Err(ApiError::fields(self.problems))
+        }
+    }
+
+    fn problem(&mut self, name: &str, message: String) {
+        self.problems.push(FieldProblem {
+            field: name.to_owned(),
+            message,
+        });
+    }
+}
+
+/// Undo percent-encoding as HTML forms and every HTTP client write it (`+` is a space).
+fn decode(text: &str) -> Result<String, ApiError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => rest
+                .next()
+                .zip(rest.next())
+                .and_then(|(high, low)| Some(hex(high)? << 4 | hex(low)?))
+                .ok_or_else(|| {
+                    ApiError::invalid("the query has a % that two hex digits do not follow")
+                })?,
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| ApiError::invalid("the query is not UTF-8 once decoded"))
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

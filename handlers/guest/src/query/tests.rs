@@ -1,0 +1,113 @@
+//! Decoding and strictness of query strings.
+
+use crate::testing::mutations;
+use crate::{ApiError, Query, flag, integer, number, text};
+
+fn read(query: &str) -> Result<(u32, Option<String>), ApiError> {
+    let mut query = Query::parse(query)?;
+    let limit = query.or("limit", integer(1..=200), 50);
+    let name = query.optional("name", text(0..=20));
+    query.finish()?;
+    Ok((limit, name))
+}
+
+#[test]
+fn reads_and_decodes() {
+    assert_eq!(read("").unwrap(), (50, None));
+    assert_eq!(read("limit=200&").unwrap(), (200, None));
+    assert_eq!(
+        read("name=a%20b+c%26%3D%e2%82%ac").unwrap().1.as_deref(),
+        Some("a b c&=€")
+    );
+    assert_eq!(read("n%61me=").unwrap().1.as_deref(), Some(""));
+    assert_eq!(read("name").unwrap().1.as_deref(), Some(""));
+}
+
+#[test]
+fn tells_what_is_wrong() {
+    for (query, expected) in [
+        ("limit=0", "limit must be an integer, 1..=200"),
+        ("limit=5x", "limit must be an integer, 1..=200"),
+        ("limit=", "limit must be an integer, 1..=200"),
+        ("limit=1&limit=2", "limit is given twice"),
+        ("offset=1", "offset is not known here"),
+        ("name=%0a", "name must not contain control characters"),
+        (
+            "name=%f",
+            "the query has a % that two hex digits do not follow",
+        ),
+        (
+            "name=%zz",
+            "the query has a % that two hex digits do not follow",
+        ),
+        ("name=%ff", "the query is not UTF-8 once decoded"),
+    ] {
+        let error = read(query).unwrap_err();
+        assert_eq!(
+            (error.status, error.message.as_str()),
+            (400, expected),
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn other_shapes_read_text_too() {
+    let mut query = Query::parse("on=true&rate=1.5&bad=yes").unwrap();
+    assert!(query.required("on", flag()));
+    assert_eq!(query.required("rate", number(0.0, 2.0)), 1.5);
+    query.required("bad", flag());
+    query.required("gone", flag());
+    let error = query.finish().unwrap_err();
+    let told: Vec<String> = error
+        .fields
+        .iter()
+        .map(|p| format!("{} {}", p.field, p.message))
+        .collect();
+    assert_eq!(told, ["bad must be true or false", "gone is required"]);
+}
+
+#[test]
+fn the_rest_keeps_its_order() {
+    let mut query = Query::parse("a=1&b=2&c=3").unwrap();
+    query.required("b", integer(0u8..=9));
+    let rest = [("a", "1"), ("c", "3")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+    assert_eq!(query.rest(), rest);
+    assert!(query.finish().is_ok());
+}
+
+#[test]
+fn is_bounded() {
+    assert!(
+        read(&"x".repeat(9000))
+            .unwrap_err()
+            .message
+            .contains("8192 bytes")
+    );
+    let many: Vec<String> = (0..100).map(|n| format!("x{n}")).collect();
+    assert!(
+        read(&many.join("&"))
+            .unwrap_err()
+            .message
+            .contains("64 parameters")
+    );
+}
+
+#[test]
+fn mutated_queries_never_panic() {
+    let mut refused = 0;
+    mutations(
+        0x05EE_D0E1,
+        b"limit=20&name=a%20b&x=%e2%82%ac",
+        20_000,
+        |query| {
+            if let Ok(query) = std::str::from_utf8(query) {
+                refused += usize::from(read(query).is_err());
+            }
+        },
+    );
+    assert!(
+        refused > 10_000,
+        "mutations hardly ever break the query: {refused}"
+    );
+}

@@ -1,0 +1,109 @@
+//! Reading a request: parameters, query, JSON body, caller.
+
+use crate::{ApiError, Body, Caller, Fields, Query, Request, Response, Role};
+
+impl Request {
+    /// Value of the pattern's placeholder number `index`; empty when the pattern has fewer.
+    #[must_use]
+    pub fn param(&self, index: usize) -> &str {
+        self.params.get(index).map_or("", String::as_str)
+    }
+
+    /// First value of a header; `name` in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The members of the JSON object in the body.
+    ///
+    /// # Errors
+    /// 415 for another media type, 400 for anything but one JSON object of bounded depth.
+    pub fn json(&self) -> Result<Fields, ApiError> {
+        if self.body.is_empty() {
+            return Err(ApiError::invalid(
+                "the body is empty; send a JSON object with content-type application/json",
+            ));
+        }
+        self.json_or_empty()
+    }
+
+    /// Like [`Request::json`], but no body is the empty object.
+    ///
+    /// # Errors
+    /// As [`Request::json`].
+    pub fn json_or_empty(&self) -> Result<Fields, ApiError> {
+        if self.body.is_empty() {
+            return Ok(Fields::empty());
+        }
+        let media_type = self.header("content-type").unwrap_or("application/json");
+        if !is_json(media_type) {
+            return Err(ApiError::new(
+                415,
+                "unsupported_media_type",
+                "the body must be JSON with content-type application/json",
+            ));
+        }
+        Fields::parse(&self.body)
+    }
+
+    /// The query string, decoded.
+    ///
+    /// # Errors
+    /// 400 when it is malformed, too long, or gives a parameter twice.
+    pub fn query(&self) -> Result<Query, ApiError> {
+        Query::parse(&self.query)
+    }
+
+    /// Who asks. Public routes have nobody.
+    ///
+    /// # Errors
+    /// 500: the host let a request without credential into a route that needs one.
+    pub fn caller(&self) -> Result<&Caller, ApiError> {
+        self.caller.as_ref().ok_or_else(|| {
+            ApiError::internal("the host passed no caller to a route that needs one")
+        })
+    }
+}
+
+impl Caller {
+    /// Whether the user is admin or owner of the organisation.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        matches!(self.role, Role::Admin | Role::Owner)
+    }
+
+    /// Whether the credential lists `scope`. Signed-in people have none: their role binds them.
+    #[must_use]
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|s| s == scope)
+    }
+}
+
+impl Response {
+    /// 204
+    #[must_use]
+    pub fn no_content() -> Self {
+        Self {
+            status: 204,
+            headers: Vec::new(),
+            body: Body::Empty,
+        }
+    }
+}
+
+/// `application/json`, with or without parameters, and the `+json` types.
+fn is_json(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or("").trim();
+    let Some((main, sub)) = essence.split_once('/') else {
+        return false;
+    };
+    main.eq_ignore_ascii_case("application")
+        && (sub.eq_ignore_ascii_case("json") || sub.to_ascii_lowercase().ends_with("+json"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Media types, empty bodies, callers.
+
+use crate::testing::{caller, get, request};
+use crate::{Credential, Role};
+
+#[test]
+fn only_json_is_read() {
+    for (media_type, accepted) in [
+        ("application/json", true),
+        ("Application/JSON; charset=utf-8", true),
+        ("application/merge-patch+json", true),
+        ("application/x-www-form-urlencoded", false),
+        ("text/json", false),
+        ("json", false),
+        ("", false),
+    ] {
+        let mut request = request("{}");
+        request.headers[0].1 = media_type.to_owned();
+        let status = request.json().map(|_| ()).map_err(|e| e.status);
+        assert_eq!(
+            status,
+            if accepted { Ok(()) } else { Err(415) },
+            "{media_type}"
+        );
+    }
+    let mut unlabelled = request("{}");
+    unlabelled.headers.clear();
+    assert!(unlabelled.json().is_ok());
+}
+
+#[test]
+fn an_empty_body_is_an_object_only_where_allowed() {
+    assert_eq!(request("").json().unwrap_err().status, 400);
+    assert!(request("").json_or_empty().unwrap().finish().is_ok());
+}
+
+#[test]
+fn parameters_and_headers() {
+    let request = get(&["a", "b"], "");
+    assert_eq!((request.param(1), request.param(2)), ("b", ""));
+    assert_eq!(
+        super::super::testing::request("").header("content-type"),
+        Some("application/json")
+    );
+    assert_eq!(request.header("content-type"), None);
+}
+
+#[test]
+fn roles_and_scopes() {
+    assert!(caller(Role::Owner, Credential::UserSession, &[]).is_admin());
+    assert!(caller(Role::Admin, Credential::UserSession, &[]).is_admin());
+    let member = caller(Role::Member, Credential::ApiKey, &["bench:control"]);
+    assert!(!member.is_admin());
+    assert!(member.has_scope("bench:control"));
+    assert!(!member.has_scope("bench"));
+    let mut public = get(&[], "");
+    public.caller = None;
+    assert_eq!(public.caller().unwrap_err().status, 500);
+}

@@ -1,0 +1,80 @@
+//! Endpoints as data, and the way from a request's route number to the function that answers it.
+
+use crate::{ApiError, Credentials, Request, Response, http_types};
+
+/// Default body limit of endpoints that take JSON, in bytes.
+pub const JSON_BODY_BYTES_MAX: u32 = 1 << 20;
+
+/// One endpoint. The host enforces credentials, scope and body limit before `handle` is called, and
+/// documents the endpoint from `summary` and `openapi`.
+#[derive(Debug)]
+pub struct Route {
+    /// Unique, the OpenAPI operationId: `devices.list`.
+    pub name: &'static str,
+    /// Upper-case HTTP method.
+    pub method: &'static str,
+    /// Path below the API base: `/bench/devices/{id}`.
+    pub pattern: &'static str,
+    /// Accepted kinds; empty = public.
+    pub credentials: Credentials,
+    /// Scope that an API key or a cloud session must carry.
+    pub scope: Option<&'static str>,
+    /// Bytes; 0 = no body is read.
+    pub body_limit: u32,
+    /// One line for people.
+    pub summary: &'static str,
+    /// JSON object with the OpenAPI members `parameters`, `requestBody`, `responses`.
+    pub openapi: &'static str,
+    pub handle: fn(&Request) -> Result<Response, ApiError>,
+}
+
+impl Route {
+    /// As the contract has it.
+    #[must_use]
+    pub fn declared(&self) -> http_types::Route {
+        http_types::Route {
+            name: self.name.to_owned(),
+            method: self.method.to_owned(),
+            pattern: self.pattern.to_owned(),
+            credentials: self.credentials,
+            scope: self.scope.map(str::to_owned),
+            body_limit: self.body_limit,
+            summary: self.summary.to_owned(),
+            openapi: self.openapi.to_owned(),
+        }
+    }
+}
+
+/// What `routes` exports.
+#[must_use]
+pub fn table(routes: &[Route]) -> Vec<http_types::Route> {
+    routes.iter().map(Route::declared).collect()
+}
+
+/// What `handle` exports: the function of the request's route, or its error as a response.
+#[must_use]
+pub fn dispatch(routes: &[Route], request: &Request) -> Response {
+    let answer = usize::try_from(request.route)
+        .ok()
+        .and_then(|index| routes.get(index))
+        .ok_or_else(|| ApiError::internal("the host asked for a route that is not in the table"))
+        .and_then(|route| (route.handle)(request));
+    answer.unwrap_or_else(|error| {
+        report(&error);
+        error.into_response(&request.id)
+    })
+}
+
+#[cfg(target_arch = "wasm32")]
+fn report(error: &ApiError) {
+    if let Some(cause) = &error.cause {
+        crate::log::write(crate::log::Level::Error, cause);
+    }
+}
+
+/// There is no host whose log could be written.
+#[cfg(not(target_arch = "wasm32"))]
+fn report(_: &ApiError) {}
+
+#[cfg(test)]
+mod tests;

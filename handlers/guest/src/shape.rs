@@ -1,0 +1,264 @@
+//! What a member of a body or a query parameter must look like: type and bounds, told in the words
+//! that the error for the caller uses.
+
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+/// Largest integer that a JSON number carries exactly in every implementation, 2^53 - 1.
+const INTEGER_EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+
+/// Reads one value. Errors are fragments that follow the member's name: `must be …`.
+pub trait Shape {
+    type Value;
+
+    /// # Errors
+    /// The value has another type or is out of bounds.
+    fn read(&self, value: &Value) -> Result<Self::Value, String>;
+
+    /// From a query parameter.
+    ///
+    /// # Errors
+    /// As [`Shape::read`].
+    fn read_text(&self, text: &str) -> Result<Self::Value, String> {
+        self.read(&Value::String(text.to_owned()))
+    }
+
+    /// Stands in for a value that could not be read, so that reading goes on and all problems are
+    /// told at once. Never reaches an endpoint: [`crate::Fields::finish`] fails first.
+    fn placeholder(&self) -> Self::Value;
+}
+
+impl<S: Shape> Shape for &S {
+    type Value = S::Value;
+
+    fn read(&self, value: &Value) -> Result<S::Value, String> {
+        (*self).read(value)
+    }
+
+    fn read_text(&self, text: &str) -> Result<S::Value, String> {
+        (*self).read_text(text)
+    }
+
+    fn placeholder(&self) -> S::Value {
+        (*self).placeholder()
+    }
+}
+
+#[derive(Debug)]
+struct Integer<T>(RangeInclusive<T>);
+
+/// A whole number within bounds.
+pub fn integer<T>(range: RangeInclusive<T>) -> impl Shape<Value = T>
+where
+    T: Copy + Into<u64> + TryFrom<u64>,
+{
+    Integer(range)
+}
+
+impl<T: Copy + Into<u64> + TryFrom<u64>> Integer<T> {
+    fn checked(&self, number: Option<u64>) -> Result<T, String> {
+        let (low, high): (u64, u64) = ((*self.0.start()).into(), (*self.0.end()).into());
+        number
+            .filter(|n| (low..=high).contains(n))
+            .and_then(|n| T::try_from(n).ok())
+            .ok_or_else(|| format!("must be an integer, {low}..={high}"))
+    }
+}
+
+impl<T: Copy + Into<u64> + TryFrom<u64>> Shape for Integer<T> {
+    type Value = T;
+
+    fn read(&self, value: &Value) -> Result<T, String> {
+        self.checked(value.as_u64().or_else(|| value.as_f64().and_then(whole)))
+    }
+
+    fn read_text(&self, text: &str) -> Result<T, String> {
+        self.checked(text.parse().ok())
+    }
+
+    fn placeholder(&self) -> T {
+        *self.0.start()
+    }
+}
+
+/// JSON knows one kind of number, so `256.0` is the integer 256.
+fn whole(number: f64) -> Option<u64> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be whole and within 0..2^53"
+    )]
+    (number.fract() == 0.0 && (0.0..=INTEGER_EXACT_MAX).contains(&number)).then_some(number as u64)
+}
+
+#[derive(Debug)]
+struct Number {
+    above: f64,
+    up_to: f64,
+}
+
+/// A number greater than `above` and at most `up_to`.
+pub fn number(above: f64, up_to: f64) -> impl Shape<Value = f64> {
+    Number { above, up_to }
+}
+
+impl Number {
+    fn checked(&self, number: Option<f64>) -> Result<f64, String> {
+        number
+            .filter(|&n| n > self.above && n <= self.up_to)
+            .ok_or_else(|| {
+                format!(
+                    "must be a number greater than {} and at most {}",
+                    self.above, self.up_to
+                )
+            })
+    }
+}
+
+impl Shape for Number {
+    type Value = f64;
+
+    fn read(&self, value: &Value) -> Result<f64, String> {
+        self.checked(value.as_f64())
+    }
+
+    fn read_text(&self, text: &str) -> Result<f64, String> {
+        self.checked(text.parse().ok())
+    }
+
+    fn placeholder(&self) -> f64 {
+        self.up_to
+    }
+}
+
+#[derive(Debug)]
+struct Text(RangeInclusive<usize>);
+
+/// A string with this many characters and no control characters.
+pub fn text(chars: RangeInclusive<usize>) -> impl Shape<Value = String> {
+    Text(chars)
+}
+
+impl Shape for Text {
+    type Value = String;
+
+    fn read(&self, value: &Value) -> Result<String, String> {
+        value
+            .as_str()
+            .ok_or_else(|| "must be a string".to_owned())
+            .and_then(|text| self.read_text(text))
+    }
+
+    fn read_text(&self, text: &str) -> Result<String, String> {
+        if !self.0.contains(&text.chars().count()) {
+            return Err(format!(
+                "must have {}..={} characters",
+                self.0.start(),
+                self.0.end()
+            ));
+        }
+        if text.chars().any(char::is_control) {
+            return Err("must not contain control characters".to_owned());
+        }
+        Ok(text.to_owned())
+    }
+
+    fn placeholder(&self) -> String {
+        String::new()
+    }
+}
+
+#[derive(Debug)]
+struct Flag;
+
+/// `true` or `false`.
+pub fn flag() -> impl Shape<Value = bool> {
+    Flag
+}
+
+impl Shape for Flag {
+    type Value = bool;
+
+    fn read(&self, value: &Value) -> Result<bool, String> {
+        value
+            .as_bool()
+            .ok_or_else(|| "must be true or false".to_owned())
+    }
+
+    fn read_text(&self, text: &str) -> Result<bool, String> {
+        text.parse().map_err(|_| "must be true or false".to_owned())
+    }
+
+    fn placeholder(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug)]
+struct Choice<T: 'static>(&'static [(&'static str, T)]);
+
+/// One of several words, each standing for a value. `words` must not be empty.
+pub fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Shape<Value = T> {
+    assert!(!words.is_empty(), "a choice offers at least one word");
+    Choice(words)
+}
+
+impl<T: Copy> Shape for Choice<T> {
+    type Value = T;
+
+    fn read(&self, value: &Value) -> Result<T, String> {
+        let found = value
+            .as_str()
+            .and_then(|text| self.0.iter().find(|(word, _)| *word == text));
+        found.map(|&(_, value)| value).ok_or_else(|| {
+            let words: Vec<&str> = self.0.iter().map(|&(word, _)| word).collect();
+            format!("must be one of {}", words.join(", "))
+        })
+    }
+
+    fn placeholder(&self) -> T {
+        self.0[0].1
+    }
+}
+
+#[derive(Debug)]
+struct List<S> {
+    item: S,
+    len: RangeInclusive<usize>,
+}
+
+/// A list with this many items.
+pub fn list<S: Shape>(item: S, len: RangeInclusive<usize>) -> impl Shape<Value = Vec<S::Value>> {
+    List { item, len }
+}
+
+impl<S: Shape> Shape for List<S> {
+    type Value = Vec<S::Value>;
+
+    fn read(&self, value: &Value) -> Result<Vec<S::Value>, String> {
+        let items = value
+            .as_array()
+            .ok_or_else(|| "must be a list".to_owned())?;
+        if !self.len.contains(&items.len()) {
+            return Err(format!(
+                "must have {}..={} items",
+                self.len.start(),
+                self.len.end()
+            ));
+        }
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| {
+                self.item
+                    .read(item)
+                    .map_err(|problem| format!("item {index} {problem}"))
+            })
+            .collect()
+    }
+
+    fn placeholder(&self) -> Vec<S::Value> {
+        Vec::new()
+    }
+}
