@@ -32,3 +32,26 @@ pub(crate) fn imports(component: &[u8]) -> Result<BTreeSet<String>> {
         .map(|key| resolve.name_world_key(key))
         .collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_without_a_world_becomes_a_component_without_imports() {
+        // The smallest core module: magic and version.
+        let component = encode(b"\0asm\x01\0\0\0").unwrap();
+        assert!(imports(&component).unwrap().is_empty());
+    }
+
+    #[test]
+    fn bytes_that_are_no_module_are_an_error() {
+        assert!(encode(b"not a module").is_err());
+        assert!(imports(b"not a component").is_err());
+        let component = encode(b"\0asm\x01\0\0\0").unwrap();
+        for end in 0..component.len() {
+            // Cut off anywhere, a component is read as far as it goes or refused; never a panic.
+            let _ = imports(&component[..end]);
+        }
+    }
+}

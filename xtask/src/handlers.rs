@@ -19,6 +19,11 @@ use crate::toolchain::{self, TARGET, Toolchain};
 /// The profile of the workspace's manifest that guests are built with.
 const PROFILE: &str = "guest";
 
+/// The runtime's ahead-of-time compiler: `precompile --target TRIPLE OUT_FOLDER COMPONENT…` writes
+/// `<stem>.cwasm` for each. It must be built from the same wasmtime, with the same settings, as the
+/// server that loads the result.
+const COMPILER: &str = "precompile";
+
 /// A package that becomes a component.
 #[derive(Debug, PartialEq, Eq)]
 struct Guest {
@@ -132,19 +137,16 @@ fn compile(
 
 /// Compiles the handlers' components to machine code with the runtime's own engine settings.
 fn precompile(metadata: &Metadata, guests: &[Guest], scratch: &Path, out: &Path) -> Result<()> {
-    if !metadata.has_target("runtime", "bin", "precompile") {
-        progress::detail(
-            "the package `runtime` has no binary `precompile`: nothing is precompiled",
-        );
-        return Ok(());
+    if !metadata.has_target("runtime", "bin", COMPILER) {
+        bail!("the package `runtime` has no binary `{COMPILER}`, which compiles the components");
     }
     progress::step("building the ahead-of-time compiler (wasmtime, minutes when it is new)");
-    crate::host::build(&metadata.root, &["precompile"])?;
+    crate::host::build(&metadata.root, &[COMPILER])?;
     let fresh = scratch.join("precompiled");
     fs::create_dir_all(&fresh).with_context(|| format!("failed to create {}", fresh.display()))?;
     progress::step("compiling the handlers ahead of time");
     let handlers = || guests.iter().filter(|guest| guest.is_handler);
-    Tool::new(metadata.target_directory.join("release/precompile"))
+    Tool::new(metadata.target_directory.join("release").join(COMPILER))
         .args(["--target", &toolchain::host()?])
         .arg(&fresh)
         .args(handlers().map(|guest| out.join(&guest.output)))
@@ -153,7 +155,7 @@ fn precompile(metadata: &Metadata, guests: &[Guest], scratch: &Path, out: &Path)
         let file = guest.output.with_extension("cwasm");
         let path = fresh.join(&file);
         let bytes = fs::read(&path).with_context(|| {
-            format!("failed to read {}, which precompile wrote", path.display())
+            format!("failed to read {}, which {COMPILER} wrote", path.display())
         })?;
         write_if_changed(&out.join(&file), &bytes)?;
     }
@@ -176,4 +178,56 @@ fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
         .and_then(|()| fs::rename(&partial, path))
         .with_context(|| format!("failed to write {}", path.display()))?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(folder: Option<&str>, name: &str) -> Package {
+        Package {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            licence: None,
+            folder: folder.map(str::to_owned),
+            dependencies: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn guests_are_found_by_folder_and_name() {
+        let packages = [
+            package(Some("runtime/guests/hostile"), "guest-hostile"),
+            package(Some("handlers/auth"), "handler-auth"),
+            package(Some("handlers/guest"), "guest"),
+            package(Some("hostd"), "hostd"),
+            package(None, "handler-of-somebody-else"),
+        ];
+        let found = guests(packages.iter());
+        let outputs: Vec<_> = found
+            .iter()
+            .map(|g| (g.output.to_str(), g.is_handler))
+            .collect();
+        assert_eq!(
+            outputs,
+            [
+                (Some("guests/hostile.wasm"), false),
+                (Some("auth.wasm"), true)
+            ]
+        );
+    }
+
+    #[test]
+    fn an_output_that_stays_the_same_is_not_touched() {
+        let folder = std::env::temp_dir().join(format!("xtask-handlers-{}", std::process::id()));
+        let path = folder.join("inner/a.wasm");
+        assert!(write_if_changed(&path, b"one").unwrap());
+        let written = fs::metadata(&path).unwrap().modified().unwrap();
+        assert!(!write_if_changed(&path, b"one").unwrap());
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), written);
+        assert!(write_if_changed(&path, b"two").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

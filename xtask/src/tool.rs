@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_child_that_hangs_is_ended_at_its_limit() {
-        let error = Tool::new("sleep")
-            .arg("600")
+        let error = Tool::new("tail")
+            .args(["-f", "/dev/null"])
             .run_within(Duration::from_millis(1))
             .unwrap_err();
         assert!(error.to_string().contains("did not end within 0 s"));

@@ -122,3 +122,33 @@ pub(crate) fn host() -> Result<String> {
 fn rustc() -> Tool {
     Tool::new("rustc").advice("install Rust from https://rustup.rs")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_in_the_help_is_a_choice() {
+        assert!(
+            Choice::NAMES
+                .iter()
+                .all(|name| Choice::named(name).is_some())
+        );
+        assert_eq!(Choice::named("nix"), None);
+    }
+
+    #[test]
+    fn the_host_has_a_triple() {
+        assert!(host().unwrap().split('-').count() >= 3);
+    }
+
+    #[test]
+    fn flags_for_the_host_do_not_reach_a_guest() {
+        let shell = Tool::new("sh").env("RUSTFLAGS", "-Ctarget-cpu=native");
+        let seen = Toolchain::Installed
+            .apply(shell)
+            .args(["-c", "echo \"[$RUSTFLAGS]\""])
+            .read();
+        assert_eq!(seen.unwrap(), "[]\n");
+    }
+}
