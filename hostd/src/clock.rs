@@ -1,0 +1,109 @@
+//! The one source of time. Everything that stamps, expires or waits by wall clock takes a [`Clock`],
+//! so that tests can hold time still and move it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
+
+/// Largest instant that has an RFC 3339 text: the end of the year 9999, in milliseconds.
+const TEXT_MS_MAX: u64 = 253_402_207_200_000 - 1;
+
+/// Wall-clock time, of the system or of a test. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct Clock(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    System,
+    Manual(Arc<AtomicU64>),
+}
+
+/// The hand that moves a manual [`Clock`].
+#[derive(Debug, Clone)]
+pub struct Hand(Arc<AtomicU64>);
+
+impl Clock {
+    /// The system's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that stands at `start_ms` until its hand is moved.
+    #[must_use]
+    pub fn manual(start_ms: u64) -> (Self, Hand) {
+        let now = Arc::new(AtomicU64::new(start_ms));
+        (Self(Source::Manual(now.clone())), Hand(now))
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z; 0 if the system's clock stands before that.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        match &self.0 {
+            Source::System => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)),
+            Source::Manual(now) => now.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Whole seconds since 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub fn now_s(&self) -> u64 {
+        self.now_ms() / 1000
+    }
+
+    /// The current time as [`text`].
+    #[must_use]
+    pub fn now_text(&self) -> String {
+        text(self.now_ms())
+    }
+}
+
+impl Hand {
+    /// Move the clock forward.
+    pub fn advance_ms(&self, by_ms: u64) {
+        self.0.fetch_add(by_ms, Ordering::SeqCst);
+    }
+
+    /// Put the clock anywhere, also back.
+    pub fn set_ms(&self, to_ms: u64) {
+        self.0.store(to_ms, Ordering::SeqCst);
+    }
+}
+
+/// RFC 3339 text of an instant, UTC, whole seconds: `2026-11-21T09:54:16Z`. Instants after the year
+/// 9999 read as its last second.
+#[must_use]
+pub fn text(at_ms: u64) -> String {
+    let seconds = i64::try_from(at_ms.min(TEXT_MS_MAX) / 1000).expect("bounded just above");
+    Timestamp::from_second(seconds)
+        .expect("bounded to jiff's range just above")
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_whole_seconds_utc() {
+        assert_eq!(text(0), "1970-01-01T00:00:00Z");
+        assert_eq!(text(1_795_254_856_999), "2026-11-21T09:54:16Z");
+        assert!(text(u64::MAX).starts_with("9999-12-30T"));
+    }
+
+    #[test]
+    fn a_manual_clock_moves_only_by_hand() {
+        let (clock, hand) = Clock::manual(5_000);
+        let same = clock.clone();
+        assert_eq!(clock.now_ms(), 5_000);
+        hand.advance_ms(1_500);
+        assert_eq!(same.now_ms(), 6_500);
+        assert_eq!(same.now_s(), 6);
+        hand.set_ms(1_000);
+        assert_eq!(clock.now_text(), "1970-01-01T00:00:01Z");
+    }
+}

@@ -1,0 +1,275 @@
+//! Table of capture heads, with indexes by device and of those that have not finished. The samples
+//! are in files of their own.
+//!
+//! Keys end in the capture's ULID, so key order is order of creation and a page of the list costs
+//! what it shows, wherever it begins.
+
+use std::ops::{Bound, ControlFlow};
+
+use serde::{Deserialize, Serialize};
+
+use super::records::{Records, pair, pairs_of};
+use super::snapshot::{Range, Source};
+use super::{Store, StoreError, Writing};
+
+pub(super) const TABLES: [&str; 4] = [
+    "captures",
+    "captures_by_id",
+    "captures_by_device",
+    "captures_open",
+];
+
+/// `org/id` to head.
+const CAPTURES: Records<CaptureRecord> = Records::new(TABLES[0]);
+/// Id to organisation.
+const BY_ID: Records<String> = Records::new(TABLES[1]);
+/// `org.device/id` to id.
+const BY_DEVICE: Records<String> = Records::new(TABLES[2]);
+/// Id to organisation, while the capture has not finished.
+const OPEN: Records<String> = Records::new(TABLES[3]);
+
+/// Most captures on one page of the list.
+pub const PAGE_MAX: usize = 200;
+
+/// Where a capture stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Waiting for the pod.
+    Pending,
+    /// Waiting for the trigger.
+    Armed,
+    Running,
+    Done,
+    Failed,
+    /// The trigger did not come.
+    TimedOut,
+    Cancelled,
+}
+
+impl Status {
+    /// Whether nothing more will happen to the capture.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Pending | Self::Armed | Self::Running)
+    }
+}
+
+/// What was captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// ADC alone.
+    Scope,
+    /// Logic analyzer alone.
+    Logic,
+    /// Logic analyzer on an I²C bus.
+    I2c,
+    /// ADC and logic analyzer from one trigger.
+    Dual,
+    /// ADC while the DAC plays a stimulus.
+    Measure,
+}
+
+/// One channel of a capture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChannelRecord {
+    /// Logic-analyzer channel, 1..=14; none = the ADC.
+    pub la: Option<u8>,
+    /// `ADC` or `LA1`..`LA14`.
+    pub name: String,
+    /// `V`, `A`, or empty for digital.
+    pub unit: String,
+    pub sample_rate_hz: f64,
+    pub samples: u64,
+    pub bits: u32,
+    /// Value in `unit` of one count; 1 for digital.
+    pub full_scale: f64,
+    /// Value in `unit` of count 0; 0 for digital.
+    pub offset: f64,
+}
+
+/// The head of a capture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaptureRecord {
+    /// ULID.
+    pub id: String,
+    pub org: String,
+    /// Device id.
+    pub device: String,
+    pub kind: Kind,
+    pub name: Option<String>,
+    pub status: Status,
+    /// Why it failed.
+    pub error: Option<String>,
+    pub created_ms: u64,
+    pub finished_ms: Option<u64>,
+    /// None when no trigger was asked for.
+    pub triggered: Option<bool>,
+    pub channels: Vec<ChannelRecord>,
+    /// SCL and SDA channel, for [`Kind::I2c`].
+    pub i2c: Option<(u8, u8)>,
+}
+
+impl Store {
+    /// One capture, whatever its organisation.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_get(&self, id: &str) -> Result<Option<CaptureRecord>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |s| by_id(s, &id)).await
+    }
+
+    /// Captures of `org`, or of one of its devices, newest first, older than the capture `before`.
+    /// `limit` is clamped to 1..=[`PAGE_MAX`].
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn captures_list(
+        &self,
+        org: &str,
+        device: Option<&str>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRecord>, StoreError> {
+        let (org, device, before) = (
+            org.to_owned(),
+            device.map(str::to_owned),
+            before.map(str::to_owned),
+        );
+        self.read(move |s| list(s, &org, device.as_deref(), before.as_deref(), limit))
+            .await
+    }
+
+    /// Captures that had not finished when the server stopped, oldest first.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn captures_unfinished(&self) -> Result<Vec<CaptureRecord>, StoreError> {
+        self.read(unfinished).await
+    }
+
+    /// Write a whole head, new or known.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_put(&self, record: CaptureRecord) -> Result<(), StoreError> {
+        self.write(move |w| put(w, &record)).await
+    }
+
+    /// Write a whole head if the capture is still there; whether it was. A capture that was deleted
+    /// while it ran does not come back.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_update(&self, record: CaptureRecord) -> Result<bool, StoreError> {
+        self.write(move |w| {
+            if by_id(w, &record.id)?.is_none() {
+                return Ok(false);
+            }
+            put(w, &record)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Forget a capture; what was known of it.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_delete(&self, id: &str) -> Result<Option<CaptureRecord>, StoreError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(capture) = by_id(w, &id)? else {
+                return Ok(None);
+            };
+            CAPTURES.remove(w, &pair(&capture.org, &id))?;
+            BY_ID.remove(w, &id)?;
+            BY_DEVICE.remove(w, &pair(&device_key(&capture), &id))?;
+            OPEN.remove(w, &id)?;
+            Ok(Some(capture))
+        })
+        .await
+    }
+}
+
+fn by_id(from: &impl Source, id: &str) -> Result<Option<CaptureRecord>, StoreError> {
+    match BY_ID.get(from, id)? {
+        Some(org) => CAPTURES.get(from, &pair(&org, id)),
+        None => Ok(None),
+    }
+}
+
+fn list(
+    from: &impl Source,
+    org: &str,
+    device: Option<&str>,
+    before: Option<&str>,
+    limit: usize,
+) -> Result<Vec<CaptureRecord>, StoreError> {
+    let limit = limit.clamp(1, PAGE_MAX);
+    let first = device.map_or_else(|| org.to_owned(), |device| format!("{org}.{device}"));
+    let (low, end) = pairs_of(&first);
+    // A cursor from elsewhere must not reach out of this organisation's keys.
+    let high = before.map_or_else(|| end.clone(), |id| pair(&first, id).min(end.clone()));
+    let range = Range {
+        from: Bound::Included(&low),
+        to: Bound::Excluded(&high),
+        backwards: true,
+    };
+    let mut found = Vec::new();
+    if device.is_none() {
+        CAPTURES.each(from, range, |_, capture| {
+            found.push(capture);
+            stop_if(found.len() == limit)
+        })?;
+        return Ok(found);
+    }
+    let mut ids = Vec::new();
+    BY_DEVICE.each(from, range, |_, id| {
+        ids.push(id);
+        stop_if(ids.len() == limit)
+    })?;
+    for id in ids {
+        found.extend(CAPTURES.get(from, &pair(org, &id))?);
+    }
+    Ok(found)
+}
+
+fn unfinished(from: &impl Source) -> Result<Vec<CaptureRecord>, StoreError> {
+    let mut keys = Vec::new();
+    OPEN.each(from, Range::ALL, |id, org| {
+        keys.push(pair(&org, id));
+        ControlFlow::Continue(())
+    })?;
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        found.extend(CAPTURES.get(from, &key)?);
+    }
+    Ok(found)
+}
+
+fn put(w: &Writing<'_>, capture: &CaptureRecord) -> Result<(), StoreError> {
+    CAPTURES.put(w, &pair(&capture.org, &capture.id), capture)?;
+    BY_ID.put(w, &capture.id, &capture.org)?;
+    BY_DEVICE.put(w, &pair(&device_key(capture), &capture.id), &capture.id)?;
+    if capture.status.is_final() {
+        OPEN.remove(w, &capture.id)?;
+        Ok(())
+    } else {
+        OPEN.put(w, &capture.id, &capture.org)
+    }
+}
+
+fn device_key(capture: &CaptureRecord) -> String {
+    format!("{}.{}", capture.org, capture.device)
+}
+
+fn stop_if(done: bool) -> ControlFlow<()> {
+    if done {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}

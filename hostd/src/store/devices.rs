@@ -1,0 +1,194 @@
+//! Table of devices, with an index by name and one by serial number.
+//!
+//! A removed device stays as a tombstone, so that its pod, still attached, does not come back by
+//! itself.
+
+use std::ops::{Bound, ControlFlow};
+
+use serde::{Deserialize, Serialize};
+
+use super::records::{Records, pair, pairs_of};
+use super::snapshot::{Range, Source};
+use super::{Store, StoreError, Writing};
+
+pub(super) const TABLES: [&str; 3] = ["devices", "devices_by_name", "devices_by_serial"];
+
+const DEVICES: Records<DeviceRecord> = Records::new(TABLES[0]);
+/// `org/name` to id; live devices only.
+const BY_NAME: Records<String> = Records::new(TABLES[1]);
+/// `serial/id` to id; live devices that have said their serial number.
+const BY_SERIAL: Records<String> = Records::new(TABLES[2]);
+
+/// A device as stored. What it is doing now (online, lease) is not here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceRecord {
+    /// ULID.
+    pub id: String,
+    pub org: String,
+    /// `[A-Za-z0-9._-]{1,64}`, unique in the organisation.
+    pub name: String,
+    /// Name it was first admitted under.
+    pub first_name: String,
+    /// Where its pod is reached: `tcp:host:port`, `sim:…`.
+    pub address: String,
+    /// `usb`, `tcp` or `sim`.
+    pub transport: String,
+    /// The pod's own serial number; empty until it was online once.
+    pub serial: String,
+    /// Board and revision as last reported; empty until it was online once.
+    pub board: String,
+    pub firmware_version: String,
+    pub created_ms: u64,
+    /// None = never online.
+    pub last_active_ms: Option<u64>,
+    /// A tombstone: its name is free, and nobody sees it.
+    pub removed: bool,
+}
+
+/// Why a device could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceWriteError {
+    #[error("use the name: another device of the organisation has it")]
+    NameTaken,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A device by id, tombstones too.
+///
+/// # Errors
+/// The storage failed.
+pub fn by_id(from: &impl Source, id: &str) -> Result<Option<DeviceRecord>, StoreError> {
+    DEVICES.get(from, id)
+}
+
+/// A live device of `org` by name.
+///
+/// # Errors
+/// The storage failed.
+pub fn by_name(
+    from: &impl Source,
+    org: &str,
+    name: &str,
+) -> Result<Option<DeviceRecord>, StoreError> {
+    match BY_NAME.get(from, &pair(org, name))? {
+        Some(id) => DEVICES.get(from, &id),
+        None => Ok(None),
+    }
+}
+
+/// Live devices of `org`, by name.
+///
+/// # Errors
+/// The storage failed.
+pub fn list(from: &impl Source, org: &str) -> Result<Vec<DeviceRecord>, StoreError> {
+    through(from, &BY_NAME, org)
+}
+
+/// Live devices of any organisation that reported this serial number; more than one only if pods
+/// share it.
+///
+/// # Errors
+/// The storage failed.
+pub fn by_serial(from: &impl Source, serial: &str) -> Result<Vec<DeviceRecord>, StoreError> {
+    through(from, &BY_SERIAL, serial)
+}
+
+impl Store {
+    /// All devices of all organisations, tombstones too, oldest first.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn devices_all(&self) -> Result<Vec<DeviceRecord>, StoreError> {
+        self.read(|s| DEVICES.all(s)).await
+    }
+
+    /// A live device of `org` by name.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn device_by_name(
+        &self,
+        org: &str,
+        name: &str,
+    ) -> Result<Option<DeviceRecord>, StoreError> {
+        let (org, name) = (org.to_owned(), name.to_owned());
+        self.read(move |s| by_name(s, &org, &name)).await
+    }
+
+    /// Write a whole record, new or known.
+    ///
+    /// # Errors
+    /// The name is another live device's, or the storage failed.
+    pub async fn device_put(&self, record: DeviceRecord) -> Result<(), DeviceWriteError> {
+        self.write(move |w| put(w, &record)).await
+    }
+
+    /// Change a known device in one step, so that two changes at once both stand; returns it as
+    /// stored, none if it is unknown or removed. `f` may run more than once, and cannot change id
+    /// or organisation.
+    ///
+    /// # Errors
+    /// The name is another live device's, or the storage failed.
+    pub async fn device_update(
+        &self,
+        id: &str,
+        f: impl Fn(&mut DeviceRecord) + Send + 'static,
+    ) -> Result<Option<DeviceRecord>, DeviceWriteError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(old) = DEVICES.get(w, &id)?.filter(|d| !d.removed) else {
+                return Ok(None);
+            };
+            let mut record = old.clone();
+            f(&mut record);
+            (record.id, record.org) = (old.id, old.org);
+            put(w, &record)?;
+            Ok(Some(record))
+        })
+        .await
+    }
+}
+
+fn put(w: &Writing<'_>, record: &DeviceRecord) -> Result<(), DeviceWriteError> {
+    let name_key = pair(&record.org, &record.name);
+    let holder = BY_NAME.get(w, &name_key)?;
+    if !record.removed && holder.is_some_and(|holder| holder != record.id) {
+        return Err(DeviceWriteError::NameTaken);
+    }
+    if let Some(old) = DEVICES.get(w, &record.id)?.filter(|old| !old.removed) {
+        BY_NAME.remove(w, &pair(&old.org, &old.name))?;
+        BY_SERIAL.remove(w, &pair(&old.serial, &old.id))?;
+    }
+    if !record.removed {
+        BY_NAME.put(w, &name_key, &record.id)?;
+        if !record.serial.is_empty() {
+            BY_SERIAL.put(w, &pair(&record.serial, &record.id), &record.id)?;
+        }
+    }
+    Ok(DEVICES.put(w, &record.id, record)?)
+}
+
+/// Records whose ids stand in `index` under keys that begin with `first`.
+fn through(
+    from: &impl Source,
+    index: &Records<String>,
+    first: &str,
+) -> Result<Vec<DeviceRecord>, StoreError> {
+    let (low, high) = pairs_of(first);
+    let range = Range {
+        from: Bound::Included(&low),
+        to: Bound::Excluded(&high),
+        backwards: false,
+    };
+    let mut ids = Vec::new();
+    index.each(from, range, |_, id| {
+        ids.push(id);
+        ControlFlow::Continue(())
+    })?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(DEVICES.get(from, &id)?);
+    }
+    Ok(found)
+}

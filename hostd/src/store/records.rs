@@ -1,0 +1,85 @@
+//! A table of JSON records under text keys. JSON, because what is stored can then be read with any
+//! tool, and fields can be added with a default.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::StoreError;
+use super::snapshot::{Range, Source};
+use super::writing::Writing;
+
+pub(super) struct Records<R> {
+    name: &'static str,
+    record: PhantomData<fn() -> R>,
+}
+
+impl<R: Serialize + DeserializeOwned> Records<R> {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            record: PhantomData,
+        }
+    }
+
+    pub(super) fn get(&self, from: &impl Source, key: &str) -> Result<Option<R>, StoreError> {
+        from.value(self.name, key)?
+            .map(|bytes| self.parse(key, &bytes))
+            .transpose()
+    }
+
+    /// All records, by key.
+    pub(super) fn all(&self, from: &impl Source) -> Result<Vec<R>, StoreError> {
+        let mut found = Vec::new();
+        self.each(from, Range::ALL, |_, record| {
+            found.push(record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// Visit the records of `range` until `visit` breaks off.
+    pub(super) fn each(
+        &self,
+        from: &impl Source,
+        range: Range<'_>,
+        mut visit: impl FnMut(&str, R) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        from.scan(self.name, range, &mut |key, bytes| {
+            Ok(visit(key, self.parse(key, bytes)?))
+        })
+    }
+
+    pub(super) fn put(&self, to: &Writing<'_>, key: &str, record: &R) -> Result<(), StoreError> {
+        let bytes = serde_json::to_vec(record).map_err(|source| self.broken(key, source))?;
+        to.put(self.name, key, &bytes)
+    }
+
+    pub(super) fn remove(&self, from: &Writing<'_>, key: &str) -> Result<bool, StoreError> {
+        from.remove(self.name, key)
+    }
+
+    fn parse(&self, key: &str, bytes: &[u8]) -> Result<R, StoreError> {
+        serde_json::from_slice(bytes).map_err(|source| self.broken(key, source))
+    }
+
+    fn broken(&self, key: &str, source: serde_json::Error) -> StoreError {
+        StoreError::Record {
+            table: self.name,
+            key: key.to_owned(),
+            source: source.into(),
+        }
+    }
+}
+
+/// Keys of the form `first/second`, where neither part holds a `/`.
+pub(super) fn pair(first: &str, second: &str) -> String {
+    format!("{first}/{second}")
+}
+
+/// Bounds of all keys that [`pair`] makes with `first`: `0` follows `/` in ASCII.
+pub(super) fn pairs_of(first: &str) -> (String, String) {
+    (format!("{first}/"), format!("{first}0"))
+}

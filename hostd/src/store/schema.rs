@@ -1,0 +1,143 @@
+//! Which tables exist, and how an older file becomes a current one.
+
+use redb::{ReadableDatabase, TableDefinition, TableError};
+use tracing::info;
+
+use super::error::StoreError;
+use super::{captures, codes, devices, handler_kv, keys, orgs, revocations, secrets, users};
+
+/// Version of the schema that this program writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// All tables have this shape: text keys, JSON values (raw bytes in `handler_kv`).
+pub(super) type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
+
+const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("meta");
+const VERSION_KEY: &str = "schema_version";
+
+/// Every table, for a reader to find and for a new file to have.
+const TABLES: [&[&str]; 9] = [
+    &captures::TABLES,
+    &codes::TABLES,
+    &devices::TABLES,
+    &handler_kv::TABLES,
+    &keys::TABLES,
+    &orgs::TABLES,
+    &revocations::TABLES,
+    &secrets::TABLES,
+    &users::TABLES,
+];
+
+type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
+
+/// Step `i` turns version `i` into `i + 1`. Version 0 is an empty file. Never edit a step that has
+/// shipped; add one.
+const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] = [create_tables];
+
+/// Bring `database` to [`SCHEMA_VERSION`], in one transaction; nothing is written if it is there.
+pub(super) fn migrate(database: &redb::Database) -> Result<(), StoreError> {
+    migrate_with(database, &MIGRATIONS)
+}
+
+fn migrate_with(database: &redb::Database, steps: &[Migration]) -> Result<(), StoreError> {
+    let found = version(database)?;
+    let from = found as usize;
+    if from > steps.len() {
+        return Err(StoreError::NewerSchema { found });
+    }
+    if from == steps.len() {
+        return Ok(());
+    }
+    let txn = database.begin_write().map_err(StoreError::from_redb)?;
+    for step in &steps[from..] {
+        step(&txn)?;
+    }
+    let to = u32::try_from(steps.len()).expect("there are few migrations");
+    txn.open_table(META)
+        .map_err(StoreError::from_redb)?
+        .insert(VERSION_KEY, to)
+        .map_err(StoreError::from_redb)?;
+    txn.commit().map_err(StoreError::from_redb)?;
+    if found > 0 {
+        info!(from = found, to, "brought the store's schema up to date");
+    }
+    Ok(())
+}
+
+fn version(database: &redb::Database) -> Result<u32, StoreError> {
+    let txn = database.begin_read().map_err(StoreError::from_redb)?;
+    match txn.open_table(META) {
+        Ok(table) => {
+            let version = table.get(VERSION_KEY).map_err(StoreError::from_redb)?;
+            Ok(version.map_or(0, |v| v.value()))
+        }
+        Err(TableError::TableDoesNotExist(_)) => Ok(0),
+        Err(error) => Err(StoreError::from_redb(error)),
+    }
+}
+
+fn create_tables(txn: &redb::WriteTransaction) -> Result<(), StoreError> {
+    for name in TABLES.iter().copied().flatten() {
+        txn.open_table(Definition::new(name))
+            .map_err(StoreError::from_redb)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+
+    fn empty() -> redb::Database {
+        redb::Builder::new()
+            .create_with_backend(InMemoryBackend::new())
+            .unwrap()
+    }
+
+    #[test]
+    fn an_empty_file_gets_every_table_once() {
+        let database = empty();
+        migrate(&database).unwrap();
+        migrate(&database).unwrap();
+        assert_eq!(version(&database).unwrap(), SCHEMA_VERSION);
+        let txn = database.begin_read().unwrap();
+        for name in TABLES.iter().copied().flatten() {
+            txn.open_table(Definition::new(name)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_by_name_of_version() {
+        let database = empty();
+        migrate_with(&database, &[create_tables, |_| Ok(()), |_| Ok(())]).unwrap();
+        let error = migrate(&database).unwrap_err();
+        assert!(matches!(error, StoreError::NewerSchema { found: 3 }));
+        assert!(
+            error.to_string().contains("version 3 is newer than 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_missing_steps_run_and_a_failed_one_leaves_nothing() {
+        const MARK: TableDefinition<'static, &'static str, u32> = TableDefinition::new("mark");
+        let database = empty();
+        migrate(&database).unwrap();
+        let mark: Migration = |txn| {
+            txn.open_table(MARK).map_err(StoreError::from_redb)?;
+            Ok(())
+        };
+        let failed = migrate_with(
+            &database,
+            &[create_tables, mark, |_| Err(StoreError::Closed)],
+        );
+        assert!(matches!(failed, Err(StoreError::Closed)));
+        assert_eq!(version(&database).unwrap(), 1);
+        assert!(database.begin_read().unwrap().open_table(MARK).is_err());
+        migrate_with(&database, &[|_| Err(StoreError::Closed), mark]).unwrap();
+        assert_eq!(version(&database).unwrap(), 2);
+        assert!(database.begin_read().unwrap().open_table(MARK).is_ok());
+    }
+}

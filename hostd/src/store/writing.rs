@@ -1,0 +1,97 @@
+//! Writing: what a closure sees of the write transaction it runs in.
+
+use std::cell::{Cell, RefCell};
+
+use redb::ReadableTable;
+
+use super::error::StoreError;
+use super::schema::Definition;
+use super::snapshot::{Range, Source, Visit, scan_in, value_in};
+
+type Table<'t> = redb::Table<'t, &'static str, &'static [u8]>;
+
+/// The write transaction of one group commit. Reads see what was written before in it.
+pub(super) struct Writing<'t> {
+    txn: &'t redb::WriteTransaction,
+    /// Whether the closure that runs now has changed anything.
+    dirty: Cell<bool>,
+    /// The storage's own failure, after which the whole transaction is void.
+    failure: RefCell<Option<StoreError>>,
+}
+
+impl<'t> Writing<'t> {
+    pub(super) fn new(txn: &'t redb::WriteTransaction) -> Self {
+        Self {
+            txn,
+            dirty: Cell::new(false),
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// Whether anything was changed since the last call.
+    pub(super) fn take_dirty(&self) -> bool {
+        self.dirty.take()
+    }
+
+    pub(super) fn take_failure(&self) -> Option<StoreError> {
+        self.failure.take()
+    }
+
+    pub(super) fn put(
+        &self,
+        table: &'static str,
+        key: &str,
+        value: &[u8],
+    ) -> Result<(), StoreError> {
+        self.with(table, |t| {
+            t.insert(key, value).map_err(StoreError::from_redb)?;
+            self.dirty.set(true);
+            Ok(())
+        })
+    }
+
+    /// Remove a key; whether it was there.
+    pub(super) fn remove(&self, table: &'static str, key: &str) -> Result<bool, StoreError> {
+        self.with(table, |t| {
+            if t.get(key).map_err(StoreError::from_redb)?.is_none() {
+                return Ok(false);
+            }
+            t.remove(key).map_err(StoreError::from_redb)?;
+            self.dirty.set(true);
+            Ok(true)
+        })
+    }
+
+    fn with<T>(
+        &self,
+        table: &'static str,
+        f: impl FnOnce(&mut Table<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let result = self
+            .txn
+            .open_table(Definition::new(table))
+            .map_err(StoreError::from_redb)
+            .and_then(|mut table| f(&mut table));
+        if let Err(error) = &result
+            && error.poisons()
+        {
+            *self.failure.borrow_mut() = Some(error.clone());
+        }
+        result
+    }
+}
+
+impl Source for Writing<'_> {
+    fn value(&self, table: &'static str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.with(table, |t| value_in(t, key))
+    }
+
+    fn scan(
+        &self,
+        table: &'static str,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), StoreError> {
+        self.with(table, |t| scan_in(t, range, visit))
+    }
+}
