@@ -1,0 +1,31 @@
+//! What a pod is reached through: a transport that opens connections, and lines over each of them.
+//!
+//! Everything above this file is the same for a simulated pod, a network pod and a USB pod.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub mod lines;
+
+/// One connection to a pod: bytes both ways.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A connection of any transport.
+pub type BoxedStream = Box<dyn Stream>;
+
+/// A connection being opened.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<BoxedStream>> + Send + 'a>>;
+
+/// Opens connections to one pod. Several may be open at once.
+pub trait Transport: Send + Sync + 'static {
+    /// Which kind of transport this is, as device records show it: `sim`, `tcp`, `usb`.
+    fn kind(&self) -> &'static str;
+
+    /// Opens one more connection.
+    fn connect(&self) -> Connecting<'_>;
+}

@@ -1,0 +1,112 @@
+//! What can go wrong with a pod.
+
+use std::time::Duration;
+
+use crate::capture::AssemblyError;
+use crate::connection::lines::LineError;
+use crate::protocol::{ChunkError, Refusal, ReplyError};
+
+/// Why a command or a capture failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PodError {
+    /// The pod cannot be reached.
+    #[error("the pod is offline: {reason}")]
+    Offline {
+        /// Why, as a fragment.
+        reason: String,
+    },
+    /// No answer in time.
+    #[error("`{command}` was not answered within {waited_ms} ms")]
+    Timeout {
+        /// The command.
+        command: String,
+        /// How long it was waited for.
+        waited_ms: u64,
+    },
+    /// The pod refused.
+    #[error("the pod refused: {0}")]
+    Refused(Refusal),
+    /// The pod answered something that is not the protocol.
+    #[error("the pod's answer could not be understood")]
+    Protocol(
+        #[from]
+        #[source]
+        ProtocolError,
+    ),
+    /// The command answers in a stream, so it needs a connection of its own.
+    #[error("`{command}` needs a tunnel: it does not answer in one line")]
+    NeedsTunnel {
+        /// The command.
+        command: String,
+    },
+    /// The object has no `cmd`.
+    #[error("a command needs a `cmd` string")]
+    MissingCommand,
+    /// The request is longer than a pod takes.
+    #[error("the command is {bytes} bytes long, a pod takes {limit}")]
+    LineTooLong {
+        /// Its length as compact JSON.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Too many commands wait for this pod.
+    #[error("{limit} commands are waiting for this pod already")]
+    QueueFull {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+/// How an answer departs from the protocol.
+#[derive(Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// A line is too long.
+    #[error("an answer exceeds {limit} bytes")]
+    LineTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// A line is not a reply.
+    #[error("a reply is malformed")]
+    Reply(#[source] ReplyError),
+    /// A line is not a capture packet.
+    #[error("a capture packet is malformed")]
+    Chunk(#[source] ChunkError),
+    /// The packets do not make the capture.
+    #[error("the capture is inconsistent")]
+    Assembly(#[source] AssemblyError),
+    /// The pod's data lacks what every pod says of itself.
+    #[error("`{command}` answered without `{field}`")]
+    MissingField {
+        /// The command.
+        command: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+}
+
+impl PodError {
+    pub(crate) fn timeout(command: &str, waited: Duration) -> Self {
+        Self::Timeout {
+            command: command.to_owned(),
+            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self::Offline {
+            reason: "it closed the connection".to_owned(),
+        }
+    }
+
+    /// A failed line, read while `command` was waited for.
+    pub(crate) fn from_line(command: &str, error: LineError) -> Self {
+        match error {
+            LineError::TooLong { limit } => ProtocolError::LineTooLong { limit }.into(),
+            LineError::Io(error) => Self::Offline {
+                reason: format!("its connection failed during `{command}`: {error}"),
+            },
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The pod protocol's words: requests, replies, refusals, chunks and rates. Bytes only, no I/O.
+
+pub mod chunk;
+pub mod rates;
+pub mod refusal;
+pub mod reply;
+pub mod verbs;
+
+pub use chunk::{Chunk, ChunkError};
+pub use refusal::{Refusal, RefusalKind};
+pub use reply::{Reply, ReplyError};
+
+/// Longest request line a pod takes, in bytes without the newline.
+pub const REQUEST_LINE_BYTES_MAX: usize = 1279;
+
+/// Longest reply line accepted from a pod. Real packets stay far below (256 samples each); pods
+/// that send larger ones are fine up to here.
+pub const REPLY_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Logic-analyzer channels of a pod.
+pub const LA_CHANNELS: u8 = 14;
+
+/// The bits of a logic-analyzer word that are channels.
+pub const LA_MASK: u16 = (1 << LA_CHANNELS) - 1;
+
+/// Most logic-analyzer samples of a capture without ADC (8 MiB at 2 bytes).
+pub const LA_SAMPLES_MAX: u64 = 4_194_304;
+
+/// Most samples, both kinds together, of a capture with one trigger for ADC and LA.
+pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;
+
+/// Most samples of a single-shot ADC `capture`; longer ones are dual captures without LA.
+pub const ADC_SINGLE_SAMPLES_MAX: u64 = 32_768;
+
+/// Most samples of a `measure`.
+pub const MEASURE_SAMPLES_MAX: u64 = 2_048;

@@ -1,0 +1,155 @@
+//! What a pod's refusal means, read from its text: the protocol has no error codes.
+
+use std::fmt;
+
+/// A refusal of a pod: its own text, and what kind it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The pod's words, unchanged.
+    pub text: String,
+    /// What they mean.
+    pub kind: RefusalKind,
+}
+
+/// Kinds of refusals, told apart by fixed phrases; the first that matches counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The channel belongs to another function.
+    PinConflict {
+        /// LA channel, from 1.
+        la: u8,
+        /// The owner, such as `gpio`, `uart_rx`, `step`.
+        function: String,
+    },
+    /// The bias resistor of the channel and its function exclude each other.
+    PullConflict {
+        /// LA channel, from 1.
+        la: u8,
+    },
+    /// The condition a capture waited for did not come.
+    TriggerTimeout {
+        /// `rising`, `falling`, `high` or `low`.
+        edge: String,
+        /// LA channel, from 1.
+        la: u8,
+    },
+    /// A policy of the pod forbids the command on this link.
+    Locked,
+    /// A cloud job holds the pod.
+    Leased {
+        /// Who holds it.
+        holder: String,
+        /// Seconds left.
+        left_s: u32,
+    },
+    /// The hardware is in use: another capture, a running step train.
+    Busy,
+    /// The command is above what this link may do.
+    Forbidden,
+    /// The pod does not know the command.
+    UnknownCommand,
+    /// The board lacks the analog front end.
+    NoAnalog,
+    /// Any other reason.
+    Plain,
+}
+
+const POLICY_PHRASES: [&str; 5] = [
+    "change it from the cloud",
+    "change it over TLS",
+    "change it over USB",
+    "change it on the device",
+    "only the USB console can loosen",
+];
+
+impl Refusal {
+    /// Reads a pod's refusal text.
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let kind = classify(&text);
+        Self { text, kind }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+fn classify(text: &str) -> RefusalKind {
+    let by_channel = pin_conflict(text)
+        .or_else(|| pull_conflict(text))
+        .or_else(|| trigger_timeout(text));
+    if let Some(kind) = by_channel {
+        return kind;
+    }
+    if text.starts_with("locked:") || POLICY_PHRASES.iter().any(|phrase| text.contains(phrase)) {
+        return RefusalKind::Locked;
+    }
+    if let Some(kind) = leased(text) {
+        return kind;
+    }
+    if text.starts_with("busy:") || text == "busy" {
+        RefusalKind::Busy
+    } else if text.starts_with("forbidden:") {
+        RefusalKind::Forbidden
+    } else if text.trim() == "unknown cmd" {
+        RefusalKind::UnknownCommand
+    } else if text.starts_with("this BenchPod has no analog front end") {
+        RefusalKind::NoAnalog
+    } else {
+        RefusalKind::Plain
+    }
+}
+
+fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
+    text.find(phrase).map(|at| &text[at + phrase.len()..])
+}
+
+/// The number `text` starts with, and the rest.
+fn leading_number<T: std::str::FromStr>(text: &str) -> Option<(T, &str)> {
+    let end = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+fn word(text: &str) -> &str {
+    let end = text
+        .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+        .unwrap_or(text.len());
+    &text[..end]
+}
+
+fn pin_conflict(text: &str) -> Option<RefusalKind> {
+    let (la, rest) = leading_number(after(text, "pin conflict: LA")?)?;
+    let function = word(rest.strip_prefix(" is in use by ")?).to_owned();
+    Some(RefusalKind::PinConflict { la, function })
+}
+
+fn pull_conflict(text: &str) -> Option<RefusalKind> {
+    let (la, _) = leading_number(after(text, "pull conflict: LA")?)?;
+    Some(RefusalKind::PullConflict { la })
+}
+
+fn trigger_timeout(text: &str) -> Option<RefusalKind> {
+    let rest = after(text, "trigger timeout: no ")?;
+    let edge = word(rest).to_owned();
+    let (la, _) = leading_number(after(rest, " on LA")?)?;
+    Some(RefusalKind::TriggerTimeout { edge, la })
+}
+
+fn leased(text: &str) -> Option<RefusalKind> {
+    let rest = after(text, "busy: a cloud job holds this pod (")?;
+    let inside = &rest[..rest.find(')')?];
+    let (holder, left) = inside.rsplit_once(", ")?;
+    let (left_s, _) = leading_number(left)?;
+    Some(RefusalKind::Leased {
+        holder: holder.to_owned(),
+        left_s,
+    })
+}
+
+#[cfg(test)]
+mod tests;

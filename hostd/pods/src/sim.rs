@@ -1,0 +1,255 @@
+//! A simulated pod: it speaks the real protocol, in real time, over in-process connections.
+//!
+//! Everything that changes (a pin, the DAC, a power switch) is written to a timeline with its
+//! instant. A capture waits until its time has passed and is then computed from those timelines,
+//! so a command on one connection shows up in a capture on another exactly when it happened, and
+//! an idle pod costs nothing. All randomness comes from the seed.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::duplex;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+mod adc;
+mod analog;
+mod args;
+mod board;
+mod capture;
+mod commands;
+mod dac;
+mod generate;
+mod gpio;
+mod lines;
+mod measure;
+mod noise;
+mod packets;
+mod pins;
+mod playback;
+mod rails;
+mod refuse;
+mod session;
+mod status;
+mod timeline;
+mod trigger;
+mod world;
+
+pub use analog::{AnalogSource, Signal};
+pub use board::Board;
+pub use playback::{PlayError, Playback, Recording};
+pub use rails::RailConfig;
+
+use crate::AddressError;
+use crate::connection::{BoxedStream, Connecting, Stream, Transport};
+use world::World;
+
+/// Connections a pod serves at once: five on the network and three tunnels.
+pub const CONNECTIONS_MAX: usize = 8;
+
+/// Bytes an in-process connection holds in each direction.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// Samples in one packet of a real pod.
+pub const REAL_PACKET_SAMPLES: u32 = 256;
+
+/// Most samples in one packet, so that its line stays within what readers accept.
+pub const PACKET_SAMPLES_MAX: u32 = 16_384;
+
+/// What a simulated pod is and what it is connected to.
+#[derive(Debug, Clone)]
+pub struct SimConfig {
+    /// Where identity and noise come from.
+    pub seed: u64,
+    /// The board.
+    pub board: Board,
+    /// Whether the DAC plays waveforms. Without, it holds DC levels only.
+    pub ac_dac: bool,
+    /// The rails of eFuse 1 (internal 5 V) and eFuse 2 (external supply).
+    pub rails: [RailConfig; 2],
+    /// What drives the front connector.
+    pub ext: AnalogSource,
+    /// What drives the 4-20 mA input, in volts across its sense resistor.
+    pub current_in: AnalogSource,
+    /// What the target drives on the logic-analyzer channels.
+    pub playback: Option<Playback>,
+    /// LA bank voltage selected at start, in mV; `None` leaves it to the client as real pods do.
+    pub la_voltage_mv: Option<u16>,
+    /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
+    pub packet_samples: u32,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            board: Board::V3,
+            ac_dac: true,
+            rails: [RailConfig::internal(), RailConfig::external()],
+            ext: AnalogSource::idle(),
+            current_in: AnalogSource::open_current_input(),
+            playback: None,
+            la_voltage_mv: None,
+            packet_samples: REAL_PACKET_SAMPLES,
+        }
+    }
+}
+
+/// A simulated pod. It is a [`Transport`]; each connection is served by a task of its own.
+pub struct SimPod {
+    shared: Arc<Shared>,
+}
+
+/// What all connections of a simulated pod share.
+pub(crate) struct Shared {
+    world: Mutex<World>,
+    /// Told after every command that may have changed a wire: armed triggers look again.
+    changed: Notify,
+    epoch: Instant,
+    plugged: watch::Sender<bool>,
+    connections: AtomicUsize,
+}
+
+impl Shared {
+    /// Nanoseconds since the pod was started.
+    pub(crate) fn now_ns(&self) -> u64 {
+        let elapsed = self.epoch.elapsed().as_nanos();
+        u64::try_from(elapsed).expect("a pod runs for less than 584 years")
+    }
+
+    /// The instant that is `ns` after the start.
+    pub(crate) fn instant(&self, ns: u64) -> Instant {
+        self.epoch + std::time::Duration::from_nanos(ns)
+    }
+
+    /// Works on the pod's state, at the present instant.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
+        // Every state a panicking command can leave is a valid one: claims come before changes.
+        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ns = self.now_ns();
+        work(&mut world, now_ns)
+    }
+
+    pub(crate) fn wires_changed(&self) {
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn changed(&self) -> &Notify {
+        &self.changed
+    }
+}
+
+impl SimPod {
+    /// Starts a pod. Its time begins now.
+    pub fn new(config: SimConfig) -> Arc<Self> {
+        let (plugged, _) = watch::channel(true);
+        Arc::new(Self {
+            shared: Arc::new(Shared {
+                world: Mutex::new(World::new(config)),
+                changed: Notify::new(),
+                epoch: Instant::now(),
+                plugged,
+                connections: AtomicUsize::new(0),
+            }),
+        })
+    }
+
+    /// Serves one connection until either side closes it.
+    pub async fn serve(&self, stream: impl Stream) {
+        let place = Place::take(&self.shared);
+        if place.is_none() {
+            return;
+        }
+        let mut plugged = self.shared.plugged.subscribe();
+        tokio::select! {
+            () = session::run(&self.shared, stream) => {}
+            _ = plugged.wait_for(|plugged| !plugged) => {}
+        }
+    }
+
+    /// Pulls the plug (false) or puts it back (true). Unplugged, all connections end and none can
+    /// be opened; the instrument's state stays.
+    pub fn set_plugged(&self, plugged: bool) {
+        self.shared.plugged.send_replace(plugged);
+    }
+}
+
+/// One of the connections a pod has room for.
+struct Place(Arc<Shared>);
+
+impl Place {
+    fn take(shared: &Arc<Shared>) -> Option<Self> {
+        let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
+        let place = Self(shared.clone());
+        (taken < CONNECTIONS_MAX).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Transport for SimPod {
+    fn kind(&self) -> &'static str {
+        "sim"
+    }
+
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move {
+            if !*self.shared.plugged.borrow() {
+                return Err(io::Error::from(io::ErrorKind::NotConnected));
+            }
+            let (near, far) = duplex(PIPE_BYTES);
+            let pod = Self {
+                shared: self.shared.clone(),
+            };
+            tokio::spawn(async move { pod.serve(far).await });
+            Ok(Box::new(near) as BoxedStream)
+        })
+    }
+}
+
+/// `sim:v2|v3|digital[,seed=N][,dc]`.
+pub struct Driver;
+
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc]";
+
+impl crate::Driver for Driver {
+    fn scheme(&self) -> &'static str {
+        "sim"
+    }
+
+    fn address_form(&self) -> &'static str {
+        ADDRESS_FORM
+    }
+
+    fn transport(&self, address: &str) -> Result<Arc<dyn Transport>, AddressError> {
+        let config = config_from(address).ok_or_else(|| AddressError::Malformed {
+            address: address.to_owned(),
+            form: ADDRESS_FORM,
+        })?;
+        Ok(SimPod::new(config))
+    }
+}
+
+fn config_from(address: &str) -> Option<SimConfig> {
+    let mut words = address.split(',');
+    let mut config = SimConfig {
+        board: Board::from_name(words.next()?)?,
+        ..SimConfig::default()
+    };
+    for word in words {
+        match word.split_once('=') {
+            Some(("seed", seed)) => config.seed = seed.parse().ok()?,
+            None if word == "dc" => config.ac_dac = false,
+            _ => return None,
+        }
+    }
+    Some(config)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

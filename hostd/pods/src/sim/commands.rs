@@ -1,0 +1,133 @@
+//! Every command the simulated pod knows, in one chain: its verb, and what answers it.
+
+use serde_json::{Value, json};
+
+use super::analog::Input;
+use super::args::Args;
+use super::capture::Plan;
+use super::measure::Measure;
+use super::refuse::Refuse;
+use super::world::World;
+use super::{board, dac, generate, gpio, status};
+
+/// How a command goes on.
+pub(crate) enum Next {
+    /// Done; the data of the reply.
+    Reply(Value),
+    /// A capture, which runs in its connection's task.
+    Capture(Plan),
+    /// A stimulus with its capture.
+    Measure(Measure),
+    /// A reading of an input after it has settled.
+    ReadAdc(&'static str),
+}
+
+/// Commands of the analog front end; a digital board refuses them before anything else.
+const ANALOG: [&str; 21] = [
+    "dac_out",
+    "adc_read",
+    "analog_path",
+    "current_out",
+    "capture",
+    "generate",
+    "replay",
+    "load_bin",
+    "load",
+    "stream",
+    "calibrate",
+    "dac_limits",
+    "dac_set",
+    "dac_mux",
+    "cal_switch",
+    "measure",
+    "dac_control_loop",
+    "dac_loop_input",
+    "dac_loop_probe",
+    "psram_ping",
+    "test",
+];
+
+/// Runs a command, or says how it goes on.
+pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    let verb = args.text("cmd")?.ok_or(Refuse::MissingCommand)?;
+    world.settle(now_ns);
+    gate(world, verb, args)?;
+    let data = match verb {
+        "ping" => json!("pong"),
+        "status" => status::status(world, now_ns),
+        "identity_public" => json!({"public": board::public_key(world.config.seed)}),
+        "target_power" => world.rails.target_power(args, now_ns)?,
+        "target_status" => world.rails.target_status(now_ns),
+        "power_status" => world.rails.power_status(now_ns),
+        "la_voltage" => gpio::la_voltage(world, args, now_ns)?,
+        "la_pins" => gpio::la_pins(world, now_ns),
+        "la" => gpio::la(world, args, now_ns)?,
+        "gpio" => gpio::gpio(world, args, now_ns)?,
+        "analog_path" => analog_path(world, args, now_ns)?,
+        "dac_mux" => dac_mux(world, args, now_ns)?,
+        "cal_switch" => cal_switch(world, args, now_ns)?,
+        "dac_set" => dac::dac_set(world, args, now_ns)?,
+        "dac_out" => dac::dac_out(world, args, now_ns)?,
+        "dac_stop" => dac_stop(world, now_ns),
+        "generate" => generate::generate(world, args, now_ns)?,
+        "adc_read" => return adc_read(world, args, now_ns),
+        "capture" => return Plan::single(args).map(Next::Capture),
+        "la_capture" => return Plan::la(world, args).map(Next::Capture),
+        "capture_dual" => return Plan::dual(args).map(Next::Capture),
+        "measure" => return Measure::from_args(args).map(Next::Measure),
+        _ => return Err(Refuse::UnknownCommand),
+    };
+    Ok(Next::Reply(data))
+}
+
+fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
+    let analog_samples = || Ok(args.int("adc_samples", 0..=i64::MAX)?.unwrap_or(0) > 0);
+    let needs_front_end = ANALOG.contains(&verb) || (verb == "capture_dual" && analog_samples()?);
+    if needs_front_end && !world.config.board.is_analog() {
+        return Err(Refuse::NoAnalog {
+            command: verb.to_owned(),
+        });
+    }
+    if matches!(verb, "generate" | "measure") && !world.config.ac_dac {
+        return Err(Refuse::DcOnly);
+    }
+    Ok(())
+}
+
+fn analog_path(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let path = args
+        .text("path")?
+        .ok_or(Refuse::Missing { field: "path" })?;
+    let name = world.route(path, now_ns)?;
+    let switches = world.switches.at(now_ns);
+    Ok(json!({"path": name, "u55": switches.mux, "u58": switches.relays}))
+}
+
+fn dac_mux(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let after = world.switches.at(now_ns).with_mux(args)?;
+    world.switch(after, now_ns);
+    Ok(after.mux_report())
+}
+
+fn cal_switch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let after = world.switches.at(now_ns).with_relays(args)?;
+    world.switch(after, now_ns);
+    Ok(after.relay_report())
+}
+
+fn dac_stop(world: &mut World, now_ns: u64) -> Value {
+    world.dac.stop(now_ns);
+    Value::Null
+}
+
+fn adc_read(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    let source = args.text("source")?.unwrap_or("ext");
+    let path = Input::path(source).ok_or(Refuse::Bad {
+        field: "source",
+        want: "ext, cal1, cal2 or current_in",
+    })?;
+    world.take_capture(now_ns)?;
+    world.release_capture();
+    world.route(path, now_ns)?;
+    Ok(Next::ReadAdc(path))
+}

@@ -1,0 +1,144 @@
+//! Target power: two switched rails with their monitors, and switches that act later on their own.
+
+use serde_json::{Value, json};
+
+use super::args::Args;
+use super::noise::gaussian;
+use super::refuse::Refuse;
+use super::timeline::Timeline;
+
+/// How long a rail takes to rise.
+const RISE_NS: u64 = 20_000_000;
+
+/// Longest delay of a switch.
+const DELAY_MS_MAX: i64 = 600_000;
+
+/// Steps of the voltage and current readings, as the monitors have.
+const NOISE_MV: f64 = 1.5;
+const NOISE_UA: f64 = 60.0;
+
+/// What supplies a rail and what it feeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RailConfig {
+    /// Voltage when on, in mV.
+    pub bus_mv: u32,
+    /// Current the target draws when on, in µA.
+    pub load_ua: u32,
+}
+
+impl RailConfig {
+    /// 5 V from USB-C into a small board.
+    pub fn internal() -> Self {
+        Self {
+            bus_mv: 5_020,
+            load_ua: 42_000,
+        }
+    }
+
+    /// 12 V from the supply input, nothing connected.
+    pub fn external() -> Self {
+        Self {
+            bus_mv: 12_050,
+            load_ua: 0,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Rails {
+    config: [RailConfig; 2],
+    on: [Timeline<bool>; 2],
+    seed: u64,
+    has_pod_monitor: bool,
+}
+
+impl Rails {
+    pub(crate) fn new(config: [RailConfig; 2], seed: u64, has_pod_monitor: bool) -> Self {
+        Self {
+            config,
+            on: [Timeline::new(false), Timeline::new(false)],
+            seed,
+            has_pod_monitor,
+        }
+    }
+
+    /// Whether rail 1 or 2 is switched on, over time.
+    pub(crate) fn switch(&self, efuse: u8) -> &Timeline<bool> {
+        &self.on[usize::from(efuse == 2)]
+    }
+
+    pub(crate) fn prune(&mut self, before_ns: u64) {
+        self.on.iter_mut().for_each(|rail| rail.prune(before_ns));
+    }
+
+    /// `target_power`: switches now, or later in the pod; a newer command replaces a pending one.
+    pub(crate) fn target_power(&mut self, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+        let efuse: u8 = args
+            .uint("efuse", 1..=2)?
+            .ok_or(Refuse::Missing { field: "efuse" })?;
+        let state = args
+            .flag("state")?
+            .ok_or(Refuse::Missing { field: "state" })?;
+        let delay_ms: u64 = args.uint("delay_ms", 0..=DELAY_MS_MAX)?.unwrap_or(0);
+        let rail = &mut self.on[usize::from(efuse == 2)];
+        rail.cancel_after(now_ns);
+        // A rail that is on already does not rise again.
+        if *rail.at(now_ns) != state {
+            rail.set(now_ns + delay_ms * 1_000_000, state);
+        }
+        Ok(json!({"efuse": efuse, "enabled": u8::from(state), "delay_ms": delay_ms}))
+    }
+
+    /// `target_status`.
+    pub(crate) fn target_status(&self, now_ns: u64) -> Value {
+        let fuse = |index: usize| {
+            let (since, on) = *self.on[index].since(now_ns);
+            let valid = on && now_ns >= since + RISE_NS;
+            json!({"enabled": u8::from(on), "fault": 0, "valid": u8::from(valid)})
+        };
+        json!({"efuse1": fuse(0), "efuse2": fuse(1), "status_supported": true})
+    }
+
+    /// `power_status`.
+    pub(crate) fn power_status(&self, now_ns: u64) -> Value {
+        let (internal_mv, internal_ua) = self.reading(0, now_ns);
+        let (external_mv, external_ua) = self.reading(1, now_ns);
+        let mut status = json!({
+            "internal": {"ok": true, "bus_mv": internal_mv, "current_ua": internal_ua},
+            "external": {"ok": true, "bus_mv": external_mv, "current_ua": external_ua},
+        });
+        if self.has_pod_monitor {
+            // What the pod itself takes from USB-C.
+            let pod_ua = 285_000 + rounded(gaussian(self.seed, now_ns) * 400.0);
+            status["pod"] = json!({"ok": true, "bus_mv": 5_040, "current_ua": pod_ua,
+                "total_ua": pod_ua + internal_ua});
+        }
+        status
+    }
+
+    /// Voltage in mV and current in µA behind a switch.
+    fn reading(&self, index: usize, now_ns: u64) -> (i64, i64) {
+        let (since, on) = *self.on[index].since(now_ns);
+        if !on {
+            return (0, 0);
+        }
+        let rise_us = u32::try_from((now_ns - since).min(RISE_NS) / 1_000).expect("at most 20 ms");
+        let share = f64::from(rise_us) / 20_000.0;
+        let salt = self.seed.wrapping_add(index as u64 + 1);
+        let config = &self.config[index];
+        let volts = f64::from(config.bus_mv) + gaussian(salt, now_ns) * NOISE_MV;
+        let amps = f64::from(config.load_ua) + gaussian(!salt, now_ns) * NOISE_UA;
+        (rounded(volts * share), rounded(amps * share))
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "readings are far below 2^53"
+)]
+fn rounded(value: f64) -> i64 {
+    value.round() as i64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Everything the simulated pod refuses, with the texts clients classify.
+
+/// A refusal; its display is the `message` of the reply.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Refuse {
+    #[error("unknown cmd")]
+    UnknownCommand,
+    #[error("missing cmd")]
+    MissingCommand,
+    #[error("the request is not a JSON object")]
+    NotObject,
+    #[error("the request exceeds {limit} bytes")]
+    RequestTooLong { limit: usize },
+    #[error("missing {field}")]
+    Missing { field: &'static str },
+    #[error("bad {field}: want {want}")]
+    Bad {
+        field: &'static str,
+        want: &'static str,
+    },
+    #[error("{field} out of range: want {min}..{max}")]
+    OutOfRange {
+        field: &'static str,
+        min: i64,
+        max: i64,
+    },
+    #[error("this BenchPod has no analog front end: `{command}` needs one")]
+    NoAnalog { command: String },
+    #[error("this board plays no waveforms: its DAC holds DC levels only")]
+    DcOnly,
+    /// The capture hardware, or a step train, is in use. Clients compare the whole text.
+    #[error("busy")]
+    Busy,
+    #[error("la voltage not set: select it with {{\"cmd\":\"la_voltage\",\"mv\":3300}}")]
+    LaVoltageUnset,
+    #[error("1800 mV needs a v3 board")]
+    LaVoltageNeedsV3,
+    #[error("the LA voltage cannot change while channels are in use: {used}")]
+    LaVoltageInUse { used: String },
+    #[error("pin conflict: LA{la} is in use by {function}; {hint}")]
+    PinConflict {
+        la: u8,
+        function: &'static str,
+        hint: String,
+    },
+    #[error(
+        "pull conflict: LA{la} has its pull-down engaged and {function} cannot work with it; \
+         {{\"cmd\":\"la\",\"la\":{la},\"pullup\":\"off\"}} or use another channel"
+    )]
+    PullEngaged { la: u8, function: &'static str },
+    #[error("pull conflict: LA{la} is in use by {function}, which cannot work with a pull-down")]
+    PullUnwanted { la: u8, function: &'static str },
+    #[error("LA{la} has no bias resistor")]
+    NoPull { la: u8 },
+    #[error("the bias resistors are 3.3 V referenced and stay off at 1.8 V")]
+    PullAt1V8,
+    #[error(
+        "LA{la} is not an output; {{\"cmd\":\"gpio\",\"la\":{la},\"mode\":\"output\"}} makes it one"
+    )]
+    NotOutput { la: u8 },
+    #[error("dir_la must differ from la")]
+    SameStepPins,
+    #[error("trigger timeout: no {edge} edge on LA{la} within {timeout_ms} ms")]
+    TriggerTimeout {
+        edge: &'static str,
+        la: u8,
+        timeout_ms: u32,
+    },
+    #[error("a capture needs samples")]
+    NoSamples,
+    #[error("{samples} samples exceed the limit of {limit}")]
+    TooManySamples { samples: u64, limit: u64 },
+    #[error("the capture would take {seconds} s, the limit is {limit} s")]
+    TooSlow { seconds: u64, limit: u64 },
+    #[error("the rates add up to {megabytes} MB/s, the limit is {limit} MB/s")]
+    TooFast { megabytes: u64, limit: u64 },
+    #[error("the input is moving: the burst spans {span} counts, the limit is {limit}")]
+    Unsteady { span: u32, limit: u32 },
+    #[error("the waveform reaches {reached_mv} mV, the output spans {min_mv}..{max_mv} mV")]
+    BeyondOutput {
+        reached_mv: i64,
+        min_mv: i64,
+        max_mv: i64,
+    },
+    #[error("{freq_mhz} mHz cannot be played{}", .at_rate.map(|rate| format!(" at {rate} S/s")).unwrap_or_default())]
+    Frequency { freq_mhz: u64, at_rate: Option<u64> },
+    #[error("cal1 and cal2 exclude each other")]
+    BothLoopbacks,
+}

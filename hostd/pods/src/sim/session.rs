@@ -1,0 +1,105 @@
+//! One connection to the simulated pod: lines in, replies out, in order.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::time::{Duration, timeout};
+
+use super::args::Args;
+use super::commands::{Next, dispatch};
+use super::refuse::Refuse;
+use super::{Shared, adc, capture};
+use crate::connection::Stream;
+use crate::connection::lines::{LineError, Lines};
+use crate::protocol::REQUEST_LINE_BYTES_MAX;
+
+/// A client that takes nothing for this long is given up.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The client is gone, or takes nothing any more.
+pub(crate) struct Gone;
+
+/// The client's side of a session.
+pub(crate) struct Client<S> {
+    lines: Lines<S>,
+}
+
+impl<S: Stream> Client<S> {
+    /// Sends one line.
+    pub(crate) async fn send(&mut self, line: &Value) -> Result<(), Gone> {
+        let line = serde_json::to_vec(line).expect("a JSON value with text keys can be written");
+        match timeout(WRITE_TIMEOUT, self.lines.write(line)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+
+    pub(crate) async fn refuse(&mut self, refusal: &Refuse) -> Result<(), Gone> {
+        self.send(&json!({"status": "error", "message": refusal.to_string()}))
+            .await
+    }
+
+    /// Ends when the client closes.
+    pub(crate) async fn closed(&mut self) {
+        self.lines.closed().await;
+    }
+}
+
+/// Serves a connection until it ends.
+pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
+    let mut client = Client {
+        lines: Lines::new(stream, REQUEST_LINE_BYTES_MAX),
+    };
+    loop {
+        let request = match client.lines.read().await {
+            Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
+            Ok(Some(line)) => {
+                serde_json::from_slice::<Map<String, Value>>(line).map_err(|_| Refuse::NotObject)
+            }
+            Ok(None) | Err(LineError::Io(_)) => return,
+            Err(LineError::TooLong { limit }) => Err(Refuse::RequestTooLong { limit }),
+        };
+        let answered = match request {
+            Ok(request) => answer(shared, &mut client, &request).await,
+            Err(refusal) => client.refuse(&refusal).await,
+        };
+        if answered.is_err() {
+            return;
+        }
+    }
+}
+
+async fn answer<S: Stream>(
+    shared: &Arc<Shared>,
+    client: &mut Client<S>,
+    request: &Map<String, Value>,
+) -> Result<(), Gone> {
+    let next = shared.with(|world, now_ns| dispatch(world, &Args(request), now_ns));
+    shared.wires_changed();
+    match next {
+        Err(refusal) => client.refuse(&refusal).await,
+        Ok(Next::Reply(data)) => client.send(&json!({"status": "ok", "data": data})).await,
+        Ok(Next::Capture(plan)) => capture::run(shared, client, plan).await,
+        Ok(Next::Measure(measure)) => measure.run(shared, client).await,
+        Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
+    }
+}
+
+async fn read_adc<S: Stream>(
+    shared: &Arc<Shared>,
+    client: &mut Client<S>,
+    path: &'static str,
+) -> Result<(), Gone> {
+    let hold = match capture::Hold::take(shared) {
+        Ok(hold) => hold,
+        Err(refusal) => return client.refuse(&refusal).await,
+    };
+    let end_ns = adc::burst_end_ns(hold.since_ns());
+    tokio::time::sleep_until(shared.instant(end_ns)).await;
+    let read = shared.with(|world, _| adc::burst(world, path, end_ns));
+    drop(hold);
+    match read {
+        Ok(data) => client.send(&json!({"status": "ok", "data": data})).await,
+        Err(refusal) => client.refuse(&refusal).await,
+    }
+}

@@ -1,0 +1,83 @@
+//! What the simulated pod says of itself.
+
+use serde_json::{Map, Value, json};
+
+use super::world::World;
+
+/// Firmware the simulator stands for. Its `caps` list only what is really there.
+const FIRMWARE: &str = "3.9.4";
+const GATEWARE: u32 = 48;
+
+/// Firmware identifies by this; the front end's nominal full scale goes with it.
+const BOARD: &str = "stm32h563";
+const FULL_SCALE_MV: u32 = 4096;
+
+/// Present on every board.
+const CAPS: [&str; 9] = [
+    "signal",
+    "la",
+    "gpio",
+    "power",
+    "la_pins",
+    "gpio_read",
+    "capture_trigger",
+    "capture_b64",
+    "command",
+];
+
+/// Present with the analog front end.
+const ANALOG_CAPS: [&str; 4] = ["analog", "scope", "dac", "dac_dc"];
+
+/// Present when the DAC plays waveforms.
+const AC_CAPS: [&str; 2] = ["dac_cotrig", "generate16"];
+
+/// The data of `status`.
+pub(crate) fn status(world: &World, now_ns: u64) -> Value {
+    let config = &world.config;
+    let analog = config.board.is_analog();
+    let mut caps = CAPS.to_vec();
+    if analog {
+        caps.extend(ANALOG_CAPS);
+    }
+    if analog && config.ac_dac {
+        caps.extend(AC_CAPS);
+    }
+    let mut status = json!({
+        "device": "benchpod",
+        "board": BOARD,
+        "version": FIRMWARE,
+        "board_rev": config.board.revision(),
+        "board_rev_mv": config.board.strap_mv(),
+        "gateware": GATEWARE,
+        "gateware_embedded": GATEWARE,
+        "la_vccio_mv": world.pins.bank_mv(),
+        "analog": analog,
+        "caps": caps,
+        "flash_kb": 2048,
+        "last_crash": "none",
+        "reset": "power-on",
+        "uptime_ms": now_ns / 1_000_000,
+    });
+    if analog {
+        let fit = config.board.adc_fits().ext;
+        let fields = [
+            ("adc_bits", json!(16)),
+            ("adc_channels", json!(1)),
+            ("adc_fullscale_mv", json!(FULL_SCALE_MV)),
+            ("adc_cal_a_uv", json!(whole(fit.a * 1e6))),
+            ("adc_cal_b_nv", json!(whole(fit.b * 1e9))),
+            ("adc_cal_unwrap", json!(true)),
+        ];
+        let map: &mut Map<String, Value> = status.as_object_mut().expect("built as an object");
+        map.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    }
+    status
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "fits are a few dozen volts"
+)]
+fn whole(value: f64) -> i64 {
+    value.round() as i64
+}

@@ -1,0 +1,212 @@
+//! Random command sequences: whatever is sent, the pod answers each line and stays usable.
+
+use serde_json::{Map, Value, json};
+
+use super::{Client, bench};
+use crate::sim::{Board, SimConfig, noise::mix};
+
+/// A random number generator: the SplitMix64 sequence of a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(1);
+        usize::try_from(mix(self.0) % u64::try_from(limit).unwrap()).unwrap()
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+const VERBS: [&str; 23] = [
+    "ping",
+    "status",
+    "identity_public",
+    "target_power",
+    "target_status",
+    "power_status",
+    "la_voltage",
+    "la_pins",
+    "la",
+    "gpio",
+    "analog_path",
+    "dac_mux",
+    "cal_switch",
+    "dac_set",
+    "dac_out",
+    "dac_stop",
+    "generate",
+    "adc_read",
+    "capture",
+    "la_capture",
+    "capture_dual",
+    "measure",
+    "warp",
+];
+
+const FIELDS: [&str; 32] = [
+    "la",
+    "mode",
+    "level",
+    "pullup",
+    "steps",
+    "delay_us",
+    "dir_la",
+    "direction",
+    "mv",
+    "efuse",
+    "state",
+    "delay_ms",
+    "path",
+    "volts",
+    "value",
+    "samples",
+    "adc_samples",
+    "la_samples",
+    "sample_rate_mhz",
+    "adc_rate_mhz",
+    "la_rate_mhz",
+    "enc",
+    "trigger",
+    "trigger_timeout_ms",
+    "waveform",
+    "freq",
+    "amplitude",
+    "amplitude_v",
+    "offset_v",
+    "on_capture",
+    "stop_dac_after_us",
+    "source",
+];
+
+fn values() -> Vec<Value> {
+    vec![
+        json!(null),
+        json!(0),
+        json!(1),
+        json!(2),
+        json!(7),
+        json!(8),
+        json!(14),
+        json!(15),
+        json!(40),
+        json!(300),
+        json!(1800),
+        json!(3300),
+        json!(-1),
+        json!(1e300),
+        json!(0.5),
+        json!(1.5),
+        json!(-12.5),
+        json!(true),
+        json!(false),
+        json!("on"),
+        json!("off"),
+        json!("output"),
+        json!("open_drain"),
+        json!("input"),
+        json!("all"),
+        json!("5v"),
+        json!("cal1"),
+        json!("12v"),
+        json!("sine"),
+        json!("square"),
+        json!("b64"),
+        json!([1, 7]),
+        json!([]),
+        json!({"la": 3, "edge": "high"}),
+        json!({"la": 4, "edge": "falling"}),
+        json!({"la": 99}),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!("ext"),
+    ]
+}
+
+fn request(random: &mut Random, values: &[Value]) -> Value {
+    let mut request = Map::new();
+    request.insert("cmd".to_owned(), (*random.pick(&VERBS)).into());
+    for _ in 0..random.below(6) {
+        let field = (*random.pick(&FIELDS)).to_owned();
+        request.insert(field, random.pick(values).clone());
+    }
+    Value::Object(request)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_random_command_sequence_never_wedges_the_pod() {
+    let values = values();
+    for (seed, board) in [
+        (1, Board::V2),
+        (2, Board::V3),
+        (3, Board::Digital),
+        (4, Board::V3),
+    ] {
+        let mut random = Random(seed << 32);
+        let pod = bench(SimConfig {
+            seed,
+            board,
+            ..SimConfig::default()
+        });
+        let mut client = Client::new(&pod).await;
+        for step in 0..1500 {
+            let request = request(&mut random, &values);
+            client.send(&request).await;
+            loop {
+                let reply = client.reply().await.expect("an answer to every line");
+                assert!(
+                    reply["status"].is_string(),
+                    "{step}: {request} gave {reply}"
+                );
+                if reply["more"] != json!(true) {
+                    break;
+                }
+            }
+        }
+        // Everything can be brought back to a known state: no pin has leaked.
+        client.ok(json!({"cmd": "la_voltage"})).await;
+        tokio::time::sleep(std::time::Duration::from_secs(9_000)).await;
+        if client.ok(json!({"cmd": "la_voltage"})).await["mv"] == 0 {
+            client.ok(json!({"cmd": "la_voltage", "mv": 3300})).await;
+        }
+        client
+            .ok(json!({"cmd": "gpio", "la": "all", "mode": "off"}))
+            .await;
+        let table = client.ok(json!({"cmd": "la_pins"})).await;
+        for pin in table["pins"].as_array().unwrap() {
+            assert_eq!(pin["function"], "none");
+        }
+        assert_eq!(
+            client
+                .capture(json!({"cmd": "la_capture"}))
+                .await
+                .words
+                .len(),
+            256
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn random_bytes_never_wedge_the_pod() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    let mut random = Random(77);
+    let valid = br#"{"cmd":"gpio","la":[1,2],"mode":"output","level":1}"#;
+    for _ in 0..2000 {
+        let mut line = valid.to_vec();
+        for _ in 0..=random.below(4) {
+            let at = random.below(line.len());
+            line[at] = u8::try_from(random.below(256)).unwrap();
+        }
+        line.retain(|byte| *byte != b'\n');
+        client.send_bytes(&line).await;
+        let blank = line.trim_ascii().is_empty();
+        if !blank {
+            let reply = client.reply().await.expect("an answer to every line");
+            assert!(reply["status"].is_string());
+        }
+    }
+    assert_eq!(client.ok(json!({"cmd": "ping"})).await, "pong");
+}

@@ -1,0 +1,85 @@
+//! The whole state of a simulated pod and its surroundings.
+
+use super::analog::Switches;
+use super::board::Board;
+use super::dac::Dac;
+use super::lines::Levels;
+use super::pins::Pins;
+use super::rails::Rails;
+use super::refuse::Refuse;
+use super::timeline::Timeline;
+use super::{SimConfig, noise};
+
+/// State behind the lock. Nothing here waits.
+pub(crate) struct World {
+    pub(crate) config: SimConfig,
+    pub(crate) pins: Pins,
+    pub(crate) rails: Rails,
+    pub(crate) dac: Dac,
+    pub(crate) switches: Timeline<Switches>,
+    /// Since when a capture holds the hardware.
+    capture_since_ns: Option<u64>,
+}
+
+impl World {
+    pub(crate) fn new(config: SimConfig) -> Self {
+        let has_pod_monitor = config.board == Board::V3 || config.board == Board::Digital;
+        Self {
+            pins: Pins::new(config.la_voltage_mv.unwrap_or(0)),
+            rails: Rails::new(
+                config.rails.clone(),
+                noise::mix(config.seed),
+                has_pod_monitor,
+            ),
+            dac: Dac::new(),
+            switches: Timeline::new(Switches::PARKED),
+            capture_since_ns: None,
+            config,
+        }
+    }
+
+    /// Ends what ended by itself and forgets what no capture can show any more.
+    pub(crate) fn settle(&mut self, now_ns: u64) {
+        self.pins.settle(now_ns);
+        let before_ns = self.capture_since_ns.unwrap_or(now_ns);
+        self.pins.prune(before_ns);
+        self.rails.prune(before_ns);
+        self.dac.prune(before_ns);
+        self.switches.prune(before_ns);
+    }
+
+    /// The level of every channel at an instant.
+    pub(crate) fn word(&self, at_ns: u64) -> u16 {
+        Levels::new(self, at_ns, at_ns).word()
+    }
+
+    /// Switches an analog path; gives its full name.
+    pub(crate) fn route(&mut self, path: &str, now_ns: u64) -> Result<&'static str, Refuse> {
+        let before = *self.switches.at(now_ns);
+        let (name, after) = before.routed(path).ok_or(Refuse::Bad {
+            field: "path",
+            want: "off, dac_3v3, dac_5v, dac_12v, adc_ext, cal1, cal2, current_in or current_out",
+        })?;
+        self.switch(after, now_ns);
+        Ok(name)
+    }
+
+    pub(crate) fn switch(&mut self, after: Switches, now_ns: u64) {
+        if *self.switches.at(now_ns) != after {
+            self.switches.set(now_ns, after);
+        }
+    }
+
+    /// Takes the capture hardware.
+    pub(crate) fn take_capture(&mut self, now_ns: u64) -> Result<(), Refuse> {
+        if self.capture_since_ns.is_some() {
+            return Err(Refuse::Busy);
+        }
+        self.capture_since_ns = Some(now_ns);
+        Ok(())
+    }
+
+    pub(crate) fn release_capture(&mut self) {
+        self.capture_since_ns = None;
+    }
+}
