@@ -1,6 +1,6 @@
 //! Endpoints as data, and the way from a request's route number to the function that answers it.
 
-use crate::{ApiError, Credentials, Request, Response, http_types};
+use crate::{ApiError, Credential, Credentials, Request, Response, http_types};
 
 /// Default body limit of endpoints that take JSON, in bytes.
 pub const JSON_BODY_BYTES_MAX: u32 = 1 << 20;
@@ -16,7 +16,7 @@ pub struct Route {
     /// Path below the API base: `/bench/devices/{id}`.
     pub pattern: &'static str,
     /// Accepted kinds; empty = public.
-    pub credentials: Credentials,
+    pub credentials: &'static [Credential],
     /// Scope that an API key or a cloud session must carry.
     pub scope: Option<&'static str>,
     /// Bytes; 0 = no body is read.
@@ -36,13 +36,24 @@ impl Route {
             name: self.name.to_owned(),
             method: self.method.to_owned(),
             pattern: self.pattern.to_owned(),
-            credentials: self.credentials,
+            credentials: flags(self.credentials),
             scope: self.scope.map(str::to_owned),
             body_limit: self.body_limit,
             summary: self.summary.to_owned(),
             openapi: self.openapi.to_owned(),
         }
     }
+}
+
+fn flags(accepted: &[Credential]) -> Credentials {
+    let flag = |kind: &Credential| match kind {
+        Credential::ApiKey => Credentials::API_KEY,
+        Credential::UserSession => Credentials::USER_SESSION,
+        Credential::CloudSession => Credentials::CLOUD_SESSION,
+    };
+    accepted
+        .iter()
+        .fold(Credentials::empty(), |all, kind| all | flag(kind))
 }
 
 /// What `routes` exports.

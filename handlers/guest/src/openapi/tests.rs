@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::{check_route, fits};
-use crate::{Credentials, Object, Route};
+use crate::{Object, Route};
 
 fn route(openapi: &'static str) -> Route {
     Route {
         name: "things.get",
         method: "GET",
         pattern: "/things/{id}",
-        credentials: Credentials::empty(),
+        credentials: &[],
         scope: None,
         body_limit: 0,
         summary: "A thing",

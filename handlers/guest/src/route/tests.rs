@@ -1,7 +1,9 @@
 //! Dispatch by number.
 
 use crate::testing::{get, json};
-use crate::{ApiError, Body, Credentials, Object, Request, Response, Route, dispatch, table};
+use crate::{
+    ApiError, Body, Credential, Credentials, Object, Request, Response, Route, dispatch, table,
+};
 
 fn answer(request: &Request) -> Result<Response, ApiError> {
     if request.query.is_empty() {
@@ -23,7 +25,7 @@ const ONE: Route = Route {
     name: "things.get",
     method: "GET",
     pattern: "/things/{id}",
-    credentials: Credentials::API_KEY,
+    credentials: &[Credential::ApiKey, Credential::CloudSession],
     scope: Some("things:read"),
     body_limit: 0,
     summary: "A thing",
@@ -77,4 +79,8 @@ fn the_declared_table_has_the_same_order() {
     assert_eq!(declared.len(), 2);
     assert_eq!(declared[1].name, "things.pour");
     assert_eq!(declared[0].scope.as_deref(), Some("things:read"));
+    assert_eq!(
+        declared[0].credentials,
+        Credentials::API_KEY | Credentials::CLOUD_SESSION
+    );
 }

@@ -1,0 +1,23 @@
+//! `DELETE /keys/{kid}`: revoke for good, with every session token minted from the key.
+
+use guest::{ApiError, Request, Response, Route, keys};
+
+use crate::{key, scope};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "keys.revoke",
+    method: "DELETE",
+    pattern: "/keys/{kid}",
+    credentials: key::CREDENTIALS,
+    scope: Some(scope::ADMIN),
+    body_limit: 0,
+    summary: "Revoke an API key",
+    openapi: include_str!("key_revoke.json"),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let kid = key::kid(request);
+    keys::revoke(kid).map_err(|error| key::refusal(error, kid))?;
+    Ok(Response::no_content())
+}
