@@ -29,13 +29,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.check("tidy", tidy::run);
     report.check("clippy", || {
         Tool::cargo(&root)
-            .args([
-                "clippy",
-                "--quiet",
-                "--release",
-                "--workspace",
-                "--all-targets",
-            ])
+            .args(["clippy", "--release", "--workspace", "--all-targets"])
             .args(["--", "--deny", "warnings"])
             .run()
     });
