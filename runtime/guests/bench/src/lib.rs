@@ -1,0 +1,10 @@
+//! A typical small request: parse a JSON body, look one key up in the host's store, answer JSON.
+//!
+//! The work itself is plain Rust, so that `cargo xtask bench runtime` can run the same code in a
+//! handler and without one.
+
+#[cfg(target_arch = "wasm32")]
+mod component;
+mod work;
+
+pub use work::{BadRequest, answer};
