@@ -102,7 +102,7 @@ impl Fields {
 
     /// A nested object that must be there.
     pub fn nested_required<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields) -> T) -> T {
-        if self.members.get(name).is_some_and(Value::is_object) {
+        if self.is_object(name) {
             self.nested(name, read)
                 .expect("the member was just seen to be an object")
         } else {
@@ -127,10 +127,24 @@ impl Fields {
         }
     }
 
+    /// Like [`Fields::object`], but it must be there; empty when it is not.
+    pub fn object_required(&mut self, name: &str) -> Map<String, Value> {
+        if !self.has(name) {
+            self.problem(name, "is required");
+        }
+        self.object(name).unwrap_or_default()
+    }
+
     /// Whether the member is given and not `null`, without reading it.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether the member is given as an object, without reading it.
+    #[must_use]
+    pub fn is_object(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(Value::is_object)
     }
 
     /// Note that a member is wrong for a reason beyond its own shape. `message` follows its name.
