@@ -43,6 +43,15 @@ impl std::fmt::Debug for Key {
     }
 }
 
+impl Key {
+    /// Whether it was revoked so long ago that it need not be remembered.
+    #[must_use]
+    pub fn is_forgettable(&self, now_ms: u64) -> bool {
+        self.revoked_ms
+            .is_some_and(|at_ms| at_ms.saturating_add(REVOKED_KEPT_MS) < now_ms)
+    }
+}
+
 /// Why a key could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyRecordError {
@@ -139,10 +148,7 @@ impl Store {
     pub fn keys_forget_revoked(&self, now_ms: u64) {
         self.write_later(move |w| {
             for key in KEYS.all(w)? {
-                if key
-                    .revoked_ms
-                    .is_some_and(|at| at.saturating_add(REVOKED_KEPT_MS) < now_ms)
-                {
+                if key.is_forgettable(now_ms) {
                     KEYS.remove(w, &key.kid)?;
                 }
             }

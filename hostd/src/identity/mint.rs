@@ -1,0 +1,100 @@
+//! The exchange of a key or a sign-in for a short-lived cloud session token.
+
+use runtime::Credential;
+
+use super::error::MintError;
+use super::token::{Claims, TokenType};
+use super::{Identity, Secret, Verified};
+use crate::id;
+
+/// Life of a session token when none is asked for, in seconds.
+pub const TTL_S_DEFAULT: u32 = 3600;
+
+/// Shortest life of a session token, in seconds.
+pub const TTL_S_MIN: u32 = 60;
+
+/// Longest life of a session token, in seconds.
+pub const TTL_S_MAX: u32 = 86_400;
+
+/// Device names that one token can be restricted to; keeps it short enough for a URL.
+const DEVICES_MAX: usize = 32;
+
+/// A new session token.
+#[derive(Debug, Clone)]
+pub struct Token {
+    pub token: Secret,
+    /// Whole seconds.
+    pub expires_ms: u64,
+    pub expires_in_s: u32,
+}
+
+impl Identity {
+    /// Make a cloud session token for the caller, for the named devices or for all. One made from
+    /// a key ends with the key: it may live shorter than asked.
+    ///
+    /// # Errors
+    /// The caller is a cloud session itself, a value is out of bounds, a device does not exist, or
+    /// the storage failed.
+    pub async fn mint(
+        &self,
+        caller: &Verified,
+        devices: Option<Vec<String>>,
+        ttl_s: u32,
+    ) -> Result<Token, MintError> {
+        if caller.credential() == Credential::CloudSession {
+            return Err(MintError::FromSession);
+        }
+        if !(TTL_S_MIN..=TTL_S_MAX).contains(&ttl_s) {
+            return Err(MintError::Invalid {
+                field: "ttl_seconds",
+                message: format!("must be {TTL_S_MIN} to {TTL_S_MAX}"),
+            });
+        }
+        if let Some(devices) = &devices {
+            self.check_devices(caller.org(), devices).await?;
+        }
+        let now_s = self.clock.now_s();
+        let mut expires_s = now_s + u64::from(ttl_s);
+        if let Some(key_ms) = self.key_expiry(caller) {
+            expires_s = expires_s.min(key_ms / 1000);
+        }
+        let claims = Claims {
+            iss: Claims::issuer(),
+            typ: TokenType::CloudSession,
+            sub: caller.user().to_owned(),
+            org: caller.org().to_owned(),
+            devices,
+            kid: caller.kid().map(str::to_owned),
+            epoch: caller.epoch,
+            iat: now_s,
+            exp: expires_s,
+            jti: id::ulid(&self.clock),
+        };
+        let left_s = expires_s.saturating_sub(now_s).min(u64::from(ttl_s));
+        Ok(Token {
+            token: self.signer.sign(&claims)?,
+            expires_ms: expires_s * 1000,
+            expires_in_s: u32::try_from(left_s).expect("bounded by ttl_s just above"),
+        })
+    }
+
+    fn key_expiry(&self, caller: &Verified) -> Option<u64> {
+        let index = self.index();
+        index.keys.get(caller.kid()?)?.record.expires_ms
+    }
+
+    async fn check_devices(&self, org: &str, devices: &[String]) -> Result<(), MintError> {
+        if !(1..=DEVICES_MAX).contains(&devices.len()) {
+            return Err(MintError::Invalid {
+                field: "devices",
+                message: format!("must name 1 to {DEVICES_MAX} devices; leave it out for all"),
+            });
+        }
+        for name in devices {
+            if self.store.device_by_name(org, name).await?.is_none() {
+                return Err(MintError::UnknownDevice(name.chars().take(64).collect()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! People signing in and out.
+
+use tracing::info;
+
+use super::error::SignInError;
+use super::password::{PASSWORD_BYTES_MAX, PasswordError};
+use super::token::{Claims, TokenType};
+use super::user_admin::LOGIN_BYTES_MAX;
+use super::{Identity, Secret, Verified};
+use crate::id;
+use crate::store::StoreError;
+use crate::store::codes::Code;
+use crate::store::users::{self, User, UserError};
+
+/// Life of a user session, in seconds.
+pub const SESSION_TTL_S: u32 = 12 * 3600;
+
+/// Life of a one-time sign-in code, in seconds.
+pub const CODE_TTL_S: u32 = 15 * 60;
+
+/// Characters of a sign-in code: 142 bits.
+const CODE_LEN: usize = 24;
+
+/// Longest text that is tried as a code.
+const CODE_BYTES_MAX: usize = 64;
+
+/// Wait that is told when too many passwords are being checked, in seconds.
+const BUSY_WAIT_S: u32 = 1;
+
+/// A user session.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub token: Secret,
+    /// User id.
+    pub user: String,
+    /// Whole seconds.
+    pub expires_ms: u64,
+    pub expires_in_s: u32,
+}
+
+impl Identity {
+    /// Sign in with a password.
+    ///
+    /// # Errors
+    /// Login and password do not fit, there were too many attempts, or the storage failed.
+    pub async fn sign_in_password(
+        &self,
+        login: &str,
+        password: &str,
+    ) -> Result<Session, SignInError> {
+        if login.len() > LOGIN_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
+            return Err(SignInError::Rejected);
+        }
+        self.throttle
+            .attempt(login, self.clock.now_ms())
+            .map_err(|seconds| SignInError::SlowDown { seconds })?;
+        let wanted = login.to_owned();
+        let user = self
+            .store
+            .read(move |s| users::by_login(s, &wanted))
+            .await?;
+        // A login that does not exist takes as long as one that does.
+        let hash = user.as_ref().and_then(|u| u.password_hash.as_deref());
+        let matches = match self.passwords.check(password, hash).await {
+            Err(PasswordError::Busy) => {
+                return Err(SignInError::SlowDown {
+                    seconds: BUSY_WAIT_S,
+                });
+            }
+            checked => checked?,
+        };
+        let user = user
+            .filter(|u| matches && !u.disabled)
+            .ok_or(SignInError::Rejected)?;
+        self.throttle.succeeded(login);
+        self.session_for(&user).await
+    }
+
+    /// Sign in with a one-time code. It is spent even if its user may not sign in.
+    ///
+    /// # Errors
+    /// The code is unknown, spent or expired, or the storage failed.
+    pub async fn sign_in_code(&self, code: &str) -> Result<Session, SignInError> {
+        if code.len() > CODE_BYTES_MAX {
+            return Err(SignInError::Rejected);
+        }
+        let hash = self.hasher.code(code).to_text();
+        let code = self.store.code_take(&hash, self.clock.now_ms()).await?;
+        let code = code.ok_or(SignInError::Rejected)?;
+        let user = self
+            .store
+            .read(move |s| users::by_id(s, &code.user))
+            .await?;
+        let user = user.filter(|u| !u.disabled).ok_or(SignInError::Rejected)?;
+        self.session_for(&user).await
+    }
+
+    /// End the caller's session. Does nothing for an API key.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn sign_out(&self, caller: &Verified) -> Result<(), StoreError> {
+        let Some((jti, expires_s)) = &caller.session else {
+            return Ok(());
+        };
+        // Kept a little longer than the token is good for.
+        let expires_ms = (expires_s + super::EXPIRY_LEEWAY_S + 1) * 1000;
+        let now_ms = self.clock.now_ms();
+        let _order = self.changes.lock().await;
+        self.store.revocation_add(jti, expires_ms, now_ms).await?;
+        self.index_mut().end(jti, expires_ms, now_ms);
+        Ok(())
+    }
+
+    /// A new one-time code for a user, in place of earlier ones.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn issue_code(&self, user: &str) -> Result<Secret, StoreError> {
+        let code = id::base62(CODE_LEN);
+        let now_ms = self.clock.now_ms();
+        let record = Code {
+            hash: self.hasher.code(&code).to_text(),
+            user: user.to_owned(),
+            expires_ms: now_ms + 1000 * u64::from(CODE_TTL_S),
+        };
+        self.store.code_issue(record, now_ms).await?;
+        Ok(Secret::new(code))
+    }
+
+    async fn session_for(&self, user: &User) -> Result<Session, SignInError> {
+        let now_ms = self.clock.now_ms();
+        let claims = Claims {
+            iss: Claims::issuer(),
+            typ: TokenType::UserSession,
+            sub: user.id.clone(),
+            org: user.org.clone(),
+            devices: None,
+            kid: None,
+            epoch: Some(user.epoch),
+            iat: now_ms / 1000,
+            exp: now_ms / 1000 + u64::from(SESSION_TTL_S),
+            jti: id::ulid(&self.clock),
+        };
+        let token = self.signer.sign(&claims)?;
+        match self.store.user_set_signed_in(&user.id, now_ms).await {
+            Ok(_) => {}
+            Err(UserError::Store(e)) => return Err(e.into()),
+            Err(_) => return Err(SignInError::Rejected),
+        }
+        info!(user = user.id, "signed in");
+        Ok(Session {
+            token,
+            user: user.id.clone(),
+            expires_ms: claims.exp * 1000,
+            expires_in_s: SESSION_TTL_S,
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Who makes a request, after everything about it was checked.
+
+use std::sync::Arc;
+
+use runtime::{Caller, Credential};
+
+use super::scope::Scope;
+use crate::store::users::Role;
+
+/// A caller whose credential was verified. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    pub(super) org: Arc<str>,
+    pub(super) user: Arc<str>,
+    pub(super) role: Role,
+    pub(super) credential: Credential,
+    /// Key id, for API keys and for sessions minted from one.
+    pub(super) kid: Option<Arc<str>>,
+    /// Empty for user sessions, which are bound by role alone.
+    pub(super) scopes: Arc<[Scope]>,
+    pub(super) devices: Option<Arc<[String]>>,
+    /// Token id and the second it expires, for sessions.
+    pub(super) session: Option<(Arc<str>, u64)>,
+    /// The user's epoch, when the credential stems from a sign-in.
+    pub(super) epoch: Option<u32>,
+}
+
+impl Verified {
+    /// Organisation id.
+    #[must_use]
+    pub fn org(&self) -> &str {
+        &self.org
+    }
+
+    /// User id.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    #[must_use]
+    pub fn credential(&self) -> Credential {
+        self.credential
+    }
+
+    /// The kind of credential in words, for messages.
+    #[must_use]
+    pub fn credential_name(&self) -> &'static str {
+        match self.credential {
+            Credential::ApiKey => "an API key",
+            Credential::UserSession => "a user session",
+            Credential::CloudSession => "a cloud session token",
+        }
+    }
+
+    /// Key id, for API keys and for sessions minted from one.
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.kid.as_deref()
+    }
+
+    /// Scopes of the credential; empty for user sessions.
+    #[must_use]
+    pub fn scopes(&self) -> &[Scope] {
+        &self.scopes
+    }
+
+    /// Device names the session is restricted to; none = every device of the organisation.
+    #[must_use]
+    pub fn devices(&self) -> Option<&[String]> {
+        self.devices.as_deref()
+    }
+
+    /// Whether the session may use the device with this name.
+    #[must_use]
+    pub fn may_use(&self, device_name: &str) -> bool {
+        self.devices()
+            .is_none_or(|devices| devices.iter().any(|d| d == device_name))
+    }
+
+    /// Whether the credential carries the scope of this name or alias. A user session carries all
+    /// that its role allows.
+    #[must_use]
+    pub fn has_scope(&self, name: &str) -> bool {
+        Scope::parse(name).is_some_and(|scope| self.has(scope))
+    }
+
+    pub(super) fn has(&self, scope: Scope) -> bool {
+        if self.credential == Credential::UserSession {
+            return scope != Scope::BenchAdmin || self.role >= Role::Admin;
+        }
+        self.scopes.contains(&scope)
+    }
+
+    /// Whether the caller administrates its organisation: by role when signed in, by the scope
+    /// `bench:admin` otherwise.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.has(Scope::BenchAdmin)
+    }
+
+    /// The record that handlers get to see.
+    #[must_use]
+    pub fn to_caller(&self) -> Caller {
+        Caller {
+            org: self.org.to_string(),
+            user: self.user.to_string(),
+            role: match self.role {
+                Role::Member => runtime::Role::Member,
+                Role::Admin => runtime::Role::Admin,
+                Role::Owner => runtime::Role::Owner,
+            },
+            credential: self.credential,
+            kid: self.kid.as_deref().map(str::to_owned),
+            scopes: self.scopes.iter().map(|s| s.as_str().to_owned()).collect(),
+            devices: self.devices.as_deref().map(<[String]>::to_vec),
+        }
+    }
+}
