@@ -38,12 +38,12 @@ mod tests;
 
 pub use bootstrap::{DemoKey, First};
 pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX};
-pub use error::{AuthError, IdentityError, KeyError, MintError, SignInError, UserChangeError};
+pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, UserChangeError};
 pub use key_admin::CreatedKey;
-pub use mint::{TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN, Token};
+pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
 pub use password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
 pub use secret::Secret;
-pub use sessions::{CODE_TTL_S, SESSION_TTL_S, Session};
+pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn};
 pub use verified::Verified;
 
 use credential::{KeyText, Presented};
@@ -100,7 +100,7 @@ impl Identity {
             store.keys_forget_revoked(now_ms);
         }
         for key in all_keys {
-            index.put_key(key)?;
+            index.put_key(key);
         }
         index.ended.extend(ended);
         Ok(Self {

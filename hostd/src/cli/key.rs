@@ -75,7 +75,7 @@ impl Create {
         let created = identity
             .key_create_for(&user, &self.name, &self.scopes, ttl_s)
             .await?;
-        writeln!(out, "{}", created.secret.reveal())?;
+        writeln!(out, "{}", created.secret.expose())?;
         Ok(())
     }
 }
@@ -103,9 +103,9 @@ async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
             "{:<12}  {:<16}  {:<20}  {:<20}  {:<20}  {:<24}  {}",
             key.kid,
             user.map_or("?", |u| u.login.as_str()),
-            clock::text(key.created_ms),
-            when(key.last_used_ms),
-            when(key.expires_ms),
+            clock::text(key.created_at_ms),
+            when(key.last_used_at_ms),
+            when(key.expires_at_ms),
             key.name,
             key.scopes.join(" ")
         )?;

@@ -131,7 +131,7 @@ async fn print_code(identity: &Identity, user: &User, out: &mut dyn Write) -> an
     writeln!(
         out,
         "{}\n(signs in {} once, within {minutes} minutes)",
-        code.reveal(),
+        code.expose(),
         user.login
     )?;
     Ok(())

@@ -75,7 +75,7 @@ impl Identity {
         Ok(First {
             org: self.default_org(),
             login: FIRST_LOGIN.to_owned(),
-            sign_in_code: code.map(|code| code.reveal().to_owned()),
+            sign_in_code: code.map(|code| code.expose().to_owned()),
         })
     }
 
@@ -103,17 +103,17 @@ impl Identity {
                     name: DEMO_KEY_NAME.to_owned(),
                     scopes: scope::ALL.map(|s| s.as_str().to_owned()).to_vec(),
                     hash: self.hasher.key(&kid, &secret).to_text(),
-                    created_ms: self.clock.now_ms(),
-                    last_used_ms: None,
-                    expires_ms: None,
-                    revoked_ms: None,
+                    created_at_ms: self.clock.now_ms(),
+                    last_used_at_ms: None,
+                    expires_at_ms: None,
+                    revoked_at_ms: None,
                 };
                 self.add_key(key).await?;
             }
             let text = Secret::new(format!("{}_{kid}_{secret}", self.prefix));
             return Ok(DemoKey {
                 org,
-                api_key: text.reveal().to_owned(),
+                api_key: text.expose().to_owned(),
             });
         }
         Err(KeyError::NotFound)

@@ -46,12 +46,7 @@ pub enum KeyError {
         message: String,
     },
     #[error("{0}")]
-    Forbidden(&'static str),
-    /// A new id is 71 random bits, so this does not happen to a sound generator.
-    #[error("the new key's id is taken")]
-    KidTaken,
-    #[error("read the stored hash of key {kid}")]
-    BadHash { kid: String },
+    Forbidden(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -60,7 +55,6 @@ impl From<KeyRecordError> for KeyError {
     fn from(error: KeyRecordError) -> Self {
         match error {
             KeyRecordError::NotFound => Self::NotFound,
-            KeyRecordError::KidTaken => Self::KidTaken,
             KeyRecordError::Store(e) => Self::Store(e),
         }
     }
@@ -68,20 +62,14 @@ impl From<KeyRecordError> for KeyError {
 
 /// Why no session token was made.
 #[derive(Debug, thiserror::Error)]
-pub enum MintError {
-    #[error("the organisation has no device named {0}")]
-    UnknownDevice(String),
+pub enum TokenError {
     #[error("{field}: {message}")]
     Invalid {
         field: &'static str,
         message: String,
     },
-    #[error("a session token cannot be exchanged for another; use an API key or sign in")]
-    FromSession,
     #[error("sign the session token")]
     Sign(#[from] jsonwebtoken::errors::Error),
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Why nobody was signed in.
@@ -90,8 +78,8 @@ pub enum SignInError {
     /// Unknown login, wrong password, disabled user, spent or expired code: which one is not told.
     #[error("the login and password, or the code, were not accepted")]
     Rejected,
-    #[error("too many attempts; wait {seconds} s")]
-    SlowDown { seconds: u32 },
+    #[error("too many attempts; wait {wait_s} s")]
+    SlowDown { wait_s: u32 },
     #[error("check the password")]
     Password(#[from] super::password::PasswordError),
     #[error("sign the session token")]
@@ -129,8 +117,6 @@ pub enum IdentityError {
     },
     #[error("find the server's {0} secret")]
     NoSecret(&'static str),
-    #[error("read the stored hash of key {kid}")]
-    KeyHash { kid: String },
     #[error("make the first user")]
     User(#[from] UserError),
     #[error(transparent)]

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::error::IdentityError;
+use tracing::warn;
+
 use super::hash::Digest;
 use super::scope::Scope;
 use crate::store::keys::Key;
@@ -41,13 +42,12 @@ pub(super) struct UserEntry {
 }
 
 impl Index {
-    pub(super) fn put_key(&mut self, record: Key) -> Result<(), IdentityError> {
-        let entry = KeyEntry::new(record)?;
+    pub(super) fn put_key(&mut self, record: Key) {
+        let entry = KeyEntry::new(record);
         if let Some(old) = self.keys.get(&*entry.kid) {
             entry.take_over(old);
         }
         self.keys.insert(entry.kid.to_string(), Arc::new(entry));
-        Ok(())
     }
 
     pub(super) fn put_user(&mut self, user: &User) {
@@ -69,12 +69,16 @@ impl Index {
 }
 
 impl KeyEntry {
-    fn new(record: Key) -> Result<Self, IdentityError> {
-        let hash = Digest::parse(&record.hash).ok_or_else(|| IdentityError::KeyHash {
-            kid: record.kid.clone(),
-        })?;
-        let last_used_ms = record.last_used_ms.unwrap_or(0);
-        Ok(Self {
+    fn new(record: Key) -> Self {
+        let hash = Digest::parse(&record.hash).unwrap_or_else(|| {
+            warn!(
+                kid = record.kid,
+                "the stored hash of this key is damaged; it lets nobody in"
+            );
+            Digest::NONE
+        });
+        let last_used_ms = record.last_used_at_ms.unwrap_or(0);
+        Self {
             kid: record.kid.as_str().into(),
             hash,
             scopes: record
@@ -85,7 +89,7 @@ impl KeyEntry {
             last_used_ms: AtomicU64::new(last_used_ms),
             last_written_ms: AtomicU64::new(last_used_ms),
             record,
-        })
+        }
     }
 
     fn take_over(&self, old: &Self) {
@@ -114,16 +118,16 @@ impl KeyEntry {
     pub(super) fn shown(&self) -> Key {
         let last_used_ms = self.last_used_ms.load(Ordering::Relaxed);
         Key {
-            last_used_ms: (last_used_ms > 0).then_some(last_used_ms),
+            last_used_at_ms: (last_used_ms > 0).then_some(last_used_ms),
             ..self.record.clone()
         }
     }
 
     pub(super) fn is_revoked(&self) -> bool {
-        self.record.revoked_ms.is_some()
+        self.record.revoked_at_ms.is_some()
     }
 
     pub(super) fn is_expired(&self, now_ms: u64) -> bool {
-        self.record.expires_ms.is_some_and(|at| at <= now_ms)
+        self.record.expires_at_ms.is_some_and(|at| at <= now_ms)
     }
 }

@@ -40,7 +40,7 @@ impl Identity {
     ///
     /// # Errors
     /// The credential may not manage keys.
-    pub fn keys(&self, caller: &Verified) -> Result<Vec<Key>, KeyError> {
+    pub async fn keys_list(&self, caller: &Verified) -> Result<Vec<Key>, KeyError> {
         let reach = reach(caller)?;
         let index = self.index();
         let mut found: Vec<Key> = index
@@ -49,7 +49,7 @@ impl Identity {
             .filter(|entry| !entry.is_revoked() && sees(caller, &reach, &entry.record))
             .map(|entry| entry.shown())
             .collect();
-        found.sort_by(|a, b| (a.created_ms, &a.kid).cmp(&(b.created_ms, &b.kid)));
+        found.sort_by(|a, b| (a.created_at_ms, &a.kid).cmp(&(b.created_at_ms, &b.kid)));
         Ok(found)
     }
 
@@ -91,17 +91,17 @@ impl Identity {
         &self,
         caller: &Verified,
         kid: &str,
-        name: Option<&str>,
-        scopes: Option<&[String]>,
+        name: Option<String>,
+        scopes: Option<Vec<String>>,
     ) -> Result<Key, KeyError> {
         self.find(caller, kid)?;
-        let name = name.map(check_name).transpose()?;
+        let name = name.map(|name| check_name(&name)).transpose()?;
         let scopes = scopes
-            .map(|scopes| check_scopes(scopes, caller.is_admin()))
+            .map(|scopes| check_scopes(&scopes, caller.is_admin()))
             .transpose()?;
         let _order = self.changes.lock().await;
         let key = self.store.key_update(kid, name, scopes.map(texts)).await?;
-        self.follow(key)?;
+        self.follow(key);
         self.find(caller, kid)
     }
 
@@ -119,7 +119,8 @@ impl Identity {
         let _order = self.changes.lock().await;
         let key = self.store.key_revoke(kid, self.clock.now_ms()).await?;
         info!(kid, "key revoked");
-        self.follow(key)
+        self.follow(key);
+        Ok(())
     }
 
     /// All keys of all organisations that are not revoked, oldest first; for the command line.
@@ -127,7 +128,7 @@ impl Identity {
         let index = self.index();
         let live = index.keys.values().filter(|entry| !entry.is_revoked());
         let mut keys: Vec<Key> = live.map(|entry| entry.shown()).collect();
-        keys.sort_by(|a, b| (a.created_ms, &a.kid).cmp(&(b.created_ms, &b.kid)));
+        keys.sort_by(|a, b| (a.created_at_ms, &a.kid).cmp(&(b.created_at_ms, &b.kid)));
         keys
     }
 
@@ -146,7 +147,7 @@ impl Identity {
             let message = format!("must be {} to {} seconds", TTL_S.start(), TTL_S.end());
             return Err(invalid("ttl_seconds", message));
         }
-        let is_own = |key: &Key| key.owner == owner && key.revoked_ms.is_none();
+        let is_own = |key: &Key| key.owner == owner && key.revoked_at_ms.is_none();
         let own = self
             .index()
             .keys
@@ -159,7 +160,7 @@ impl Identity {
             );
             return Err(invalid("name", message));
         }
-        let kid = id::base62(credential::KID_LEN);
+        let kid = self.new_kid();
         let secret = id::base62(credential::SECRET_LEN);
         let now_ms = self.clock.now_ms();
         let key = Key {
@@ -168,10 +169,10 @@ impl Identity {
             name,
             scopes: texts(scopes),
             hash: self.hasher.key(&kid, &secret).to_text(),
-            created_ms: now_ms,
-            last_used_ms: None,
-            expires_ms: ttl_s.map(|ttl_s| now_ms + ttl_s * 1000),
-            revoked_ms: None,
+            created_at_ms: now_ms,
+            last_used_at_ms: None,
+            expires_at_ms: ttl_s.map(|ttl_s| now_ms + ttl_s * 1000),
+            revoked_at_ms: None,
             kid,
         };
         let secret = Secret::new(format!("{}_{}_{secret}", self.prefix, key.kid));
@@ -183,14 +184,23 @@ impl Identity {
     pub(super) async fn add_key(&self, key: Key) -> Result<(), KeyError> {
         let _order = self.changes.lock().await;
         self.store.key_add(key.clone()).await?;
-        self.follow(key)
+        self.follow(key);
+        Ok(())
     }
 
-    fn follow(&self, key: Key) -> Result<(), KeyError> {
-        let kid = key.kid.clone();
-        self.index_mut()
-            .put_key(key)
-            .map_err(|_| KeyError::BadHash { kid })
+    /// A key id that no key has or had lately.
+    fn new_kid(&self) -> String {
+        let index = self.index();
+        loop {
+            let kid = id::base62(credential::KID_LEN);
+            if !index.keys.contains_key(&kid) {
+                return kid;
+            }
+        }
+    }
+
+    fn follow(&self, key: Key) {
+        self.index_mut().put_key(key);
     }
 
     /// A live key that the caller may see.
@@ -206,9 +216,7 @@ impl Identity {
 
 fn reach(caller: &Verified) -> Result<Reach, KeyError> {
     if caller.credential() == Credential::CloudSession {
-        return Err(KeyError::Forbidden(
-            "a cloud session token cannot manage keys; sign in, or use a key with the scope bench:admin",
-        ));
+        return Err(KeyError::Forbidden("a cloud session token cannot manage keys; sign in, or use a key with the scope bench:admin".to_owned()));
     }
     if caller.is_admin() {
         return Ok(Reach::Organisation);
@@ -217,7 +225,7 @@ fn reach(caller: &Verified) -> Result<Reach, KeyError> {
         return Ok(Reach::Own);
     }
     Err(KeyError::Forbidden(
-        "this key cannot manage keys; sign in, or use a key with the scope bench:admin",
+        "this key cannot manage keys; sign in, or use a key with the scope bench:admin".to_owned(),
     ))
 }
 
@@ -255,7 +263,7 @@ fn check_scopes(names: &[String], is_admin: bool) -> Result<Vec<Scope>, KeyError
     }
     if scopes.contains(&Scope::BenchAdmin) && !is_admin {
         return Err(KeyError::Forbidden(
-            "only an admin or owner can give a key the scope bench:admin",
+            "only an admin or owner can give a key the scope bench:admin".to_owned(),
         ));
     }
     Ok(scopes.into_iter().collect())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A credential or code. `Debug` and `Display` redact it; [`Secret::reveal`] is the one way out.
+/// A credential or code. `Debug` and `Display` redact it; [`Secret::expose`] is the one way out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -15,7 +15,7 @@ impl Secret {
 
     /// The text itself, to hand to whom it belongs.
     #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -27,14 +27,14 @@ const CODE_BYTES_MAX: usize = 64;
 /// Wait that is told when too many passwords are being checked, in seconds.
 const BUSY_WAIT_S: u32 = 1;
 
-/// A user session.
+/// A new user session.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub struct SignedIn {
     pub token: Secret,
     /// User id.
     pub user: String,
     /// Whole seconds.
-    pub expires_ms: u64,
+    pub expires_at_ms: u64,
     pub expires_in_s: u32,
 }
 
@@ -46,14 +46,14 @@ impl Identity {
     pub async fn sign_in_password(
         &self,
         login: &str,
-        password: &str,
-    ) -> Result<Session, SignInError> {
+        password: String,
+    ) -> Result<SignedIn, SignInError> {
         if login.len() > LOGIN_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
         self.throttle
             .attempt(login, self.clock.now_ms())
-            .map_err(|seconds| SignInError::SlowDown { seconds })?;
+            .map_err(|wait_s| SignInError::SlowDown { wait_s })?;
         let wanted = login.to_owned();
         let user = self
             .store
@@ -61,10 +61,10 @@ impl Identity {
             .await?;
         // A login that does not exist takes as long as one that does.
         let hash = user.as_ref().and_then(|u| u.password_hash.as_deref());
-        let matches = match self.passwords.check(password, hash).await {
+        let matches = match self.passwords.check(&password, hash).await {
             Err(PasswordError::Busy) => {
                 return Err(SignInError::SlowDown {
-                    seconds: BUSY_WAIT_S,
+                    wait_s: BUSY_WAIT_S,
                 });
             }
             checked => checked?,
@@ -80,7 +80,7 @@ impl Identity {
     ///
     /// # Errors
     /// The code is unknown, spent or expired, or the storage failed.
-    pub async fn sign_in_code(&self, code: &str) -> Result<Session, SignInError> {
+    pub async fn sign_in_code(&self, code: &str) -> Result<SignedIn, SignInError> {
         if code.len() > CODE_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
@@ -128,7 +128,7 @@ impl Identity {
         Ok(Secret::new(code))
     }
 
-    async fn session_for(&self, user: &User) -> Result<Session, SignInError> {
+    async fn session_for(&self, user: &User) -> Result<SignedIn, SignInError> {
         let now_ms = self.clock.now_ms();
         let claims = Claims {
             iss: Claims::issuer(),
@@ -149,10 +149,10 @@ impl Identity {
             Err(_) => return Err(SignInError::Rejected),
         }
         info!(user = user.id, "signed in");
-        Ok(Session {
+        Ok(SignedIn {
             token,
             user: user.id.clone(),
-            expires_ms: claims.exp * 1000,
+            expires_at_ms: claims.exp * 1000,
             expires_in_s: SESSION_TTL_S,
         })
     }

@@ -72,19 +72,28 @@ pub enum KvError {
     Store(#[from] StoreError),
 }
 
-fn get(from: &impl Source, namespace: &Namespace, key: &str) -> Result<Option<Entry>, KvError> {
+/// One entry.
+///
+/// # Errors
+/// The key is too long, or the storage failed.
+pub fn get(from: &impl Source, namespace: &Namespace, key: &str) -> Result<Option<Entry>, KvError> {
     check_key(key)?;
     let stored = from.value(TABLE, &namespace.key(key))?;
     Ok(stored.map(|stored| entry(key, &stored)))
 }
 
-fn scan(
+/// Entries with `from` <= key < `to`, in key order, at most `limit` (clamped to 1..=[`SCAN_MAX`])
+/// and [`SCAN_BYTES_MAX`] bytes.
+///
+/// # Errors
+/// The storage failed.
+pub fn scan(
     source: &impl Source,
     namespace: &Namespace,
     from: &str,
     to: &str,
     limit: u32,
-) -> Result<Vec<Entry>, KvError> {
+) -> Result<Vec<Entry>, StoreError> {
     if from >= to {
         return Ok(Vec::new());
     }
@@ -113,32 +122,6 @@ fn scan(
 }
 
 impl Store {
-    /// One entry.
-    ///
-    /// # Errors
-    /// The key is too long, or the storage failed.
-    pub async fn kv_get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, KvError> {
-        let (namespace, key) = (namespace.clone(), key.to_owned());
-        self.read(move |s| get(s, &namespace, &key)).await
-    }
-
-    /// Entries with `from` <= key < `to`, in key order, at most `limit` (clamped to
-    /// 1..=[`SCAN_MAX`]) and [`SCAN_BYTES_MAX`] bytes.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn kv_scan(
-        &self,
-        namespace: &Namespace,
-        from: &str,
-        to: &str,
-        limit: u32,
-    ) -> Result<Vec<Entry>, KvError> {
-        let (namespace, from, to) = (namespace.clone(), from.to_owned(), to.to_owned());
-        self.read(move |s| scan(s, &namespace, &from, &to, limit))
-            .await
-    }
-
     /// Write whatever stood there before; returns the new version.
     ///
     /// # Errors

@@ -25,10 +25,10 @@ pub struct Key {
     pub scopes: Vec<String>,
     /// HMAC-SHA-256 of the secret under the server's key, base 64.
     pub hash: String,
-    pub created_ms: u64,
-    pub last_used_ms: Option<u64>,
-    pub expires_ms: Option<u64>,
-    pub revoked_ms: Option<u64>,
+    pub created_at_ms: u64,
+    pub last_used_at_ms: Option<u64>,
+    pub expires_at_ms: Option<u64>,
+    pub revoked_at_ms: Option<u64>,
 }
 
 impl std::fmt::Debug for Key {
@@ -47,7 +47,7 @@ impl Key {
     /// Whether it was revoked so long ago that it need not be remembered.
     #[must_use]
     pub fn is_forgettable(&self, now_ms: u64) -> bool {
-        self.revoked_ms
+        self.revoked_at_ms
             .is_some_and(|at_ms| at_ms.saturating_add(REVOKED_KEPT_MS) < now_ms)
     }
 }
@@ -57,8 +57,6 @@ impl Key {
 pub enum KeyRecordError {
     #[error("find the key")]
     NotFound,
-    #[error("store the key: its id is taken")]
-    KidTaken,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -80,18 +78,12 @@ pub fn all(from: &impl Source) -> Result<Vec<Key>, StoreError> {
 }
 
 impl Store {
-    /// Add a key.
+    /// Add a key whose id is new.
     ///
     /// # Errors
-    /// The key id is taken, or the storage failed.
-    pub async fn key_add(&self, key: Key) -> Result<(), KeyRecordError> {
-        self.write(move |w| {
-            if KEYS.get(w, &key.kid)?.is_some() {
-                return Err(KeyRecordError::KidTaken);
-            }
-            Ok(KEYS.put(w, &key.kid, &key)?)
-        })
-        .await
+    /// The storage failed.
+    pub async fn key_add(&self, key: Key) -> Result<(), StoreError> {
+        self.write(move |w| KEYS.put(w, &key.kid, &key)).await
     }
 
     /// Change name or scopes; none leaves it. A revoked key is not found.
@@ -123,7 +115,7 @@ impl Store {
         let kid = kid.to_owned();
         self.write(move |w| {
             let mut key = live(w, &kid)?;
-            key.revoked_ms = Some(at_ms);
+            key.revoked_at_ms = Some(at_ms);
             KEYS.put(w, &kid, &key)?;
             Ok(key)
         })
@@ -135,9 +127,9 @@ impl Store {
         let kid = kid.to_owned();
         self.write_later(move |w| {
             if let Some(mut key) = KEYS.get(w, &kid)?
-                && key.last_used_ms.is_none_or(|last| last < at_ms)
+                && key.last_used_at_ms.is_none_or(|last| last < at_ms)
             {
-                key.last_used_ms = Some(at_ms);
+                key.last_used_at_ms = Some(at_ms);
                 KEYS.put(w, &kid, &key)?;
             }
             Ok(())
@@ -159,6 +151,6 @@ impl Store {
 
 fn live(w: &Writing<'_>, kid: &str) -> Result<Key, KeyRecordError> {
     KEYS.get(w, kid)?
-        .filter(|key| key.revoked_ms.is_none())
+        .filter(|key| key.revoked_at_ms.is_none())
         .ok_or(KeyRecordError::NotFound)
 }
