@@ -1,6 +1,9 @@
 //! What a pod can do, as its `status` tells it: the typed record, and the string map that published
 //! clients read.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::protocol::{LA_CHANNELS, LA_SAMPLES_MAX};
@@ -37,8 +40,9 @@ impl AdcFit {
     }
 }
 
-/// What a pod can do. `None` is unknown: the pod does not say.
-#[derive(Debug, Clone, PartialEq)]
+/// What a pod can do. `None` is unknown: the pod does not say. It serialises as the capability
+/// object of a device record: the flags and limits, null where unknown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Capabilities {
     /// Waveform output: generator and replay, not only a DC level.
     pub ac_dac: Option<bool>,
@@ -67,9 +71,11 @@ pub struct Capabilities {
     /// Updates over the air.
     pub ota: Option<bool>,
     /// The pod's own ADC fit. `None` without an ADC.
+    #[serde(skip)]
     pub adc_fit: Option<AdcFit>,
     /// `cap.*` for the published clients.
-    pub parameters: Vec<(String, String)>,
+    #[serde(skip)]
+    pub parameters: BTreeMap<String, String>,
 }
 
 impl Capabilities {
@@ -105,7 +111,7 @@ impl Capabilities {
             power_profile: has(&["power_profile"]),
             ota: has(&["ota"]),
             adc_fit,
-            parameters: Vec::new(),
+            parameters: BTreeMap::new(),
         };
         capabilities.parameters = parameters(status, caps.as_deref(), &capabilities);
         capabilities
@@ -210,9 +216,11 @@ fn parameters(
     status: &Map<String, Value>,
     caps: Option<&[String]>,
     capabilities: &Capabilities,
-) -> Vec<(String, String)> {
-    let mut map = Vec::new();
-    let mut put = |name: &str, value: String| map.push((format!("cap.{name}"), value));
+) -> BTreeMap<String, String> {
+    let mut map = BTreeMap::new();
+    let mut put = |name: &str, value: String| {
+        map.insert(format!("cap.{name}"), value);
+    };
     for name in COPIED {
         match status.get(name) {
             Some(Value::String(text)) => put(name, text.clone()),

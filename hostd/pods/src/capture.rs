@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 
 mod assembly;
+mod check;
 mod stream;
 
 pub use assembly::AssemblyError;
+pub use check::RequestError;
 pub use stream::CaptureStream;
 
 use crate::protocol::rates;
@@ -275,6 +277,3 @@ fn measure_command(
     }
     command
 }
-
-#[cfg(test)]
-mod tests;

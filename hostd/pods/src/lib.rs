@@ -38,6 +38,7 @@
 //! This crate knows no HTTP, no wasm, no decoding and no store.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 use std::sync::Arc;
 
@@ -50,9 +51,10 @@ pub mod sim;
 pub mod tcp;
 
 pub use capabilities::Capabilities;
-pub use capture::{AdcSource, CaptureRequest, CaptureStream, Frame, Trigger};
+pub use capture::{AdcSource, CaptureRequest, CaptureStream, Edge, Frame, RequestError, Trigger};
 pub use connection::{BoxedStream, Transport};
-pub use pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodIdentity, PodOptions, PodState};
+pub use pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodFacts, PodIdentity, PodOptions, PodState};
+pub use protocol::{Refusal, RefusalKind};
 pub use sim::{SimConfig, SimPod};
 
 /// A way to reach pods, by the scheme in front of their address.

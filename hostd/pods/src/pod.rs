@@ -200,9 +200,10 @@ impl Pod {
     /// refused by the pod as busy. Drop the stream to cancel.
     ///
     /// # Errors
-    /// [`PodError::Offline`] when the pod is not there, [`PodError::Refused`] when its input could
-    /// not be routed. A refusal of the capture itself is the stream's first item.
+    /// [`PodError::Request`] when a field is out of range, [`PodError::Offline`] when the pod is not
+    /// there, [`PodError::Refused`] when its input could not be routed. A refusal of the capture itself is the stream's first item.
     pub async fn capture(&self, request: CaptureRequest) -> Result<CaptureStream, PodError> {
+        request.check()?;
         let mut lines = Lines::new(self.open().await?, REPLY_LINE_BYTES_MAX);
         if let CaptureRequest::Scope {
             source: Some(source),

@@ -32,5 +32,11 @@ pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;
 /// Most samples of a single-shot ADC `capture`; longer ones are dual captures without LA.
 pub const ADC_SINGLE_SAMPLES_MAX: u64 = 32_768;
 
+/// Longest capture, in seconds, without the wait for its trigger.
+pub const CAPTURE_SECONDS_MAX: u64 = 3_600;
+
+/// Longest wait for a trigger, in milliseconds.
+pub const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
+
 /// Most samples of a `measure`.
 pub const MEASURE_SAMPLES_MAX: u64 = 2_048;

@@ -77,3 +77,6 @@ impl crate::Driver for Driver {
         Ok(Arc::new(TcpTransport::new(address)))
     }
 }
+
+#[cfg(test)]
+mod tests;

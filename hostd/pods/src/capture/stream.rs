@@ -36,12 +36,10 @@ impl CaptureStream {
         let (adc_samples, la_samples) = request.samples();
         let adc_divider = request.adc_divider();
         let la_divider = request.la_divider();
-        let adc_ns = rates::sample_ns(adc_samples, adc_divider);
-        let la_ns = rates::sample_ns(la_samples, la_divider);
         let trigger_wait = request
             .trigger()
             .map_or(0, |trigger| u64::from(trigger.timeout_ms));
-        let running = Duration::from_nanos(adc_ns.max(la_ns));
+        let running = Duration::from_nanos(request.duration_ns());
         Self {
             lines,
             assembly: Assembly::new((adc_samples, la_samples)),

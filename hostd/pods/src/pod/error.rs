@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::capture::AssemblyError;
+use crate::capture::{AssemblyError, RequestError};
 use crate::connection::lines::LineError;
 use crate::protocol::{ChunkError, Refusal, ReplyError};
 
@@ -42,6 +42,13 @@ pub enum PodError {
     /// The object has no `cmd`.
     #[error("a command needs a `cmd` string")]
     MissingCommand,
+    /// The capture asks for more, or less, than there is.
+    #[error("the capture cannot be asked for")]
+    Request(
+        #[from]
+        #[source]
+        RequestError,
+    ),
     /// The request is longer than a pod takes.
     #[error("the command is {bytes} bytes long, a pod takes {limit}")]
     LineTooLong {

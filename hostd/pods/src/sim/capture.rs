@@ -15,12 +15,11 @@ use super::trigger;
 use super::world::World;
 use crate::capture::Trigger;
 use crate::connection::Stream;
-use crate::protocol::{ADC_SINGLE_SAMPLES_MAX, DUAL_SAMPLES_MAX, LA_SAMPLES_MAX, rates};
+use crate::protocol::{
+    ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_SAMPLES_MAX, rates,
+};
 
 const DEFAULT_SAMPLES: u64 = 256;
-
-/// Longest capture; beyond it the clock's divider would overflow a real one.
-const SECONDS_MAX: u64 = 3_600;
 
 /// What the memory takes from both converters together.
 const MEGABYTES_PER_S_MAX: u64 = 20;
@@ -41,10 +40,10 @@ impl Part {
         let seconds = u128::from(self.samples) * u128::from(self.divider);
         let seconds = seconds / u128::from(rates::SAMPLE_CLOCK_HZ);
         let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
-        if seconds >= SECONDS_MAX {
+        if seconds >= CAPTURE_SECONDS_MAX {
             return Err(Refuse::TooSlow {
                 seconds,
-                limit: SECONDS_MAX,
+                limit: CAPTURE_SECONDS_MAX,
             });
         }
         Ok(self)

@@ -152,6 +152,3 @@ impl LaRender {
         edges
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -353,6 +353,3 @@ fn direction(la: u8) -> &'static str {
         "down"
     }
 }
-
-#[cfg(test)]
-mod tests;

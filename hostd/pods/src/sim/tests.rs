@@ -5,12 +5,27 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
+use super::noise::mix;
 use super::{Board, CONNECTIONS_MAX, SimConfig, SimPod};
 use crate::capture::Frame;
 use crate::connection::lines::Lines;
 use crate::connection::{BoxedStream, Transport};
 use crate::protocol::chunk::{CaptureLine, Payload, parse};
 use crate::protocol::{REPLY_LINE_BYTES_MAX, REQUEST_LINE_BYTES_MAX};
+
+/// A random number generator: the SplitMix64 sequence of a seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(1);
+        usize::try_from(mix(self.0) % u64::try_from(limit).unwrap()).unwrap()
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
 
 /// One connection that speaks the protocol by hand.
 pub(crate) struct Client {

@@ -10,6 +10,7 @@ use super::pins::bit;
 use super::refuse::Refuse;
 use super::world::World;
 use crate::capture::{Edge, Trigger};
+use crate::protocol::TRIGGER_TIMEOUT_MS_MAX;
 
 /// How far the future is searched at once; recordings never end, so there must be a bound.
 const SEARCH_NS: u64 = 100_000_000;
@@ -32,7 +33,7 @@ pub(crate) fn from_args(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
         field: "edge",
         want: "rising, falling, high or low",
     })?;
-    let timeout_ms = args.uint("trigger_timeout_ms", 1..=600_000)?;
+    let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
     Ok(Some(Trigger {
         channel,
         edge,

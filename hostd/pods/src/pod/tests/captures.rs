@@ -186,3 +186,14 @@ async fn unplugging_during_a_capture_ends_it_with_offline() {
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(matches!(error, PodError::Offline { .. }), "{error:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_out_of_range_is_never_sent() {
+    let pod = online(SimConfig::default()).await;
+    let la = CaptureRequest::La {
+        samples: 0,
+        rate_mhz: 1.0,
+        trigger: None,
+    };
+    assert!(matches!(pod.capture(la).await, Err(PodError::Request(_))));
+}

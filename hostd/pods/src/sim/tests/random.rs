@@ -2,22 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Client, bench};
-use crate::sim::{Board, SimConfig, noise::mix};
-
-/// A random number generator: the SplitMix64 sequence of a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(1);
-        usize::try_from(mix(self.0) % u64::try_from(limit).unwrap()).unwrap()
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
-}
+use super::{Client, Random, bench};
+use crate::sim::{Board, SimConfig};
 
 const VERBS: [&str; 23] = [
     "ping",
