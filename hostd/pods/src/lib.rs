@@ -7,7 +7,7 @@
 //! connection of its own, so commands keep working beside it.
 //!
 //! ```
-//! # async fn example() -> Result<(), pods::PodError> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! use pods::{CaptureRequest, Pod, PodOptions, SimConfig, SimPod};
 //!
 //! let bench = SimPod::new(SimConfig::default());
@@ -21,8 +21,9 @@
 //! while let Some(frame) = capture.next().await {
 //!     let _frame = frame?;
 //! }
-//! # Ok(())
-//! # }
+//! # Ok::<(), pods::PodError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # The protocol in short

@@ -3,6 +3,10 @@
 
 use serde_json::{Value, json};
 
+mod owner;
+
+pub(crate) use owner::{Mode, Owner};
+
 use super::refuse::Refuse;
 use super::timeline::Timeline;
 use crate::protocol::LA_CHANNELS;
@@ -17,79 +21,6 @@ pub(crate) const PULL_UP_MASK: u16 = 0b0011_1111;
 
 /// Bank voltage at which the resistors work.
 const PULL_BANK_MV: u16 = 3300;
-
-/// How a GPIO channel works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Output,
-    OpenDrain,
-    Input,
-}
-
-impl Mode {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Output => "output",
-            Self::OpenDrain => "open_drain",
-            Self::Input => "input",
-        }
-    }
-}
-
-/// The one function a channel has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
-    Free,
-    Gpio { mode: Mode, level: bool },
-    Step,
-    StepDir,
-}
-
-impl Owner {
-    pub(crate) fn function(self) -> &'static str {
-        match self {
-            Self::Free => "none",
-            Self::Gpio { .. } => "gpio",
-            Self::Step => "step",
-            Self::StepDir => "step_dir",
-        }
-    }
-
-    /// Whether the function needs its line free of a pull-down.
-    fn rejects_pull_down(self) -> bool {
-        matches!(
-            self,
-            Self::Gpio {
-                mode: Mode::OpenDrain,
-                ..
-            }
-        )
-    }
-
-    fn hint(self, la: u8) -> String {
-        match self {
-            Self::Gpio { .. } => {
-                format!(r#"release it with {{"cmd":"gpio","la":{la},"mode":"off"}}"#)
-            }
-            _ => "wait for the step train to end".to_owned(),
-        }
-    }
-
-    /// What the pod puts on the line.
-    fn drive(self) -> Option<bool> {
-        match self {
-            Self::Gpio {
-                mode: Mode::Output,
-                level,
-            } => Some(level),
-            Self::Gpio {
-                mode: Mode::OpenDrain,
-                level,
-            } if !level => Some(false),
-            _ => None,
-        }
-    }
-}
 
 /// A running step train.
 #[derive(Debug, Clone, Copy)]

@@ -333,3 +333,73 @@ async fn requests_outside_the_limits_are_refused_before_anything_runs() {
         assert!(text.contains(names), "{text} should name {names}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_takes_nothing_is_given_up() {
+    let pod = bench(SimConfig::default());
+    let mut stuck = Client::new(&pod).await;
+    stuck
+        .send(&json!({"cmd": "la_capture", "samples": 1_000_000, "sample_rate_mhz": 1.0}))
+        .await;
+    let mut other = Client::new(&pod).await;
+    sleep(Duration::from_secs(20)).await;
+    assert_eq!(other.refused(json!({"cmd": "la_capture"})).await, "busy");
+    sleep(Duration::from_secs(20)).await;
+    other.capture(json!({"cmd": "la_capture"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn levels_of_another_connection_show_in_an_analog_capture() {
+    let pod = bench(SimConfig::default());
+    let mut capturing = Client::new(&pod).await;
+    let mut other = Client::new(&pod).await;
+    other
+        .ok(json!({"cmd": "analog_path", "path": "cal1"}))
+        .await;
+    other.ok(json!({"cmd": "dac_set", "value": 50})).await;
+    capturing
+        .send(
+            &json!({"cmd": "capture_dual", "adc_samples": 100_000, "adc_rate_mhz": 0.1,
+            "enc": "b64"}),
+        )
+        .await;
+    other.ok(json!({"cmd": "ping"})).await;
+    sleep(Duration::from_millis(250)).await;
+    other.ok(json!({"cmd": "dac_set", "value": 200})).await;
+    let adc = capturing.captured().await.unwrap().adc;
+    // The front end inverts, so the higher level has the smaller counts.
+    let middle = adc[0] / 2 + adc[99_999] / 2;
+    let change = adc.iter().position(|count| *count < middle);
+    assert_eq!(change, Some(25_000));
+    assert!(adc[25_000..].iter().all(|count| *count < middle));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abandoned_wait_takes_its_staged_waveform_along() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    client
+        .ok(json!({"cmd": "dac_out", "path": "5v", "volts": 1.0}))
+        .await;
+    client
+        .ok(json!({"cmd": "analog_path", "path": "cal1"}))
+        .await;
+    let square = json!({"cmd": "generate", "waveform": "square", "freq": 100.0, "path": "5v",
+        "amplitude_v": 1.0, "offset_v": 3.0, "on_capture": true, "route": false});
+    client.ok(square).await;
+    let mut leaving = Client::new(&pod).await;
+    leaving
+        .send(&json!({"cmd": "la_capture", "trigger": {"la": 2, "edge": "high"}}))
+        .await;
+    sleep(Duration::from_millis(100)).await;
+    drop(leaving);
+    sleep(Duration::from_millis(1)).await;
+    let captured = client
+        .capture(json!({"cmd": "capture", "samples": 8_000}))
+        .await;
+    let spread = captured.adc.iter().max().unwrap() - captured.adc.iter().min().unwrap();
+    assert!(
+        spread < 20,
+        "the waveform started after all: {spread} counts"
+    );
+}
