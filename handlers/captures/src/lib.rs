@@ -1,1 +1,35 @@
-//! Placeholder.
+//! Handler group `captures`: start captures, watch and read them, decode them.
+
+mod base64;
+mod cancel;
+mod capture;
+mod decode;
+mod delete;
+mod frames;
+mod get;
+mod list;
+mod order;
+mod start_dual;
+mod start_i2c;
+mod start_logic;
+mod start_measure;
+mod start_scope;
+
+/// The endpoints of this group.
+pub static ROUTES: &[guest::Route] = &[
+    start_scope::ROUTE,
+    start_logic::ROUTE,
+    start_i2c::ROUTE,
+    start_dual::ROUTE,
+    start_measure::ROUTE,
+    list::ROUTE,
+    get::ROUTE,
+    cancel::ROUTE,
+    delete::ROUTE,
+    decode::ROUTE,
+];
+
+guest::serve!(crate::ROUTES);
+
+#[cfg(test)]
+mod tests;

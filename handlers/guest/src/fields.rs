@@ -147,6 +147,11 @@ impl Fields {
         self.members.get(name).is_some_and(Value::is_object)
     }
 
+    /// Drop a member whatever it is, so that it is not also told as unknown.
+    pub fn ignore(&mut self, name: &str) {
+        self.members.remove(name);
+    }
+
     /// Note that a member is wrong for a reason beyond its own shape. `message` follows its name.
     pub fn problem(&mut self, name: &str, message: &str) {
         if self.problems.len() < PROBLEMS_MAX {

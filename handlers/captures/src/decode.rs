@@ -1,0 +1,220 @@
+//! `GET /capture/{id}/decode`: protocol events of a finished capture, streamed by the host.
+//!
+//! Channels and decoder options share the query string. The channels of all decoders have fixed
+//! names, so what is not one of them is an option, and the host knows which options there are.
+
+use guest::captures;
+use guest::decode::{self, Error, Format, Job};
+use guest::{ApiError, Body, Query, Request, Response, Route, choice, text};
+
+use crate::capture;
+
+/// Channel names of the decoders, as in libsigrokdecode.
+const ROLES: [&str; 8] = ["scl", "sda", "rx", "tx", "clk", "mosi", "miso", "cs"];
+
+/// Longest name or value of a protocol, channel or option, in characters.
+const VALUE_CHARS_MAX: usize = 64;
+
+/// Longest list of annotation classes, in characters.
+const ANNOTATIONS_CHARS_MAX: usize = 512;
+
+const FORMATS: &[(&str, Format)] = &[
+    ("json", Format::Json),
+    ("sigrok", Format::Sigrok),
+    ("csv", Format::Csv),
+];
+
+pub(crate) const ROUTE: Route = Route {
+    name: "captures.decode",
+    method: "GET",
+    pattern: "/capture/{id}/decode",
+    credentials: capture::CREDENTIALS,
+    scope: capture::SCOPE,
+    body_limit: 0,
+    summary: "Decode a capture's protocol",
+    openapi: concat!(
+        r#"{"parameters":"#,
+        include_str!("decode.parameters.json"),
+        r#","responses":"#,
+        include_str!("decode.responses.json"),
+        "}",
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let mut job = parse(request)?;
+    let id = capture::id(request);
+    if job.protocol == "i2c" && job.channels.is_empty() {
+        let info = captures::get(id).map_err(|error| capture::refusal(error, "capture", id))?;
+        if let Some((scl, sda)) = info.i2c {
+            job.channels = i2c_channels(scl, sda);
+        }
+    }
+    let stream = decode::run(id, &job).map_err(|error| refusal(error, id))?;
+    Ok(Response {
+        status: 200,
+        headers: vec![("content-type".to_owned(), media_type(job.format).to_owned())],
+        body: Body::Stream(stream),
+    })
+}
+
+fn parse(request: &Request) -> Result<Job, ApiError> {
+    let mut query = request.query()?;
+    let value = || text(1..=VALUE_CHARS_MAX);
+    let protocol = query.required("protocol", value());
+    let format = query.or("format", choice(FORMATS), Format::Json);
+    let annotations = query.optional("annotations", text(1..=ANNOTATIONS_CHARS_MAX));
+    let channels = ROLES
+        .iter()
+        .filter_map(|&role| Some((role.to_owned(), query.optional(role, value())?)))
+        .collect();
+    let options = options(&mut query)?;
+    query.finish()?;
+    Ok(Job {
+        protocol,
+        channels,
+        options,
+        annotations,
+        format,
+    })
+}
+
+/// Everything that is left in the query.
+fn options(query: &mut Query) -> Result<Vec<(String, String)>, ApiError> {
+    let options = query.rest();
+    let long = |text: &str| text.chars().count() > VALUE_CHARS_MAX;
+    match options
+        .iter()
+        .find(|(name, value)| long(name) || long(value))
+    {
+        None => Ok(options),
+        Some((name, _)) => Err(ApiError::field(
+            name.chars().take(VALUE_CHARS_MAX).collect::<String>(),
+            format!("is no option: names and values have at most {VALUE_CHARS_MAX} characters"),
+        )),
+    }
+}
+
+/// Where an I²C capture has its two lines.
+pub(crate) fn i2c_channels(scl: u8, sda: u8) -> Vec<(String, String)> {
+    vec![
+        ("scl".to_owned(), format!("LA{scl}")),
+        ("sda".to_owned(), format!("LA{sda}")),
+    ]
+}
+
+fn media_type(format: Format) -> &'static str {
+    match format {
+        Format::Json => "application/x-ndjson",
+        Format::Sigrok => "text/plain; charset=utf-8",
+        Format::Csv => "text/csv; charset=utf-8",
+    }
+}
+
+pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
+    match error {
+        Error::NotFound => ApiError::not_found("capture", id),
+        Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::Invalid((field, message)) => ApiError::field(field, message),
+        Error::Other(cause) => ApiError::internal(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::decode::{Error, Format};
+    use guest::testing::{get, mutations};
+
+    use super::{media_type, parse, refusal};
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|&(a, b)| (a.to_owned(), b.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn channels_and_options_are_told_apart() {
+        let job = parse(&get(
+            &["01X"],
+            "protocol=uart&baudrate=115200&rx=LA3&parity=odd&annotations=rx-data%2Crx-warning&format=csv",
+        ))
+        .unwrap();
+        assert_eq!(job.protocol, "uart");
+        assert_eq!(job.channels, pairs(&[("rx", "LA3")]));
+        assert_eq!(
+            job.options,
+            pairs(&[("baudrate", "115200"), ("parity", "odd")])
+        );
+        assert_eq!(job.annotations.as_deref(), Some("rx-data,rx-warning"));
+        assert_eq!(job.format, Format::Csv);
+        let job = parse(&get(&["01X"], "sda=LA2&scl=LA1&protocol=i2c")).unwrap();
+        assert_eq!(job.channels, pairs(&[("scl", "LA1"), ("sda", "LA2")]));
+        assert!(job.options.is_empty() && job.annotations.is_none());
+        assert_eq!(job.format, Format::Json);
+    }
+
+    #[test]
+    fn bad_queries_are_told() {
+        let long = format!("protocol=i2c&{}=1", "x".repeat(65));
+        for (query, field) in [
+            ("scl=LA1", "protocol"),
+            ("protocol=", "protocol"),
+            ("protocol=i2c&format=xml", "format"),
+            ("protocol=i2c&scl=", "scl"),
+            ("protocol=i2c&protocol=spi", "protocol"),
+            (long.as_str(), &long[13..77]),
+        ] {
+            let error = parse(&get(&["01X"], query)).unwrap_err();
+            assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
+        }
+    }
+
+    #[test]
+    fn media_types() {
+        assert_eq!(media_type(Format::Json), "application/x-ndjson");
+        assert!(media_type(Format::Sigrok).starts_with("text/plain"));
+        assert!(media_type(Format::Csv).starts_with("text/csv"));
+    }
+
+    #[test]
+    fn refusals() {
+        for (error, status, code, message) in [
+            (Error::NotFound, 404, "not_found", "capture not found: 01X"),
+            (
+                Error::WrongState("it runs".into()),
+                409,
+                "wrong_state",
+                "it runs",
+            ),
+            (
+                Error::Invalid(("protocol".into(), "must be one of i2c, uart, spi".into())),
+                400,
+                "invalid_request",
+                "protocol must be one of i2c, uart, spi",
+            ),
+        ] {
+            let error = refusal(error, "01X");
+            assert_eq!(
+                (error.status, error.code, error.message.as_str()),
+                (status, code, message)
+            );
+        }
+        assert_eq!(refusal(Error::Other("disk".into()), "01X").status, 500);
+    }
+
+    #[test]
+    fn mutated_queries_never_panic() {
+        let valid = b"protocol=spi&clk=LA1&mosi=LA2&cpol=1&annotations=mosi-data&format=json";
+        mutations(0xDEC0, valid, 10_000, |query| {
+            if let Ok(query) = std::str::from_utf8(query)
+                && let Ok(job) = parse(&get(&["01X"], query))
+            {
+                assert!(!job.protocol.is_empty());
+                assert!(job.options.len() + job.channels.len() <= 64);
+            }
+        });
+    }
+}

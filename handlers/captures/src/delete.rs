@@ -1,0 +1,27 @@
+//! `DELETE /capture/{id}`: forget a capture and its samples.
+
+use guest::{ApiError, Request, Response, Route, captures};
+
+use crate::capture;
+
+pub(crate) const ROUTE: Route = Route {
+    name: "captures.delete",
+    method: "DELETE",
+    pattern: "/capture/{id}",
+    credentials: capture::CREDENTIALS,
+    scope: capture::SCOPE,
+    body_limit: 0,
+    summary: "Delete a capture",
+    openapi: concat!(
+        r#"{"parameters":["#,
+        include_str!("id.parameter.json"),
+        r#"],"responses":{"204":{"description":"Deleted; one that ran was cancelled first."}}}"#,
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let id = capture::id(request);
+    captures::delete(id).map_err(|error| capture::refusal(error, "capture", id))?;
+    Ok(Response::no_content())
+}
