@@ -1,1 +1,63 @@
-//! Placeholder.
+//! Logic captures: storage, `.sr` files, and protocol decoders.
+//!
+//! The crate computes and does nothing else: it reads byte slices, writes to sinks it is handed,
+//! knows neither files nor time, and uses rayon for what can run side by side.
+//!
+//! ```
+//! use decode::{Format, Spec, sr};
+//! use std::ops::ControlFlow;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Two lines, 1 MHz: one START, then nothing.
+//! let samples = [3, 3, 3, 1, 1, 1];
+//! let file = sr::Writer::new(1_000_000, &["SCL", "SDA"]).push(&samples).finish();
+//!
+//! let archive = sr::Archive::parse(&file, &sr::Limits::default())?;
+//! let map = [("scl", "SCL"), ("sda", "SDA")];
+//! let spec = Spec::parse("i2c", &map, &[], Some("addr-data"), archive.channels())?;
+//! let mut text = Vec::new();
+//! decode::decode_sr(&archive, &spec, &mut |annotations| {
+//!     match Format::Sigrok.write(&spec, annotations, &mut text) {
+//!         Ok(()) => ControlFlow::Continue(()),
+//!         Err(_) => ControlFlow::Break(()),
+//!     }
+//! })?;
+//! assert_eq!(text, b"3-3 i2c-1: Start\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Decoding never fails on what a signal does: a broken signal gives other annotations, never an
+//! error. What can fail is reading a damaged file.
+
+pub mod analog;
+mod annotation;
+mod byte_stream;
+mod changes;
+mod container;
+mod decoder;
+mod engine;
+mod format;
+mod i2c;
+mod planes;
+mod protocol;
+mod run;
+pub mod segment;
+mod spec;
+mod spi;
+pub mod sr;
+mod text;
+mod uart;
+mod varint;
+
+pub use annotation::{Annotation, Value};
+pub use byte_stream::ByteStream;
+pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
+pub use engine::{Plan, RawDecoder};
+pub use format::Format;
+pub use planes::Path;
+pub use run::{DecodeError, Sink, Summary, decode_segment, decode_sr};
+pub use spec::{Spec, SpecError};
+
+/// Every protocol decoder.
+pub static DECODERS: &[&Decoder] = &[&i2c::DECODER, &spi::DECODER, &uart::DECODER];

@@ -1,0 +1,79 @@
+//! What a decoder says about a stretch of samples: one row of its output, before it becomes text.
+
+/// One statement of a decoder about the samples `start..=end`, in the sense of sigrok's sample
+/// numbers: `end` is the first sample of whatever follows, and both are equal for conditions that
+/// take no time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// First sample, counted from the start of the capture.
+    pub start: u64,
+    /// Last sample, counted from the start of the capture. May lie a bit width behind the last
+    /// sample of the capture, since a bit's length is known only from its neighbours.
+    pub end: u64,
+    /// Index into the `classes` of the decoder.
+    pub class: u8,
+    /// What was seen; the class says how to read it.
+    pub value: Value,
+}
+
+/// The content of an annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The class says everything (a START condition, a frame error).
+    Mark,
+    /// The R/W bit of an I²C address.
+    Direction,
+    /// A single bit.
+    Bit(bool),
+    /// A byte, an address, or a word of up to 64 bits.
+    Number(u64),
+    /// Several words (an SPI transfer, a UART packet), in the order of the wire.
+    Words(Box<[u64]>),
+}
+
+impl Annotation {
+    pub(crate) fn mark(start: u64, end: u64, class: u8) -> Self {
+        Self {
+            start,
+            end,
+            class,
+            value: Value::Mark,
+        }
+    }
+
+    pub(crate) fn bit(start: u64, end: u64, class: u8, bit: bool) -> Self {
+        Self {
+            start,
+            end,
+            class,
+            value: Value::Bit(bit),
+        }
+    }
+
+    pub(crate) fn number(start: u64, end: u64, class: u8, number: u64) -> Self {
+        Self {
+            start,
+            end,
+            class,
+            value: Value::Number(number),
+        }
+    }
+}
+
+/// A set of annotation classes of one decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClassSet(u32);
+
+impl ClassSet {
+    pub(crate) const EMPTY: Self = Self(0);
+    pub(crate) const ALL: Self = Self(u32::MAX);
+
+    pub(crate) const fn with(self, class: u8) -> Self {
+        Self(self.0 | 1 << class)
+    }
+
+    #[inline]
+    pub(crate) const fn has(self, class: u8) -> bool {
+        self.0 >> class & 1 != 0
+    }
+}

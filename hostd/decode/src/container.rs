@@ -1,0 +1,266 @@
+//! The file format of stored captures: checksummed blocks in order, and an index behind them.
+//!
+//! ```text
+//! header   magic[8]  version u32  channels u32  sample rate f64  reserved u32  crc32 u32
+//! block    length u32  crc32 u32  body[length]            body: start u64  samples u32  payload
+//! …
+//! index    count × { offset u64  start u64  samples u32 }
+//! trailer  index offset u64  count u32  crc32 of the index u32  magic[8]
+//! ```
+//!
+//! All numbers are little-endian. Blocks are written while a capture arrives; a file whose writer
+//! died has no index, but its complete blocks can be found without one.
+
+use crate::segment::SegmentError;
+use libdeflater::crc32;
+
+const VERSION: u32 = 1;
+const HEADER_SIZE: usize = 32;
+const BLOCK_HEADER_SIZE: usize = 8;
+/// Start and sample count.
+const BODY_HEADER_SIZE: usize = 12;
+const INDEX_ENTRY_SIZE: usize = 20;
+const TRAILER_SIZE: usize = 24;
+const TRAILER_MAGIC: [u8; 8] = *b"hostdEND";
+
+/// Largest block body that is accepted, in bytes.
+const BODY_MAX: usize = 64 << 20;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Logic,
+    Analog,
+}
+
+impl Content {
+    fn magic(self) -> [u8; 8] {
+        match self {
+            Self::Logic => *b"hostdLOG",
+            Self::Analog => *b"hostdANA",
+        }
+    }
+}
+
+/// Writes a file piece by piece.
+pub(crate) struct ContainerWriter {
+    out: Vec<u8>,
+    /// Bytes already taken.
+    taken: u64,
+    index: Vec<u8>,
+    blocks: u32,
+}
+
+impl ContainerWriter {
+    pub(crate) fn new(content: Content, channels: u32, sample_rate_hz: f64) -> Self {
+        let mut out = Vec::new();
+        out.extend(content.magic());
+        out.extend(VERSION.to_le_bytes());
+        out.extend(channels.to_le_bytes());
+        out.extend(sample_rate_hz.to_le_bytes());
+        out.extend([0; 4]);
+        out.extend(crc32(&out).to_le_bytes());
+        Self {
+            out,
+            taken: 0,
+            index: Vec::new(),
+            blocks: 0,
+        }
+    }
+
+    pub(crate) fn push(&mut self, start: u64, samples: u32, payload: &[u8]) {
+        let offset = self.taken + self.out.len() as u64;
+        self.index.extend(offset.to_le_bytes());
+        self.index.extend(start.to_le_bytes());
+        self.index.extend(samples.to_le_bytes());
+        self.blocks += 1;
+        let mut body = Vec::with_capacity(BODY_HEADER_SIZE + payload.len());
+        body.extend(start.to_le_bytes());
+        body.extend(samples.to_le_bytes());
+        body.extend(payload);
+        let length = u32::try_from(body.len()).expect("a block is far below 4 GiB");
+        self.out.extend(length.to_le_bytes());
+        self.out.extend(crc32(&body).to_le_bytes());
+        self.out.append(&mut body);
+    }
+
+    /// What was written since the last call.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        self.taken += self.out.len() as u64;
+        std::mem::take(&mut self.out)
+    }
+
+    /// The rest of the file.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        let offset = self.taken + self.out.len() as u64;
+        let crc = crc32(&self.index);
+        self.out.append(&mut self.index);
+        self.out.extend(offset.to_le_bytes());
+        self.out.extend(self.blocks.to_le_bytes());
+        self.out.extend(crc.to_le_bytes());
+        self.out.extend(TRAILER_MAGIC);
+        self.out
+    }
+}
+
+/// A block that was located; its checksum was not verified yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockRef<'a> {
+    pub(crate) start: u64,
+    pub(crate) samples: u32,
+    body: &'a [u8],
+    crc: u32,
+}
+
+impl<'a> BlockRef<'a> {
+    fn locate(bytes: &'a [u8], offset: u64) -> Option<Self> {
+        let at = usize::try_from(offset).ok()?;
+        let header = bytes.get(at..at.checked_add(BLOCK_HEADER_SIZE)?)?;
+        let length = usize::try_from(u32_at(header, 0)?).ok()?;
+        if length > BODY_MAX {
+            return None;
+        }
+        let body_at = at + BLOCK_HEADER_SIZE;
+        let body = bytes.get(body_at..body_at.checked_add(length)?)?;
+        let (start, samples) = (u64_at(body, 0)?, u32_at(body, 8)?);
+        Some(Self {
+            start,
+            samples,
+            body,
+            crc: u32_at(header, 4)?,
+        })
+    }
+
+    /// The payload, once its checksum was found right.
+    pub(crate) fn payload(&self) -> Result<&'a [u8], SegmentError> {
+        if crc32(self.body) != self.crc {
+            return Err(SegmentError::Checksum { start: self.start });
+        }
+        Ok(&self.body[BODY_HEADER_SIZE..])
+    }
+
+    /// First sample behind the block.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + u64::from(self.samples)
+    }
+}
+
+/// A file being read.
+#[derive(Clone, Debug)]
+pub(crate) struct Container<'a> {
+    pub(crate) channels: u32,
+    pub(crate) sample_rate_hz: f64,
+    pub(crate) blocks: Vec<BlockRef<'a>>,
+}
+
+impl<'a> Container<'a> {
+    /// Opens a complete file. Blocks hold at most `samples_max` samples.
+    pub(crate) fn open(
+        bytes: &'a [u8],
+        content: Content,
+        samples_max: u32,
+    ) -> Result<Self, SegmentError> {
+        let mut container = Self::header(bytes, content)?;
+        let truncated = SegmentError::Truncated { what: "the index" };
+        let trailer_at = bytes.len().checked_sub(TRAILER_SIZE).ok_or(truncated)?;
+        let fields = trailer(&bytes[trailer_at..]);
+        let (offset, count, crc) = fields.ok_or(SegmentError::Truncated { what: "the index" })?;
+        let index = usize::try_from(offset)
+            .ok()
+            .and_then(|at| bytes.get(at..trailer_at));
+        let index = index.ok_or(SegmentError::Damaged { what: "the index" })?;
+        if crc32(index) != crc || index.len() as u64 != u64::from(count) * INDEX_ENTRY_SIZE as u64 {
+            return Err(SegmentError::Damaged { what: "the index" });
+        }
+        for entry in index.chunks_exact(INDEX_ENTRY_SIZE) {
+            let damaged = SegmentError::Damaged { what: "the index" };
+            let block = u64_at(entry, 0).and_then(|offset| BlockRef::locate(bytes, offset));
+            let block = block.ok_or(damaged)?;
+            let said = (u64_at(entry, 8), u32_at(entry, 16));
+            if said != (Some(block.start), Some(block.samples)) {
+                return Err(SegmentError::Damaged { what: "the index" });
+            }
+            container.append(block, samples_max)?;
+        }
+        Ok(container)
+    }
+
+    /// Opens a file whose end is missing: as far as its blocks are complete and sound.
+    pub(crate) fn recover(
+        bytes: &'a [u8],
+        content: Content,
+        samples_max: u32,
+    ) -> Result<Self, SegmentError> {
+        let mut container = Self::header(bytes, content)?;
+        let mut offset = HEADER_SIZE as u64;
+        while let Some(block) = BlockRef::locate(bytes, offset) {
+            if block.payload().is_err() || container.append(block, samples_max).is_err() {
+                break;
+            }
+            offset += (BLOCK_HEADER_SIZE + block.body.len()) as u64;
+        }
+        Ok(container)
+    }
+
+    fn header(bytes: &'a [u8], content: Content) -> Result<Self, SegmentError> {
+        let truncated = SegmentError::Truncated { what: "the header" };
+        let header = bytes.get(..HEADER_SIZE).ok_or(truncated)?;
+        if header[..8] != content.magic() {
+            return Err(SegmentError::NotASegment);
+        }
+        let damaged = || SegmentError::Damaged { what: "the header" };
+        if u32_at(header, HEADER_SIZE - 4) != Some(crc32(&header[..HEADER_SIZE - 4])) {
+            return Err(damaged());
+        }
+        let version = u32_at(header, 8).ok_or_else(damaged)?;
+        if version != VERSION {
+            return Err(SegmentError::Version { version });
+        }
+        let sample_rate_hz = u64_at(header, 16).map(f64::from_bits);
+        let sample_rate_hz = sample_rate_hz.filter(|rate| rate.is_finite() && *rate > 0.0);
+        let sample_rate_hz = sample_rate_hz.ok_or_else(damaged)?;
+        let channels = u32_at(header, 12).ok_or_else(damaged)?;
+        Ok(Self {
+            channels,
+            sample_rate_hz,
+            blocks: Vec::new(),
+        })
+    }
+
+    /// Adds a block if it continues what is there.
+    fn append(&mut self, block: BlockRef<'a>, samples_max: u32) -> Result<(), SegmentError> {
+        if block.start != self.samples() || block.samples == 0 || block.samples > samples_max {
+            return Err(SegmentError::Damaged {
+                what: "the order of the blocks",
+            });
+        }
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// Samples in the file.
+    pub(crate) fn samples(&self) -> u64 {
+        self.blocks.last().map_or(0, BlockRef::end)
+    }
+
+    /// Index of the block that holds `sample`, or the number of blocks.
+    pub(crate) fn find(&self, sample: u64) -> usize {
+        self.blocks.partition_point(|block| block.end() <= sample)
+    }
+}
+
+/// Index offset, block count and checksum.
+fn trailer(bytes: &[u8]) -> Option<(u64, u32, u32)> {
+    if bytes[TRAILER_SIZE - 8..] != TRAILER_MAGIC {
+        return None;
+    }
+    Some((u64_at(bytes, 0)?, u32_at(bytes, 8)?, u32_at(bytes, 12)?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}

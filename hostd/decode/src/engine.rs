@@ -1,0 +1,178 @@
+//! Drives a protocol decoder over raw samples: in windows that stay in the cache, or in chunks on
+//! all threads.
+
+use crate::annotation::Annotation;
+use crate::i2c::I2c;
+use crate::planes::{Path, Taps};
+use crate::protocol::{ActiveBlock, Protocol};
+use crate::run::{DecodeError, Sink};
+use crate::spec::{ProtocolConfig, Spec};
+use crate::spi::Spi;
+use crate::uart::Uart;
+use std::ops::ControlFlow;
+
+/// Samples decoded between two looks at the annotations that came out: half a megabyte of u16
+/// samples, so that events and samples share a second-level cache.
+const WINDOW: usize = 256 * 1024;
+
+/// Samples of one parallel chunk. Smaller ones lose 10 % to their seams, larger ones gain nothing.
+const CHUNK: usize = 512 * 1024;
+
+/// Annotations gathered before the sink is called.
+const FLUSH: usize = 8192;
+
+/// How the work is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// One thread, one pass: the least work.
+    Sequential(Path),
+    /// Chunks of about this many samples on rayon's threads. Costs a quarter more work.
+    Parallel(usize),
+}
+
+impl Plan {
+    /// Parallel when there are threads.
+    pub fn best() -> Self {
+        if rayon::current_num_threads() > 1 {
+            Self::Parallel(CHUNK)
+        } else {
+            Self::Sequential(Path::best())
+        }
+    }
+}
+
+/// Decodes raw samples that arrive in blocks of any size.
+pub struct RawDecoder {
+    protocol: Box<dyn Protocol>,
+    taps: Taps,
+    plan: Plan,
+    /// Samples taken so far.
+    at: u64,
+    annotations: Vec<Annotation>,
+}
+
+impl RawDecoder {
+    /// A decoder at sample 0 of a capture with samples of `unit` bytes (1..=8).
+    ///
+    /// # Errors
+    /// The protocol needs a sample rate that is missing or too low.
+    pub fn new(
+        spec: &Spec,
+        sample_rate_hz: Option<f64>,
+        unit: usize,
+        plan: Plan,
+    ) -> Result<Self, DecodeError> {
+        let protocol = build(spec, sample_rate_hz)?;
+        let taps = Taps::new(unit, &protocol.lanes());
+        Ok(Self {
+            protocol,
+            taps,
+            plan,
+            at: 0,
+            annotations: Vec::new(),
+        })
+    }
+
+    /// Takes whole samples; a remainder of `raw` smaller than a sample is ignored.
+    pub fn feed(&mut self, raw: &[u8], sink: Sink<'_>) -> ControlFlow<()> {
+        let unit = self.taps.unit();
+        let window = match self.plan {
+            Plan::Sequential(_) => WINDOW,
+            Plan::Parallel(chunk) => chunk.saturating_mul(rayon::current_num_threads()),
+        };
+        for raw in raw[..raw.len() / unit * unit].chunks(window.saturating_mul(unit)) {
+            let out = &mut self.annotations;
+            match self.plan {
+                Plan::Sequential(path) => {
+                    self.protocol.feed(raw, &self.taps, self.at, path, out);
+                }
+                Plan::Parallel(chunk) => {
+                    self.protocol
+                        .feed_chunks(raw, &self.taps, self.at, chunk, out);
+                }
+            }
+            self.at += (raw.len() / unit) as u64;
+            if self.annotations.len() >= FLUSH {
+                flush(&mut self.annotations, sink)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Samples taken so far.
+    pub fn samples(&self) -> u64 {
+        self.at
+    }
+
+    /// Ends the capture; returns the number of samples.
+    pub fn finish(mut self, sink: Sink<'_>) -> (u64, ControlFlow<()>) {
+        self.protocol.finish(self.at, &mut self.annotations);
+        let flow = flush(&mut self.annotations, sink);
+        (self.at, flow)
+    }
+}
+
+/// Decodes stored samples, of which only the blocks with edges are given.
+pub(crate) struct StoredDecoder {
+    protocol: Box<dyn Protocol>,
+    annotations: Vec<Annotation>,
+}
+
+impl StoredDecoder {
+    pub(crate) fn new(spec: &Spec, sample_rate_hz: f64) -> Result<Self, DecodeError> {
+        let protocol = build(spec, Some(sample_rate_hz))?;
+        Ok(Self {
+            protocol,
+            annotations: Vec::new(),
+        })
+    }
+
+    pub(crate) fn lanes(&self) -> Vec<Option<usize>> {
+        self.protocol.lanes()
+    }
+
+    pub(crate) fn feed(
+        &mut self,
+        at: u64,
+        count: u64,
+        levels: u64,
+        active: &[ActiveBlock],
+        sink: Sink<'_>,
+    ) -> ControlFlow<()> {
+        self.protocol
+            .feed_active(at, count, levels, active, &mut self.annotations);
+        if self.annotations.len() >= FLUSH {
+            flush(&mut self.annotations, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    pub(crate) fn finish(mut self, end: u64, sink: Sink<'_>) -> ControlFlow<()> {
+        self.protocol.finish(end, &mut self.annotations);
+        flush(&mut self.annotations, sink)
+    }
+}
+
+fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, DecodeError> {
+    let shown = spec.shown();
+    Ok(match &spec.protocol {
+        ProtocolConfig::I2c(config) => Box::new(I2c::new(config.clone(), shown)),
+        ProtocolConfig::Spi(config) => Box::new(Spi::new(config, shown)),
+        ProtocolConfig::Uart(config) => {
+            let rate = sample_rate_hz.ok_or(DecodeError::NoSampleRate)?;
+            let baud_rate = config.baud_rate;
+            let uart = Uart::new(config, shown, rate);
+            let uart = uart.ok_or(DecodeError::SampleRateTooLow { rate, baud_rate })?;
+            Box::new(uart)
+        }
+    })
+}
+
+/// Hands annotations over, `FLUSH` at a time.
+fn flush(annotations: &mut Vec<Annotation>, sink: Sink<'_>) -> ControlFlow<()> {
+    for part in annotations.chunks(FLUSH) {
+        sink(part)?;
+    }
+    annotations.clear();
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,90 @@
+//! Exact decoding of several chunks at once.
+//!
+//! A START or STOP sets the whole bus state, whatever came before. So a chunk whose beginning is
+//! unknown keeps the clock rises before its first condition aside, and decodes everything behind
+//! it for good. The join runs what was kept through the state the previous chunk ended in, then
+//! that first condition (only the true state knows whether a START is a repeated one), and then
+//! takes over. No guess, no second pass; a chunk without any condition is all kept and thereby
+//! decoded in sequence.
+
+use super::machine::{Direct, Edges, Event, Finder, Machine};
+use crate::planes::{Path, Taps, run};
+
+/// A clock rise whose meaning is not known yet.
+struct Rise {
+    at: u64,
+    sda: bool,
+    fell: bool,
+}
+
+/// A chunk decoded without knowing what came before.
+pub(super) struct Part {
+    before: Vec<Rise>,
+    condition: Option<(u64, bool)>,
+    events: Vec<Event>,
+    end: Machine,
+}
+
+struct Unknown<const BITS: bool>(Part);
+
+impl<const BITS: bool> Edges for Unknown<BITS> {
+    #[inline(always)]
+    fn rise(&mut self, at: u64, sda: bool, fell: bool) {
+        let Self(part) = self;
+        if part.condition.is_some() {
+            part.end.rise::<BITS>(at, sda, fell, &mut part.events);
+        } else {
+            part.before.push(Rise { at, sda, fell });
+        }
+    }
+
+    #[inline(always)]
+    fn condition(&mut self, at: u64, sda: bool) {
+        let Self(part) = self;
+        if part.condition.is_some() {
+            part.end.condition(at, sda, &mut part.events);
+        } else {
+            part.condition = Some((at, sda));
+            part.end = Machine::after_condition(sda);
+        }
+    }
+}
+
+impl Part {
+    /// Decodes the samples `raw`, the first being number `at`, with the line levels of the sample
+    /// before them (SCL in bit 0, SDA in bit 1).
+    pub(super) fn decode<const BITS: bool>(
+        raw: &[u8],
+        taps: &Taps,
+        at: u64,
+        levels: u64,
+        path: Path,
+    ) -> Self {
+        let part = Self {
+            before: Vec::new(),
+            condition: None,
+            events: Vec::new(),
+            end: Machine::new(),
+        };
+        let edges = Unknown::<BITS>(part);
+        let mut finder = Finder {
+            scl: levels & 1,
+            sda: levels >> 1 & 1,
+            edges,
+        };
+        run(raw, taps, at, &mut finder, path);
+        finder.edges.0
+    }
+
+    /// Completes the chunk with the state its predecessor ended in.
+    pub(super) fn join<const BITS: bool>(self, known: &mut Direct<'_, BITS>) {
+        for rise in self.before {
+            known.rise(rise.at, rise.sda, rise.fell);
+        }
+        if let Some((at, sda)) = self.condition {
+            known.condition(at, sda);
+            known.out.extend_from_slice(&self.events);
+            known.machine = self.end;
+        }
+    }
+}

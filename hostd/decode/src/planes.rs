@@ -1,0 +1,116 @@
+//! Raw samples as bit planes: 64 samples of one channel in one machine word.
+//!
+//! A logic sample is a little-endian word of 1..8 bytes with one bit per channel. Decoders do not
+//! walk samples; they walk blocks of 64 and ask for the *plane* of a channel, a `u64` whose bit
+//! `i` is the channel's level at sample `i` of the block. Edges are then `x ^ (x << 1 | last)`,
+//! and everything between two edges costs nothing. The planes live in registers only; nothing is
+//! transposed in memory, which is what makes this faster than extracting edges first.
+//!
+//! Two implementations give the same words: [`avx2`] for x86-64 CPUs that have it, chosen when
+//! the program runs, and [`portable`] for all others and for odd sample sizes.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+/// Samples in a full block.
+pub(crate) const BLOCK: usize = 64;
+
+/// Decoder channels a kernel can look at.
+pub(crate) const LANES: usize = 4;
+
+/// Up to 64 consecutive samples.
+pub(crate) trait Block {
+    /// Levels of the lane, sample 0 in bit 0. A lane that is not connected is low.
+    fn plane(&self, lane: usize) -> u64;
+}
+
+/// A decoder's inner loop. Implementations mark both methods `#[inline(always)]`, so that they are
+/// compiled with the instruction set of the caller.
+pub(crate) trait Kernel {
+    /// Takes the samples `at..at + count`, `count <= 64`. The planes repeat the last sample
+    /// behind `count`.
+    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B);
+
+    /// Takes `count` samples in which no lane changes, nor from the sample before.
+    fn quiet(&mut self, at: u64, count: u64);
+}
+
+/// Where in a sample the lanes are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taps {
+    unit: usize,
+    /// Bit number in the sample; `None` reads low.
+    bits: [Option<u32>; LANES],
+}
+
+/// Which implementation extracts the planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// 256-bit registers. Falls back to `Portable` on a CPU without AVX2 and for sample sizes
+    /// other than 1 and 2 bytes.
+    Avx2,
+    /// Plain 64-bit arithmetic.
+    Portable,
+}
+
+impl Path {
+    /// The fastest one of this CPU.
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if avx2::is_available() {
+            return Self::Avx2;
+        }
+        Self::Portable
+    }
+}
+
+impl Taps {
+    /// `lanes` are channel numbers. A channel behind the sample's last bit reads low: old files
+    /// name more channels than their samples hold.
+    pub(crate) fn new(unit: usize, lanes: &[Option<usize>]) -> Self {
+        debug_assert!((1..=8).contains(&unit) && lanes.len() <= LANES);
+        let mut bits = [None; LANES];
+        for (bit, lane) in bits.iter_mut().zip(lanes) {
+            *bit = lane
+                .filter(|&channel| channel < unit * 8)
+                .and_then(|c| u32::try_from(c).ok());
+        }
+        Self { unit, bits }
+    }
+
+    /// Bytes of one sample.
+    pub(crate) fn unit(&self) -> usize {
+        self.unit
+    }
+
+    /// Levels of the lanes in one sample, lane 0 in bit 0.
+    pub(crate) fn levels(&self, sample: &[u8]) -> u64 {
+        let word = portable::sample_word(&sample[..self.unit]);
+        let lanes = self.bits.iter().enumerate();
+        lanes.fold(0, |levels, (lane, bit)| {
+            levels | bit.map_or(0, |bit| word >> bit & 1) << lane
+        })
+    }
+
+    /// The bits of a sample that any lane looks at.
+    fn mask(&self) -> u64 {
+        self.bits
+            .iter()
+            .flatten()
+            .fold(0, |mask, bit| mask | 1 << bit)
+    }
+}
+
+/// Shows the samples in `raw` (whole samples, the first being number `at`) to the kernel.
+pub(crate) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K, path: Path) {
+    debug_assert!(raw.len().is_multiple_of(taps.unit));
+    #[cfg(target_arch = "x86_64")]
+    if path == Path::Avx2 && avx2::run(raw, taps, at, kernel) {
+        return;
+    }
+    let _ = path;
+    portable::run(raw, taps, at, kernel);
+}

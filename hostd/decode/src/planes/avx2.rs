@@ -1,0 +1,179 @@
+//! Bit planes with AVX2: shift the wanted bit to the top of its byte, then `movemask`.
+//!
+//! The only unsafe code of this crate. Everything unsafe here is an intrinsic, and every function
+//! that holds one is inlined into a `#[target_feature]` function that runs only after
+//! [`is_available`]. (Closures around intrinsics are not inlined across that border and run
+//! twenty times slower, hence the plain functions.)
+
+#![allow(unsafe_code, reason = "intrinsics; the CPU is asked before they run")]
+
+use super::{BLOCK, Block, Kernel, LANES, Taps, portable};
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_sll_epi16,
+};
+
+/// Shifting a 16-bit element this far leaves nothing: the plane of a lane that is not connected.
+const SHIFT_OUT: u32 = 16;
+
+/// Whether this CPU has what this module uses.
+pub(super) fn is_available() -> bool {
+    std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("bmi1")
+        && std::is_x86_feature_detected!("bmi2")
+        && std::is_x86_feature_detected!("lzcnt")
+        && std::is_x86_feature_detected!("popcnt")
+}
+
+/// Runs the kernel over `raw`, or returns `false` when the CPU or the sample size is not one this
+/// module knows.
+pub(super) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) -> bool {
+    if !is_available() {
+        return false;
+    }
+    match taps.unit {
+        // SAFETY: needs exactly the features that `is_available` found.
+        1 => unsafe { run_u8(raw, taps, at, kernel) },
+        // SAFETY: likewise.
+        2 => unsafe { run_u16(raw, taps, at, kernel) },
+        _ => return false,
+    }
+    true
+}
+
+/// 64 one-byte samples in two registers.
+struct Bytes<'a> {
+    halves: [__m256i; 2],
+    shifts: &'a [__m128i; LANES],
+}
+
+impl Block for Bytes<'_> {
+    #[inline(always)]
+    fn plane(&self, lane: usize) -> u64 {
+        // SAFETY: inlined into `run_u8`, which enables AVX2.
+        unsafe {
+            let low = mask(_mm256_sll_epi16(self.halves[0], self.shifts[lane]));
+            let high = mask(_mm256_sll_epi16(self.halves[1], self.shifts[lane]));
+            low | high << 32
+        }
+    }
+}
+
+/// 64 two-byte samples in four registers.
+struct Words<'a> {
+    quarters: [__m256i; 4],
+    shifts: &'a [__m128i; LANES],
+}
+
+impl Block for Words<'_> {
+    #[inline(always)]
+    fn plane(&self, lane: usize) -> u64 {
+        let [a, b, c, d] = self.quarters;
+        let shift = self.shifts[lane];
+        // SAFETY: inlined into `run_u16`, which enables AVX2.
+        unsafe { mask(narrow(a, b, shift)) | mask(narrow(c, d, shift)) << 32 }
+    }
+}
+
+/// The top bits of 32 bytes.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn mask(bytes: __m256i) -> u64 {
+    // SAFETY: the caller has AVX2.
+    u64::from(unsafe { _mm256_movemask_epi8(bytes) }.cast_unsigned())
+}
+
+/// 32 two-byte samples as 32 bytes that keep the sign of the shifted sample.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn narrow(low: __m256i, high: __m256i, shift: __m128i) -> __m256i {
+    // SAFETY: the caller has AVX2. The permutation undoes the lane order of the pack.
+    unsafe {
+        let packed =
+            _mm256_packs_epi16(_mm256_sll_epi16(low, shift), _mm256_sll_epi16(high, shift));
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
+    }
+}
+
+/// Loads 32 bytes at `at` of a block.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn load<const N: usize>(block: &[u8; N], at: usize) -> __m256i {
+    debug_assert!(at + 32 <= N);
+    // SAFETY: the callers' offsets are constants with 32 bytes behind them; the load is unaligned.
+    unsafe { _mm256_loadu_si256(block.as_ptr().add(at).cast()) }
+}
+
+/// How far each lane must be shifted so that its bit `top` is the sign.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn shifts(taps: &Taps, top: u32) -> [__m128i; LANES] {
+    taps.bits.map(|bit| {
+        let shift = bit.map_or(SHIFT_OUT, |bit| top - bit);
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_cvtsi32_si128(shift.cast_signed()) }
+    })
+}
+
+/// # Safety
+/// Needs the features it enables.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_u8<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
+    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
+    let shifts = unsafe { shifts(taps, 7) };
+    let (blocks, rest) = raw.as_chunks::<BLOCK>();
+    let mut at = at;
+    for block in blocks {
+        // SAFETY: as above.
+        let halves = unsafe { [load(block, 0), load(block, 32)] };
+        kernel.block(
+            at,
+            64,
+            &Bytes {
+                halves,
+                shifts: &shifts,
+            },
+        );
+        at += BLOCK as u64;
+    }
+    portable::run_rest(rest, taps, at, kernel);
+}
+
+/// # Safety
+/// Needs the features it enables.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_u16<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
+    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
+    let shifts = unsafe { shifts(taps, 15) };
+    let (blocks, rest) = raw.as_chunks::<{ BLOCK * 2 }>();
+    let mut at = at;
+    for block in blocks {
+        // SAFETY: as above.
+        let quarters = unsafe {
+            [
+                load(block, 0),
+                load(block, 32),
+                load(block, 64),
+                load(block, 96),
+            ]
+        };
+        kernel.block(
+            at,
+            64,
+            &Words {
+                quarters,
+                shifts: &shifts,
+            },
+        );
+        at += BLOCK as u64;
+    }
+    portable::run_rest(rest, taps, at, kernel);
+}

@@ -1,0 +1,100 @@
+//! What every protocol decoder does with samples, whichever way they arrive.
+
+use crate::annotation::Annotation;
+use crate::planes::{BLOCK, Block, Kernel, LANES, Path, Taps};
+
+/// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations
+/// leave in the order sigrok prints them. It keeps its state between calls, so a capture can be
+/// cut anywhere.
+pub(crate) trait Protocol: Send {
+    /// Channel numbers in the order of the lanes; `None` is not connected.
+    fn lanes(&self) -> Vec<Option<usize>>;
+
+    /// Takes raw samples, the first being number `at`.
+    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: Path, out: &mut Vec<Annotation>);
+
+    /// Same as `feed`, with the chunks of `chunk` samples spread over rayon's threads. `raw` is
+    /// short enough for its events to be held in memory.
+    fn feed_chunks(
+        &mut self,
+        raw: &[u8],
+        taps: &Taps,
+        at: u64,
+        chunk: usize,
+        out: &mut Vec<Annotation>,
+    );
+
+    /// Takes samples `at..at + count` of which only the blocks that hold an edge are given;
+    /// `levels` are those of the lanes at sample `at`, lane 0 in bit 0.
+    fn feed_active(
+        &mut self,
+        at: u64,
+        count: u64,
+        levels: u64,
+        active: &[ActiveBlock],
+        out: &mut Vec<Annotation>,
+    );
+
+    /// The capture ends before sample `end`.
+    fn finish(&mut self, end: u64, out: &mut Vec<Annotation>);
+}
+
+/// A block of stored samples in which some lane moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ActiveBlock {
+    /// Number of its first sample.
+    pub(crate) at: u64,
+    /// Samples in it, at most 64.
+    pub(crate) count: u32,
+    /// Levels per lane.
+    pub(crate) planes: [u64; LANES],
+}
+
+impl Block for ActiveBlock {
+    #[inline(always)]
+    fn plane(&self, lane: usize) -> u64 {
+        self.planes[lane]
+    }
+}
+
+/// Shows the samples `at..at + count` to the kernel.
+pub(crate) fn run_active<K: Kernel>(at: u64, count: u64, active: &[ActiveBlock], kernel: &mut K) {
+    let end = at + count;
+    let mut at = at;
+    for block in active {
+        if at < block.at {
+            kernel.quiet(at, block.at - at);
+        }
+        kernel.block(block.at, block.count, block);
+        at = block.at + u64::from(block.count);
+    }
+    if at < end {
+        kernel.quiet(at, end - at);
+    }
+}
+
+/// A piece of raw samples that is decoded on its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    /// Number of its first sample.
+    pub(crate) at: u64,
+    /// The sample before it; `None` for the first chunk.
+    pub(crate) before: Option<&'a [u8]>,
+    pub(crate) raw: &'a [u8],
+}
+
+/// Cuts raw samples, the first being number `at`, into chunks of about `samples`.
+pub(crate) fn chunks(raw: &[u8], unit: usize, at: u64, samples: usize) -> Vec<Chunk<'_>> {
+    let samples = samples.max(1).next_multiple_of(BLOCK);
+    let bytes = samples * unit;
+    let cut = raw.chunks(bytes).enumerate().map(|(index, chunk)| {
+        let start = index * bytes;
+        let before = start.checked_sub(unit).map(|from| &raw[from..start]);
+        Chunk {
+            at: at + (index * samples) as u64,
+            before,
+            raw: chunk,
+        }
+    });
+    cut.collect()
+}

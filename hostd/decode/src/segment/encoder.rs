@@ -1,0 +1,211 @@
+//! Encodes a capture while it arrives, in bounded memory: one block of toggles per channel.
+
+use super::block::encode;
+use super::{BLOCK_SAMPLES, CHANNELS_MAX};
+use crate::changes::{each_change, word};
+use crate::container::{ContainerWriter, Content};
+use std::convert::Infallible;
+
+const BLOCK_WORDS: usize = BLOCK_SAMPLES as usize / 64;
+
+/// What will be stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncoderSpec {
+    /// Channels, 1..=64: the lowest bits of a sample.
+    pub channels: usize,
+    /// Samples per second, positive.
+    pub sample_rate_hz: f64,
+}
+
+/// Why samples were refused; each fits behind "failed to …".
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum EncoderError {
+    /// The number of channels is out of range.
+    #[error("store {channels} channels; 1 to {CHANNELS_MAX} are possible")]
+    Channels {
+        /// What was asked for.
+        channels: usize,
+    },
+    /// The sample rate is no positive number.
+    #[error("store a capture of {sample_rate_hz} samples per second")]
+    SampleRate {
+        /// What was asked for.
+        sample_rate_hz: f64,
+    },
+    /// An edge lies before what was stored, or behind the end that came with it.
+    #[error("store an edge at sample {sample}; it must lie in {from}..{to}")]
+    OutOfOrder {
+        /// The edge.
+        sample: u64,
+        /// Samples stored so far.
+        from: u64,
+        /// End of the frame.
+        to: u64,
+    },
+}
+
+/// Encodes one segment.
+pub struct Encoder {
+    container: ContainerWriter,
+    mask: u64,
+    /// One bitmap per channel.
+    toggles: Vec<Vec<u64>>,
+    /// First sample of the block being filled.
+    start: u64,
+    /// Levels before it.
+    levels: u64,
+    /// Samples so far.
+    at: u64,
+    /// Levels of the last sample; `None` before the first.
+    last: Option<u64>,
+}
+
+impl Encoder {
+    /// An empty segment.
+    ///
+    /// # Errors
+    /// The spec is out of range.
+    pub fn new(spec: EncoderSpec) -> Result<Self, EncoderError> {
+        let EncoderSpec {
+            channels,
+            sample_rate_hz,
+        } = spec;
+        let count = u32::try_from(channels)
+            .ok()
+            .filter(|_| (1..=CHANNELS_MAX).contains(&channels));
+        let count = count.ok_or(EncoderError::Channels { channels })?;
+        if !(sample_rate_hz.is_finite() && sample_rate_hz > 0.0) {
+            return Err(EncoderError::SampleRate { sample_rate_hz });
+        }
+        Ok(Self {
+            container: ContainerWriter::new(Content::Logic, count, sample_rate_hz),
+            mask: u64::MAX >> (CHANNELS_MAX - channels),
+            toggles: vec![vec![0; BLOCK_WORDS]; channels],
+            start: 0,
+            levels: 0,
+            at: 0,
+            last: None,
+        })
+    }
+
+    /// Samples taken so far.
+    pub fn samples(&self) -> u64 {
+        self.at
+    }
+
+    /// Takes an edge frame: `(sample, levels from there on)`, rising, and the samples `..upto`
+    /// being known. A capture whose first edge is not at sample 0 begins with all channels low.
+    ///
+    /// # Errors
+    /// The edges are not in order; those before the wrong one are stored.
+    pub fn push_edges(&mut self, edges: &[(u64, u64)], upto: u64) -> Result<(), EncoderError> {
+        let mut from = self.at;
+        for &(sample, word) in edges {
+            if sample < from || sample >= upto {
+                return Err(EncoderError::OutOfOrder {
+                    sample,
+                    from,
+                    to: upto,
+                });
+            }
+            self.edge(sample, word & self.mask);
+            from = sample + 1;
+        }
+        if upto < self.at {
+            return Err(EncoderError::OutOfOrder {
+                sample: upto,
+                from: self.at,
+                to: upto,
+            });
+        }
+        self.hold(upto);
+        Ok(())
+    }
+
+    /// Takes 16-bit samples.
+    pub fn push_words(&mut self, words: &[u16]) {
+        let mut bytes = [0; 4096];
+        for part in words.chunks(bytes.len() / 2) {
+            for (two, word) in bytes.chunks_exact_mut(2).zip(part) {
+                two.copy_from_slice(&word.to_le_bytes());
+            }
+            self.push_raw(&bytes[..part.len() * 2], 2);
+        }
+    }
+
+    /// Takes raw samples of `unit` bytes (1..=8), little-endian; a remainder is ignored.
+    pub fn push_raw(&mut self, raw: &[u8], unit: usize) {
+        let raw = &raw[..raw.len() / unit * unit];
+        if raw.is_empty() {
+            return;
+        }
+        let from = self.at;
+        let first = word(&raw[..unit]) & self.mask;
+        self.edge(from, first);
+        let mask = self.mask;
+        let scan = each_change(raw, unit, mask, first, |index, word| {
+            self.edge(from + index, word);
+            Ok::<(), Infallible>(())
+        });
+        let Ok(_) = scan;
+        self.hold(from + (raw.len() / unit) as u64);
+    }
+
+    /// The bytes that became final since the last call, to be appended to the file.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.container.take()
+    }
+
+    /// Ends the segment and returns the rest of the file.
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.at > self.start {
+            self.seal(self.at);
+        }
+        self.container.finish()
+    }
+
+    /// The channels have these levels from `sample` on.
+    fn edge(&mut self, sample: u64, word: u64) {
+        self.hold(sample);
+        let last = *self.last.get_or_insert_with(|| {
+            self.levels = if sample == 0 { word } else { 0 };
+            self.levels
+        });
+        let offset = sample - self.start;
+        let (index, bit) = ((offset / 64) as usize, 1 << (offset % 64));
+        let mut moved = word ^ last;
+        while moved != 0 {
+            self.toggles[moved.trailing_zeros() as usize][index] |= bit;
+            moved &= moved - 1;
+        }
+        self.last = Some(word);
+        self.at = sample + 1;
+        self.seal_full();
+    }
+
+    /// Nothing moves before `upto`.
+    fn hold(&mut self, upto: u64) {
+        while self.at < upto {
+            self.at = upto.min(self.start + u64::from(BLOCK_SAMPLES));
+            self.seal_full();
+        }
+    }
+
+    fn seal_full(&mut self) {
+        let end = self.start + u64::from(BLOCK_SAMPLES);
+        if self.at >= end {
+            self.seal(end);
+        }
+    }
+
+    fn seal(&mut self, end: u64) {
+        let samples = u32::try_from(end - self.start).expect("a block is sealed when it is full");
+        let payload = encode(self.levels, samples, &self.toggles);
+        self.container.push(self.start, samples, &payload);
+        for toggles in &mut self.toggles {
+            toggles.fill(0);
+        }
+        self.start = end;
+        self.levels = self.last.unwrap_or(0);
+    }
+}

@@ -1,0 +1,41 @@
+//! What can be wrong with a stored capture.
+
+/// Why a segment was refused; each fits behind "failed to …".
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SegmentError {
+    /// The first bytes are not ours.
+    #[error("recognise the file: it is no capture segment")]
+    NotASegment,
+    /// Written by another version.
+    #[error("read format version {version}; only version 1 is known")]
+    Version {
+        /// What the header says.
+        version: u32,
+    },
+    /// Something is missing.
+    #[error("read {what}; the segment is truncated or unfinished")]
+    Truncated {
+        /// What was being read.
+        what: &'static str,
+    },
+    /// Something contradicts itself.
+    #[error("read {what}; the segment is damaged")]
+    Damaged {
+        /// What was being read.
+        what: &'static str,
+    },
+    /// A block's checksum is wrong.
+    #[error("read the block at sample {start}: its checksum is wrong")]
+    Checksum {
+        /// First sample of the block.
+        start: u64,
+    },
+    /// A channel the segment does not have.
+    #[error("read channel {channel}: the segment has {channels}")]
+    NoChannel {
+        /// The channel's number.
+        channel: usize,
+        /// How many there are.
+        channels: usize,
+    },
+}

@@ -1,0 +1,93 @@
+//! Hands a segment to a protocol decoder: only the blocks of 64 samples in which something moves.
+
+use super::block::{Block, prefix_xor};
+use super::{Segment, SegmentError};
+use crate::planes::LANES;
+use crate::protocol::ActiveBlock;
+
+const NO_MORE: u32 = u32::MAX;
+
+/// Reads the channels a decoder looks at.
+pub struct Reader<'a> {
+    segment: &'a Segment<'a>,
+    lanes: [Option<usize>; LANES],
+    next_block: usize,
+    /// Toggles of the current block, per lane.
+    toggles: [Vec<u32>; LANES],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(segment: &'a Segment<'a>, wanted: &[Option<usize>]) -> Self {
+        let mut lanes = [None; LANES];
+        for (lane, channel) in lanes.iter_mut().zip(wanted) {
+            // As with raw samples, a channel that was not stored reads low.
+            *lane = channel.filter(|&channel| channel < segment.channels());
+        }
+        Self {
+            segment,
+            lanes,
+            next_block: 0,
+            toggles: Default::default(),
+        }
+    }
+
+    /// Unpacks the next stored block into `active`. Returns its first sample, its length, and the
+    /// levels of the lanes before it; `None` at the end.
+    pub(crate) fn next_block(
+        &mut self,
+        active: &mut Vec<ActiveBlock>,
+    ) -> Result<Option<(u64, u64, u64)>, SegmentError> {
+        active.clear();
+        let Some(located) = self.segment.container.blocks.get(self.next_block) else {
+            return Ok(None);
+        };
+        self.next_block += 1;
+        let block = Block::parse(located, self.segment.channels())?;
+        let mut levels = 0;
+        for (lane, channel) in self.lanes.iter().enumerate() {
+            let toggles = &mut self.toggles[lane];
+            toggles.clear();
+            if let Some(channel) = *channel {
+                levels |= (block.levels() >> channel & 1) << lane;
+                block.toggles(channel, toggles)?;
+            }
+        }
+        self.collect(located.start, located.samples, levels, active);
+        Ok(Some((located.start, located.samples.into(), levels)))
+    }
+
+    /// Merges the lanes' toggles into planes.
+    fn collect(&self, start: u64, samples: u32, levels: u64, active: &mut Vec<ActiveBlock>) {
+        let mut levels: [u64; LANES] =
+            std::array::from_fn(|lane| (levels >> lane & 1).wrapping_neg());
+        let mut cursors = self
+            .toggles
+            .each_ref()
+            .map(|toggles| toggles.iter().copied().peekable());
+        loop {
+            let next = cursors
+                .iter_mut()
+                .map(|lane| lane.peek().copied().unwrap_or(NO_MORE));
+            let next = next.min().unwrap_or(NO_MORE);
+            if next == NO_MORE {
+                return;
+            }
+            let first = next / 64 * 64;
+            let planes = std::array::from_fn(|lane| {
+                let mut toggles = 0;
+                while let Some(offset) = cursors[lane].next_if(|offset| *offset < first + 64) {
+                    toggles |= 1 << (offset - first);
+                }
+                let plane = prefix_xor(toggles) ^ levels[lane];
+                levels[lane] = (plane >> 63).wrapping_neg();
+                plane
+            });
+            let count = (samples - first).min(64);
+            active.push(ActiveBlock {
+                at: start + u64::from(first),
+                count,
+                planes,
+            });
+        }
+    }
+}

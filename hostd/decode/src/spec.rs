@@ -1,0 +1,306 @@
+//! What to decode: a protocol, its channels, its options, and which annotations to keep.
+
+mod error;
+mod options;
+#[cfg(test)]
+mod tests;
+
+pub use error::SpecError;
+
+use crate::annotation::ClassSet;
+use crate::byte_stream::ByteStream;
+use crate::decoder::Decoder;
+use crate::{DECODERS, i2c, spi, uart};
+pub(crate) use error::nearest;
+use options::Options;
+
+/// A checked decoding job, ready to run on any capture with the channels it was made for.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    decoder: &'static Decoder,
+    pub(crate) protocol: ProtocolConfig,
+    shown: ClassSet,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ProtocolConfig {
+    I2c(i2c::Config),
+    Spi(spi::Config),
+    Uart(uart::Config),
+}
+
+impl Spec {
+    /// Checks a job against the decoder's description.
+    ///
+    /// `map` gives capture channels to the decoder's roles, by name or, where no channel has that
+    /// name, by number. `annotations` names classes or rows, separated by `,` or `:`, with or
+    /// without the decoder's name in front (`i2c=addr-data,warnings`); `None` keeps all.
+    ///
+    /// # Errors
+    /// Anything unknown, twice, missing or out of range, with what would be valid.
+    pub fn parse(
+        protocol: &str,
+        map: &[(&str, &str)],
+        options: &[(&str, &str)],
+        annotations: Option<&str>,
+        channel_names: &[String],
+    ) -> Result<Self, SpecError> {
+        let decoder = find(protocol)?;
+        let roles = Roles::parse(decoder, map, channel_names)?;
+        let options = Options::parse(decoder, options)?;
+        let shown = match annotations {
+            Some(text) => parse_classes(decoder, text)?,
+            None => ClassSet::ALL,
+        };
+        let protocol = match decoder.id {
+            "i2c" => ProtocolConfig::I2c(i2c_config(&roles, &options)?),
+            "spi" => ProtocolConfig::Spi(spi_config(&roles, &options)?),
+            _ => ProtocolConfig::Uart(uart_config(&roles, &options)?),
+        };
+        Ok(Self {
+            decoder,
+            protocol,
+            shown,
+        })
+    }
+
+    /// The decoder's description.
+    pub fn decoder(&self) -> &'static Decoder {
+        self.decoder
+    }
+
+    /// The same job, keeping only the annotations `stream` is made of.
+    #[must_use]
+    pub fn for_byte_stream(mut self, stream: &ByteStream) -> Self {
+        self.shown = stream.classes();
+        self
+    }
+
+    pub(crate) fn shown(&self) -> ClassSet {
+        self.shown
+    }
+
+    /// Highest channel number the job looks at.
+    pub fn last_channel(&self) -> usize {
+        let channels = match &self.protocol {
+            ProtocolConfig::I2c(config) => vec![Some(config.scl), Some(config.sda)],
+            ProtocolConfig::Spi(config) => {
+                vec![Some(config.clk), config.miso, config.mosi, config.cs]
+            }
+            ProtocolConfig::Uart(config) => vec![config.rx.channel, config.tx.channel],
+        };
+        channels.into_iter().flatten().max().unwrap_or(0)
+    }
+}
+
+pub(crate) fn find(protocol: &str) -> Result<&'static Decoder, SpecError> {
+    let found = DECODERS
+        .iter()
+        .copied()
+        .find(|decoder| decoder.id == protocol);
+    found.ok_or_else(|| {
+        let valid: Vec<&str> = DECODERS.iter().map(|decoder| decoder.id).collect();
+        let hint = nearest(protocol, &valid);
+        SpecError::UnknownProtocol {
+            name: protocol.to_owned(),
+            hint,
+            valid: valid.join(", "),
+        }
+    })
+}
+
+/// Capture channels by the decoder's roles.
+struct Roles {
+    decoder: &'static Decoder,
+    channels: Vec<Option<usize>>,
+}
+
+impl Roles {
+    fn parse(
+        decoder: &'static Decoder,
+        map: &[(&str, &str)],
+        names: &[String],
+    ) -> Result<Self, SpecError> {
+        let mut channels = vec![None; decoder.channels.len()];
+        for &(role, channel) in map {
+            let Some(index) = decoder.channels.iter().position(|known| known.id == role) else {
+                let valid: Vec<&str> = decoder.channels.iter().map(|known| known.id).collect();
+                return Err(SpecError::UnknownRole {
+                    decoder: decoder.id,
+                    name: role.to_owned(),
+                    hint: nearest(role, &valid),
+                    valid: valid.join(", "),
+                });
+            };
+            if channels[index]
+                .replace(parse_channel(channel, names)?)
+                .is_some()
+            {
+                return Err(SpecError::RepeatedRole {
+                    name: role.to_owned(),
+                });
+            }
+        }
+        for (role, channel) in decoder.channels.iter().zip(&channels) {
+            if role.required && channel.is_none() {
+                return Err(SpecError::MissingRole {
+                    decoder: decoder.id,
+                    name: role.id,
+                });
+            }
+        }
+        Ok(Self { decoder, channels })
+    }
+
+    fn optional(&self, role: &str) -> Option<usize> {
+        let index = self
+            .decoder
+            .channels
+            .iter()
+            .position(|known| known.id == role)?;
+        self.channels[index]
+    }
+
+    fn required(&self, role: &'static str) -> Result<usize, SpecError> {
+        let missing = SpecError::MissingRole {
+            decoder: self.decoder.id,
+            name: role,
+        };
+        self.optional(role).ok_or(missing)
+    }
+}
+
+fn parse_channel(text: &str, names: &[String]) -> Result<usize, SpecError> {
+    if let Some(index) = names.iter().position(|name| name == text) {
+        return Ok(index);
+    }
+    if let Some(index) = text
+        .parse()
+        .ok()
+        .filter(|&index: &usize| index < names.len())
+    {
+        return Ok(index);
+    }
+    let valid: Vec<&str> = names.iter().map(String::as_str).collect();
+    Err(SpecError::UnknownChannel {
+        name: text.to_owned(),
+        hint: nearest(text, &valid),
+        valid: valid.join(", "),
+    })
+}
+
+fn parse_classes(decoder: &'static Decoder, text: &str) -> Result<ClassSet, SpecError> {
+    let list = match text.split_once('=') {
+        Some((id, list)) if id.trim() == decoder.id => list,
+        Some((id, _)) => {
+            return Err(SpecError::OtherDecoder {
+                decoder: decoder.id,
+                name: id.trim().to_owned(),
+            });
+        }
+        None => text,
+    };
+    let mut shown = ClassSet::EMPTY;
+    for name in list.split([',', ':']).map(str::trim) {
+        if name == decoder.id && list == text {
+            return Ok(ClassSet::ALL);
+        }
+        if let Some(class) = decoder.class(name) {
+            shown = shown.with(class);
+        } else if let Some(row) = decoder.rows.iter().find(|row| row.id == name) {
+            let classes = row.classes.iter().filter_map(|id| decoder.class(id));
+            shown = classes.fold(shown, ClassSet::with);
+        } else {
+            return Err(unknown_class(decoder, name));
+        }
+    }
+    Ok(shown)
+}
+
+fn unknown_class(decoder: &'static Decoder, name: &str) -> SpecError {
+    let classes = decoder.classes.iter().map(|class| class.id);
+    let rows = decoder
+        .rows
+        .iter()
+        .map(|row| row.id)
+        .filter(|id| decoder.class(id).is_none());
+    let valid: Vec<&str> = classes.chain(rows).collect();
+    SpecError::UnknownClass {
+        decoder: decoder.id,
+        name: name.to_owned(),
+        hint: nearest(name, &valid),
+        valid: valid.join(", "),
+    }
+}
+
+fn i2c_config(roles: &Roles, options: &Options) -> Result<i2c::Config, SpecError> {
+    Ok(i2c::Config {
+        scl: roles.required("scl")?,
+        sda: roles.required("sda")?,
+        unshifted: options.text("address_format") == "unshifted",
+    })
+}
+
+fn spi_config(roles: &Roles, options: &Options) -> Result<spi::Config, SpecError> {
+    let (miso, mosi) = (roles.optional("miso"), roles.optional("mosi"));
+    if miso.is_none() && mosi.is_none() {
+        return Err(SpecError::MissingEither {
+            decoder: "spi",
+            one: "miso",
+            other: "mosi",
+        });
+    }
+    Ok(spi::Config {
+        clk: roles.required("clk")?,
+        miso,
+        mosi,
+        cs: roles.optional("cs"),
+        cs_active_high: options.text("cs_polarity") == "active-high",
+        sample_rising: options.text("cpol") == options.text("cpha"),
+        lsb_first: options.text("bitorder") == "lsb-first",
+        word_bits: u32::try_from(options.integer("wordsize")).expect("1..=64 was checked"),
+    })
+}
+
+fn uart_config(roles: &Roles, options: &Options) -> Result<uart::Config, SpecError> {
+    let (rx, tx) = (roles.optional("rx"), roles.optional("tx"));
+    if rx.is_none() && tx.is_none() {
+        return Err(SpecError::MissingEither {
+            decoder: "uart",
+            one: "rx",
+            other: "tx",
+        });
+    }
+    let line = |channel, invert, delim, len| uart::LineConfig {
+        channel,
+        invert: options.text(invert) == "yes",
+        packet_delim: u64::try_from(options.integer(delim)).ok(),
+        packet_len: usize::try_from(options.integer(len))
+            .ok()
+            .filter(|&len| len > 0),
+    };
+    Ok(uart::Config {
+        baud_rate: options.number("baudrate"),
+        data_bits: u32::try_from(options.integer("data_bits")).expect("5..=9 was checked"),
+        parity: match options.text("parity") {
+            "odd" => uart::Parity::Odd,
+            "even" => uart::Parity::Even,
+            "zero" => uart::Parity::Zero,
+            "one" => uart::Parity::One,
+            "ignore" => uart::Parity::Ignore,
+            _ => uart::Parity::None,
+        },
+        stop_bits: options.number("stop_bits"),
+        msb_first: options.text("bit_order") == "msb-first",
+        format: match options.text("format") {
+            "ascii" => uart::WordFormat::Ascii,
+            "dec" => uart::WordFormat::Dec,
+            "oct" => uart::WordFormat::Oct,
+            "bin" => uart::WordFormat::Bin,
+            _ => uart::WordFormat::Hex,
+        },
+        sample_point: options.number("sample_point"),
+        rx: line(rx, "invert_rx", "rx_packet_delim", "rx_packet_len"),
+        tx: line(tx, "invert_tx", "tx_packet_delim", "tx_packet_len"),
+    })
+}

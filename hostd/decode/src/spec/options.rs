@@ -1,0 +1,91 @@
+//! Option texts checked against a decoder's description.
+
+use super::error::{SpecError, nearest};
+use crate::decoder::{Accepts, Decoder, OptionInfo};
+
+/// Every option of a decoder with its value.
+pub(super) struct Options {
+    decoder: &'static Decoder,
+    values: Vec<String>,
+}
+
+impl Options {
+    pub(super) fn parse(
+        decoder: &'static Decoder,
+        given: &[(&str, &str)],
+    ) -> Result<Self, SpecError> {
+        let mut values: Vec<Option<String>> = vec![None; decoder.options.len()];
+        for &(name, value) in given {
+            let Some(index) = decoder.options.iter().position(|known| known.id == name) else {
+                let valid: Vec<&str> = decoder.options.iter().map(|known| known.id).collect();
+                return Err(SpecError::UnknownOption {
+                    decoder: decoder.id,
+                    name: name.to_owned(),
+                    hint: nearest(name, &valid),
+                    valid: valid.join(", "),
+                });
+            };
+            let value = check(&decoder.options[index], value)?;
+            if values[index].replace(value).is_some() {
+                return Err(SpecError::RepeatedOption {
+                    name: name.to_owned(),
+                });
+            }
+        }
+        let values = values.into_iter().zip(decoder.options);
+        let values = values.map(|(value, known)| value.unwrap_or_else(|| known.default.to_owned()));
+        Ok(Self {
+            decoder,
+            values: values.collect(),
+        })
+    }
+
+    /// The value of an option.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let index = self
+            .decoder
+            .options
+            .iter()
+            .position(|known| known.id == name);
+        &self.values[index.expect("decoders ask only for options they describe")]
+    }
+
+    pub(super) fn integer(&self, name: &str) -> i64 {
+        self.text(name).parse().expect("`check` let it pass")
+    }
+
+    pub(super) fn number(&self, name: &str) -> f64 {
+        self.text(name).parse().expect("`check` let it pass")
+    }
+}
+
+/// The value as described: `1` means `1.0` where that is in the list.
+fn check(option: &OptionInfo, text: &str) -> Result<String, SpecError> {
+    let text = text.trim();
+    let invalid = |valid: String, hint: Option<String>| SpecError::InvalidValue {
+        option: option.id,
+        value: text.to_owned(),
+        hint,
+        valid,
+    };
+    match option.accepts {
+        Accepts::OneOf(list) => {
+            let same = |known: &&&str| {
+                **known == text
+                    || known
+                        .parse::<f64>()
+                        .is_ok_and(|known| text.parse() == Ok(known))
+            };
+            let found = list.iter().find(same).map(|known| (*known).to_owned());
+            found.ok_or_else(|| invalid(list.join(", "), nearest(text, list)))
+        }
+        Accepts::Integer(min, max) => match text.parse::<i64>() {
+            Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
+            _ => Err(invalid(format!("whole numbers {min} to {max}"), None)),
+        },
+        Accepts::Number(min, max) => match text.parse::<f64>() {
+            Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
+            _ => Err(invalid(format!("numbers {min} to {max}"), None)),
+        },
+    }
+}

@@ -1,0 +1,116 @@
+//! Reader of sigrok's `.sr` files, versions 1 and 2, and a small writer of version 2.
+//!
+//! An `.sr` file is a zip archive: `metadata` (an ini file with sample rate, channel names and
+//! sample size), and the samples in `logic-1` (version 1) or `logic-1-1`, `logic-1-2`, …
+//! (version 2). Analog entries are ignored.
+//!
+//! These files are natural zip bombs: a megabyte of archive often holds a gigabyte of samples. So
+//! nothing here ever holds a capture in memory. Samples are inflated through buffers that are
+//! reused while they are still in the cache, and [`Limits`] bound what is accepted at all.
+
+mod edges;
+mod error;
+mod inflate;
+mod limits;
+mod metadata;
+mod writer;
+mod zip;
+
+#[cfg(test)]
+mod tests;
+
+pub use edges::{Recording, load_edges};
+pub use error::SrError;
+pub use limits::Limits;
+pub use writer::Writer;
+
+use inflate::Source;
+use metadata::Metadata;
+use std::ops::ControlFlow;
+use zip::Entry;
+
+/// Takes blocks of whole raw samples, in order.
+pub type Visitor<'a> = &'a mut (dyn FnMut(&[u8]) -> ControlFlow<()> + Send);
+
+/// An `.sr` file whose directory and metadata were read; the samples were not.
+#[derive(Debug)]
+pub struct Archive<'a> {
+    metadata: Metadata,
+    /// The entries with samples, in order.
+    logic: Vec<Entry<'a>>,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the archive's directory and metadata. `bytes` is the whole file, best memory-mapped.
+    ///
+    /// # Errors
+    /// The file is not an `.sr` archive with logic samples, is damaged, or exceeds a limit.
+    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, SrError> {
+        let entries = zip::directory(bytes, limits)?;
+        let metadata = entries.iter().find(|entry| entry.name == "metadata");
+        let metadata = metadata.ok_or(SrError::NoMetadata)?;
+        let text = inflate::metadata(metadata, limits)?;
+        let metadata = Metadata::parse(&String::from_utf8_lossy(&text))?;
+        let logic = logic_entries(entries, &metadata.capture_file)?;
+        Ok(Self { metadata, logic })
+    }
+
+    /// Samples per second; old files may not say.
+    pub fn sample_rate_hz(&self) -> Option<f64> {
+        self.metadata.sample_rate_hz
+    }
+
+    /// Channel names; the number of a channel is its bit in a sample. A channel without a name is
+    /// called by its number. Old files name more channels than a sample has bits; the rest is low.
+    pub fn channels(&self) -> &[String] {
+        &self.metadata.channels
+    }
+
+    /// Bytes of a sample, 1..=8, little-endian.
+    pub fn unit_size(&self) -> usize {
+        self.metadata.unit_size
+    }
+
+    /// Samples in the capture, as the directory has it.
+    pub fn total_samples(&self) -> u64 {
+        let bytes: u64 = self.logic.iter().map(|entry| entry.size).sum();
+        bytes / self.unit_size() as u64
+    }
+
+    /// Shows all samples to `visitor`, in blocks of whole samples. While it looks at one block, the
+    /// next ones are inflated on rayon's threads.
+    ///
+    /// # Errors
+    /// The compressed samples are damaged. What came before was shown.
+    pub fn visit(&self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
+        Source::new(&self.logic, self.unit_size()).visit(visitor)
+    }
+}
+
+/// The entries that hold samples, sorted by their number.
+fn logic_entries<'a>(
+    entries: Vec<Entry<'a>>,
+    capture_file: &str,
+) -> Result<Vec<Entry<'a>>, SrError> {
+    let mut numbered = Vec::new();
+    for entry in entries {
+        let Some(rest) = entry.name.strip_prefix(capture_file) else {
+            continue;
+        };
+        if rest.is_empty() {
+            numbered.push((0, entry));
+        } else if let Some(Ok(number)) = rest.strip_prefix('-').map(str::parse::<u32>) {
+            numbered.push((number, entry));
+        }
+    }
+    if numbered.is_empty() {
+        return Err(SrError::NoLogic);
+    }
+    numbered.sort_by_key(|(number, _)| *number);
+    if let Some(pair) = numbered.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(SrError::RepeatedEntry {
+            entry: pair[0].1.name.clone(),
+        });
+    }
+    Ok(numbered.into_iter().map(|(_, entry)| entry).collect())
+}

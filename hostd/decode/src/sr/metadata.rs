@@ -1,0 +1,125 @@
+//! The `metadata` entry: an ini file with the habits of twelve years of sigrok versions.
+//!
+//! Seen in the wild: `samplerate=5 Hz`, `200 kHz`, `2 mHz` (meaning mega, as sigrok reads it) or
+//! none at all; blanks around `=` or not; `trigger1 = 0` lines; names with blanks and `#`; no
+//! `unitsize`; more channels than the samples have bits.
+
+use super::SrError;
+
+/// Sample size when the file does not say.
+const UNIT_SIZE_DEFAULT: usize = 1;
+
+/// Largest sample, in bytes.
+const UNIT_SIZE_MAX: usize = 8;
+
+/// Most channels a file may name.
+const CHANNELS_MAX: usize = 1024;
+
+/// What the decoders need of the metadata.
+#[derive(Debug, PartialEq)]
+pub(super) struct Metadata {
+    pub(super) sample_rate_hz: Option<f64>,
+    /// Bytes.
+    pub(super) unit_size: usize,
+    pub(super) channels: Vec<String>,
+    /// Name, or beginning of the names, of the entries with samples.
+    pub(super) capture_file: String,
+}
+
+impl Metadata {
+    pub(super) fn parse(text: &str) -> Result<Self, SrError> {
+        let mut metadata = Self {
+            sample_rate_hz: None,
+            unit_size: UNIT_SIZE_DEFAULT,
+            channels: Vec::new(),
+            capture_file: "logic-1".to_owned(),
+        };
+        let mut names = Vec::new();
+        let mut total = None;
+        for (key, value) in device_lines(text) {
+            match key {
+                "samplerate" => metadata.sample_rate_hz = Some(parse_rate(value)?),
+                "unitsize" => metadata.unit_size = parse_unit_size(value)?,
+                "capturefile" => metadata.capture_file = value.to_owned(),
+                "total probes" => total = Some(parse_count("total probes", value)?),
+                _ => {
+                    // `probeN = name` counts from 1. Anything else that starts so is not ours.
+                    if let Some(Ok(number)) = key.strip_prefix("probe").map(str::parse) {
+                        names.push((checked_number(number, value)?, value.to_owned()));
+                    }
+                }
+            }
+        }
+        let named = names.iter().map(|(number, _)| *number).max().unwrap_or(0);
+        let count = total.unwrap_or(metadata.unit_size * 8).max(named);
+        metadata.channels = (0..count).map(|index| index.to_string()).collect();
+        for (number, name) in names {
+            metadata.channels[number - 1] = name;
+        }
+        Ok(metadata)
+    }
+}
+
+/// Keys and values of the first device.
+fn device_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut in_device = false;
+    text.lines().filter_map(move |line| {
+        let line = line.trim();
+        if let Some(section) = line.strip_prefix('[') {
+            in_device = section.trim_end_matches(']').trim() == "device 1";
+            return None;
+        }
+        let (key, value) = line.split_once('=').filter(|_| in_device)?;
+        Some((key.trim(), value.trim()))
+    })
+}
+
+fn invalid(key: &'static str, value: &str) -> SrError {
+    SrError::Metadata {
+        key,
+        value: value.chars().take(80).collect(),
+    }
+}
+
+fn parse_rate(text: &str) -> Result<f64, SrError> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let scale = match unit.strip_suffix("hz").unwrap_or(&unit).trim() {
+        "" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        _ => return Err(invalid("samplerate", text)),
+    };
+    // sigrok keeps whole hertz.
+    let rate = number
+        .parse::<f64>()
+        .ok()
+        .map(|number| (number * scale).round());
+    rate.filter(|rate| *rate >= 1.0 && *rate <= 1e15)
+        .ok_or_else(|| invalid("samplerate", text))
+}
+
+fn parse_unit_size(text: &str) -> Result<usize, SrError> {
+    let size = text
+        .parse()
+        .ok()
+        .filter(|size| (1..=UNIT_SIZE_MAX).contains(size));
+    size.ok_or_else(|| invalid("unitsize", text))
+}
+
+fn parse_count(key: &'static str, text: &str) -> Result<usize, SrError> {
+    let count = text.parse().ok().filter(|count| *count <= CHANNELS_MAX);
+    count.ok_or_else(|| invalid(key, text))
+}
+
+fn checked_number(number: usize, value: &str) -> Result<usize, SrError> {
+    if (1..=CHANNELS_MAX).contains(&number) {
+        Ok(number)
+    } else {
+        Err(invalid("probe", value))
+    }
+}

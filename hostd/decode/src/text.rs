@@ -1,0 +1,113 @@
+//! The words of an annotation, letter for letter those of libsigrokdecode.
+
+use crate::annotation::{Annotation, Value};
+use crate::spec::{ProtocolConfig, Spec};
+use crate::uart::WordFormat;
+use crate::{i2c, uart};
+
+const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+
+/// Appends the text of an annotation.
+pub(crate) fn push(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
+    match &annotation.value {
+        Value::Bit(bit) => out.push(b'0' + u8::from(*bit)),
+        Value::Mark => out.extend_from_slice(mark(spec, annotation.class).as_bytes()),
+        Value::Direction if annotation.class == i2c::ADDRESS_READ => out.extend_from_slice(b"Read"),
+        Value::Direction => out.extend_from_slice(b"Write"),
+        Value::Number(number) => {
+            if let ProtocolConfig::I2c(_) = spec.protocol {
+                out.extend_from_slice(i2c_prefix(annotation.class).as_bytes());
+            }
+            push_word(out, spec, *number);
+        }
+        Value::Words(words) => {
+            let separator: &[u8] = if is_ascii(spec) { b"" } else { b" " };
+            for (index, word) in words.iter().enumerate() {
+                if index > 0 {
+                    out.extend_from_slice(separator);
+                }
+                push_word(out, spec, *word);
+            }
+        }
+    }
+}
+
+fn mark(spec: &Spec, class: u8) -> &'static str {
+    match spec.protocol {
+        ProtocolConfig::I2c(_) => match class {
+            i2c::START => "Start",
+            i2c::REPEAT_START => "Start repeat",
+            i2c::STOP => "Stop",
+            i2c::ACK => "ACK",
+            _ => "NACK",
+        },
+        ProtocolConfig::Spi(_) => "",
+        ProtocolConfig::Uart(_) => match class & !1 {
+            uart::START => "Start bit",
+            uart::STOP => "Stop bit",
+            uart::PARITY_OK => "Parity bit",
+            uart::PARITY_ERR => "Parity error",
+            uart::BREAK => "Break condition",
+            _ => "Frame error",
+        },
+    }
+}
+
+fn i2c_prefix(class: u8) -> &'static str {
+    match class {
+        i2c::ADDRESS_READ => "Address read: ",
+        i2c::ADDRESS_WRITE => "Address write: ",
+        i2c::DATA_READ => "Data read: ",
+        _ => "Data write: ",
+    }
+}
+
+fn is_ascii(spec: &Spec) -> bool {
+    matches!(&spec.protocol, ProtocolConfig::Uart(config) if config.format == WordFormat::Ascii)
+}
+
+fn push_word(out: &mut Vec<u8>, spec: &Spec, word: u64) {
+    let ProtocolConfig::Uart(config) = &spec.protocol else {
+        return push_digits(out, word, 4, 2);
+    };
+    let bits = config.data_bits as usize;
+    match config.format {
+        WordFormat::Hex => push_digits(out, word, 4, bits.div_ceil(4)),
+        WordFormat::Oct => push_digits(out, word, 3, bits.div_ceil(3)),
+        WordFormat::Bin => push_digits(out, word, 1, bits),
+        WordFormat::Dec => push_decimal(out, word),
+        WordFormat::Ascii => match u8::try_from(word) {
+            Ok(byte @ b' '..=b'~') => out.push(byte),
+            _ => {
+                out.push(b'[');
+                push_digits(out, word, 4, bits.div_ceil(4));
+                out.push(b']');
+            }
+        },
+    }
+}
+
+/// A number with digits of `bits` bits each, at least `width` of them.
+fn push_digits(out: &mut Vec<u8>, number: u64, bits: usize, width: usize) {
+    let used = (64 - number.leading_zeros() as usize).div_ceil(bits);
+    for digit in (0..used.max(width)).rev() {
+        let [low, ..] = (number >> (digit * bits).min(63)).to_le_bytes();
+        out.push(DIGITS[usize::from(low & ((1 << bits) - 1))]);
+    }
+}
+
+/// A number as people count.
+pub(crate) fn push_decimal(out: &mut Vec<u8>, number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = DIGITS[(rest % 10) as usize];
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}

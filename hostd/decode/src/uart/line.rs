@@ -1,0 +1,247 @@
+//! The state of one line and the inner loop that drives it.
+
+use super::timing::Timing;
+use crate::planes::{Block, Kernel};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Frame,
+    /// The start bit was gone when it was sampled.
+    BadStart,
+    Break,
+}
+
+/// What happened on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) kind: Kind,
+    /// Bits sampled, the start bit included: all of a frame unless the capture ended within it.
+    pub(super) sampled: u8,
+    /// In the order of the wire, first bit in bit 0; data, parity, stop.
+    pub(super) bits: u16,
+    /// Where the active level began.
+    pub(super) start: u64,
+    /// Of a break: where the line went idle.
+    pub(super) end: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Waiting for a falling edge at `from` or later.
+    Idle { from: u64 },
+    /// Bit `index` is sampled at `next`.
+    Frame {
+        start: u64,
+        index: u32,
+        next: u64,
+        bits: u16,
+    },
+}
+
+/// The line between two samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Machine {
+    state: State,
+    /// Level in the last sample, idle being 1.
+    level: u64,
+    /// Where the line fell that is low now. What was low from the beginning counts as no break.
+    fell_at: Option<u64>,
+}
+
+impl Machine {
+    /// A line at `level` (idle being 1) of which nothing else is known.
+    pub(super) const fn new(level: u64) -> Self {
+        Self {
+            state: State::Idle { from: 0 },
+            level,
+            fell_at: None,
+        }
+    }
+
+    /// Whether both will do the same from sample `at` on.
+    pub(super) fn agrees(&self, other: &Self, at: u64) -> bool {
+        let state = |state: State| match state {
+            State::Idle { from } => State::Idle { from: from.max(at) },
+            frame @ State::Frame { .. } => frame,
+        };
+        let rest = |machine: &Self| (machine.level, machine.fell_at);
+        state(self.state) == state(other.state) && rest(self) == rest(other)
+    }
+
+    /// No annotation to come is due before this sample, all samples before `end` having been seen.
+    pub(super) fn earliest(&self, timing: &Timing, end: u64) -> u64 {
+        match self.state {
+            State::Idle { .. } => end,
+            State::Frame { start, .. } => timing.point(start, 0).min(end),
+        }
+    }
+
+    /// What the capture's end leaves of a frame.
+    pub(super) fn unfinished(&self) -> Option<Event> {
+        match self.state {
+            State::Frame {
+                start, index, bits, ..
+            } if index > 0 => {
+                let sampled = u8::try_from(index).expect("a frame has 12 bits at most");
+                Some(Event {
+                    kind: Kind::Frame,
+                    sampled,
+                    bits,
+                    start,
+                    end: start,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Finds frames and breaks in a block.
+pub(super) struct Finder<'a> {
+    pub(super) timing: &'a Timing,
+    pub(super) lane: usize,
+    /// XORed onto the plane so that idle is high.
+    pub(super) flip: u64,
+    pub(super) machine: Machine,
+    pub(super) out: &'a mut Vec<Event>,
+}
+
+impl Finder<'_> {
+    /// Samples the bits that are due before `end`; `plane` holds the levels from sample `at` on.
+    #[inline(always)]
+    fn frames(&mut self, at: u64, end: u64, plane: u64, falls: u64) {
+        loop {
+            match self.machine.state {
+                State::Idle { from } => {
+                    let skip = from.saturating_sub(at);
+                    let falls = if skip < 64 { falls >> skip << skip } else { 0 };
+                    if falls == 0 {
+                        return;
+                    }
+                    let start = at + u64::from(falls.trailing_zeros());
+                    let next = self.timing.point(start, 0);
+                    self.machine.state = State::Frame {
+                        start,
+                        index: 0,
+                        next,
+                        bits: 0,
+                    };
+                }
+                State::Frame {
+                    start,
+                    index,
+                    next,
+                    bits,
+                } => {
+                    if !self.frame(start, (index, next, bits), (at, end, plane)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes on with a frame; whether it ended.
+    #[inline(always)]
+    fn frame(
+        &mut self,
+        start: u64,
+        (mut index, mut next, mut bits): (u32, u64, u16),
+        (at, end, plane): (u64, u64, u64),
+    ) -> bool {
+        let stop = self.timing.stop();
+        while next < end {
+            let level = plane >> ((next - at) & 63) & 1 != 0;
+            if index == 0 && level {
+                let event = Event {
+                    kind: Kind::BadStart,
+                    sampled: 0,
+                    bits: 0,
+                    start,
+                    end: start,
+                };
+                return self.end_frame(event, next);
+            }
+            if index > 0 {
+                bits |= u16::from(level) << (index - 1);
+            }
+            if index == stop {
+                let sampled = self.timing.points();
+                let event = Event {
+                    kind: Kind::Frame,
+                    sampled,
+                    bits,
+                    start,
+                    end: start,
+                };
+                return self.end_frame(event, next);
+            }
+            index += 1;
+            next = self.timing.point(start, index);
+        }
+        self.machine.state = State::Frame {
+            start,
+            index,
+            next,
+            bits,
+        };
+        false
+    }
+
+    #[inline(always)]
+    fn end_frame(&mut self, event: Event, at: u64) -> bool {
+        self.out.push(event);
+        self.machine.state = State::Idle { from: at + 1 };
+        true
+    }
+
+    /// Watches for the line being low for long.
+    #[inline(always)]
+    fn breaks(&mut self, at: u64, falls: u64, rises: u64) {
+        let mut edges = falls | rises;
+        if self.timing.break_min() >= 64 {
+            // What begins and ends within a block is too short: the first and the last edge matter.
+            let first = edges & edges.wrapping_neg();
+            edges = first | 1 << (63 - edges.leading_zeros());
+        }
+        while edges != 0 {
+            let index = edges.trailing_zeros();
+            let now = at + u64::from(index);
+            if falls >> index & 1 != 0 {
+                self.machine.fell_at = Some(now);
+            } else if let Some(start) = self.machine.fell_at.take()
+                && now - start >= self.timing.break_min()
+            {
+                self.out.push(Event {
+                    kind: Kind::Break,
+                    sampled: 0,
+                    bits: 0,
+                    start,
+                    end: now,
+                });
+            }
+            edges &= edges - 1;
+        }
+    }
+}
+
+impl Kernel for Finder<'_> {
+    #[inline(always)]
+    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B) {
+        let plane = block.plane(self.lane) ^ self.flip;
+        let before = plane << 1 | self.machine.level;
+        let falls = before & !plane;
+        let rises = plane & !before;
+        self.machine.level = plane >> 63;
+        self.frames(at, at + u64::from(count), plane, falls);
+        if falls | rises != 0 {
+            self.breaks(at, falls, rises);
+        }
+    }
+
+    #[inline(always)]
+    fn quiet(&mut self, at: u64, count: u64) {
+        let plane = self.machine.level.wrapping_neg();
+        self.frames(at, at + count, plane, 0);
+    }
+}

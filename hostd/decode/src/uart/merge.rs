@@ -1,0 +1,35 @@
+//! One stream of annotations from two lines.
+//!
+//! sigrok prints an annotation when it reaches the sample that decides it, RX before TX within one
+//! sample. Our lines are decoded one after the other and a frame at a time, so annotations wait
+//! here until no line can still bring an earlier one.
+
+use crate::annotation::Annotation;
+
+/// When an annotation is printed: sample, line, and frames before breaks.
+type Due = (u64, u8);
+
+/// Annotations that wait for their turn.
+#[derive(Default)]
+pub(super) struct Queue(Vec<(Due, Annotation)>);
+
+impl Queue {
+    #[inline]
+    pub(super) fn put(&mut self, due: u64, line: u8, annotation: Annotation) {
+        self.0.push(((due, line * 2), annotation));
+    }
+
+    pub(super) fn put_break(&mut self, due: u64, line: u8, annotation: Annotation) {
+        self.0.push(((due, line * 2 + 1), annotation));
+    }
+
+    /// Moves everything due before sample `end` to `out`, in order.
+    pub(super) fn release(&mut self, end: u64, out: &mut Vec<Annotation>) {
+        let Self(waiting) = self;
+        if !waiting.is_sorted_by_key(|(due, _)| *due) {
+            waiting.sort_by_key(|(due, _)| *due);
+        }
+        let ready = waiting.partition_point(|((due, _), _)| *due < end);
+        out.extend(waiting.drain(..ready).map(|(_, annotation)| annotation));
+    }
+}
