@@ -8,13 +8,13 @@
 //! Verifying a request reads memory only. Changes go to the store first and are seen by the next
 //! request. Secrets are kept as keyed hashes; what has to be shown once travels as [`Secret`].
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use runtime::Credential;
 
 use crate::clock::Clock;
 use crate::store::users::Role;
-use crate::store::{Store, keys, orgs, revocations, secrets, users};
+use crate::store::{Store, StoreError, keys, orgs, revocations, secrets, users};
 
 mod bootstrap;
 mod credential;
@@ -64,13 +64,19 @@ pub struct Identity {
     /// First part of new keys.
     prefix: String,
     hasher: Hasher,
-    signer: Signer,
+    signer: Arc<Signer>,
     passwords: Passwords,
     throttle: Throttle,
+    live: Arc<Live>,
+    default_org: String,
+}
+
+/// The index, and what keeps it in step with the store.
+#[derive(Default)]
+struct Live {
     index: RwLock<Index>,
     /// Held from a write to the store until the index follows, so that both go in one order.
     changes: tokio::sync::Mutex<()>,
-    default_org: String,
 }
 
 impl std::fmt::Debug for Identity {
@@ -105,14 +111,16 @@ impl Identity {
         index.ended.extend(ended);
         Ok(Self {
             hasher: Hasher::new(bootstrap::hash_key(&secrets)?),
-            signer: Signer::new(&secrets)?,
+            signer: Arc::new(Signer::new(&secrets)?),
             store,
             clock,
             prefix: prefix.to_owned(),
             passwords: Passwords::new(),
             throttle: Throttle::default(),
-            index: RwLock::new(index),
-            changes: tokio::sync::Mutex::new(()),
+            live: Arc::new(Live {
+                index: RwLock::new(index),
+                ..Live::default()
+            }),
             default_org,
         })
     }
@@ -205,18 +213,38 @@ impl Identity {
 
     fn index(&self) -> RwLockReadGuard<'_, Index> {
         // Entries are replaced whole, so a panic elsewhere cannot leave half of one.
-        self.index.read().unwrap_or_else(PoisonError::into_inner)
+        let index = &self.live.index;
+        index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
-        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    /// Write to the store, then let the index follow. Runs to its end even if the caller goes away
+    /// in between: a revocation that is on disk must not be missing in memory.
+    async fn change<T, E>(
+        &self,
+        write: impl Future<Output = Result<T, E>> + Send + 'static,
+        follow: impl FnOnce(&mut Index, &T) + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let live = self.live.clone();
+        let work = tokio::spawn(async move {
+            let _order = live.changes.lock().await;
+            let done = write.await?;
+            let mut index = live.index.write().unwrap_or_else(PoisonError::into_inner);
+            follow(&mut index, &done);
+            Ok(done)
+        });
+        work.await
+            .unwrap_or_else(|_| Err(StoreError::Panicked.into()))
     }
 
     /// All organisations, oldest first.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn orgs(&self) -> Result<Vec<orgs::Org>, crate::store::StoreError> {
+    pub async fn orgs(&self) -> Result<Vec<orgs::Org>, StoreError> {
         self.store.read(orgs::all).await
     }
 
@@ -225,15 +253,16 @@ impl Identity {
     /// # Errors
     /// The storage failed.
     pub async fn rotate_signing_key(&self) -> Result<(), IdentityError> {
-        let _order = self.changes.lock().await;
         let now_ms = self.clock.now_ms();
         let new = bootstrap::new_secret(secrets::Purpose::Sign, now_ms);
         let longest_ms = 1000 * u64::from(TTL_S_MAX.max(SESSION_TTL_S));
-        let all = self
-            .store
-            .secret_rotate(new, now_ms.saturating_sub(longest_ms))
-            .await?;
-        self.signer.replace(&all)
+        let forget_before_ms = now_ms.saturating_sub(longest_ms);
+        let (store, signer) = (self.store.clone(), self.signer.clone());
+        let write = async move {
+            let all = store.secret_rotate(new, forget_before_ms).await?;
+            signer.replace(&all)
+        };
+        self.change(write, |_, ()| {}).await
     }
 }
 

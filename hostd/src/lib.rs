@@ -1,1 +1,18 @@
-//! Placeholder.
+//! The bench server as a library: everything but argument parsing, so that tests and benches can
+//! hold its parts. `main.rs` is the binary.
+
+pub mod bench;
+pub mod captures;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod demo;
+pub mod groups;
+pub mod host;
+pub mod http;
+pub mod id;
+pub mod identity;
+pub mod logging;
+pub mod serve;
+pub mod services;
+pub mod store;

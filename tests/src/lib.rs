@@ -1,1 +1,7 @@
-//! Placeholder.
+//! What the end-to-end tests share: the real binary on a port of its own, and a client for it.
+
+pub mod client;
+pub mod server;
+
+pub use client::{Client, Reply};
+pub use server::Server;

@@ -99,9 +99,10 @@ impl Identity {
         let scopes = scopes
             .map(|scopes| check_scopes(&scopes, caller.is_admin()))
             .transpose()?;
-        let _order = self.changes.lock().await;
-        let key = self.store.key_update(kid, name, scopes.map(texts)).await?;
-        self.follow(key);
+        let (store, id) = (self.store.clone(), kid.to_owned());
+        let write = async move { store.key_update(&id, name, scopes.map(texts)).await };
+        self.change(write, |index, key| index.put_key(key.clone()))
+            .await?;
         self.find(caller, kid)
     }
 
@@ -116,10 +117,11 @@ impl Identity {
 
     /// Revoke whoever's key; for the command line.
     pub(crate) async fn revoke(&self, kid: &str) -> Result<(), KeyError> {
-        let _order = self.changes.lock().await;
-        let key = self.store.key_revoke(kid, self.clock.now_ms()).await?;
+        let (store, id, now_ms) = (self.store.clone(), kid.to_owned(), self.clock.now_ms());
+        let write = async move { store.key_revoke(&id, now_ms).await };
+        self.change(write, |index, key| index.put_key(key.clone()))
+            .await?;
         info!(kid, "key revoked");
-        self.follow(key);
         Ok(())
     }
 
@@ -182,10 +184,10 @@ impl Identity {
     }
 
     pub(super) async fn add_key(&self, key: Key) -> Result<(), KeyError> {
-        let _order = self.changes.lock().await;
-        self.store.key_add(key.clone()).await?;
-        self.follow(key);
-        Ok(())
+        let (store, new) = (self.store.clone(), key.clone());
+        let write = async move { store.key_add(new).await };
+        let added = self.change(write, |index, ()| index.put_key(key)).await;
+        Ok(added?)
     }
 
     /// A key id that no key has or had lately.
@@ -197,10 +199,6 @@ impl Identity {
                 return kid;
             }
         }
-    }
-
-    fn follow(&self, key: Key) {
-        self.index_mut().put_key(key);
     }
 
     /// A live key that the caller may see.

@@ -106,10 +106,11 @@ impl Identity {
         // Kept a little longer than the token is good for.
         let expires_ms = (expires_s + super::EXPIRY_LEEWAY_S + 1) * 1000;
         let now_ms = self.clock.now_ms();
-        let _order = self.changes.lock().await;
-        self.store.revocation_add(jti, expires_ms, now_ms).await?;
-        self.index_mut().end(jti, expires_ms, now_ms);
-        Ok(())
+        let (store, id) = (self.store.clone(), jti.clone());
+        let write = async move { store.revocation_add(&id, expires_ms, now_ms).await };
+        let jti = jti.clone();
+        self.change(write, move |index, ()| index.end(&jti, expires_ms, now_ms))
+            .await
     }
 
     /// A new one-time code for a user, in place of earlier ones.

@@ -2,6 +2,7 @@
 
 use super::Identity;
 use super::error::UserChangeError;
+use super::index::Index;
 use super::password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
 use crate::id;
 use crate::store::StoreError;
@@ -54,10 +55,9 @@ impl Identity {
             created_ms: self.clock.now_ms(),
             signed_in_ms: None,
         };
-        let _order = self.changes.lock().await;
-        let user = self.store.user_add(user).await?;
-        self.index_mut().put_user(&user);
-        Ok(user)
+        let store = self.store.clone();
+        let write = async move { store.user_add(user).await };
+        Ok(self.change(write, Index::put_user).await?)
     }
 
     /// Set a user's password; its sessions end.
@@ -71,10 +71,10 @@ impl Identity {
     ) -> Result<User, UserChangeError> {
         check_password(password)?;
         let hash = self.passwords.hash(password).await?;
-        let _order = self.changes.lock().await;
-        let user = self.store.user_set_password(id, hash).await?;
-        self.index_mut().put_user(&user);
-        Ok(user)
+        let (store, id) = (self.store.clone(), id.to_owned());
+        let write = async move { store.user_set_password(&id, hash).await };
+        let changed = self.change(write, Index::put_user).await;
+        Ok(changed?)
     }
 
     /// Shut a user out, with its keys and sessions, or let it in again. Keys then work again,
@@ -87,10 +87,10 @@ impl Identity {
         id: &str,
         disabled: bool,
     ) -> Result<User, UserChangeError> {
-        let _order = self.changes.lock().await;
-        let user = self.store.user_set_disabled(id, disabled).await?;
-        self.index_mut().put_user(&user);
-        Ok(user)
+        let (store, id) = (self.store.clone(), id.to_owned());
+        let write = async move { store.user_set_disabled(&id, disabled).await };
+        let changed = self.change(write, Index::put_user).await;
+        Ok(changed?)
     }
 }
 

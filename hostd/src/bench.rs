@@ -1,0 +1,391 @@
+//! The bench: which devices there are, which pod is behind each, and whether it answers.
+//!
+//! Records live in the store and, for reading, in memory; a change is durable before it is seen.
+//! One watcher task per attached pod notes what the pod says of itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use pods::{Capabilities, Pod, PodFacts, PodOptions, PodState, Transport};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::clock::Clock;
+use crate::config::DeviceConfig;
+use crate::id;
+use crate::store::devices::{DeviceRecord, DeviceWriteError};
+use crate::store::{Store, StoreError};
+
+/// Longest device name.
+pub const NAME_BYTES_MAX: usize = 64;
+
+/// How often the last activity of a pod that answers is written.
+const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// All devices of all organisations.
+#[derive(Debug)]
+pub struct Bench {
+    store: Store,
+    clock: Clock,
+    devices: RwLock<BTreeMap<String, Entry>>,
+    stopped: watch::Sender<bool>,
+}
+
+struct Entry {
+    record: DeviceRecord,
+    /// None for a device whose pod is not configured any more.
+    pod: Option<Pod>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entry")
+            .field("record", &self.record)
+            .field("attached", &self.pod.is_some())
+            .finish()
+    }
+}
+
+/// A device as seen now.
+#[derive(Debug, Clone)]
+pub struct Device {
+    pub record: DeviceRecord,
+    /// What the pod says of itself; None while it is offline.
+    pub facts: Option<Arc<PodFacts>>,
+}
+
+/// Why a device cannot be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    #[error("there is no such device")]
+    NotFound,
+    #[error("the name {0} is taken")]
+    NameTaken(String),
+    #[error("a name is 1 to {NAME_BYTES_MAX} of A-Z a-z 0-9 . _ -")]
+    BadName,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a device cannot be attached.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    #[error("device {name}")]
+    Address {
+        name: String,
+        #[source]
+        source: pods::AddressError,
+    },
+    #[error("device {name}")]
+    Record {
+        name: String,
+        #[source]
+        source: BenchError,
+    },
+}
+
+impl Bench {
+    #[must_use]
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self {
+            store,
+            clock,
+            devices: RwLock::default(),
+            stopped: watch::Sender::new(false),
+        }
+    }
+
+    /// Attach the configured pods for organisation `org`.
+    ///
+    /// # Errors
+    /// A malformed address, a bad or taken name, or the store.
+    pub async fn attach(
+        self: &Arc<Self>,
+        configured: &[DeviceConfig],
+        org: &str,
+    ) -> Result<(), AttachError> {
+        for device in configured {
+            let name = || device.name.clone();
+            let transport = pods::transport(&device.address).map_err(|source| {
+                AttachError::Address {
+                    name: name(),
+                    source,
+                }
+            })?;
+            self.attach_transport(org, &device.name, &device.address, transport)
+                .await
+                .map_err(|source| AttachError::Record {
+                    name: name(),
+                    source,
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Read all records; their pods are attached afterwards.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn load(&self) -> Result<(), StoreError> {
+        let records = self.store.devices_all().await?;
+        let mut devices = self.write();
+        for record in records.into_iter().filter(|r| !r.removed) {
+            let entry = Entry { record, pod: None };
+            devices.insert(entry.record.id.clone(), entry);
+        }
+        Ok(())
+    }
+
+    /// Attach the pod behind `transport`, known by `address`. It gets the record it had, or a new
+    /// one named `name`. One that was removed stays away until its entry has another name.
+    ///
+    /// # Errors
+    /// A bad or taken name, or the store.
+    pub async fn attach_transport(
+        self: &Arc<Self>,
+        org: &str,
+        name: &str,
+        address: &str,
+        transport: Arc<dyn Transport>,
+    ) -> Result<(), BenchError> {
+        check_name(name)?;
+        let mut known = self.store.devices_all().await?;
+        known.retain(|r| r.org == org && r.address == address);
+        if known.iter().any(|r| r.removed && r.first_name == name) {
+            info!(device = name, address, "left out: it was removed; give its entry another name to admit it again");
+            return Ok(());
+        }
+        let record = match known.into_iter().find(|r| !r.removed) {
+            Some(record) => record,
+            None => self.admit(org, name, address, transport.kind()).await?,
+        };
+        let pod = Pod::spawn(transport, PodOptions::default());
+        let states = pod.watch();
+        let id = record.id.clone();
+        let pod = Some(pod);
+        self.write().insert(id.clone(), Entry { record, pod });
+        tokio::spawn(self.clone().watch(id, states));
+        Ok(())
+    }
+
+    async fn admit(
+        &self,
+        org: &str,
+        name: &str,
+        address: &str,
+        transport: &str,
+    ) -> Result<DeviceRecord, BenchError> {
+        let record = DeviceRecord {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            name: name.to_owned(),
+            first_name: name.to_owned(),
+            address: address.to_owned(),
+            transport: transport.to_owned(),
+            serial: String::new(),
+            board: String::new(),
+            firmware_version: String::new(),
+            created_ms: self.clock.now_ms(),
+            last_active_ms: None,
+            removed: false,
+        };
+        let put = self.store.device_put(record.clone()).await;
+        put.map_err(|e| write_error(e, name))?;
+        info!(device = name, id = record.id, "device admitted");
+        Ok(record)
+    }
+
+    /// Note what the pod says of itself, until it is let go.
+    async fn watch(self: Arc<Self>, id: String, mut states: watch::Receiver<PodState>) {
+        let mut stopped = self.stopped.subscribe();
+        loop {
+            let state = states.borrow_and_update().clone();
+            match &state {
+                PodState::Online(facts) => self.note(&id, facts).await,
+                PodState::Offline { reason } => info!(id, reason, "device offline"),
+                PodState::Connecting => {}
+            }
+            loop {
+                tokio::select! {
+                    changed = states.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return,
+                    },
+                    () = tokio::time::sleep(ACTIVITY_WRITE_INTERVAL) => {
+                        if states.borrow().is_online() {
+                            self.change(&id, |_| {}).await;
+                        }
+                    }
+                    () = until_set(&mut stopped) => return,
+                }
+            }
+        }
+    }
+
+    async fn note(&self, id: &str, facts: &PodFacts) {
+        let Some(old) = self.read().get(id).map(|e| e.record.clone()) else {
+            return;
+        };
+        let serial = &facts.identity.serial;
+        if !old.serial.is_empty() && old.serial != *serial {
+            warn!(id, before = old.serial, now = serial, "another pod answers at this address");
+        }
+        let serial = serial.clone();
+        let board = format!("{} {}", facts.board, facts.board_rev);
+        let firmware_version = facts.firmware_version.clone();
+        info!(device = old.name, id, board, "device online");
+        self.change(id, move |record| {
+            record.serial.clone_from(&serial);
+            record.board.clone_from(&board);
+            record.firmware_version.clone_from(&firmware_version);
+        })
+        .await;
+    }
+
+    /// Change a record because its pod was heard of.
+    async fn change(&self, id: &str, f: impl Fn(&mut DeviceRecord) + Send + 'static) {
+        let now_ms = self.clock.now_ms();
+        let changed = self.store.device_update(id, move |record| {
+            record.last_active_ms = Some(now_ms);
+            f(record);
+        });
+        match changed.await {
+            Ok(Some(record)) => self.replace(record),
+            Ok(None) => {}
+            Err(error) => warn!(id, %error, "failed to note a device"),
+        }
+    }
+
+    fn replace(&self, record: DeviceRecord) {
+        if let Some(entry) = self.write().get_mut(&record.id) {
+            entry.record = record;
+        }
+    }
+
+    /// Devices of one organisation, by name.
+    #[must_use]
+    pub fn list(&self, org: &str) -> Vec<Device> {
+        let mut list: Vec<Device> = self
+            .read()
+            .values()
+            .filter(|e| e.record.org == org)
+            .map(Entry::view)
+            .collect();
+        list.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+        list
+    }
+
+    /// All records of all organisations, by id.
+    #[must_use]
+    pub fn all(&self) -> Vec<DeviceRecord> {
+        self.read().values().map(|e| e.record.clone()).collect()
+    }
+
+    /// One device of an organisation; None if it does not exist there.
+    #[must_use]
+    pub fn get(&self, org: &str, id: &str) -> Option<Device> {
+        let devices = self.read();
+        devices.get(id).filter(|e| e.record.org == org).map(Entry::view)
+    }
+
+    /// The pod behind a device; None when there is no such device or no pod is attached.
+    #[must_use]
+    pub fn pod(&self, org: &str, id: &str) -> Option<Pod> {
+        let devices = self.read();
+        let entry = devices.get(id).filter(|e| e.record.org == org)?;
+        entry.pod.clone()
+    }
+
+    /// Give a device another name.
+    ///
+    /// # Errors
+    /// It does not exist, the name is bad or taken, or the store.
+    pub async fn rename(&self, org: &str, id: &str, name: &str) -> Result<(), BenchError> {
+        check_name(name)?;
+        self.get(org, id).ok_or(BenchError::NotFound)?;
+        let new = name.to_owned();
+        let renamed = self.store.device_update(id, move |r| r.name.clone_from(&new));
+        let record = renamed.await.map_err(|e| write_error(e, name))?;
+        self.replace(record.ok_or(BenchError::NotFound)?);
+        Ok(())
+    }
+
+    /// Forget a device and let its pod go.
+    ///
+    /// # Errors
+    /// It does not exist, or the store.
+    pub async fn remove(&self, org: &str, id: &str) -> Result<(), BenchError> {
+        let name = self.get(org, id).ok_or(BenchError::NotFound)?.record.name;
+        let removed = self.store.device_update(id, |r| r.removed = true).await;
+        removed.map_err(|e| write_error(e, &name))?;
+        self.write().remove(id);
+        Ok(())
+    }
+
+    /// Wait until every attached pod answers, at most `wait`.
+    pub async fn wait_online(&self, wait: Duration) {
+        let pods: Vec<Pod> = self.read().values().filter_map(|e| e.pod.clone()).collect();
+        for pod in pods {
+            if let Err(error) = pod.wait_online(wait).await {
+                warn!(%error, "a device is not there yet");
+            }
+        }
+    }
+
+    /// Let all pods go.
+    pub fn stop(&self) {
+        self.stopped.send_replace(true);
+        for entry in self.write().values_mut() {
+            entry.pod = None;
+        }
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Entry>> {
+        // Every write leaves the map whole, so a panic elsewhere does not spoil it.
+        self.devices.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
+        self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn view(&self) -> Device {
+        Device {
+            record: self.record.clone(),
+            facts: self.pod.as_ref().and_then(Pod::status),
+        }
+    }
+}
+
+impl Device {
+    /// What the board can do; None while the pod is offline.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        self.facts.as_deref().map(|f| &f.capabilities)
+    }
+}
+
+/// The rule for device names: they stand in URLs, headers and command lines.
+fn check_name(name: &str) -> Result<(), BenchError> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    if (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(BenchError::BadName)
+}
+
+fn write_error(error: DeviceWriteError, name: &str) -> BenchError {
+    match error {
+        DeviceWriteError::NameTaken => BenchError::NameTaken(name.to_owned()),
+        DeviceWriteError::Store(e) => e.into(),
+    }
+}
+
+/// Resolves when the flag is set, or when nobody can set it any more.
+async fn until_set(flag: &mut watch::Receiver<bool>) {
+    // The guard that comes with the value must not be held across an await.
+    drop(flag.wait_for(|set| *set).await);
+}

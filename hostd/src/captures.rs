@@ -1,0 +1,303 @@
+//! Captures: started on a pod, recorded while they arrive, kept as one segment file each, read
+//! back in frames and by decoders.
+//!
+//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`.
+//! A capture is stored as pending before its id is told; its samples are on disk before it is
+//! done. What was unfinished when the process ended is failed at the next start.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tracing::{error, info};
+
+use crate::bench::Bench;
+use crate::clock::Clock;
+use crate::config::CapturesConfig;
+use crate::host::bindings::bench::host::captures as wit;
+use crate::id;
+use crate::store::captures::{CaptureRecord, Status};
+use crate::store::{Store, StoreError};
+
+pub mod files;
+pub mod layout;
+pub mod plan;
+pub mod reader;
+pub mod recording;
+mod run;
+
+use files::Files;
+use plan::{Plan, PlanError};
+use reader::Reader;
+
+/// What is stored of a capture that was unfinished when the process ended.
+const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
+
+/// All captures of all organisations.
+#[derive(Debug)]
+pub struct Captures {
+    files: Files,
+    config: CapturesConfig,
+    store: Store,
+    clock: Clock,
+    bench: Arc<Bench>,
+    /// One place for each device: a pod takes one capture at a time.
+    lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
+    running: Mutex<HashMap<String, Running>>,
+    readers: Arc<Semaphore>,
+}
+
+/// A capture that has not finished.
+#[derive(Debug)]
+struct Running {
+    device: String,
+    cancel: watch::Sender<bool>,
+}
+
+/// Why a capture cannot be started, read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    #[error("there is no such capture")]
+    NotFound,
+    #[error("there is no such device")]
+    NoDevice,
+    #[error("the device is offline")]
+    Offline,
+    #[error("{waiting} captures wait for this device already")]
+    Busy { waiting: usize },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error("{0}")]
+    State(&'static str),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("read the capture's samples")]
+    Samples(#[from] reader::ReadError),
+    #[error("keep the capture's samples")]
+    Files(#[source] std::io::Error),
+}
+
+impl Captures {
+    /// Open the folder and fail what an earlier process left unfinished.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or the store.
+    pub async fn open(
+        data_dir: &Path,
+        config: &CapturesConfig,
+        store: Store,
+        clock: Clock,
+        bench: Arc<Bench>,
+    ) -> Result<Arc<Self>, CaptureError> {
+        let files = Files::open(data_dir.join("captures")).map_err(CaptureError::Files)?;
+        let captures = Self {
+            files,
+            config: config.clone(),
+            store,
+            clock,
+            bench,
+            lanes: Mutex::default(),
+            running: Mutex::default(),
+            readers: Arc::new(Semaphore::new(config.read_max as usize)),
+        };
+        for mut record in captures.store.captures_unfinished().await? {
+            record.status = Status::Failed;
+            record.error = Some(INTERRUPTED.into());
+            record.finished_ms = Some(captures.clock.now_ms());
+            info!(capture = record.id, "failed: it was unfinished at the last stop");
+            captures.files.remove(&record.id);
+            captures.note(&record).await;
+        }
+        Ok(Arc::new(captures))
+    }
+
+    /// Check an order and start it. The record is durable when this returns.
+    ///
+    /// # Errors
+    /// The device is unknown, offline or busy; the order is out of bounds; the store.
+    pub async fn start(
+        self: &Arc<Self>,
+        org: &str,
+        order: &wit::Order,
+    ) -> Result<CaptureRecord, CaptureError> {
+        let device = self.bench.get(org, &order.device);
+        let device = device.ok_or(CaptureError::NoDevice)?;
+        let pod = self.bench.pod(org, &order.device);
+        let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
+            return Err(CaptureError::Offline);
+        };
+        let plan = Plan::check(order, capabilities, self.config.samples_max)?;
+        let record = CaptureRecord {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            device: order.device.clone(),
+            kind: plan.kind.into(),
+            name: order.name.clone(),
+            status: Status::Pending,
+            error: None,
+            created_ms: self.clock.now_ms(),
+            finished_ms: None,
+            triggered: order.trigger.as_ref().map(|_| false),
+            channels: recording::channels(&plan, capabilities),
+            i2c: plan.i2c,
+        };
+        let (cancel, cancelled) = watch::channel(false);
+        self.enter(&record, cancel)?;
+        if let Err(e) = self.store.capture_put(record.clone()).await {
+            self.leave(&record.id);
+            return Err(e.into());
+        }
+        let lane = self.lane(&order.device);
+        let task = run::Run {
+            captures: self.clone(),
+            pod,
+            plan,
+            record: record.clone(),
+            cancelled,
+        };
+        tokio::spawn(task.go(lane));
+        Ok(record)
+    }
+
+    /// One capture of an organisation.
+    ///
+    /// # Errors
+    /// It does not exist there, or the store.
+    pub async fn get(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
+        if !id::is_ulid(id) {
+            return Err(CaptureError::NotFound);
+        }
+        let record = self.store.capture_get(id).await?;
+        record
+            .filter(|r| r.org == org)
+            .ok_or(CaptureError::NotFound)
+    }
+
+    /// Newest first, at most `limit`, older than the capture `before`.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn list(
+        &self,
+        org: &str,
+        device: Option<&str>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRecord>, CaptureError> {
+        Ok(self.store.captures_list(org, device, before, limit).await?)
+    }
+
+    /// Ask a capture that has not finished to stop; its record follows at once.
+    ///
+    /// # Errors
+    /// It does not exist or has finished.
+    pub async fn cancel(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
+        let mut record = self.get(org, id).await?;
+        let asked = match self.running().get(id) {
+            Some(running) => running.cancel.send_replace(true),
+            None => return Err(CaptureError::State("the capture has finished")),
+        };
+        if !asked {
+            info!(capture = id, "cancelling");
+        }
+        record.status = Status::Cancelled;
+        Ok(record)
+    }
+
+    /// Forget a capture and its samples.
+    ///
+    /// # Errors
+    /// It does not exist, or the store.
+    pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
+        self.get(org, id).await?;
+        self.store.capture_delete(id).await?;
+        if let Some(running) = self.running().get(id) {
+            running.cancel.send_replace(true);
+        }
+        self.files.remove(id);
+        Ok(())
+    }
+
+    /// Open a finished capture's samples.
+    ///
+    /// # Errors
+    /// It does not exist, is not done, or its file is damaged.
+    pub async fn read(&self, org: &str, id: &str) -> Result<Arc<Reader>, CaptureError> {
+        let record = self.get(org, id).await?;
+        if record.status != Status::Done {
+            return Err(CaptureError::State("the capture is not done"));
+        }
+        let files = self.files.clone();
+        let reader = tokio::task::spawn_blocking(move || Reader::open(&files, record))
+            .await
+            .map_err(|_| CaptureError::State("the capture could not be read"))??;
+        Ok(Arc::new(reader))
+    }
+
+    /// A place among those that read, decode or export at the same time.
+    pub async fn reader_place(&self) -> OwnedSemaphorePermit {
+        let places = self.readers.clone();
+        places
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
+    /// Cancel everything that runs, and wait until the records say so.
+    pub async fn stop(&self) {
+        for running in self.running().values() {
+            running.cancel.send_replace(true);
+        }
+        let lanes: Vec<_> = {
+            let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            lanes.values().cloned().collect()
+        };
+        for lane in lanes {
+            // Whoever held the lane has written its record by now.
+            drop(lane.acquire().await);
+        }
+    }
+
+    fn enter(&self, record: &CaptureRecord, cancel: watch::Sender<bool>) -> Result<(), CaptureError> {
+        let mut running = self.running();
+        let waiting = running.values().filter(|r| r.device == record.device).count();
+        if waiting >= self.config.queue_max as usize {
+            return Err(CaptureError::Busy { waiting });
+        }
+        running.insert(
+            record.id.clone(),
+            Running {
+                device: record.device.clone(),
+                cancel,
+            },
+        );
+        Ok(())
+    }
+
+    fn leave(&self, id: &str) {
+        self.running().remove(id);
+    }
+
+    fn lane(&self, device: &str) -> Arc<Semaphore> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(device.to_owned());
+        lane.or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Write a head record unless it was deleted meanwhile; true when it is there. A failure is
+    /// logged, since nobody waits for it.
+    async fn note(&self, record: &CaptureRecord) -> bool {
+        match self.store.capture_update(record.clone()).await {
+            Ok(there) => there,
+            Err(e) => {
+                error!(capture = record.id, error = %e, "failed to store the state of a capture");
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! One capture from its turn at the pod to its final record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pods::protocol::RefusalKind;
+use pods::{Pod, PodError};
+use tokio::sync::{Semaphore, watch};
+use tracing::{info, warn};
+
+use super::plan::Plan;
+use super::recording::Recording;
+use super::{Captures, files};
+use crate::store::captures::{CaptureRecord, Status};
+
+/// Patience for each command that prepares a capture.
+const PREPARE_WAIT: Duration = Duration::from_secs(10);
+
+/// Everything one capture needs while it runs.
+pub(super) struct Run {
+    pub captures: Arc<Captures>,
+    pub pod: Pod,
+    pub plan: Plan,
+    pub record: CaptureRecord,
+    pub cancelled: watch::Receiver<bool>,
+}
+
+/// Why a capture did not end as done.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error("cancelled")]
+    Cancelled,
+    #[error(transparent)]
+    Pod(#[from] PodError),
+    #[error("the pod sent {got} of {wanted} samples")]
+    Short { got: u64, wanted: u64 },
+    #[error("the samples could not be stored")]
+    Store(#[source] std::io::Error),
+    #[error("the samples could not be encoded")]
+    Encode(#[source] super::recording::RecordError),
+}
+
+impl Run {
+    /// Wait for the device, capture, store.
+    pub(super) async fn go(mut self, lane: Arc<Semaphore>) {
+        let mut cancelled = self.cancelled.clone();
+        let place = tokio::select! {
+            _ = cancelled.wait_for(|c| *c) => None,
+            place = lane.acquire_owned() => Some(place.expect("a lane is never closed")),
+        };
+        let outcome = match &place {
+            None => Err(RunError::Cancelled),
+            Some(_) => tokio::select! {
+                _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
+                outcome = self.capture() => outcome,
+            },
+        };
+        self.finish(outcome).await;
+        // Held until the final record is written, so that a stop can wait for it.
+        drop(place);
+    }
+
+    async fn capture(&mut self) -> Result<(), RunError> {
+        for command in &self.plan.before {
+            self.pod.command(command.clone(), PREPARE_WAIT).await?;
+        }
+        if self.plan.settle_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.plan.settle_ms.into())).await;
+        }
+        self.record.status = if self.record.triggered.is_some() {
+            Status::Armed
+        } else {
+            Status::Running
+        };
+        self.captures.note(&self.record).await;
+        let mut stream = self.pod.capture(self.plan.request.clone()).await?;
+        let mut recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
+        while let Some(frame) = stream.next().await {
+            let frame = frame?;
+            recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
+            recording.push(frame).map_err(RunError::Encode)?;
+        }
+        if self.record.triggered.is_some() {
+            self.record.triggered = Some(true);
+        }
+        let captures = self.captures.clone();
+        let id = self.record.id.clone();
+        let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
+        let finished = tokio::task::spawn_blocking(move || {
+            let finished = recording.finish();
+            let got: u64 = finished.channels.iter().map(|c| c.samples).sum();
+            if got != wanted {
+                return Err(RunError::Short { got, wanted });
+            }
+            for (kind, bytes) in [(files::LOGIC, &finished.logic), (files::ANALOG, &finished.analog)] {
+                if let Some(bytes) = bytes {
+                    captures.files.write(&id, kind, bytes).map_err(RunError::Store)?;
+                }
+            }
+            Ok(finished.channels)
+        })
+        .await;
+        self.record.channels = match finished {
+            Ok(channels) => channels?,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        };
+        Ok(())
+    }
+
+    async fn finish(mut self, outcome: Result<(), RunError>) {
+        let id = self.record.id.clone();
+        let (status, error) = match outcome {
+            Ok(()) => (Status::Done, None),
+            Err(RunError::Cancelled) => (Status::Cancelled, None),
+            Err(RunError::Pod(PodError::Refused(refusal)))
+                if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
+            {
+                (Status::TimedOut, Some(refusal.text))
+            }
+            Err(RunError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
+            Err(error) => {
+                warn!(capture = id, error = %error, cause = ?std::error::Error::source(&error), "capture failed");
+                (Status::Failed, Some(error.to_string()))
+            }
+        };
+        info!(capture = id, ?status, error, "capture ended");
+        self.record.status = status;
+        self.record.error = error;
+        self.record.finished_ms = Some(self.captures.clock.now_ms());
+        let kept = self.captures.note(&self.record).await;
+        self.captures.leave(&id);
+        if !kept {
+            self.captures.files.remove(&id);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Command line: `hostd serve | decode | key | user | org | config`.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, KEYS, env_name};
+use crate::groups::Embedded;
+use crate::serve;
+
+pub mod decode;
+pub mod key;
+pub mod org;
+pub mod user;
+
+/// The bench server.
+#[derive(Debug, Parser)]
+#[command(name = "hostd", version, about, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    source: Source,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Args)]
+struct Source {
+    /// Configuration file (TOML)
+    #[arg(long, global = true, env = "HOSTD_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder that holds everything hostd keeps
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve the API until told to stop
+    Serve(Serve),
+    /// Decode a logic capture (.sr) and print what was on the wire
+    Decode(decode::Decode),
+    /// Make, list and revoke API keys while the server is stopped
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Manage users while the server is stopped
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// List organisations while the server is stopped
+    #[command(subcommand)]
+    Org(org::OrgCommand),
+    /// Check or explain the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// Make a demo organisation, a key and a simulated device, and print what to try next
+    #[arg(long)]
+    demo: bool,
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Load handler components (*.wasm) from this folder instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    handlers: Option<PathBuf>,
+    /// Log format: text or json
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// Log level or filter
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// Write {"url","api_key","devices"} to this file once requests are answered
+    #[arg(long, value_name = "PATH")]
+    ready_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Read the configuration, say what is wrong with it, and print the result
+    Check,
+    /// List every key with its environment variable and meaning
+    Keys,
+}
+
+impl Cli {
+    /// Do what the command line says.
+    ///
+    /// # Errors
+    /// A sentence fragment that fits "failed to …", with its causes.
+    pub fn run(self, handlers: &'static [Embedded]) -> anyhow::Result<()> {
+        let mut out = std::io::stdout();
+        match self.verb {
+            Verb::Serve(verb) => {
+                let config = self.source.load(&verb.flags())?;
+                serve::run(
+                    config,
+                    &serve::Options {
+                        demo: verb.demo,
+                        ready_file: verb.ready_file,
+                    },
+                    handlers,
+                )
+            }
+            Verb::Decode(verb) => verb.run(&mut out),
+            Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Config(ConfigCommand::Check) => {
+                use std::io::Write;
+                let config = self.source.load(&[])?;
+                let text = toml::to_string_pretty(&config).context("print the configuration")?;
+                write!(out, "{text}").context("print the configuration")
+            }
+            Verb::Config(ConfigCommand::Keys) => print_keys(&mut out).context("print the keys"),
+        }
+    }
+}
+
+impl Source {
+    fn load(&self, flags: &[(&'static str, String)]) -> anyhow::Result<Config> {
+        let mut flags = flags.to_vec();
+        if let Some(dir) = &self.data_dir {
+            flags.push(("data_dir", dir.display().to_string()));
+        }
+        Config::load(self.config.as_deref(), std::env::vars(), &flags)
+            .context("read the configuration")
+    }
+}
+
+impl Serve {
+    fn flags(&self) -> Vec<(&'static str, String)> {
+        let path = |p: &PathBuf| p.display().to_string();
+        [
+            ("http.listen", self.listen.clone()),
+            ("handlers.dir", self.handlers.as_ref().map(path)),
+            ("log.format", self.log_format.clone()),
+            ("log.level", self.log_level.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect()
+    }
+}
+
+fn print_keys(out: &mut impl std::io::Write) -> std::io::Result<()> {
+    for (key, meaning) in KEYS {
+        writeln!(out, "{key:<30} {:<36} {meaning}", env_name(key))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! `hostd decode FILE`: print what a protocol decoder finds in a `.sr` file.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use decode::sr::{Archive, Limits};
+use decode::{Format, Spec};
+
+/// Output buffer: large, since annotation lines are short.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct Decode {
+    /// Capture to read: sigrok session file, version 1 or 2
+    file: PathBuf,
+    /// Protocol decoder: i2c, uart or spi
+    #[arg(long)]
+    protocol: String,
+    /// Decoder channels: scl=SCL,sda=SDA (channel names or numbers of the capture)
+    #[arg(long, value_name = "ROLE=CHANNEL,...", value_delimiter = ',')]
+    map: Vec<String>,
+    /// Decoder option, named as in libsigrokdecode: baudrate=115200 (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    option: Vec<String>,
+    /// Annotation classes or rows to print: i2c=addr-data
+    #[arg(long, value_name = "CLASSES")]
+    annotations: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Output::Sigrok)]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Output {
+    /// Lines as sigrok-cli prints them with --protocol-decoder-samplenum
+    Sigrok,
+    /// One JSON object a line
+    Json,
+    Csv,
+}
+
+impl From<Output> for Format {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Sigrok => Self::Sigrok,
+            Output::Json => Self::Json,
+            Output::Csv => Self::Csv,
+        }
+    }
+}
+
+impl Decode {
+    /// Decode the file and print to `out`.
+    ///
+    /// # Errors
+    /// An unreadable or malformed file, or arguments the decoder does not know.
+    pub fn run(&self, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+        let shown = self.file.display();
+        let file = File::open(&self.file).with_context(|| format!("open {shown}"))?;
+        if file.metadata().with_context(|| format!("read {shown}"))?.len() == 0 {
+            bail!("read {shown}: the file is empty");
+        }
+        #[expect(unsafe_code, reason = "a file of any size is read without copying it")]
+        // SAFETY: the mapping is read-only. Should another process truncate the file meanwhile,
+        // this command-line process gets SIGBUS, which is no worse than the file being gone.
+        let bytes = unsafe { memmap2::Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
+        let archive = Archive::parse(&bytes, &Limits::default())
+            .with_context(|| format!("read {shown}"))?;
+        let format = Format::from(self.format);
+        let map = pairs(&self.map, "--map")?;
+        let options = pairs(&self.option, "--option")?;
+        let spec = Spec::parse(
+            &self.protocol,
+            &map,
+            &options,
+            self.annotations.as_deref(),
+            archive.channels(),
+        )
+        .context("set up the decoder")?;
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
+        let mut failure = out.write_all(format.header().as_bytes()).err();
+        decode::decode_sr(&archive, &spec, &mut |annotations| {
+            match format.write(&spec, annotations, &mut out) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(e) => {
+                    failure = Some(e);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+        .with_context(|| format!("decode {shown}"))?;
+        match failure.map_or_else(|| out.flush(), Err) {
+            // The reader has seen enough: `hostd decode … | head`.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.context("print"),
+        }
+    }
+}
+
+fn pairs<'a>(texts: &'a [String], flag: &str) -> anyhow::Result<Vec<(&'a str, &'a str)>> {
+    texts
+        .iter()
+        .map(|text| {
+            text.split_once('=')
+                .with_context(|| format!("read {flag} {text}: it must be NAME=VALUE"))
+        })
+        .collect()
+}

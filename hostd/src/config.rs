@@ -1,0 +1,357 @@
+//! Configuration: built-in defaults, then a TOML file, then environment, then flags.
+//!
+//! Every key stands in [`KEYS`], with the line of documentation that `hostd config keys` prints.
+//! A key that is not there is an error with a suggestion, wherever it came from.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
+const ENV_PREFIX: &str = "HOSTD_";
+
+/// Variables with that prefix that are not configuration keys.
+const ENV_OTHER: [&str; 2] = ["HOSTD_CONFIG", "HOSTD_HANDLERS"];
+
+/// All keys of the configuration file, except the `[[devices]]` list.
+pub const KEYS: &[(&str, &str)] = &[
+    ("data_dir", "folder that holds everything hostd keeps"),
+    ("http.listen", "address and port to listen on; port 0 picks a free one"),
+    ("http.connections_max", "open connections; more are closed at once"),
+    ("http.head_bytes_max", "size of a request head in bytes"),
+    ("http.head_wait_ms", "time for a request head to arrive; also ends idle connections"),
+    ("http.body_wait_ms", "time for a request body to arrive"),
+    ("http.drain_ms", "time that open requests get at shutdown"),
+    ("log.format", "text or json"),
+    ("log.level", "error, warn, info, debug or trace, or a filter such as info,pods=debug"),
+    ("store.cache_mib", "page cache of the database, in MiB"),
+    ("auth.key_prefix", "first part of API keys"),
+    ("handlers.dir", "load handler components from this folder instead of the built-in ones"),
+    ("handlers.fresh", "give every request a fresh instance instead of a pooled one"),
+    ("handlers.calls_per_instance", "requests a pooled instance serves before it is replaced"),
+    ("handlers.in_flight_max", "requests inside one handler group at once"),
+    ("handlers.queue_wait_ms", "wait for a free instance before a request is refused with 503"),
+    ("handlers.deadline_ms", "time one request may take inside a handler"),
+    ("handlers.memory_mib", "linear memory one instance may grow to, in MiB"),
+    ("captures.queue_max", "captures waiting for one device"),
+    ("captures.samples_max", "samples of one capture, whatever the pod could do"),
+    ("captures.read_max", "captures being read, decoded or exported at once"),
+];
+
+/// The whole configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub data_dir: PathBuf,
+    pub http: HttpConfig,
+    pub log: LogConfig,
+    pub store: StoreConfig,
+    pub auth: AuthConfig,
+    pub handlers: HandlersConfig,
+    pub captures: CapturesConfig,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceConfig>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpConfig {
+    pub listen: String,
+    pub connections_max: u32,
+    pub head_bytes_max: u32,
+    pub head_wait_ms: u64,
+    pub body_wait_ms: u64,
+    pub drain_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    pub format: LogFormat,
+    pub level: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreConfig {
+    pub cache_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthConfig {
+    pub key_prefix: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandlersConfig {
+    /// Empty = the built-in components.
+    pub dir: PathBuf,
+    pub fresh: bool,
+    pub calls_per_instance: u32,
+    pub in_flight_max: u32,
+    pub queue_wait_ms: u64,
+    pub deadline_ms: u64,
+    pub memory_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapturesConfig {
+    pub queue_max: u32,
+    pub samples_max: u64,
+    pub read_max: u32,
+}
+
+/// One `[[devices]]` entry: a pod that hostd drives from the start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Name it gets when it is first seen; renaming it later is kept.
+    pub name: String,
+    /// How to reach it: `tcp:host:port`, or `sim:…` for the simulator in this process.
+    pub address: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: "hostd-data".into(),
+            http: HttpConfig::default(),
+            log: LogConfig::default(),
+            store: StoreConfig::default(),
+            auth: AuthConfig::default(),
+            handlers: HandlersConfig::default(),
+            captures: CapturesConfig::default(),
+            devices: Vec::new(),
+        }
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8800".into(),
+            connections_max: 1024,
+            head_bytes_max: 32 << 10,
+            head_wait_ms: 60_000,
+            body_wait_ms: 30_000,
+            drain_ms: 5_000,
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            format: LogFormat::Text,
+            level: "info".into(),
+        }
+    }
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { cache_mib: 16 }
+    }
+}
+
+impl Default for AuthConfig {
+    fn default() -> Self {
+        Self {
+            key_prefix: "bk".into(),
+        }
+    }
+}
+
+impl Default for HandlersConfig {
+    fn default() -> Self {
+        Self {
+            dir: PathBuf::new(),
+            fresh: false,
+            calls_per_instance: 1000,
+            in_flight_max: 48,
+            queue_wait_ms: 2_000,
+            deadline_ms: 150_000,
+            memory_mib: 64,
+        }
+    }
+}
+
+impl Default for CapturesConfig {
+    fn default() -> Self {
+        Self {
+            queue_max: 8,
+            samples_max: 16 << 20,
+            read_max: 4,
+        }
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("read {path}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("parse {origin}: {message}")]
+    Parse { origin: String, message: String },
+    #[error("unknown key {key} in {origin}{hint}")]
+    UnknownKey {
+        key: String,
+        origin: String,
+        hint: String,
+    },
+    #[error("key {key}: {message}")]
+    Value { key: String, message: String },
+}
+
+impl Config {
+    /// Put the layers together: defaults, `file`, `env` (name and value), `flags` (key and value).
+    ///
+    /// # Errors
+    /// An unreadable or malformed file, an unknown key, a value of the wrong type or out of range.
+    pub fn load(
+        file: Option<&Path>,
+        env: impl Iterator<Item = (String, String)>,
+        flags: &[(&str, String)],
+    ) -> Result<Self, ConfigError> {
+        let mut table = Table::new();
+        if let Some(path) = file {
+            let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            })?;
+            let origin = path.display().to_string();
+            table = text.parse().map_err(|e: toml::de::Error| ConfigError::Parse {
+                origin: origin.clone(),
+                message: e.to_string(),
+            })?;
+            check_keys(&table, "", &origin)?;
+        }
+        for (name, value) in env.filter(|(name, _)| name.starts_with(ENV_PREFIX)) {
+            if ENV_OTHER.contains(&name.as_str()) {
+                continue;
+            }
+            let key = KEYS
+                .iter()
+                .map(|(key, _)| *key)
+                .find(|key| env_name(key) == name)
+                .ok_or_else(|| unknown(&name, "the environment", KEYS.iter().map(|(k, _)| env_name(k))))?;
+            put(&mut table, key, &value);
+        }
+        for (key, value) in flags {
+            put(&mut table, key, value);
+        }
+        let config: Self = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
+            ConfigError::Parse {
+                origin: "the configuration".into(),
+                message: e.to_string(),
+            }
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let bad = |key: &str, message: &str| {
+            Err(ConfigError::Value {
+                key: key.into(),
+                message: message.into(),
+            })
+        };
+        let prefix = &self.auth.key_prefix;
+        if !(1..=16).contains(&prefix.len()) || !prefix.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return bad("auth.key_prefix", "must be 1 to 16 letters and digits");
+        }
+        if !(8 << 10..=1 << 20).contains(&self.http.head_bytes_max) {
+            return bad("http.head_bytes_max", "must be 8192 to 1048576");
+        }
+        if self.handlers.in_flight_max == 0 || self.handlers.in_flight_max > 64 {
+            return bad("handlers.in_flight_max", "must be 1 to 64");
+        }
+        if !(1..=256).contains(&self.handlers.memory_mib) {
+            return bad("handlers.memory_mib", "must be 1 to 256");
+        }
+        if self.captures.read_max == 0 {
+            return bad("captures.read_max", "must be at least 1");
+        }
+        for (i, device) in self.devices.iter().enumerate() {
+            if let Err(e) = pods::transport(&device.address) {
+                return bad(&format!("devices[{i}].address"), &e.to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Name of the environment variable for a key.
+#[must_use]
+pub fn env_name(key: &str) -> String {
+    format!("{ENV_PREFIX}{}", key.replace('.', "_").to_uppercase())
+}
+
+fn check_keys(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
+    for (name, value) in table {
+        let key = format!("{prefix}{name}");
+        // The entries of the device list are checked by their own type.
+        if key == "devices" {
+            continue;
+        }
+        let section = format!("{key}.");
+        let is_section = KEYS.iter().any(|(k, _)| k.starts_with(&section));
+        match value {
+            Value::Table(inner) if is_section => check_keys(inner, &section, origin)?,
+            _ if KEYS.iter().any(|(k, _)| *k == key) => {}
+            _ => return Err(unknown(&key, origin, KEYS.iter().map(|(k, _)| (*k).to_owned()))),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(key: &str, origin: &str, known: impl Iterator<Item = String>) -> ConfigError {
+    let best = known.max_by(|a, b| {
+        strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b))
+    });
+    ConfigError::UnknownKey {
+        key: key.into(),
+        origin: origin.into(),
+        hint: best.map_or_else(String::new, |best| format!("; did you mean {best}?")),
+    }
+}
+
+/// Set `key` to `text`, read as a TOML value where it is one (numbers, booleans), else as a string.
+fn put(table: &mut Table, key: &str, text: &str) {
+    let value = match text.parse::<Value>() {
+        Ok(value @ (Value::Integer(_) | Value::Boolean(_))) => value,
+        _ => Value::String(text.into()),
+    };
+    let mut at = table;
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            at.insert(part.into(), value);
+            return;
+        }
+        let next = at.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        if !next.is_table() {
+            *next = Value::Table(Table::new());
+        }
+        at = next.as_table_mut().expect("made a table just above");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! `serve --demo`: a bench that a stranger can use at once: an organisation, a key, and a
+//! simulated device whose logic analyzer sees a real I²C bus.
+
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use pods::sim::{Board, Playback, Recording};
+use pods::{SimConfig, SimPod};
+use serde_json::json;
+
+use crate::config::Config;
+use crate::services::Services;
+
+/// Patience for the simulated device to come up; it takes milliseconds.
+pub const ONLINE_WAIT: Duration = Duration::from_secs(10);
+
+/// Name of the demo device.
+const DEVICE: &str = "demo";
+
+/// Seed of the demo bench: every start shows the same world, with the same identity.
+const SEED: u64 = 1;
+
+/// A real-time clock chip read over I²C, 200 kHz sampling, public domain; see
+/// `decode/testdata/captures/README.md`.
+const RECORDING: &[u8] =
+    include_bytes!("../decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
+
+/// Channels of the recording that are SCL and SDA.
+const RECORDED: [usize; 2] = [0, 1];
+
+/// Edges of the recording at most; it has fewer than two thousand.
+const EDGES_MAX: usize = 100_000;
+
+/// What the demo made.
+#[derive(Debug)]
+pub struct Demo {
+    pub api_key: String,
+}
+
+/// Hold the configuration to what a demo may do.
+///
+/// # Errors
+/// A listen address that others can reach: the demo's key is printed for everybody to see.
+pub fn prepare(config: &mut Config) -> anyhow::Result<()> {
+    let addresses: Vec<SocketAddr> = config
+        .http
+        .listen
+        .to_socket_addrs()
+        .with_context(|| format!("resolve {}", config.http.listen))?
+        .collect();
+    if addresses.is_empty() || !addresses.iter().all(|a| a.ip().is_loopback()) {
+        bail!(
+            "serve the demo on {}: it prints its key, so it only listens on a loopback address such as 127.0.0.1:8800",
+            config.http.listen
+        );
+    }
+    Ok(())
+}
+
+/// Make what is missing of the demo organisation, and attach its device.
+///
+/// # Errors
+/// The store, or the recording in the binary.
+pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
+    let made = services
+        .auth
+        .ensure_demo()
+        .await
+        .context("make the demo organisation")?;
+    let pod = SimPod::new(SimConfig {
+        seed: SEED,
+        board: Board::V3,
+        playback: Some(playback()?),
+        ..SimConfig::default()
+    });
+    services
+        .bench
+        .attach_transport(&made.org, DEVICE, "sim:demo", pod)
+        .await
+        .context("attach the demo device")?;
+    Ok(Demo {
+        api_key: made.api_key,
+    })
+}
+
+/// LA1 = SCL, LA2 = SDA, looped over the part with traffic.
+fn playback() -> anyhow::Result<Playback> {
+    let archive = decode::sr::Archive::parse(RECORDING, &decode::sr::Limits::default())
+        .context("read the demo recording")?;
+    let recording = decode::sr::load_edges(&archive, &RECORDED, EDGES_MAX)
+        .context("read the demo recording")?;
+    let recording = Recording {
+        sample_rate_hz: recording
+            .sample_rate_hz
+            .context("the demo recording has no sample rate")?,
+        samples: recording.samples,
+        edges: recording.edges,
+    };
+    Playback::new(&recording, &[(0, 1), (1, 2)], None).context("play the demo recording")
+}
+
+/// Print what to try next.
+pub fn print_welcome(url: &str, demo: &Demo, services: &Services) {
+    let devices = services.bench.all();
+    let device = devices.first().map_or("", |d| d.id.as_str());
+    let key = &demo.api_key;
+    print(&format!(
+        "\nhostd is serving a demo bench at {url}\n\n  \
+         export HOSTD={url}/api\n  \
+         export KEY={key}\n  \
+         export DEVICE={device}\n\n\
+         List the bench's devices:\n\n  \
+         curl -s -H \"Authorization: ApiKey $KEY\" $HOSTD/bench/devices\n\n\
+         Capture one second of an I2C bus, then decode it:\n\n  \
+         curl -s -H \"Authorization: ApiKey $KEY\" -H 'Content-Type: application/json' \\\n    \
+         -d '{{\"device_id\":\"'$DEVICE'\",\"samples\":1000000,\"sample_rate_mhz\":1,\"scl\":1,\"sda\":2,\"voltage_mv\":3300}}' \\\n    \
+         $HOSTD/analyzer/captures/start\n  \
+         curl -s -H \"Authorization: ApiKey $KEY\" \"$HOSTD/capture/<capture_id>/decode?protocol=i2c&scl=LA1&sda=LA2&format=sigrok\"\n"
+    ));
+}
+
+/// Print the one-time link of a first start.
+pub fn print_sign_in(url: &str, code: &str) {
+    print(&format!(
+        "Sign in as owner with this one-time code, within 15 minutes:\n\n  \
+         curl -s -H 'Content-Type: application/json' -d '{{\"code\":\"{code}\"}}' {url}/api/auth/session\n"
+    ));
+}
+
+/// Write `{"url","api_key","devices":[{"id","name"}]}` in one step, so that a reader never sees a
+/// part of it.
+///
+/// # Errors
+/// The file cannot be written.
+pub async fn write_ready_file(
+    path: &Path,
+    url: &str,
+    demo: Option<&Demo>,
+    services: &Services,
+) -> anyhow::Result<()> {
+    let devices: Vec<_> = services
+        .bench
+        .all()
+        .iter()
+        .map(|d| json!({"id": d.id, "name": d.name}))
+        .collect();
+    let content = json!({
+        "url": url,
+        "api_key": demo.map(|d| d.api_key.as_str()),
+        "devices": devices,
+    });
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let mut part = path.clone().into_os_string();
+        part.push(".part");
+        write_private(Path::new(&part), &format!("{content}\n"))
+            .and_then(|()| std::fs::rename(&part, &path))
+            .with_context(|| format!("in {}", folder.unwrap_or(Path::new(".")).display()))
+    })
+    .await
+    .context("join the writer")?
+}
+
+/// The file holds a key, so only its owner may read it.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = std::fs::File::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// A closed standard output is no reason to stop serving.
+fn print(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}

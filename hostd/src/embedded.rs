@@ -1,0 +1,20 @@
+//! The first-party handlers, compiled ahead of time by `cargo xtask handlers` and carried in the
+//! binary. When a file is missing here, run that command.
+
+use hostd::groups::Embedded;
+
+/// One entry a group.
+pub(crate) const HANDLERS: &[Embedded] = &[
+    (
+        "auth",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/auth.cwasm")),
+    ),
+    (
+        "captures",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/captures.cwasm")),
+    ),
+    (
+        "devices",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/devices.cwasm")),
+    ),
+];

@@ -1,0 +1,226 @@
+//! Handler groups: find their components, link each to its world, and keep them ready.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use runtime::{CallError, Engine, EngineOptions, Handler, HandlerOptions, Metrics, Mode, Reply, Request, Route};
+use tracing::info;
+
+use crate::config::HandlersConfig;
+use crate::host::{self, Call, Context};
+use crate::http::routes::{RouteError, RouteTable};
+use crate::services::Services;
+
+/// Largest response a handler may build in its own memory. Larger ones are streamed by the host.
+const RESPONSE_BYTES_MAX: usize = 8 << 20;
+
+/// Most handler groups loaded at once.
+const GROUPS_MAX: usize = 32;
+
+/// A component compiled ahead of time, as embedded in the binary: name and code.
+pub type Embedded = (&'static str, &'static [u8]);
+
+/// One loaded endpoint group.
+#[derive(Debug)]
+pub struct Group {
+    name: Arc<str>,
+    handler: Handler<Call>,
+}
+
+/// Why the handlers cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum GroupError {
+    #[error("start the component engine")]
+    Engine(#[from] runtime::EngineError),
+    #[error("load handler {name}")]
+    Load {
+        name: String,
+        #[source]
+        source: runtime::LoadError,
+    },
+    #[error("link handler {name}: there is no world {name}-group in wit/world.wit")]
+    NoWorld { name: String },
+    #[error("link handler {name}")]
+    Link {
+        name: String,
+        #[source]
+        source: wasmtime::Error,
+    },
+    #[error("read {path}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{path} holds no handler component (*.wasm)")]
+    Empty { path: PathBuf },
+    #[error("{path} holds more than {GROUPS_MAX} components")]
+    TooMany { path: PathBuf },
+    #[error(transparent)]
+    Route(#[from] RouteError),
+}
+
+impl Group {
+    /// Stem of the component's file, name of its world and its metrics label.
+    #[must_use]
+    pub fn name(&self) -> Arc<str> {
+        self.name.clone()
+    }
+
+    #[must_use]
+    pub fn routes(&self) -> &[Route] {
+        self.handler.routes()
+    }
+
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.handler.metrics()
+    }
+
+    /// Run one request through the group.
+    ///
+    /// # Errors
+    /// See [`CallError`]; the guest's own error responses are replies.
+    pub async fn call(&self, request: Request, call: Call) -> Result<Reply, CallError> {
+        self.handler.call(request, call).await
+    }
+}
+
+/// Load all groups, from `config.dir` when it is set and from `embedded` otherwise, and build
+/// their route table.
+///
+/// # Errors
+/// A component that does not load, that asks for an interface its world does not grant, or whose
+/// routes clash.
+pub fn load(
+    config: &HandlersConfig,
+    embedded: &[Embedded],
+    services: &Arc<Services>,
+) -> Result<(Vec<Group>, RouteTable), GroupError> {
+    let engine = Engine::new(&EngineOptions {
+        instances_max: config.in_flight_max.saturating_mul(4).max(64),
+        memory_bytes_max: (config.memory_mib as usize) << 20,
+        ..EngineOptions::default()
+    })?;
+    let components = if config.dir.as_os_str().is_empty() {
+        embedded
+            .iter()
+            .map(|(name, code)| Ok(((*name).to_owned(), load_precompiled(&engine, name, code)?)))
+            .collect::<Result<Vec<_>, GroupError>>()?
+    } else {
+        compile_folder(&engine, &config.dir)?
+    };
+    let mut table = RouteTable::default();
+    let mut groups = Vec::new();
+    for (name, component) in components {
+        let group = instantiate(&engine, config, services, name, &component)?;
+        table.add(groups.len(), group.routes())?;
+        info!(handler = %group.name, routes = group.routes().len(), "handler loaded");
+        groups.push(group);
+    }
+    Ok((groups, table))
+}
+
+fn instantiate(
+    engine: &Engine,
+    config: &HandlersConfig,
+    services: &Arc<Services>,
+    name: String,
+    component: &wasmtime::component::Component,
+) -> Result<Group, GroupError> {
+    let interfaces = host::world(&name).ok_or_else(|| GroupError::NoWorld { name: name.clone() })?;
+    let mut linker = engine.linker::<Call>();
+    host::link(&mut linker, &interfaces).map_err(|source| GroupError::Link {
+        name: name.clone(),
+        source,
+    })?;
+    let options = HandlerOptions {
+        name: name.clone(),
+        mode: if config.fresh {
+            Mode::Fresh
+        } else {
+            Mode::Pooled {
+                calls_max: config.calls_per_instance,
+            }
+        },
+        in_flight_max: config.in_flight_max,
+        queue_wait_ms_max: config.queue_wait_ms,
+        deadline_ms: config.deadline_ms,
+        memory_bytes_max: (config.memory_mib as usize) << 20,
+        response_bytes_max: RESPONSE_BYTES_MAX,
+        ..HandlerOptions::default()
+    };
+    let label: Arc<str> = name.as_str().into();
+    let make = {
+        let services = services.clone();
+        let label = label.clone();
+        move || {
+            Call::new(Context {
+                services: services.clone(),
+                group: label.clone(),
+                request_id: "load".to_owned(),
+                caller: None,
+            })
+        }
+    };
+    let handler = Handler::new(engine, &linker, component, options, make)
+        .map_err(|source| GroupError::Load { name, source })?;
+    Ok(Group {
+        name: label,
+        handler,
+    })
+}
+
+fn load_precompiled(
+    engine: &Engine,
+    name: &str,
+    code: &[u8],
+) -> Result<wasmtime::component::Component, GroupError> {
+    engine.load(code).map_err(|source| GroupError::Load {
+        name: name.to_owned(),
+        source,
+    })
+}
+
+fn compile_folder(
+    engine: &Engine,
+    dir: &Path,
+) -> Result<Vec<(String, wasmtime::component::Component)>, GroupError> {
+    let read = |path: &Path, source| GroupError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| read(dir, e))? {
+        let path = entry.map_err(|e| read(dir, e))?.path();
+        if path.extension().is_some_and(|e| e == "wasm") {
+            files.push(path);
+        }
+        if files.len() > GROUPS_MAX {
+            return Err(GroupError::TooMany {
+                path: dir.to_owned(),
+            });
+        }
+    }
+    if files.is_empty() {
+        return Err(GroupError::Empty {
+            path: dir.to_owned(),
+        });
+    }
+    files.sort();
+    files
+        .into_iter()
+        .map(|path| {
+            let name = path
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+                .unwrap_or_default();
+            let wasm = std::fs::read(&path).map_err(|e| read(&path, e))?;
+            let component = engine.compile(&wasm).map_err(|source| GroupError::Load {
+                name: name.clone(),
+                source,
+            })?;
+            Ok((name, component))
+        })
+        .collect()
+}

@@ -1,0 +1,180 @@
+//! What the host offers to handlers: one file per WIT interface under `host/`, same stem as in
+//! `wit/`. Each checks arguments, makes one call and maps the error; what it may touch follows
+//! from who is calling.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use runtime::{CallData, State};
+use wasmtime::component::{HasSelf, Linker, ResourceTable};
+
+use crate::identity::Verified;
+use crate::services::Services;
+
+mod captures;
+mod clock;
+mod decode;
+mod devices;
+mod keys;
+mod log;
+mod pod;
+mod random;
+mod sessions;
+mod store;
+mod tokens;
+
+/// Generated from `wit/`: records, and one trait per interface that the files here implement.
+#[expect(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::too_many_lines,
+    clippy::allow_attributes_without_reason,
+    reason = "generated code"
+)]
+pub mod bindings {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "everything",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "bench:host/http-types": runtime::bindings::bench::host::http_types,
+            "bench:host/captures.capture": super::captures::OpenCapture,
+        },
+    });
+}
+
+use bindings::bench::host as wit;
+
+/// The worlds, read from the contract itself: it is the list of what each group may do.
+const WORLDS: &str = include_str!("../../wit/world.wit");
+
+type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
+
+/// Every interface the host implements. `http-types` belongs to the runtime.
+const INTERFACES: [(&str, LinkFn); 11] = [
+    ("captures", |l| wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("clock", |l| wit::clock::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("decode", |l| wit::decode::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("devices", |l| wit::devices::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("keys", |l| wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("log", |l| wit::log::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("pod", |l| wit::pod::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("random", |l| wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("sessions", |l| wit::sessions::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("store", |l| wit::store::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("tokens", |l| wit::tokens::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+];
+
+/// Who asks, and for whom the host acts.
+#[derive(Debug)]
+pub struct Context {
+    pub services: Arc<Services>,
+    /// Name of the handler group, for logs and for the store's namespace.
+    pub group: Arc<str>,
+    pub request_id: String,
+    /// None on public routes and while a component is being loaded.
+    pub caller: Option<Verified>,
+}
+
+/// One request on its way through a handler: its context, and what the guest holds of the host.
+#[derive(Debug)]
+pub struct Call {
+    context: Context,
+    table: ResourceTable,
+    log_lines: u32,
+}
+
+impl Call {
+    #[must_use]
+    pub fn new(context: Context) -> Self {
+        Self {
+            context,
+            table: ResourceTable::new(),
+            log_lines: 0,
+        }
+    }
+}
+
+/// Host functions wait with the context in hand; the rest of a call cannot be shared meanwhile.
+impl Deref for Call {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl CallData for Call {
+    fn table(&mut self) -> &mut ResourceTable {
+        &mut self.table
+    }
+}
+
+/// Interfaces that the world `<group>-group` imports, without `http-types`. None = there is no such world.
+#[must_use]
+pub fn world(group: &str) -> Option<Vec<&'static str>> {
+    let open = format!("world {group}-group {{");
+    let mut lines = WORLDS.lines().map(str::trim);
+    lines.find(|line| *line == open)?;
+    Some(
+        lines
+            .take_while(|line| *line != "}")
+            .filter_map(|line| line.strip_prefix("import ")?.strip_suffix(';'))
+            .filter(|name| *name != "http-types")
+            .collect(),
+    )
+}
+
+/// Give `linker` the named interfaces and no others.
+///
+/// # Errors
+/// An interface that the host does not implement.
+pub fn link(linker: &mut Linker<State<Call>>, interfaces: &[&str]) -> wasmtime::Result<()> {
+    for name in interfaces {
+        let (_, add) = INTERFACES
+            .iter()
+            .find(|(known, _)| known == name)
+            .ok_or_else(|| wasmtime::format_err!("the host has no interface {name}"))?;
+        add(linker)?;
+    }
+    Ok(())
+}
+
+/// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
+/// it happened.
+fn internal(call: &Context, interface: &str, error: &dyn std::error::Error) -> String {
+    let mut chain = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        chain.push_str(": ");
+        chain.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    tracing::error!(request_id = call.request_id, handler = %call.group, interface, error = chain, "host call failed");
+    "the server failed to do this; its log has the details".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_name_only_interfaces_that_exist() {
+        assert_eq!(world("nobody"), None);
+        for group in ["auth", "devices", "captures"] {
+            let interfaces = world(group).unwrap();
+            assert!(!interfaces.is_empty());
+            for name in &interfaces {
+                assert!(INTERFACES.iter().any(|(known, _)| known == name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn authority_is_what_the_world_says() {
+        assert!(!world("captures").unwrap().contains(&"keys"));
+        assert!(!world("auth").unwrap().contains(&"pod"));
+    }
+}

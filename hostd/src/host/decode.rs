@@ -1,0 +1,199 @@
+//! `bench:host/decode`: native protocol decoding of the caller's finished captures.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use decode::{Format, Spec, SpecError};
+use runtime::{BodyError, BodyStream, CallData};
+use tokio::sync::mpsc;
+use wasmtime::component::Resource;
+
+use super::bindings::bench::host::captures::Error as CaptureError;
+use super::bindings::bench::host::decode::{Error, Format as WitFormat, Host, Job};
+use super::{Call, Context, internal};
+use crate::captures::reader::Reader;
+
+/// Bytes of one part of a streamed answer.
+const PART_BYTES: usize = 64 << 10;
+
+/// Parts that wait for a slow client; decoding pauses while they do.
+const PARTS_WAITING_MAX: usize = 4;
+
+/// Events that a guest may take into its memory.
+const EVENTS_MAX: u32 = 10_000;
+
+impl Host for Call {
+    async fn run(&mut self, capture: String, job: Job) -> Result<Resource<BodyStream>, Error> {
+        let (reader, spec) = self.open_for(&capture, &job).await?;
+        let (format, content_type) = match job.format {
+            WitFormat::Json => (Format::Json, "application/x-ndjson"),
+            WitFormat::Sigrok => (Format::Sigrok, "text/plain; charset=utf-8"),
+            WitFormat::Csv => (Format::Csv, "text/csv; charset=utf-8"),
+        };
+        let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
+        let place = self.services.captures.reader_place().await;
+        tokio::task::spawn_blocking(move || {
+            stream(&reader, &spec, format, parts);
+            drop(place);
+        });
+        let stream = BodyStream::new(Some(content_type.to_owned()), receiver);
+        self.table()
+            .push(stream)
+            .map_err(|e| Error::Other(internal(self, "decode", &e)))
+    }
+
+    async fn events(
+        &mut self,
+        capture: String,
+        job: Job,
+        max_events: u32,
+    ) -> Result<(String, bool), Error> {
+        let (reader, spec) = self.open_for(&capture, &job).await?;
+        let place = self.services.captures.reader_place().await;
+        let most = max_events.min(EVENTS_MAX) as usize;
+        let work = tokio::task::spawn_blocking(move || {
+            let result = collect(&reader, &spec, most);
+            drop(place);
+            result
+        });
+        match work.await {
+            Ok(Ok(events)) => Ok(events),
+            Ok(Err(e)) => Err(Error::Other(internal(self, "decode", &e))),
+            Err(e) => Err(Error::Other(internal(self, "decode", &e))),
+        }
+    }
+}
+
+impl Context {
+    async fn open_for(&self, id: &str, job: &Job) -> Result<(Arc<Reader>, Spec), Error> {
+        let record = self.capture(id).await.map_err(decode_error)?;
+        let reader = self.services.captures.read(&record.org, id).await;
+        let reader = reader.map_err(|e| decode_error(self.capture_error(e)))?;
+        if !reader.has_logic() {
+            return Err(Error::WrongState("the capture has no logic channels".into()));
+        }
+        let spec = Spec::parse(
+            &job.protocol,
+            &pairs(&job.channels),
+            &pairs(&job.options),
+            job.annotations.as_deref(),
+            &reader.logic_names(),
+        )
+        .map_err(|e| Error::Invalid((field(&e), e.to_string())))?;
+        Ok((reader, spec))
+    }
+}
+
+/// Name of the query parameter that is to blame.
+fn field(error: &SpecError) -> String {
+    match error {
+        SpecError::UnknownRole { name, .. }
+        | SpecError::RepeatedRole { name }
+        | SpecError::UnknownOption { name, .. }
+        | SpecError::RepeatedOption { name } => name.clone(),
+        SpecError::MissingRole { name, .. } => (*name).to_owned(),
+        SpecError::MissingEither { one, .. } => (*one).to_owned(),
+        SpecError::InvalidValue { option, .. } => (*option).to_owned(),
+        SpecError::UnknownProtocol { .. } => "protocol".to_owned(),
+        SpecError::UnknownClass { .. }
+        | SpecError::UnknownByteStream { .. }
+        | SpecError::OtherDecoder { .. } => "annotations".to_owned(),
+        SpecError::UnknownChannel { .. } => "channels".to_owned(),
+    }
+}
+
+fn pairs(list: &[(String, String)]) -> Vec<(&str, &str)> {
+    list.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()
+}
+
+fn decode_error(error: CaptureError) -> Error {
+    match error {
+        CaptureError::NotFound => Error::NotFound,
+        CaptureError::WrongState(text) => Error::WrongState(text),
+        CaptureError::Other(text) => Error::Other(text),
+        other => Error::Other(format!("{other:?}")),
+    }
+}
+
+/// Decode into `parts` until the end or until nobody listens.
+fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<Result<Bytes, BodyError>>) {
+    let mut writer = Parts {
+        buffer: Vec::with_capacity(PART_BYTES),
+        parts,
+    };
+    let mut gone = writer.write_all(format.header().as_bytes()).is_err();
+    let decoded = reader.decode(spec, &mut |annotations| {
+        match format.write(spec, annotations, &mut writer) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => {
+                gone = true;
+                ControlFlow::Break(())
+            }
+        }
+    });
+    match decoded {
+        Ok(()) if gone => {}
+        // A closed channel means that the client has left.
+        Ok(()) => drop(writer.flush()),
+        Err(e) => {
+            tracing::error!(error = %e, "failed to decode a capture");
+            drop(writer.parts.blocking_send(Err(BodyError::new(e))));
+        }
+    }
+}
+
+/// The text of a JSON array of at most `most` events, and whether there were more.
+fn collect(
+    reader: &Reader,
+    spec: &Spec,
+    most: usize,
+) -> Result<(String, bool), crate::captures::reader::ReadError> {
+    let mut lines = Vec::new();
+    let mut count = 0;
+    let mut more = false;
+    reader.decode(spec, &mut |annotations| {
+        let room = most - count;
+        more = annotations.len() > room;
+        let taken = &annotations[..annotations.len().min(room)];
+        count += taken.len();
+        Format::Json
+            .write(spec, taken, &mut lines)
+            .expect("writing to memory never fails");
+        if more {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    let text = String::from_utf8_lossy(&lines);
+    let events: Vec<&str> = text.lines().collect();
+    Ok((format!("[{}]", events.join(",")), more))
+}
+
+/// Sends full parts of text as it is written.
+struct Parts {
+    buffer: Vec<u8>,
+    parts: mpsc::Sender<Result<Bytes, BodyError>>,
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PART_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let part = std::mem::replace(&mut self.buffer, Vec::with_capacity(PART_BYTES));
+        self.parts
+            .blocking_send(Ok(part.into()))
+            .map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}

@@ -1,0 +1,116 @@
+//! `bench:host/devices`: the caller's devices.
+
+use pods::Capabilities;
+
+use super::bindings::bench::host::devices::{
+    Capability, Device as WitDevice, Error, Host, State, Transport,
+};
+use super::{Call, Context, internal};
+use crate::bench::{BenchError, Device};
+use crate::clock;
+
+impl Host for Call {
+    async fn list(&mut self) -> Result<Vec<WitDevice>, Error> {
+        let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
+        Ok(self
+            .services
+            .bench
+            .list(caller.org())
+            .into_iter()
+            .filter(|d| caller.may_use(&d.record.name))
+            .map(|d| to_wit(&d))
+            .collect())
+    }
+
+    async fn get(&mut self, id: String) -> Result<WitDevice, Error> {
+        self.device(&id).map(|d| to_wit(&d)).ok_or(Error::NotFound)
+    }
+
+    async fn rename(&mut self, id: String, name: String) -> Result<WitDevice, Error> {
+        let org = self.device(&id).ok_or(Error::NotFound)?.record.org;
+        let renamed = self.services.bench.rename(&org, &id, &name).await;
+        renamed.map_err(|e| self.device_error(e))?;
+        // Looked up among all of the organisation's: a session bound to the old name did this.
+        let device = self.services.bench.get(&org, &id);
+        device.map(|d| to_wit(&d)).ok_or(Error::NotFound)
+    }
+
+    async fn remove(&mut self, id: String) -> Result<(), Error> {
+        let org = self.device(&id).ok_or(Error::NotFound)?.record.org;
+        let removed = self.services.bench.remove(&org, &id).await;
+        removed.map_err(|e| self.device_error(e))
+    }
+}
+
+impl Context {
+    /// The device with this id, if the caller may use it.
+    pub(super) fn device(&self, id: &str) -> Option<Device> {
+        let caller = self.caller.as_ref()?;
+        let device = self.services.bench.get(caller.org(), id)?;
+        caller.may_use(&device.record.name).then_some(device)
+    }
+
+    fn device_error(&self, error: BenchError) -> Error {
+        match error {
+            BenchError::NotFound => Error::NotFound,
+            BenchError::NameTaken(_) => Error::NameTaken,
+            BenchError::BadName => Error::Invalid(error.to_string()),
+            BenchError::Store(e) => Error::Other(internal(self, "devices", &e)),
+        }
+    }
+}
+
+fn to_wit(device: &Device) -> WitDevice {
+    let record = &device.record;
+    let online = device.facts.is_some();
+    WitDevice {
+        id: record.id.clone(),
+        name: record.name.clone(),
+        online,
+        state: if online { State::Online } else { State::Offline },
+        transport: match record.transport.as_str() {
+            "usb" => Transport::Usb,
+            "sim" => Transport::Sim,
+            _ => Transport::Tcp,
+        },
+        serial: record.serial.clone(),
+        board: record.board.clone(),
+        firmware_version: record.firmware_version.clone(),
+        capabilities: capabilities(device.capabilities()),
+        parameters: device
+            .capabilities()
+            .map(|c| c.parameters.clone().into_iter().collect())
+            .unwrap_or_default(),
+        lease: None,
+        last_active_at: record.last_active_ms.map(clock::text),
+        created_at: clock::text(record.created_ms),
+    }
+}
+
+/// The same names whether the pod is there or not: offline, everything is unknown.
+fn capabilities(known: Option<&Capabilities>) -> Vec<(String, Capability)> {
+    let flag = |read: fn(&Capabilities) -> Option<bool>| {
+        known.and_then(read).map_or(Capability::Unknown, Capability::Flag)
+    };
+    let count = |read: fn(&Capabilities) -> Option<u64>| {
+        known.and_then(read).map_or(Capability::Unknown, Capability::Count)
+    };
+    [
+        ("ac_dac", flag(|c| c.ac_dac)),
+        ("adc", flag(|c| c.adc)),
+        ("can", flag(|c| c.can)),
+        ("capture_trigger", flag(|c| c.capture_trigger)),
+        ("cmsis_dap", flag(|c| c.cmsis_dap)),
+        ("dac", flag(|c| c.dac)),
+        ("i2c_sensor", flag(|c| c.i2c_sensor)),
+        ("la_channels", count(|c| c.la_channels.map(u64::from))),
+        ("la_max_samples", count(|c| c.la_max_samples)),
+        ("ota", flag(|c| c.ota)),
+        ("power_profile", flag(|c| c.power_profile)),
+        ("spi", flag(|c| c.spi)),
+        ("uart", flag(|c| c.uart)),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}

@@ -1,0 +1,58 @@
+//! `bench:host/pod`: single commands to the pod behind a device.
+
+use std::time::Duration;
+
+use pods::PodError;
+use serde_json::{Map, Value};
+
+use super::{Call, Context};
+use super::bindings::bench::host::pod::{Error, Host};
+
+/// Longest wait a handler may ask for.
+const TIMEOUT_MS_MAX: u32 = 120_000;
+
+impl Host for Call {
+    async fn command(
+        &mut self,
+        device: String,
+        command: String,
+        timeout_ms: u32,
+    ) -> Result<String, Error> {
+        let record = self.device(&device).ok_or(Error::NotFound)?.record;
+        let pod = self.services.bench.pod(&record.org, &record.id);
+        let pod = pod.ok_or(Error::Offline)?;
+        let command: Map<String, Value> = serde_json::from_str(&command)
+            .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
+        let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
+        let wait = Duration::from_millis(wait_ms.into());
+        match pod.command(command, wait).await {
+            Ok(data) => Ok(data.to_string()),
+            Err(error) => Err(self.pod_error(error, wait_ms)),
+        }
+    }
+}
+
+impl Context {
+    fn pod_error(&self, error: PodError, wait_ms: u32) -> Error {
+        let request_id = &self.request_id;
+        match error {
+            PodError::Offline { reason } => {
+                tracing::info!(request_id, reason, "pod offline");
+                Error::Offline
+            }
+            PodError::Timeout { .. } => Error::TimedOut(wait_ms),
+            PodError::Refused(refusal) => Error::Refused(refusal.to_string()),
+            PodError::Protocol(cause) => {
+                tracing::warn!(request_id, error = %cause, source = ?std::error::Error::source(&cause), "pod answered nonsense");
+                Error::Protocol(cause.to_string())
+            }
+            PodError::NeedsTunnel { .. } => Error::NeedsTunnel,
+            PodError::MissingCommand
+            | PodError::LineTooLong { .. }
+            | PodError::Request(_) => {
+                Error::Invalid(error.to_string())
+            }
+            PodError::QueueFull { .. } => Error::Other(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! HTTP in: connections, routes, credentials, limits, the error shape. Everything a request meets
+//! before and after its handler.
+
+pub mod body;
+pub mod error;
+pub mod gateway;
+pub mod metrics;
+pub mod native;
+pub mod openapi;
+pub mod routes;
+pub mod server;

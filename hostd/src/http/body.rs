@@ -1,0 +1,111 @@
+//! Bodies: reading a request's within its limit and its time, and the one body type of responses.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use runtime::BodyStream;
+
+/// Why a request body could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("body over {limit_bytes} bytes")]
+    TooLarge { limit_bytes: u32 },
+    #[error("body not complete within {wait_ms} ms")]
+    TooSlow { wait_ms: u64 },
+    #[error("connection broke while the body was read")]
+    Broken,
+}
+
+/// Read all of `body`, at most `limit_bytes`, within `wait`.
+///
+/// # Errors
+/// The first limit that is hit. A declared length over the limit fails before a byte is read.
+pub async fn read(body: Incoming, limit_bytes: u32, wait: Duration) -> Result<Bytes, ReadError> {
+    let too_large = ReadError::TooLarge { limit_bytes };
+    if body
+        .size_hint()
+        .exact()
+        .is_some_and(|n| n > u64::from(limit_bytes))
+    {
+        return Err(too_large);
+    }
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    match tokio::time::timeout(wait, Limited::new(body, limit).collect()).await {
+        Ok(Ok(all)) => Ok(all.to_bytes()),
+        Ok(Err(e)) if e.is::<LengthLimitError>() => Err(too_large),
+        Ok(Err(_)) => Err(ReadError::Broken),
+        Err(_) => Err(ReadError::TooSlow {
+            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+        }),
+    }
+}
+
+/// A response body: bytes at hand, or a stream that the host fills while it is sent.
+#[derive(Debug)]
+pub enum ResponseBody {
+    Full(Full<Bytes>),
+    Stream(BodyStream),
+}
+
+impl ResponseBody {
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::full(Bytes::new())
+    }
+
+    #[must_use]
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        Self::Full(Full::new(bytes.into()))
+    }
+}
+
+/// A stream that ended early: the connection is cut, so the client cannot take it for complete.
+#[derive(Debug, thiserror::Error)]
+#[error("response stream ended early: {0}")]
+pub struct StreamCut(String);
+
+impl From<Infallible> for StreamCut {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = StreamCut;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, StreamCut>>> {
+        match self.get_mut() {
+            Self::Full(full) => Pin::new(full).poll_frame(cx).map_err(StreamCut::from),
+            Self::Stream(stream) => stream.poll_next(cx).map(|next| {
+                next.map(|part| part.map(Frame::data).map_err(|e| StreamCut(e.to_string())))
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Full(full) => full.is_end_stream(),
+            Self::Stream(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Full(full) => full.size_hint(),
+            Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}

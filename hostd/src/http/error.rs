@@ -1,0 +1,128 @@
+//! The one error shape: `{"error": sentence, "code": stable word, "request_id": id, …}`.
+//!
+//! Handlers build the same shape in the guest; this one is for what the host refuses itself,
+//! before or instead of a handler. What happened inside goes to the log, the sentence is for the
+//! caller.
+
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, Response, StatusCode};
+use serde_json::json;
+
+use crate::http::body::ResponseBody;
+use crate::identity::AuthError;
+
+/// A refusal by the host.
+#[derive(Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    retry_after_s: Option<u32>,
+    allow: Option<String>,
+}
+
+impl ApiError {
+    #[must_use]
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            retry_after_s: None,
+            allow: None,
+        }
+    }
+
+    #[must_use]
+    pub fn not_found(path: &str) -> Self {
+        let shown: String = path.chars().take(120).collect();
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            format!("there is no endpoint {shown}; /api/openapi.json lists them all"),
+        )
+    }
+
+    #[must_use]
+    pub fn method_not_allowed(allow: &str) -> Self {
+        let mut error = Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            format!("this endpoint takes {allow}"),
+        );
+        error.allow = Some(allow.to_owned());
+        error
+    }
+
+    #[must_use]
+    pub fn too_large(limit_bytes: u32) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format!("the request body is over the {limit_bytes} bytes that this endpoint takes"),
+        )
+    }
+
+    #[must_use]
+    pub fn overloaded(retry_after_s: u32) -> Self {
+        let mut error = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "too many requests are in progress; retry shortly",
+        );
+        error.retry_after_s = Some(retry_after_s);
+        error
+    }
+
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "the server failed to answer this request; its log has the details under the request id",
+        )
+    }
+
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The response for the request with this id.
+    #[must_use]
+    pub fn into_response(self, request_id: &str) -> Response<ResponseBody> {
+        let body = json!({
+            "error": self.message,
+            "code": self.code,
+            "request_id": request_id,
+        });
+        let mut response = Response::new(ResponseBody::full(body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(allow) = self.allow.and_then(|a| HeaderValue::from_str(&a).ok()) {
+            headers.insert(ALLOW, allow);
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(
+                WWW_AUTHENTICATE,
+                HeaderValue::from_static("ApiKey, Bearer"),
+            );
+        }
+        response
+    }
+}
+
+impl From<AuthError> for ApiError {
+    fn from(error: AuthError) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, error.code(), error.to_string())
+    }
+}

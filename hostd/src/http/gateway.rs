@@ -1,0 +1,261 @@
+//! One request from head to response: route, credential, scope and limits first, then the handler.
+//!
+//! Nothing here knows what an endpoint does. A request that is refused never reaches a guest.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use runtime::{CallError, Reply, ReplyBody};
+use tracing::{error, info, warn};
+
+use crate::groups::Group;
+use crate::host::{Call, Context};
+use crate::http::body::{self, ReadError, ResponseBody};
+use crate::http::error::ApiError;
+use crate::http::native::Native;
+use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
+use crate::id;
+use crate::identity::Verified;
+use crate::services::Services;
+
+/// Header that carries the request id, both ways.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longest request id taken over from a client.
+const REQUEST_ID_BYTES_MAX: usize = 64;
+
+/// Credentials stay in the host; the rest of these are about the connection.
+const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
+
+/// Response headers that only the host sets.
+const HOST_ONLY: [&str; 5] = [
+    "connection",
+    "content-length",
+    "date",
+    "transfer-encoding",
+    "x-request-id",
+];
+
+/// Everything a request needs; shared by all connections.
+#[derive(Debug)]
+pub struct Gateway {
+    pub table: RouteTable,
+    pub groups: Vec<Group>,
+    pub native: Native,
+    pub services: Arc<Services>,
+    pub body_wait: Duration,
+}
+
+impl Gateway {
+    /// Answer one request. Never fails: whatever goes wrong is an error response.
+    pub async fn answer(&self, request: Request<Incoming>) -> Response<ResponseBody> {
+        let started = Instant::now();
+        let request_id = request_id(request.headers());
+        let method = request.method().clone();
+        let path = request.uri().path().to_owned();
+        let (route, mut response) = if let Some((name, response)) =
+            self.native.answer(&method, &path, &self.groups)
+        {
+            (name.to_owned(), response)
+        } else {
+            let (name, result) = self.route(request, &request_id).await;
+            (name, result.unwrap_or_else(|e| e.into_response(&request_id)))
+        };
+        let headers = response.headers_mut();
+        if let Ok(value) = HeaderValue::from_str(&request_id) {
+            headers.insert(REQUEST_ID, value);
+        }
+        headers.insert(
+            http::header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        let took = started.elapsed();
+        let status = response.status().as_u16();
+        self.native.metrics.record(&route, status, took);
+        // The path without its query: tokens travel there on WebSocket URLs.
+        info!(
+            request_id,
+            %method,
+            path,
+            route,
+            status,
+            took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            "request"
+        );
+        response
+    }
+
+    async fn route(
+        &self,
+        request: Request<Incoming>,
+        request_id: &str,
+    ) -> (String, Result<Response<ResponseBody>, ApiError>) {
+        let path = request.uri().path();
+        if path.len() > PATH_BYTES_MAX {
+            let error = ApiError::new(
+                StatusCode::URI_TOO_LONG,
+                "path_too_long",
+                format!("the path is over {PATH_BYTES_MAX} bytes"),
+            );
+            return ("none".into(), Err(error));
+        }
+        match self.table.find(request.method().as_str(), path) {
+            Match::None => ("none".into(), Err(ApiError::not_found(path))),
+            Match::OtherMethod(allow) => {
+                ("none".into(), Err(ApiError::method_not_allowed(&allow)))
+            }
+            Match::Found { entry, params } => (
+                entry.declared.name.clone(),
+                self.admit(entry, params, request, request_id).await,
+            ),
+        }
+    }
+
+    async fn admit(
+        &self,
+        entry: &Entry,
+        params: Vec<String>,
+        request: Request<Incoming>,
+        request_id: &str,
+    ) -> Result<Response<ResponseBody>, ApiError> {
+        let caller = self.authenticate(entry, request.headers())?;
+        let (head, incoming) = request.into_parts();
+        let limit = entry.declared.body_limit;
+        let bytes = body::read(incoming, limit, self.body_wait)
+            .await
+            .map_err(|e| refuse_body(&e))?;
+        let group = &self.groups[entry.group];
+        let record = runtime::Request {
+            id: request_id.to_owned(),
+            route: entry.route,
+            params,
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            headers: visible_headers(&head.headers),
+            body: bytes.into(),
+            caller: caller.as_ref().map(Verified::to_caller),
+        };
+        let call = Call::new(Context {
+            services: self.services.clone(),
+            group: group.name(),
+            request_id: request_id.to_owned(),
+            caller,
+        });
+        match group.call(record, call).await {
+            Ok(reply) => respond(reply),
+            Err(failure) => Err(refuse_call(&failure, request_id)),
+        }
+    }
+
+    fn authenticate(
+        &self,
+        entry: &Entry,
+        headers: &HeaderMap,
+    ) -> Result<Option<Verified>, ApiError> {
+        if entry.is_public() {
+            return Ok(None);
+        }
+        let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
+        let verified = self
+            .services
+            .auth
+            .authenticate(text(AUTHORIZATION), text(COOKIE), None)?;
+        if !entry.accepts(verified.credential()) {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "wrong_credential",
+                format!(
+                    "this endpoint does not take {}; see its security entry in /api/openapi.json",
+                    verified.credential_name()
+                ),
+            ));
+        }
+        if let Some(scope) = &entry.declared.scope
+            && !verified.has_scope(scope)
+        {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "missing_scope",
+                format!("the credential lacks the scope {scope}; add it to the key or use another one"),
+            ));
+        }
+        Ok(Some(verified))
+    }
+}
+
+fn refuse_body(error: &ReadError) -> ApiError {
+    match error {
+        ReadError::TooLarge { limit_bytes } => ApiError::too_large(*limit_bytes),
+        ReadError::TooSlow { .. } => ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "body_timeout",
+            format!("{error}; send the body without pauses"),
+        ),
+        ReadError::Broken => ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "body_incomplete",
+            "the request body ended before its end",
+        ),
+    }
+}
+
+fn refuse_call(failure: &CallError, request_id: &str) -> ApiError {
+    match failure {
+        CallError::Overloaded { retry_after_s } => {
+            warn!(request_id, "all instances busy");
+            ApiError::overloaded(*retry_after_s)
+        }
+        CallError::Deadline { ms } => ApiError::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "handler_timeout",
+            format!("the handler did not answer within {ms} ms; retry, or ask for less"),
+        ),
+        other => {
+            error!(request_id, error = %other, "handler failed");
+            ApiError::internal()
+        }
+    }
+}
+
+fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
+    let status = StatusCode::from_u16(reply.status).map_err(|_| ApiError::internal())?;
+    let body = match reply.body {
+        ReplyBody::Empty => ResponseBody::empty(),
+        ReplyBody::Bytes(bytes) => ResponseBody::full(bytes),
+        ReplyBody::Stream(stream) => ResponseBody::Stream(stream),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    for (name, value) in reply.headers {
+        if HOST_ONLY.contains(&name.as_str()) {
+            continue;
+        }
+        let name = HeaderName::try_from(name).map_err(|_| ApiError::internal())?;
+        let value = HeaderValue::try_from(value).map_err(|_| ApiError::internal())?;
+        response.headers_mut().append(name, value);
+    }
+    Ok(response)
+}
+
+fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .filter(|(name, _)| !WITHHELD.contains(name))
+        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+        .collect()
+}
+
+/// The client's own id when it is short and plain, a new one otherwise.
+fn request_id(headers: &HeaderMap) -> String {
+    headers
+        .get(REQUEST_ID)
+        .and_then(|v| v.to_str().ok())
+        .filter(|v| {
+            (1..=REQUEST_ID_BYTES_MAX).contains(&v.len())
+                && v.bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        })
+        .map_or_else(id::request_id, str::to_owned)
+}

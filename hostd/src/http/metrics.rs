@@ -1,0 +1,205 @@
+//! Prometheus text (exposition format 0.0.4) for `/metrics`: what the HTTP layer counted, what
+//! each handler's pool reports, what the process uses.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::groups::Group;
+
+/// Upper bounds of the latency histogram, in seconds.
+const BUCKETS_S: [f64; 10] = [
+    0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0,
+];
+
+/// Counters of the HTTP layer. Cheap to bump, read only by `/metrics`.
+#[derive(Debug, Default)]
+pub struct HttpMetrics {
+    by_route: Mutex<BTreeMap<(String, u16), u64>>,
+    buckets: [AtomicU64; BUCKETS_S.len() + 1],
+    duration_us: AtomicU64,
+    pub connections_open: AtomicU64,
+    pub connections_refused: AtomicU64,
+}
+
+impl HttpMetrics {
+    /// Count one answered request. `route` is a route's name, never a path that a client made up.
+    pub fn record(&self, route: &str, status: u16, took: Duration) {
+        let seconds = took.as_secs_f64();
+        let slot = BUCKETS_S
+            .iter()
+            .position(|bound| seconds <= *bound)
+            .unwrap_or(BUCKETS_S.len());
+        self.buckets[slot].fetch_add(1, Ordering::Relaxed);
+        self.duration_us.fetch_add(
+            u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
+        let mut by_route = self.by_route.lock().expect("no panic while counting");
+        match by_route.get_mut(&(route, status) as &dyn RouteKey) {
+            Some(count) => *count += 1,
+            None => {
+                by_route.insert((route.to_owned(), status), 1);
+            }
+        }
+    }
+
+    /// The whole page.
+    #[must_use]
+    pub fn render(&self, groups: &[Group]) -> String {
+        let mut page = String::with_capacity(8 << 10);
+        self.render_http(&mut page);
+        render_groups(&mut page, groups);
+        render_process(&mut page);
+        page
+    }
+
+    fn render_http(&self, page: &mut String) {
+        head(page, "hostd_http_requests_total", "counter", "Answered requests.");
+        let by_route = self.by_route.lock().expect("no panic while counting");
+        for ((route, status), count) in by_route.iter() {
+            line(page, "hostd_http_requests_total", &format!("route=\"{route}\",status=\"{status}\""), *count);
+        }
+        head(
+            page,
+            "hostd_http_request_duration_seconds",
+            "histogram",
+            "Time from the request's head to the response's head.",
+        );
+        let mut total = 0;
+        for (slot, bound) in BUCKETS_S.iter().enumerate() {
+            total += self.buckets[slot].load(Ordering::Relaxed);
+            line(page, "hostd_http_request_duration_seconds_bucket", &format!("le=\"{bound}\""), total);
+        }
+        total += self.buckets[BUCKETS_S.len()].load(Ordering::Relaxed);
+        line(page, "hostd_http_request_duration_seconds_bucket", "le=\"+Inf\"", total);
+        let sum_s = Duration::from_micros(self.duration_us.load(Ordering::Relaxed)).as_secs_f64();
+        put(page, format_args!("hostd_http_request_duration_seconds_sum {sum_s}\n"));
+        put(page, format_args!("hostd_http_request_duration_seconds_count {total}\n"));
+        for (name, kind, help, value) in [
+            ("hostd_http_connections_open", "gauge", "Open connections.", &self.connections_open),
+            ("hostd_http_connections_refused_total", "counter", "Connections refused at the limit.", &self.connections_refused),
+        ] {
+            head(page, name, kind, help);
+            put(page, format_args!("{name} {}\n", value.load(Ordering::Relaxed)));
+        }
+    }
+}
+
+/// Lets the map be searched by `(&str, u16)` without building a `String` for every request.
+trait RouteKey {
+    fn parts(&self) -> (&str, u16);
+}
+
+impl RouteKey for (&str, u16) {
+    fn parts(&self) -> (&str, u16) {
+        (self.0, self.1)
+    }
+}
+
+impl RouteKey for (String, u16) {
+    fn parts(&self) -> (&str, u16) {
+        (&self.0, self.1)
+    }
+}
+
+impl<'a> std::borrow::Borrow<dyn RouteKey + 'a> for (String, u16) {
+    fn borrow(&self) -> &(dyn RouteKey + 'a) {
+        self
+    }
+}
+
+impl PartialEq for dyn RouteKey + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for dyn RouteKey + '_ {}
+
+impl PartialOrd for dyn RouteKey + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for dyn RouteKey + '_ {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+fn render_groups(page: &mut String, groups: &[Group]) {
+    let snapshots: Vec<_> = groups.iter().map(|g| (g.name(), g.metrics())).collect();
+    type Read = fn(&runtime::Metrics) -> u64;
+    let series: [(&str, &str, &str, Read); 9] = [
+        ("hostd_handler_calls_total", "counter", "Calls into the handler.", |m| m.calls),
+        ("hostd_handler_call_microseconds_total", "counter", "Time spent in calls.", |m| m.call_us),
+        ("hostd_handler_traps_total", "counter", "Calls that trapped.", |m| m.traps),
+        ("hostd_handler_deadlines_total", "counter", "Calls cut at their deadline.", |m| m.deadlines),
+        ("hostd_handler_overloads_total", "counter", "Calls refused because all instances were busy.", |m| m.overloads),
+        ("hostd_handler_instances_created_total", "counter", "Instances created.", |m| m.instances_created),
+        ("hostd_handler_instances_retired_total", "counter", "Instances retired.", |m| m.instances_retired),
+        ("hostd_handler_instances_idle", "gauge", "Instances waiting for a call.", |m| m.instances_idle),
+        ("hostd_handler_calls_in_flight", "gauge", "Calls in progress.", |m| m.in_flight),
+    ];
+    for (name, kind, help, read) in series {
+        head(page, name, kind, help);
+        for (group, metrics) in &snapshots {
+            line(page, name, &format!("handler=\"{group}\""), read(metrics));
+        }
+    }
+}
+
+fn render_process(page: &mut String) {
+    let Some(resident) = resident_bytes() else {
+        return;
+    };
+    head(page, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.");
+    put(page, format_args!("process_resident_memory_bytes {resident}\n"));
+}
+
+/// Second field of `/proc/self/statm`, in pages of 4 KiB; None where there is no such file.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+fn head(page: &mut String, name: &str, kind: &str, help: &str) {
+    put(page, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+}
+
+fn line(page: &mut String, name: &str, labels: &str, value: u64) {
+    put(page, format_args!("{name}{{{labels}}} {value}\n"));
+}
+
+fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+    page.write_fmt(text).expect("writing to a String never fails");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histogram_is_cumulative_and_routes_are_counted() {
+        let metrics = HttpMetrics::default();
+        metrics.record("devices.list", 200, Duration::from_micros(50));
+        metrics.record("devices.list", 200, Duration::from_millis(3));
+        metrics.record("devices.list", 404, Duration::from_secs(60));
+        let page = metrics.render(&[]);
+        for expected in [
+            "hostd_http_requests_total{route=\"devices.list\",status=\"200\"} 2",
+            "hostd_http_requests_total{route=\"devices.list\",status=\"404\"} 1",
+            "hostd_http_request_duration_seconds_bucket{le=\"0.0001\"} 1",
+            "hostd_http_request_duration_seconds_bucket{le=\"0.005\"} 2",
+            "hostd_http_request_duration_seconds_bucket{le=\"+Inf\"} 3",
+            "hostd_http_request_duration_seconds_count 3",
+        ] {
+            assert!(page.lines().any(|l| l == expected), "{expected}\n{page}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use serde_json::json;
+
+use crate::groups::Group;
+use crate::http::body::ResponseBody;
+use crate::http::metrics::HttpMetrics;
+
+/// Readiness, metrics and the document that never changes while the process runs.
+#[derive(Debug)]
+pub struct Native {
+    ready: AtomicBool,
+    openapi: Bytes,
+    pub metrics: HttpMetrics,
+}
+
+impl Native {
+    #[must_use]
+    pub fn new(openapi: String) -> Self {
+        Self {
+            ready: AtomicBool::new(false),
+            openapi: openapi.into(),
+            metrics: HttpMetrics::default(),
+        }
+    }
+
+    /// `/readyz` answers 200 from `true` on, 503 from `false` on (draining).
+    pub fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Release);
+    }
+
+    /// Route name and response, or None when the path is not one of ours.
+    #[must_use]
+    pub fn answer(
+        &self,
+        method: &http::Method,
+        path: &str,
+        groups: &[Group],
+    ) -> Option<(&'static str, Response<ResponseBody>)> {
+        if !matches!(*method, http::Method::GET | http::Method::HEAD) {
+            return None;
+        }
+        Some(match path {
+            "/healthz" => (
+                "healthz",
+                reply(StatusCode::OK, "application/json", json!({"status": "ok"}).to_string()),
+            ),
+            "/readyz" if self.ready.load(Ordering::Acquire) => (
+                "readyz",
+                reply(StatusCode::OK, "application/json", json!({"status": "ready"}).to_string()),
+            ),
+            "/readyz" => (
+                "readyz",
+                reply(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "application/json",
+                    json!({"status": "not ready"}).to_string(),
+                ),
+            ),
+            "/metrics" => (
+                "metrics",
+                reply(
+                    StatusCode::OK,
+                    "text/plain; version=0.0.4; charset=utf-8",
+                    self.metrics.render(groups),
+                ),
+            ),
+            "/api/openapi.json" => (
+                "openapi",
+                reply(StatusCode::OK, "application/json", self.openapi.clone()),
+            ),
+            _ => return None,
+        })
+    }
+}
+
+fn reply(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Bytes>,
+) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::full(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,256 @@
+//! The route table: built from what the handlers declare, matched segment by segment.
+
+use std::collections::HashMap;
+
+use runtime::{Credential, Credentials, Route};
+
+/// Path prefix of every handler route.
+pub const API_BASE: &str = "/api";
+
+/// `/api/benchpod/…` is `/api/bench/…` for published clients.
+const ALIAS: (&str, &str) = ("benchpod", "bench");
+
+/// Longest accepted path in bytes.
+pub const PATH_BYTES_MAX: usize = 2048;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    /// `{name}`: one segment.
+    Param,
+    /// `{name...}`: the rest of the path.
+    Rest,
+}
+
+/// One route of one handler group.
+#[derive(Debug)]
+pub struct Entry {
+    /// Index into the list of loaded groups.
+    pub group: usize,
+    /// Index into that group's routes.
+    pub route: u32,
+    pub declared: Route,
+    segments: Vec<Segment>,
+}
+
+/// Why routes cannot form a table.
+#[derive(Debug, thiserror::Error)]
+pub enum RouteError {
+    #[error("route {name}: pattern {pattern} is malformed: {reason}")]
+    Pattern {
+        name: String,
+        pattern: String,
+        reason: &'static str,
+    },
+    #[error("routes {first} and {second} both answer {method} {pattern}")]
+    Twice {
+        first: String,
+        second: String,
+        method: String,
+        pattern: String,
+    },
+    #[error("route {name}: {method} is not a method hostd serves")]
+    Method { name: String, method: String },
+}
+
+/// What a path and method led to.
+#[derive(Debug)]
+pub enum Match<'t> {
+    Found {
+        entry: &'t Entry,
+        params: Vec<String>,
+    },
+    /// The path exists for other methods: the `Allow` value.
+    OtherMethod(String),
+    None,
+}
+
+/// All routes, by number of segments for a short linear search.
+#[derive(Debug, Default)]
+pub struct RouteTable {
+    by_length: HashMap<usize, Vec<Entry>>,
+    open_ended: Vec<Entry>,
+}
+
+impl RouteTable {
+    /// Add every route of group number `group`.
+    ///
+    /// # Errors
+    /// A malformed pattern, an unknown method, or a route that another one hides.
+    pub fn add(&mut self, group: usize, routes: &[Route]) -> Result<(), RouteError> {
+        for (index, declared) in (0u32..).zip(routes) {
+            if !matches!(
+                declared.method.as_str(),
+                "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+            ) {
+                return Err(RouteError::Method {
+                    name: declared.name.clone(),
+                    method: declared.method.clone(),
+                });
+            }
+            let segments = parse(declared)?;
+            let open = segments.last() == Some(&Segment::Rest);
+            let list = if open {
+                &mut self.open_ended
+            } else {
+                self.by_length.entry(segments.len()).or_default()
+            };
+            if let Some(twin) = list
+                .iter()
+                .find(|e| e.declared.method == declared.method && e.segments == segments)
+            {
+                return Err(RouteError::Twice {
+                    first: twin.declared.name.clone(),
+                    second: declared.name.clone(),
+                    method: declared.method.clone(),
+                    pattern: declared.pattern.clone(),
+                });
+            }
+            list.push(Entry {
+                group,
+                route: index,
+                declared: declared.clone(),
+                segments,
+            });
+            // Literals before placeholders, so that the first hit is the most specific one.
+            list.sort_by_key(|e| {
+                e.segments
+                    .iter()
+                    .map(|s| !matches!(s, Segment::Literal(_)))
+                    .collect::<Vec<_>>()
+            });
+        }
+        Ok(())
+    }
+
+    /// Every route, in no promised order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.by_length.values().flatten().chain(&self.open_ended)
+    }
+
+    /// Find the route for a request. `HEAD` is answered by `GET`.
+    #[must_use]
+    pub fn find(&self, method: &str, path: &str) -> Match<'_> {
+        let Some(below) = path
+            .strip_prefix(API_BASE)
+            .and_then(|rest| rest.strip_prefix('/'))
+        else {
+            return Match::None;
+        };
+        let mut parts: Vec<&str> = below.split('/').collect();
+        if parts[0] == ALIAS.0 {
+            parts[0] = ALIAS.1;
+        }
+        let method = if method == "HEAD" { "GET" } else { method };
+        let mut allow: Vec<&str> = Vec::new();
+        let same_length = self.by_length.get(&parts.len()).into_iter().flatten();
+        for entry in same_length.chain(&self.open_ended) {
+            let Some(params) = entry.matches(&parts) else {
+                continue;
+            };
+            if entry.declared.method == method {
+                return Match::Found { entry, params };
+            }
+            allow.push(&entry.declared.method);
+        }
+        if allow.is_empty() {
+            return Match::None;
+        }
+        allow.sort_unstable();
+        allow.dedup();
+        Match::OtherMethod(allow.join(", "))
+    }
+}
+
+impl Entry {
+    fn matches(&self, parts: &[&str]) -> Option<Vec<String>> {
+        let mut params = Vec::new();
+        for (i, segment) in self.segments.iter().enumerate() {
+            match segment {
+                Segment::Literal(text) => {
+                    if parts.get(i)? != text {
+                        return None;
+                    }
+                }
+                Segment::Param => params.push(percent_decode(parts.get(i)?)?),
+                Segment::Rest => {
+                    let rest = parts.get(i..).filter(|r| !r.is_empty())?.join("/");
+                    params.push(percent_decode(&rest)?);
+                    return Some(params);
+                }
+            }
+        }
+        (parts.len() == self.segments.len()).then_some(params)
+    }
+
+    /// Whether the route takes this kind of credential.
+    #[must_use]
+    pub fn accepts(&self, credential: Credential) -> bool {
+        let bit = match credential {
+            Credential::ApiKey => Credentials::API_KEY,
+            Credential::UserSession => Credentials::USER_SESSION,
+            Credential::CloudSession => Credentials::CLOUD_SESSION,
+        };
+        self.declared.credentials.contains(bit)
+    }
+
+    /// Whether the route needs no credential at all.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.declared.credentials == Credentials::empty()
+    }
+}
+
+fn parse(route: &Route) -> Result<Vec<Segment>, RouteError> {
+    let bad = |reason| RouteError::Pattern {
+        name: route.name.clone(),
+        pattern: route.pattern.clone(),
+        reason,
+    };
+    let below = route
+        .pattern
+        .strip_prefix('/')
+        .ok_or_else(|| bad("it must start with /"))?;
+    let mut segments = Vec::new();
+    for part in below.split('/') {
+        if segments.last() == Some(&Segment::Rest) {
+            return Err(bad("nothing may follow {name...}"));
+        }
+        segments.push(match part.strip_prefix('{') {
+            None if part.is_empty() => return Err(bad("a segment is empty")),
+            None if part.contains(['{', '}']) => return Err(bad("a brace is misplaced")),
+            None => Segment::Literal(part.to_owned()),
+            Some(name) => match name.strip_suffix("...}") {
+                Some(_) => Segment::Rest,
+                None if name.ends_with('}') => Segment::Param,
+                None => return Err(bad("a brace is not closed")),
+            },
+        });
+    }
+    Ok(segments)
+}
+
+/// Percent-decode one segment; None when it is not UTF-8, malformed, or empty.
+fn percent_decode(text: &str) -> Option<String> {
+    if text.is_empty() {
+        return None;
+    }
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(b) = rest.next() {
+        if b == b'%' {
+            let digit = |b: u8| char::from(b).to_digit(16);
+            let value = digit(rest.next()?)? * 16 + digit(rest.next()?)?;
+            bytes.push(u8::try_from(value).ok()?);
+        } else {
+            bytes.push(b);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests;

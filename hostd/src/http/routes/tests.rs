@@ -1,0 +1,100 @@
+//! Route patterns and matching.
+
+use super::*;
+
+fn route(name: &str, method: &str, pattern: &str) -> Route {
+    Route {
+        name: name.into(),
+        method: method.into(),
+        pattern: pattern.into(),
+        credentials: Credentials::API_KEY,
+        scope: None,
+        body_limit: 0,
+        summary: String::new(),
+        openapi: "{}".into(),
+    }
+}
+
+fn table() -> RouteTable {
+    let mut table = RouteTable::default();
+    table
+        .add(
+            0,
+            &[
+                route("any", "GET", "/bench/devices/{id}"),
+                route("drop", "DELETE", "/bench/devices/{id}"),
+                route("fixed", "GET", "/bench/devices/all"),
+                route("file", "GET", "/builds/{job}/artifacts/{name...}"),
+            ],
+        )
+        .unwrap();
+    table
+}
+
+fn found(method: &str, path: &str) -> Option<(String, Vec<String>)> {
+    match table().find(method, path) {
+        Match::Found { entry, params } => Some((entry.declared.name.clone(), params)),
+        _ => None,
+    }
+}
+
+#[test]
+fn placeholders_literals_rest_and_alias() {
+    let hit = |name: &str, params: &[&str]| {
+        Some((name.to_owned(), params.iter().map(|p| (*p).to_owned()).collect()))
+    };
+    for (method, path, expected) in [
+        ("GET", "/api/bench/devices/x1", hit("any", &["x1"])),
+        ("HEAD", "/api/bench/devices/x1", hit("any", &["x1"])),
+        ("GET", "/api/bench/devices/all", hit("fixed", &[])),
+        ("GET", "/api/benchpod/devices/x1", hit("any", &["x1"])),
+        ("GET", "/api/bench/devices/a%20b", hit("any", &["a b"])),
+        (
+            "GET",
+            "/api/builds/7/artifacts/out/fw.elf",
+            hit("file", &["7", "out/fw.elf"]),
+        ),
+        ("GET", "/api/bench/devices/", None),
+        ("GET", "/api/bench/devices/%ff", None),
+        ("GET", "/api/bench/devices/%2", None),
+        ("GET", "/api/builds/7/artifacts", None),
+        ("GET", "/bench/devices/x1", None),
+        ("GET", "/apiary/bench/devices/x1", None),
+        ("GET", "/api", None),
+    ] {
+        assert_eq!(found(method, path), expected, "{method} {path}");
+    }
+}
+
+#[test]
+fn other_method_lists_what_is_allowed() {
+    match table().find("PUT", "/api/bench/devices/x1") {
+        Match::OtherMethod(allow) => assert_eq!(allow, "DELETE, GET"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bad_tables_are_refused() {
+    for (pattern, reason) in [
+        ("devices", "start with /"),
+        ("/a//b", "empty"),
+        ("/a/{id", "not closed"),
+        ("/a/x{id}", "misplaced"),
+        ("/a/{rest...}/b", "follow"),
+    ] {
+        let error = RouteTable::default()
+            .add(0, &[route("r", "GET", pattern)])
+            .unwrap_err();
+        assert!(error.to_string().contains(reason), "{pattern}: {error}");
+    }
+    let twice = [route("a", "GET", "/x/{id}"), route("b", "GET", "/x/{name}")];
+    assert!(matches!(
+        RouteTable::default().add(0, &twice),
+        Err(RouteError::Twice { .. })
+    ));
+    assert!(matches!(
+        RouteTable::default().add(0, &[route("a", "FETCH", "/x")]),
+        Err(RouteError::Method { .. })
+    ));
+}

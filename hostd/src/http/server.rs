@@ -1,0 +1,123 @@
+//! The accept loop: HTTP/1.1 and HTTP/2 (prior knowledge) on one port, with limits on connections,
+//! heads and idle time, and an orderly drain.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tracing::{debug, warn};
+
+use crate::config::HttpConfig;
+use crate::http::gateway::Gateway;
+
+/// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Most header fields in one head.
+const HEADERS_MAX: usize = 100;
+
+/// Streams at once on one HTTP/2 connection.
+const STREAMS_MAX: u32 = 200;
+
+/// Serve `listener` until `stop` resolves, then drain: no new connections, open requests get
+/// `config.drain_ms`, and what is left is cut.
+///
+/// # Errors
+/// None while running: a failed accept is logged and retried.
+pub async fn serve(
+    listener: TcpListener,
+    gateway: Arc<Gateway>,
+    config: &HttpConfig,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let builder = builder(config);
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(config.connections_max as usize));
+    tokio::pin!(stop);
+    loop {
+        let stream = tokio::select! {
+            () = &mut stop => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(e) => {
+                    warn!(error = %e, "failed to accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            },
+        };
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            gateway
+                .native
+                .metrics
+                .connections_refused
+                .fetch_add(1, Ordering::Relaxed);
+            drop(stream);
+            continue;
+        };
+        prepare(&stream);
+        let service = {
+            let gateway = gateway.clone();
+            service_fn(move |request| {
+                let gateway = gateway.clone();
+                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+            })
+        };
+        let connection = builder
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
+        let connection = graceful.watch(connection);
+        let gateway = gateway.clone();
+        tokio::spawn(async move {
+            let open = &gateway.native.metrics.connections_open;
+            open.fetch_add(1, Ordering::Relaxed);
+            if let Err(e) = connection.await {
+                debug!(error = %e, "connection ended");
+            }
+            open.fetch_sub(1, Ordering::Relaxed);
+            drop(place);
+        });
+    }
+    drop(listener);
+    gateway.native.set_ready(false);
+    let drain = Duration::from_millis(config.drain_ms);
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+        warn!(drain_ms = config.drain_ms, "cutting connections that did not drain");
+    }
+    Ok(())
+}
+
+fn prepare(stream: &TcpStream) {
+    if let Err(e) = stream.set_nodelay(true) {
+        debug!(error = %e, "failed to disable Nagle's algorithm");
+    }
+}
+
+fn builder(config: &HttpConfig) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(Duration::from_millis(config.head_wait_ms))
+        .max_buf_size(config.head_bytes_max as usize)
+        .max_headers(HEADERS_MAX)
+        .keep_alive(true)
+        .pipeline_flush(true);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(config.head_bytes_max)
+        .keep_alive_interval(Duration::from_millis(config.head_wait_ms))
+        .keep_alive_timeout(Duration::from_millis(config.head_wait_ms));
+    builder
+}

@@ -1,0 +1,166 @@
+//! `hostd serve`: open the store, load the handlers, attach the pods, answer until told to stop,
+//! and leave everything in order.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tracing::info;
+
+use crate::bench::Bench;
+use crate::captures::Captures;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::demo;
+use crate::groups::{self, Embedded};
+use crate::http::gateway::Gateway;
+use crate::http::native::Native;
+use crate::http::{openapi, server};
+use crate::identity::Identity;
+use crate::logging;
+use crate::services::Services;
+use crate::store::Store;
+
+/// Threads for blocking work (store reads, password hashing, segment files).
+const BLOCKING_THREADS_MAX: usize = 16;
+
+/// What `serve` was asked for beside the configuration.
+#[derive(Debug)]
+pub struct Options {
+    /// Demo organisation, key and simulated device; only on a loopback address.
+    pub demo: bool,
+    /// Written once requests are answered.
+    pub ready_file: Option<PathBuf>,
+}
+
+/// Serve until SIGINT or SIGTERM.
+///
+/// # Errors
+/// Whatever keeps the server from starting; once it runs, only a failed shutdown.
+pub fn run(
+    mut config: Config,
+    options: &Options,
+    handlers: &'static [Embedded],
+) -> anyhow::Result<()> {
+    logging::init(&config.log).context("set up the log")?;
+    if options.demo {
+        demo::prepare(&mut config)?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .enable_all()
+        .build()
+        .context("start the async runtime")?;
+    runtime.block_on(serve(config, options, handlers))
+}
+
+async fn serve(
+    config: Config,
+    options: &Options,
+    handlers: &'static [Embedded],
+) -> anyhow::Result<()> {
+    let stop = stop_signal().context("listen for signals")?;
+    let services = Arc::new(open(&config).await?);
+    let first = services
+        .auth
+        .bootstrap()
+        .await
+        .context("set up the first organisation")?;
+    services.bench.load().await.context("read the devices")?;
+    let demo = if options.demo {
+        Some(demo::ensure(&services).await?)
+    } else {
+        None
+    };
+    services
+        .bench
+        .attach(&config.devices, &services.auth.default_org())
+        .await
+        .context("attach the configured devices")?;
+    let gateway = Arc::new(gateway(&config, handlers, &services).context("load the handlers")?);
+    let listener = TcpListener::bind(&config.http.listen)
+        .await
+        .with_context(|| format!("listen on {}", config.http.listen))?;
+    let address = listener.local_addr().context("read the listen address")?;
+    let url = format!("http://{address}");
+    gateway.native.set_ready(true);
+    info!(url, "serving");
+    if let Some(code) = first.sign_in_code {
+        demo::print_sign_in(&url, &code);
+    }
+    if let Some(demo) = &demo {
+        services.bench.wait_online(demo::ONLINE_WAIT).await;
+        demo::print_welcome(&url, demo, &services);
+    }
+    if let Some(path) = &options.ready_file {
+        demo::write_ready_file(path, &url, demo.as_ref(), &services)
+            .await
+            .with_context(|| format!("write {}", path.display()))?;
+    }
+    server::serve(listener, gateway.clone(), &config.http, stop)
+        .await
+        .context("serve")?;
+    services.captures.stop().await;
+    services.bench.stop();
+    services.store.close().await.context("close the store")?;
+    info!("stopped");
+    Ok(())
+}
+
+async fn open(config: &Config) -> anyhow::Result<Services> {
+    let dir = &config.data_dir;
+    std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
+    let clock = Clock::system();
+    let store = Store::open(dir, config.store.cache_mib)
+        .with_context(|| format!("open the store in {}", dir.display()))?;
+    let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
+        .await
+        .context("read keys and users")?;
+    let bench = Arc::new(Bench::new(store.clone(), clock.clone()));
+    let captures = Captures::open(
+        dir,
+        &config.captures,
+        store.clone(),
+        clock.clone(),
+        bench.clone(),
+    )
+    .await
+    .context("open the captures")?;
+    Ok(Services {
+        clock,
+        store,
+        auth,
+        bench,
+        captures,
+    })
+}
+
+fn gateway(
+    config: &Config,
+    handlers: &'static [Embedded],
+    services: &Arc<Services>,
+) -> anyhow::Result<Gateway> {
+    let (groups, table) = groups::load(&config.handlers, handlers, services)?;
+    let document = openapi::document(&table)?;
+    Ok(Gateway {
+        table,
+        groups,
+        native: Native::new(document.to_string()),
+        services: services.clone(),
+        body_wait: Duration::from_millis(config.http.body_wait_ms),
+    })
+}
+
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,19 @@
+//! What every request can reach, built once at start.
+
+use std::sync::Arc;
+
+use crate::bench::Bench;
+use crate::captures::Captures;
+use crate::clock::Clock;
+use crate::identity::Identity;
+use crate::store::Store;
+
+/// Shared by all requests; each part guards itself.
+#[derive(Debug)]
+pub struct Services {
+    pub clock: Clock,
+    pub store: Store,
+    pub auth: Identity,
+    pub bench: Arc<Bench>,
+    pub captures: Arc<Captures>,
+}

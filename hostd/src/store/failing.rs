@@ -1,1 +1,0 @@
-//! A disk for tests that fails after a number of operations and forgets what was not synced.

@@ -1,0 +1,215 @@
+//! The store on a disk that fails, and on one that loses power.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use redb::StorageBackend;
+
+use super::super::database::builder;
+use super::*;
+
+/// What a test disk holds. Clones are the same disk.
+#[derive(Debug, Clone, Default)]
+struct Disk(Arc<Mutex<Content>>);
+
+#[derive(Debug, Default)]
+struct Content {
+    /// What a reader sees.
+    live: Vec<u8>,
+    /// What was there at the last sync.
+    durable: Vec<u8>,
+    /// Writes since then: some, all or none of them survive a power loss.
+    unsynced: Vec<(usize, Vec<u8>)>,
+    /// Changes until the disk starts to fail; none = never.
+    good_changes: Option<u32>,
+    changes: u32,
+}
+
+impl Content {
+    fn change(&mut self) -> io::Result<()> {
+        self.changes += 1;
+        match &mut self.good_changes {
+            Some(0) => Err(io::ErrorKind::StorageFull.into()),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Disk {
+    fn with<T>(&self, f: impl FnOnce(&mut Content) -> T) -> T {
+        f(&mut self.0.lock().unwrap())
+    }
+
+    fn fail_after(&self, good_changes: Option<u32>) {
+        self.with(|c| c.good_changes = good_changes);
+    }
+
+    /// The disk as it may be after a power loss, chosen by `seed`.
+    fn after_power_loss(&self, seed: u64) -> Self {
+        let mut random = seed | 1;
+        self.with(|c| {
+            let mut image = c.durable.clone();
+            for (offset, data) in &c.unsynced {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let end = offset + data.len();
+                if random % 2 == 0 && end <= image.len() {
+                    image[*offset..end].copy_from_slice(data);
+                }
+            }
+            let content = Content {
+                live: image.clone(),
+                durable: image,
+                ..Content::default()
+            };
+            Self(Arc::new(Mutex::new(content)))
+        })
+    }
+
+    fn open(&self) -> Result<Store, StoreError> {
+        let disk = self.clone();
+        Store::start(Box::new(move || {
+            builder(1 << 20)
+                .create_with_backend(disk.clone())
+                .map_err(StoreError::from_redb)
+        }))
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        self.with(|c| Ok(c.live.len() as u64))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.with(|c| {
+            let from = usize::try_from(offset).unwrap();
+            let there = c.live.get(from..from + out.len());
+            out.copy_from_slice(there.ok_or(io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        })
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.with(|c| {
+            c.change()?;
+            let len = usize::try_from(len).unwrap();
+            c.live.resize(len, 0);
+            // A change of length is taken to be durable at once; redb syncs after it anyway.
+            c.durable.resize(len, 0);
+            Ok(())
+        })
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.with(|c| {
+            c.change()?;
+            c.durable = c.live.clone();
+            c.unsynced.clear();
+            Ok(())
+        })
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.with(|c| {
+            c.change()?;
+            let offset = usize::try_from(offset).unwrap();
+            c.live[offset..offset + data.len()].copy_from_slice(data);
+            c.unsynced.push((offset, data.to_vec()));
+            Ok(())
+        })
+    }
+}
+
+/// Write numbered entries until one fails or `count` are written; how many were acknowledged.
+async fn fill(store: &Store, count: u32) -> u32 {
+    for n in 0..count {
+        let data = vec![n.to_le_bytes()[0]; 700];
+        if store.kv_put(&space(), &format!("{n:04}"), data).await.is_err() {
+            return n;
+        }
+    }
+    count
+}
+
+async fn check(store: &Store, acknowledged: u32, context: &str) {
+    for n in 0..acknowledged {
+        let found = value(store, &format!("{n:04}")).await;
+        assert_eq!(found, Some(vec![n.to_le_bytes()[0]; 700]), "{context}: {n} of {acknowledged}");
+    }
+    // At most the write in flight may be there beyond what was acknowledged.
+    let beyond = format!("{:04}", acknowledged + 1);
+    assert_eq!(value(store, &beyond).await, None, "{context}");
+}
+
+#[tokio::test]
+async fn acknowledged_writes_survive_a_power_loss_at_any_point() {
+    let whole = Disk::default();
+    let store = whole.open().unwrap();
+    assert_eq!(fill(&store, 12).await, 12);
+    store.close().await.unwrap();
+    let changes = whole.with(|c| c.changes);
+    for point in 0..changes {
+        let disk = Disk::default();
+        disk.fail_after(Some(point));
+        let acknowledged = match disk.open() {
+            Ok(store) => fill(&store, 12).await,
+            Err(_) => 0,
+        };
+        for seed in 1..=3 {
+            let after = disk.after_power_loss(seed * 0x9e37_79b9 + u64::from(point));
+            let store = match after.open() {
+                Ok(store) => store,
+                // Before the first commit there is nothing to lose.
+                Err(e) if acknowledged == 0 => {
+                    assert!(matches!(e, StoreError::Storage { .. } | StoreError::Corrupt { .. }), "{e:?}");
+                    continue;
+                }
+                Err(e) => panic!("lost {acknowledged} writes at point {point}: {e:?}"),
+            };
+            check(&store, acknowledged, &format!("point {point}, seed {seed}")).await;
+            store.kv_put(&space(), "after", vec![1]).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_the_store_recovers_when_there_is_room() {
+    let disk = Disk::default();
+    let store = disk.open().unwrap();
+    assert_eq!(fill(&store, 5).await, 5);
+    disk.fail_after(Some(0));
+    let error = store.kv_put(&space(), "more", vec![1]).await.unwrap_err();
+    assert!(matches!(&error, KvError::Store(StoreError::Full { .. })), "{error:?}");
+    assert_eq!(error.to_string(), "write the store: the disk is full");
+    assert!(store.kv_put(&space(), "more", vec![1]).await.is_err());
+    disk.fail_after(None);
+    store.kv_put(&space(), "more", vec![2]).await.unwrap();
+    check(&store, 5, "after recovery").await;
+    assert_eq!(value(&store, "more").await, Some(vec![2]));
+    store.close().await.unwrap();
+    check(&disk.open().unwrap(), 5, "after reopening").await;
+}
+
+#[tokio::test]
+async fn all_writers_of_a_failed_commit_are_told() {
+    let disk = Disk::default();
+    let store = disk.open().unwrap();
+    disk.fail_after(Some(0));
+    let write = |n: u32| {
+        let store = store.clone();
+        async move { store.kv_put(&space(), &n.to_string(), vec![1]).await }
+    };
+    let results = tokio::join!(write(1), write(2), write(3));
+    assert!(results.0.is_err() && results.1.is_err() && results.2.is_err());
+    disk.fail_after(None);
+    write(4).await.unwrap();
+    for gone in ["1", "2", "3"] {
+        assert_eq!(value(&store, gone).await, None);
+    }
+}

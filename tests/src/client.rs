@@ -1,0 +1,165 @@
+//! A plain HTTP client that never fails on a status and keeps the whole answer.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::{Method, Request};
+
+/// Largest answer a test reads.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+
+/// Talks to one server with one credential.
+#[derive(Debug, Clone)]
+pub struct Client {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+/// Status, headers and body of one answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub text: String,
+}
+
+impl Client {
+    #[must_use]
+    pub fn new(url: &str) -> Self {
+        Self {
+            agent: Agent::config_builder()
+                .http_status_as_error(false)
+                .allow_non_standard_methods(true)
+                .build()
+                .into(),
+            url: url.to_owned(),
+            headers: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn with_authorization(self, value: &str) -> Self {
+        self.with_header("authorization", value)
+    }
+
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// # Errors
+    /// No answer at all.
+    pub fn get(&self, path: &str) -> Result<Reply> {
+        self.send("GET", path, None)
+    }
+
+    /// # Errors
+    /// No answer at all.
+    pub fn delete(&self, path: &str) -> Result<Reply> {
+        self.send("DELETE", path, None)
+    }
+
+    /// # Errors
+    /// No answer at all.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.send("POST", path, Some(&body.to_string()))
+    }
+
+    /// # Errors
+    /// No answer at all.
+    pub fn patch(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.send("PATCH", path, Some(&body.to_string()))
+    }
+
+    /// Send `body` as JSON, whatever it holds.
+    ///
+    /// # Errors
+    /// No answer at all.
+    pub fn send(&self, method: &str, path: &str, body: Option<&str>) -> Result<Reply> {
+        let method = Method::from_bytes(method.as_bytes())?;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let answer = match body {
+            Some(body) => {
+                let typed = self.headers.iter().any(|(name, _)| name == "content-type");
+                if !typed {
+                    request = request.header("content-type", "application/json");
+                }
+                self.agent.run(request.body(body.to_owned())?)
+            }
+            None => self.agent.run(request.body(())?),
+        };
+        let mut answer = answer.with_context(|| format!("request {path}"))?;
+        let headers = answer
+            .headers()
+            .iter()
+            .map(|(name, value)| {
+                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                (name.as_str().to_owned(), value)
+            })
+            .collect();
+        Ok(Reply {
+            status: answer.status().as_u16(),
+            headers,
+            text: answer
+                .body_mut()
+                .with_config()
+                .limit(ANSWER_BYTES_MAX)
+                .read_to_string()
+                .context("read the answer")?,
+        })
+    }
+}
+
+impl Reply {
+    /// The body as JSON.
+    ///
+    /// # Panics
+    /// The body is not JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|e| panic!("{e} in the {} answer {:?}", self.status, self.text))
+    }
+
+    /// First value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
+    }
+
+    /// The JSON body, after a check of the status.
+    ///
+    /// # Panics
+    /// The status is another one.
+    #[must_use]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        if self.text.is_empty() {
+            return Value::Null;
+        }
+        self.json()
+    }
+
+    /// Assert an error answer in the one shape, with this status and code.
+    ///
+    /// # Panics
+    /// Anything is different.
+    pub fn expect_error(&self, status: u16, code: &str) {
+        let body = self.expect(status);
+        assert_eq!(body["code"], code, "{}", self.text);
+        let sentence = body["error"].as_str().expect("error is a sentence");
+        assert!(sentence.len() > 10, "{sentence}");
+        let id = body["request_id"].as_str().expect("request id");
+        assert_eq!(self.header("x-request-id"), Some(id), "{}", self.text);
+    }
+}

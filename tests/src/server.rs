@@ -1,0 +1,220 @@
+//! One `hostd serve` process on a free port with a data folder of its own.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::client::Client;
+
+/// Start-up takes milliseconds; this only ends a test whose server hangs.
+const START_WAIT: Duration = Duration::from_secs(60);
+
+/// Between two looks at the ready file.
+const POLL: Duration = Duration::from_millis(2);
+
+/// A running server. Killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    dir: Dir,
+    pub url: String,
+    pub api_key: String,
+    /// Ids of the demo bench's devices.
+    pub devices: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Dir {
+    Own(TempDir),
+    Given(PathBuf),
+}
+
+impl Server {
+    /// The demo bench in a fresh folder.
+    ///
+    /// # Errors
+    /// The binary is missing or does not get ready.
+    pub fn demo() -> Result<Self> {
+        Self::start(Dir::Own(tempfile::tempdir()?), &[])
+    }
+
+    /// The demo bench in a fresh folder with more arguments.
+    ///
+    /// # Errors
+    /// The binary is missing or does not get ready.
+    pub fn demo_with(args: &[&str]) -> Result<Self> {
+        Self::start(Dir::Own(tempfile::tempdir()?), args)
+    }
+
+    /// The demo bench on a folder that outlives it.
+    ///
+    /// # Errors
+    /// The binary is missing or does not get ready.
+    pub fn demo_in(dir: &Path) -> Result<Self> {
+        Self::start(Dir::Given(dir.to_owned()), &[])
+    }
+
+    fn start(dir: Dir, args: &[&str]) -> Result<Self> {
+        let path = dir.path().to_owned();
+        let ready = path.join("ready.json");
+        if ready.exists() {
+            std::fs::remove_file(&ready)?;
+        }
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(path.join("log.txt"))?;
+        let mut child = Command::new(binary()?)
+            .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+            .arg("--data-dir")
+            .arg(path.join("data"))
+            .arg("--ready-file")
+            .arg(&ready)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .context("start hostd")?;
+        let started = Instant::now();
+        let text = loop {
+            if let Ok(text) = std::fs::read_to_string(&ready)
+                && text.ends_with('\n')
+            {
+                break text;
+            }
+            if let Some(status) = child.try_wait()? {
+                bail!("hostd ended with {status}: {}", read_log(&path));
+            }
+            if started.elapsed() > START_WAIT {
+                child.kill()?;
+                bail!("hostd did not get ready: {}", read_log(&path));
+            }
+            std::thread::sleep(POLL);
+        };
+        let ready: Value = serde_json::from_str(&text).context("read the ready file")?;
+        let text = |v: &Value| v.as_str().map(str::to_owned).context("ready file member");
+        Ok(Self {
+            url: text(&ready["url"])?,
+            api_key: text(&ready["api_key"])?,
+            devices: ready["devices"]
+                .as_array()
+                .context("devices in the ready file")?
+                .iter()
+                .map(|d| text(&d["id"]))
+                .collect::<Result<_>>()?,
+            child,
+            dir,
+        })
+    }
+
+    /// A client that presents the demo key.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(&self.url).with_authorization(&format!("ApiKey {}", self.api_key))
+    }
+
+    /// A client without a credential.
+    #[must_use]
+    pub fn anonymous(&self) -> Client {
+        Client::new(&self.url)
+    }
+
+    /// Id of the first demo device.
+    #[must_use]
+    pub fn device(&self) -> &str {
+        &self.devices[0]
+    }
+
+    /// Everything the process printed so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        read_log(self.dir.path())
+    }
+
+    /// Folder with `data/`, `log.txt` and `ready.json`.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// End the process at once, as a power failure would.
+    ///
+    /// # Errors
+    /// The process cannot be waited for.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Ask the process to stop and wait until it has; true when it exited with success.
+    ///
+    /// # Errors
+    /// The signal cannot be sent, or the process cannot be waited for.
+    pub fn stop(&mut self) -> Result<bool> {
+        let status = Command::new("kill")
+            .args(["-TERM", &self.pid().to_string()])
+            .status()?;
+        if !status.success() {
+            bail!("kill -TERM failed");
+        }
+        Ok(self.child.wait()?.success())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            let log = self.log();
+            let tail = log.len().saturating_sub(4000);
+            #[expect(clippy::print_stderr, reason = "a failed test shows what the server said")]
+            {
+                eprintln!("--- server log\n{}", &log[log.floor_char_boundary(tail)..]);
+            }
+        }
+    }
+}
+
+impl Dir {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Own(dir) => dir.path(),
+            Self::Given(path) => path,
+        }
+    }
+}
+
+fn read_log(dir: &Path) -> String {
+    std::fs::read_to_string(dir.join("log.txt")).unwrap_or_default()
+}
+
+/// The binary of the same build: `target/release/hostd` beside `deps/`.
+///
+/// # Errors
+/// It has not been built.
+pub fn binary() -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let path = test
+        .parent()
+        .and_then(Path::parent)
+        .context("test binary outside a target folder")?
+        .join("hostd");
+    if !path.exists() {
+        bail!("{} is missing: run `cargo xtask build`", path.display());
+    }
+    Ok(path)
+}

@@ -1,0 +1,147 @@
+//! The HTTP layer as its users meet it: health, metrics, OpenAPI, ids, both protocol versions.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+use tests::Server;
+
+#[test]
+fn health_readiness_metrics() {
+    let mut server = Server::demo().unwrap();
+    let client = server.anonymous();
+    assert_eq!(client.get("/healthz").unwrap().expect(200)["status"], "ok");
+    assert_eq!(client.get("/readyz").unwrap().expect(200)["status"], "ready");
+    server.client().get("/api/bench/devices").unwrap().expect(200);
+    client.get("/api/bench/devices").unwrap().expect_error(401, "missing_credential");
+    let page = client.get("/metrics").unwrap();
+    assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    for line in [
+        "hostd_http_requests_total{route=\"devices.list\",status=\"200\"} 1",
+        "hostd_http_requests_total{route=\"devices.list\",status=\"401\"} 1",
+        "hostd_handler_calls_total{handler=\"devices\"} 1",
+        "hostd_handler_traps_total{handler=\"devices\"} 0",
+    ] {
+        assert!(page.text.lines().any(|l| l == line), "{line}\n{}", page.text);
+    }
+    assert!(server.stop().unwrap());
+}
+
+#[test]
+fn the_openapi_document_is_the_snapshot() {
+    let server = Server::demo().unwrap();
+    let served = server.anonymous().get("/api/openapi.json").unwrap().expect(200);
+    insta::assert_json_snapshot!("openapi", served);
+}
+
+#[test]
+fn request_ids_go_through() {
+    let server = Server::demo().unwrap();
+    let client = server.client().with_header("x-request-id", "build-42.7");
+    let reply = client.get("/api/bench/devices").unwrap();
+    assert_eq!(reply.header("x-request-id"), Some("build-42.7"));
+    assert!(server.log().contains("build-42.7"));
+    let bad = server.client().with_header("x-request-id", "a b");
+    let reply = bad.get("/api/nothing").unwrap();
+    let id = reply.header("x-request-id").unwrap();
+    assert!(!id.contains(' ') && id.len() >= 16, "{id}");
+    reply.expect_error(404, "not_found");
+}
+
+#[test]
+fn keep_alive_serves_many_requests_on_one_connection() {
+    let server = Server::demo().unwrap();
+    let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    for _ in 0..3 {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        while !answer.ends_with(b"{\"status\":\"ok\"}") {
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+    }
+}
+
+/// HTTP/2 with prior knowledge: preface and SETTINGS are answered by SETTINGS.
+#[test]
+fn http2_with_prior_knowledge() {
+    let server = Server::demo().unwrap();
+    let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
+    // HEADERS, END_STREAM | END_HEADERS, stream 1: indexed GET, scheme http, path and authority
+    // as literals.
+    let mut block = vec![0x82, 0x86];
+    for (index, value) in [(0x04u8, "/healthz"), (0x01, "x")] {
+        block.push(index);
+        block.push(u8::try_from(value.len()).unwrap());
+        block.extend_from_slice(value.as_bytes());
+    }
+    let length = u8::try_from(block.len()).unwrap();
+    stream.write_all(&[0, 0, length, 1, 5, 0, 0, 0, 1]).unwrap();
+    stream.write_all(&block).unwrap();
+    let mut settings = false;
+    let data = loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).unwrap();
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        stream.read_exact(&mut payload).unwrap();
+        match head[3] {
+            0 => break payload,
+            4 => settings = true,
+            7 => panic!("GOAWAY {payload:?}"),
+            _ => {}
+        }
+    };
+    assert!(settings);
+    assert_eq!(data, b"{\"status\":\"ok\"}");
+}
+
+#[test]
+fn secrets_never_reach_the_log() {
+    let mut server = Server::demo_with(&["--log-level", "trace", "--log-format", "json"]).unwrap();
+    let client = server.client();
+    let made = client
+        .post("/api/keys", &serde_json::json!({"name": "x", "scopes": ["bench:control"]}))
+        .unwrap()
+        .expect(201);
+    let token = client.send("POST", "/api/auth/token", None).unwrap().expect(200);
+    let token = token["token"].as_str().unwrap();
+    let bearer = server.anonymous().with_authorization(&format!("Bearer {token}"));
+    bearer.get(&format!("/api/bench/devices?token={token}")).unwrap();
+    server.anonymous().with_authorization("ApiKey bk_secretsecret_hunter2hunter2hunter2").get("/api/keys").unwrap();
+    assert!(server.stop().unwrap());
+    // The welcome text on standard output shows the demo key on purpose; the log lines are JSON.
+    let log = server.log();
+    let lines: Vec<&str> = log.lines().filter(|l| l.starts_with('{')).collect();
+    assert!(lines.len() > 5, "{log}");
+    let secret = |key: &str| key.rsplit('_').next().unwrap().to_owned();
+    for secret in [
+        secret(&server.api_key),
+        secret(made["secret"].as_str().unwrap()),
+        token.to_owned(),
+        "hunter2".to_owned(),
+    ] {
+        for line in &lines {
+            assert!(!line.contains(&secret), "{line}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_explained() {
+    let run = |args: &[&str]| {
+        let output = Command::new(tests::server::binary().unwrap()).args(args).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), text)
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[http]\nlisen = \"x\"\n").unwrap();
+    let (ok, text) = run(&["config", "check", "--config", config.to_str().unwrap()]);
+    assert!(!ok && text.contains("did you mean http.listen?"), "{text}");
+    let (ok, text) = run(&["serve", "--demo", "--listen", "0.0.0.0:0"]);
+    assert!(!ok && text.contains("loopback"), "{text}");
+}
