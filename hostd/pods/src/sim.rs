@@ -30,6 +30,7 @@ mod pins;
 mod playback;
 mod rails;
 mod refuse;
+mod reset;
 mod session;
 mod status;
 mod timeline;

@@ -8,7 +8,7 @@ use super::capture::Plan;
 use super::measure::Measure;
 use super::refuse::Refuse;
 use super::world::World;
-use super::{board, dac, generate, gpio, status};
+use super::{board, dac, generate, gpio, reset, status};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -18,6 +18,8 @@ pub(crate) enum Next {
     Capture(Plan),
     /// A stimulus with its capture.
     Measure(Measure),
+    /// A reset pulse that ends at this instant.
+    ResetPulse { end_ns: u64 },
     /// A reading of an input after it has settled.
     ReadAdc(&'static str),
 }
@@ -59,6 +61,11 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "target_power" => world.rails.target_power(args, now_ns)?,
         "target_status" => world.rails.target_status(now_ns),
         "power_status" => world.rails.power_status(now_ns),
+        "nrst" => match reset::nrst(world, args, now_ns)? {
+            reset::Asked::State(asserted) => reset::report(asserted),
+            reset::Asked::Pulse { end_ns } => return Ok(Next::ResetPulse { end_ns }),
+        },
+        "usb_cc" => reset::usb_cc(world)?,
         "la_voltage" => gpio::la_voltage(world, args, now_ns)?,
         "la_pins" => gpio::la_pins(world, now_ns),
         "la" => gpio::la(world, args, now_ns)?,

@@ -35,6 +35,8 @@ pub(crate) enum Refuse {
     LaVoltageUnset,
     #[error("1800 mV needs a v3 board")]
     LaVoltageNeedsV3,
+    #[error("`{command}` needs a v3 board")]
+    NeedsV3 { command: &'static str },
     #[error("the LA voltage cannot change while channels are in use: {used}")]
     LaVoltageInUse { used: String },
     #[error("pin conflict: LA{la} is in use by {function}; {hint}")]

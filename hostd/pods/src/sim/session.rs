@@ -8,7 +8,7 @@ use tokio::time::{Duration, timeout};
 use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
-use super::{Shared, adc, capture};
+use super::{Shared, adc, capture, reset};
 use crate::connection::Stream;
 use crate::connection::lines::{LineError, Lines};
 use crate::protocol::REQUEST_LINE_BYTES_MAX;
@@ -81,6 +81,11 @@ async fn answer<S: Stream>(
         Ok(Next::Reply(data)) => client.send(&json!({"status": "ok", "data": data})).await,
         Ok(Next::Capture(plan)) => capture::run(shared, client, plan).await,
         Ok(Next::Measure(measure)) => measure.run(shared, client).await,
+        Ok(Next::ResetPulse { end_ns }) => {
+            tokio::time::sleep_until(shared.instant(end_ns)).await;
+            let data = reset::report(false);
+            client.send(&json!({"status": "ok", "data": data})).await
+        }
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
     }
 }

@@ -25,6 +25,9 @@ const CAPS: [&str; 9] = [
     "command",
 ];
 
+/// Present on the third revision.
+const V3_CAPS: [&str; 2] = ["nrst_pin", "usb_cc"];
+
 /// Present with the analog front end.
 const ANALOG_CAPS: [&str; 4] = ["analog", "scope", "dac", "dac_dc"];
 
@@ -35,7 +38,11 @@ const AC_CAPS: [&str; 2] = ["dac_cotrig", "generate16"];
 pub(crate) fn status(world: &World, now_ns: u64) -> Value {
     let config = &world.config;
     let analog = config.board.is_analog();
+    let v3 = config.board.is_v3();
     let mut caps = CAPS.to_vec();
+    if v3 {
+        caps.extend(V3_CAPS);
+    }
     if analog {
         caps.extend(ANALOG_CAPS);
     }
@@ -52,6 +59,8 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "gateware_embedded": GATEWARE,
         "la_vccio_mv": world.pins.bank_mv(),
         "analog": analog,
+        "nrst_pin": v3,
+        "usb_cc": v3,
         "caps": caps,
         "flash_kb": 2048,
         "last_crash": "none",

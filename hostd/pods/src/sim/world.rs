@@ -7,6 +7,7 @@ use super::lines::Levels;
 use super::pins::Pins;
 use super::rails::Rails;
 use super::refuse::Refuse;
+use super::reset::Reset;
 use super::timeline::Timeline;
 use super::{SimConfig, noise};
 
@@ -16,6 +17,7 @@ pub(crate) struct World {
     pub(crate) pins: Pins,
     pub(crate) rails: Rails,
     pub(crate) dac: Dac,
+    pub(crate) reset: Reset,
     pub(crate) switches: Timeline<Switches>,
     /// Since when a capture holds the hardware.
     capture_since_ns: Option<u64>,
@@ -32,6 +34,7 @@ impl World {
                 has_pod_monitor,
             ),
             dac: Dac::new(),
+            reset: Reset::new(),
             switches: Timeline::new(Switches::PARKED),
             capture_since_ns: None,
             config,
@@ -45,6 +48,7 @@ impl World {
         self.pins.prune(before_ns);
         self.rails.prune(before_ns);
         self.dac.prune(before_ns);
+        self.reset.prune(before_ns);
         self.switches.prune(before_ns);
     }
 

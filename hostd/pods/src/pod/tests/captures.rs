@@ -197,3 +197,23 @@ async fn a_capture_out_of_range_is_never_sent() {
     };
     assert!(matches!(pod.capture(la).await, Err(PodError::Request(_))));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_can_be_taken_in_a_task_of_its_own() {
+    let pod = online(SimConfig::default()).await;
+    let la = CaptureRequest::La {
+        samples: 1_000,
+        rate_mhz: 1.0,
+        trigger: None,
+    };
+    // Spawning asks of every future here that it can move between threads.
+    let taking = tokio::spawn(async move {
+        let mut stream = pod.capture(la).await?;
+        let mut frames = Vec::new();
+        while let Some(frame) = stream.next().await {
+            frames.push(frame?);
+        }
+        Ok::<_, PodError>(frames)
+    });
+    assert_eq!(words(&taking.await.unwrap().unwrap()).len(), 1_000);
+}

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 25] = [
     "ping",
     "status",
     "identity_public",
@@ -29,6 +29,8 @@ const VERBS: [&str; 23] = [
     "capture_dual",
     "measure",
     "warp",
+    "nrst",
+    "usb_cc",
 ];
 
 const FIELDS: [&str; 32] = [

@@ -1,0 +1,84 @@
+//! The target's reset line and the USB-C monitor, both on v3 boards only.
+
+use serde_json::{Value, json};
+
+use super::args::Args;
+use super::refuse::Refuse;
+use super::timeline::Timeline;
+use super::world::World;
+
+/// Longest pulse; a longer one is cut to it.
+const PULSE_MS_MAX: u64 = 1_000;
+
+/// What the source behind the USB-C plug advertises: the live line of a 3 A source, and the other.
+const CC1_MV: u32 = 1_650;
+const CC2_MV: u32 = 12;
+const ADVERTISED: &str = "3.0A";
+const ADVERTISED_MA: u32 = 3_000;
+
+/// The reset line: true while it is held low.
+#[derive(Debug)]
+pub(crate) struct Reset {
+    asserted: Timeline<bool>,
+}
+
+/// What a `nrst` command asks for.
+pub(crate) enum Asked {
+    /// Done; whether the line is held.
+    State(bool),
+    /// A pulse that ends at this instant; the reply comes then.
+    Pulse { end_ns: u64 },
+}
+
+impl Reset {
+    pub(crate) fn new() -> Self {
+        Self {
+            asserted: Timeline::new(false),
+        }
+    }
+
+    pub(crate) fn prune(&mut self, before_ns: u64) {
+        self.asserted.prune(before_ns);
+    }
+}
+
+/// `nrst`: reads, holds, releases or pulses the line. A pulse wins over `assert`.
+pub(crate) fn nrst(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Asked, Refuse> {
+    need_v3(world, "nrst")?;
+    let line = &mut world.reset.asserted;
+    if let Some(pulse_ms) = args.uint::<u64>("pulse_ms", 1..=i64::MAX)? {
+        let end_ns = now_ns + pulse_ms.min(PULSE_MS_MAX) * 1_000_000;
+        line.set(now_ns, true);
+        line.set(end_ns, false);
+        return Ok(Asked::Pulse { end_ns });
+    }
+    if let Some(asserted) = args.flag("assert")? {
+        line.set(now_ns, asserted);
+    }
+    Ok(Asked::State(*line.at(now_ns)))
+}
+
+/// The data of a `nrst` reply.
+pub(crate) fn report(asserted: bool) -> Value {
+    json!({"supported": true, "asserted": asserted})
+}
+
+/// `usb_cc`: what the cable's source advertises.
+pub(crate) fn usb_cc(world: &World) -> Result<Value, Refuse> {
+    need_v3(world, "usb_cc")?;
+    Ok(
+        json!({"supported": true, "orientation": "cc1", "advertised": ADVERTISED,
+        "advertised_ma": ADVERTISED_MA, "cc1_mv": CC1_MV, "cc2_mv": CC2_MV}),
+    )
+}
+
+fn need_v3(world: &World, command: &'static str) -> Result<(), Refuse> {
+    if world.config.board.is_v3() {
+        Ok(())
+    } else {
+        Err(Refuse::NeedsV3 { command })
+    }
+}
+
+#[cfg(test)]
+mod tests;
