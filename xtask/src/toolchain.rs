@@ -90,8 +90,11 @@ fn automatic() -> Result<Toolchain> {
     if rustup::has_target()? {
         return Ok(Toolchain::Installed);
     }
-    if let Some(toolchain) = debian::cached()? {
-        return Ok(toolchain);
+    match debian::cached() {
+        Ok(Some(toolchain)) => return Ok(toolchain),
+        Ok(None) => {}
+        // A damaged cache is no reason to leave out a way that may work.
+        Err(error) => progress::detail(&format!("the cached toolchain is passed over: {error:#}")),
     }
     let by_rustup = match rustup::find_or_add() {
         Ok(()) => return Ok(Toolchain::Installed),

@@ -24,12 +24,12 @@ const BUILD_STD: &str = "-Zbuild-std=std,panic_abort";
 
 /// The newest complete toolchain in the cache.
 pub(crate) fn cached() -> Result<Option<Toolchain>> {
-    let Ok(entries) = fs::read_dir(cache_folder()?) else {
+    let Ok(entries) = fs::read_dir(cache_folder()) else {
         return Ok(None);
     };
     let newest = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| !name.contains(PARTIAL))
+        .filter(|name| !name.contains(PARTIAL) && compiler_in(&cache_folder().join(name)).is_file())
         .max();
     newest.map(|version| in_cache(&version)).transpose()
 }
@@ -48,8 +48,8 @@ pub(crate) fn find_or_fetch() -> Result<Toolchain> {
         }
     }
     let set = PackageSet::find()?;
-    let tree = cache_folder()?.join(&set.version);
-    let partial = cache_folder()?.join(format!("{}{PARTIAL}{}", set.version, std::process::id()));
+    let tree = cache_folder().join(&set.version);
+    let partial = cache_folder().join(format!("{}{PARTIAL}{}", set.version, std::process::id()));
     fs::create_dir_all(&partial)
         .with_context(|| format!("failed to create {}", partial.display()))?;
     let unpacked = set.unpack_into(&partial);
@@ -69,17 +69,20 @@ pub(crate) fn apply(cargo: Tool, tree: &Path, linker: &Path) -> Tool {
         TARGET.replace('-', "_").to_uppercase()
     );
     cargo
-        .env("RUSTC", tree.join("usr/bin/rustc"))
+        .env("RUSTC", compiler_in(tree))
         .env("RUSTC_BOOTSTRAP", "1")
         .env("LD_LIBRARY_PATH", library_path(tree))
         .env(&linker_key, linker)
         .arg(BUILD_STD)
 }
 
+fn compiler_in(tree: &Path) -> PathBuf {
+    tree.join("usr/bin/rustc")
+}
+
 fn in_cache(version: &str) -> Result<Toolchain> {
-    let tree = cache_folder()?.join(version);
-    let compiler = tree.join("usr/bin/rustc");
-    if !compiler.is_file() {
+    let tree = cache_folder().join(version);
+    if !compiler_in(&tree).is_file() {
         bail!(
             "{} holds no compiler; remove that folder and try again",
             tree.display()
@@ -119,15 +122,13 @@ fn library_path(tree: &Path) -> PathBuf {
         .unwrap_or(libraries)
 }
 
-/// Outside `target`, so that every clone on this machine shares the download.
-fn cache_folder() -> Result<PathBuf> {
-    let base = match std::env::var_os("XDG_CACHE_HOME").filter(|value| !value.is_empty()) {
-        Some(folder) => PathBuf::from(folder),
-        None => {
-            let home = std::env::var_os("HOME")
-                .context("failed to find a cache folder; set XDG_CACHE_HOME or HOME")?;
-            PathBuf::from(home).join(".cache")
-        }
-    };
-    Ok(base.join(CACHE_NAME))
+/// The user's cache, so that every clone on this machine shares the download; this clone's `target`
+/// where the user has no home.
+fn cache_folder() -> PathBuf {
+    let folder = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
+    folder("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| folder("HOME").map(|home| Path::new(&home).join(".cache")))
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"))
+        .join(CACHE_NAME)
 }
