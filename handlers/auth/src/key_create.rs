@@ -19,7 +19,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Create an API key",
-    openapi: include_str!("key_create.json"),
+    openapi: guest::compact_json!(include_str!("key_create.json")),
     handle,
 };
 

@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Rename an API key or change its scopes",
-    openapi: include_str!("key_edit.json"),
+    openapi: guest::compact_json!(include_str!("key_edit.json")),
     handle,
 };
 

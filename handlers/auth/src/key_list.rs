@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "List API keys",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"responses":{"200":{"description":"The keys, without their secrets.","content":{"application/json":{"schema":{"type":"object","required":["keys"],"properties":{"keys":{"type":"array","items":"#,
         include_str!("key.schema.json"),
         r#"}}},"example":{"keys":["#,

@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "Revoke an API key",
-    openapi: include_str!("key_revoke.json"),
+    openapi: guest::compact_json!(include_str!("key_revoke.json")),
     handle,
 };
 

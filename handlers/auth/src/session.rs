@@ -27,7 +27,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 4 << 10,
     summary: "Sign in with a password or a one-time code",
-    openapi: include_str!("session.json"),
+    openapi: guest::compact_json!(include_str!("session.json")),
     handle,
 };
 

@@ -29,7 +29,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::CONTROL),
     body_limit: 16 << 10,
     summary: "Exchange a key or session for a cloud-session token",
-    openapi: include_str!("token.json"),
+    openapi: guest::compact_json!(include_str!("token.json")),
     handle,
 };
 

@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Cancel a capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"200":{"description":"The capture, as it now is.","content":{"application/json":{"schema":"#,

@@ -32,7 +32,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Decode a capture's protocol",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":"#,
         include_str!("decode.parameters.json"),
         r#","responses":"#,

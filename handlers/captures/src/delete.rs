@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Delete a capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"204":{"description":"Deleted; one that ran was cancelled first."}}}"#,

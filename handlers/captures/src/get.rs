@@ -26,7 +26,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "A capture with its frames",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":"#,
         include_str!("get.parameters.json"),
         r#","responses":{"200":{"description":"The capture.","content":{"application/json":{"schema":"#,

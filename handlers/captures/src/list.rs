@@ -22,7 +22,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "List captures, newest first",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":"#,
         include_str!("list.parameters.json"),
         r#","responses":{"200":{"description":"One page.","content":{"application/json":{"schema":{"type":"object","required":["captures"],"properties":{"next_cursor":{"type":"string","description":"Pass as `cursor` to go on; absent at the end."},"captures":{"type":"array","items":"#,

@@ -35,10 +35,7 @@ const EDGES: &[(&str, Edge)] = &[
 ];
 
 /// Read a start body: `plan` reads the members of its kind, the rest is read here.
-pub(crate) fn parse(
-    request: &Request,
-    plan: impl FnOnce(&mut Fields) -> Plan,
-) -> Result<Order, ApiError> {
+pub(crate) fn parse(request: &Request, plan: fn(&mut Fields) -> Plan) -> Result<Order, ApiError> {
     let mut body = request.json()?;
     let order = Order {
         device: body.required("device_id", text(1..=DEVICE_CHARS_MAX)),

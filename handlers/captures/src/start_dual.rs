@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a simultaneous ADC and logic-analyzer capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"requestBody":"#,
         include_str!("start_dual.json"),
         r#","responses":"#,

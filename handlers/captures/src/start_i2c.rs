@@ -14,7 +14,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an I²C analyzer capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"requestBody":"#,
         include_str!("start_i2c.json"),
         r#","responses":"#,

@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a logic-analyzer capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"requestBody":"#,
         include_str!("start_logic.json"),
         r#","responses":"#,
@@ -26,14 +26,14 @@ pub(crate) const ROUTE: Route = Route {
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
     order::parse(request, |body| {
         let channels = list(integer(order::LOGIC_CHANNELS), 1..=14);
-        let mut logic = Logic {
+        let logic = Logic {
             samples: body.required("samples", order::samples()),
             sample_rate_mhz: body.required("sample_rate_mhz", order::rate_mhz()),
             channels: body.or("channels", channels, Vec::new()),
             voltage_mv: order::voltage_mv(body),
         };
-        logic.channels.sort_unstable();
-        if logic.channels.windows(2).any(|pair| pair[0] == pair[1]) {
+        let mask = logic.channels.iter().fold(0_u16, |mask, n| mask | 1 << n);
+        if mask.count_ones() as usize != logic.channels.len() {
             body.problem("channels", "must not repeat a channel");
         }
         Plan::Logic(logic)
@@ -58,7 +58,7 @@ mod tests {
             }
         };
         assert_eq!(channels(""), Ok(vec![]));
-        assert_eq!(channels(r#","channels":[14,1]"#), Ok(vec![1, 14]));
+        assert_eq!(channels(r#","channels":[14,1]"#), Ok(vec![14, 1]));
         assert_eq!(
             channels(r#","channels":[2,3,2]"#),
             Err("channels must not repeat a channel".into())

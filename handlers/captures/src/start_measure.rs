@@ -28,7 +28,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a capture of the answer to a stimulus",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"requestBody":"#,
         include_str!("start_measure.json"),
         r#","responses":"#,

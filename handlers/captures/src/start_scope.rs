@@ -27,7 +27,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an ADC capture",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"requestBody":"#,
         include_str!("start_scope.json"),
         r#","responses":"#,

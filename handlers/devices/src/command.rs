@@ -24,7 +24,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 16 << 10,
     summary: "Run one pod command",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,

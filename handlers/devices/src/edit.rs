@@ -21,7 +21,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 64 << 10,
     summary: "Rename a device or store its wiring",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,

@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "One device",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"200":{"description":"The device.","content":{"application/json":{"schema":"#,

@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "List devices",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"responses":{"200":{"description":"The devices, by name.","content":{"application/json":{"schema":{"type":"object","required":["devices"],"properties":{"devices":{"type":"array","items":"#,
         include_str!("device.schema.json"),
         r#"}}},"example":{"devices":["#,

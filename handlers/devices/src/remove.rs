@@ -12,7 +12,7 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Remove a device",
-    openapi: concat!(
+    openapi: guest::compact_json!(
         r#"{"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"204":{"description":"Removed. A pod that is still attached comes back only after re-admission."}}}"#,

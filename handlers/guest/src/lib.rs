@@ -13,6 +13,7 @@
 
 #[cfg(any(target_arch = "wasm32", test))]
 mod arena;
+mod compact;
 mod error;
 mod fields;
 mod json;
@@ -31,6 +32,8 @@ pub use bench::host::{
     captures, clock, decode, devices, http_types, keys, log, pod, random, sessions, store, tokens,
 };
 pub use bindings::bench;
+#[doc(hidden)]
+pub use compact::{compact, compact_len};
 pub use error::{ApiError, FieldProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Caller, Credential, Credentials, Request, Response, Role};

@@ -110,10 +110,18 @@ impl Number {
             .ok_or_else(|| {
                 format!(
                     "must be a number greater than {} and at most {}",
-                    self.above, self.up_to
+                    plain(self.above),
+                    plain(self.up_to)
                 )
             })
     }
+}
+
+/// A bound as people write it. By way of JSON, whose number formatting is in a component anyway,
+/// while the standard library's adds 20 KB.
+fn plain(bound: f64) -> String {
+    let text = Value::from(bound).to_string();
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 impl Shape for Number {
