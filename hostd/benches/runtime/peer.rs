@@ -1,0 +1,59 @@
+//! The peer: `wasmtime serve` with a component that does the same work behind `wasi:http`.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// It uses a thread a core, which is two where this bench is run.
+pub(crate) const THREADS: usize = 2;
+
+/// Pooling and resident pages, as its users tune it.
+const OPTIONS: [&str; 4] = [
+    "-O",
+    "pooling-allocator=y,pooling-memory-keep-resident=2097152,pooling-table-keep-resident=2097152",
+    "-O",
+    "pagemap-scan=y",
+];
+
+pub(crate) struct Peer {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Peer {
+    /// None when wasmtime is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        let version = Command::new("wasmtime").arg("--version").output().ok()?;
+        println!("peer: {}", String::from_utf8_lossy(&version.stdout).trim());
+        let component = PathBuf::from(env!("HOSTD_HANDLERS")).join("guests/bench-wasi.wasm");
+        let mut process = Command::new("wasmtime")
+            .arg("serve")
+            .args(OPTIONS)
+            .args(["--addr", "127.0.0.1:0"])
+            .arg(component)
+            .stderr(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let address = lines
+            .find_map(|line| {
+                let line = line.unwrap();
+                let url = line.split("http://").nth(1)?;
+                url.trim_end_matches('/').parse().ok()
+            })
+            .expect("wasmtime serve says where it listens");
+        Some(Self { process, address })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}

@@ -1,0 +1,97 @@
+//! Medians over rounds, as a table.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One measurement.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) per_s: f64,
+    p50_us: f64,
+    p99_us: f64,
+}
+
+impl Sample {
+    pub(crate) fn new(took: Duration, mut latencies_ns: Vec<u32>) -> Self {
+        assert!(!latencies_ns.is_empty(), "nothing was answered");
+        latencies_ns.sort_unstable();
+        let at = |percent: usize| {
+            let index = (latencies_ns.len() - 1) * percent / 100;
+            f64::from(latencies_ns[index]) / 1e3
+        };
+        Self {
+            per_s: latencies_ns.len() as f64 / took.as_secs_f64(),
+            p50_us: at(50),
+            p99_us: at(99),
+        }
+    }
+}
+
+/// Samples by name and number of server threads.
+pub(crate) struct Table {
+    title: String,
+    names: Vec<&'static str>,
+    samples: BTreeMap<(usize, &'static str), Vec<Sample>>,
+}
+
+impl Table {
+    /// `names` in the order of the lines; all are compared with the first.
+    pub(crate) fn new(title: &str, names: &[&'static str]) -> Self {
+        Self {
+            title: title.to_owned(),
+            names: names.to_vec(),
+            samples: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, name: &'static str, threads: usize, sample: Sample) {
+        self.samples
+            .entry((threads, name))
+            .or_default()
+            .push(sample);
+    }
+
+    pub(crate) fn print(&self) {
+        println!("\n{}", self.title);
+        println!(
+            "{:<16}{:>8}{:>12}{:>10}{:>10}{:>12}{:>14}",
+            "", "threads", "requests/s", "p50 µs", "p99 µs", "of native", "of 1 thread"
+        );
+        for threads in [1, 2] {
+            for name in &self.names {
+                let Some(line) = self.median(threads, name) else {
+                    continue;
+                };
+                let ratio = |other: Option<Sample>| {
+                    other.map_or(String::new(), |o| format!("{:.2}", line.per_s / o.per_s))
+                };
+                println!(
+                    "{name:<16}{threads:>8}{:>12.0}{:>10.1}{:>10.1}{:>12}{:>14}",
+                    line.per_s,
+                    line.p50_us,
+                    line.p99_us,
+                    ratio(self.median(threads, self.names[0])),
+                    if threads == 1 {
+                        String::new()
+                    } else {
+                        ratio(self.median(1, name))
+                    },
+                );
+            }
+        }
+    }
+
+    fn median(&self, threads: usize, name: &'static str) -> Option<Sample> {
+        let samples = self.samples.get(&(threads, name))?;
+        let middle = |of: fn(&Sample) -> f64| {
+            let mut values: Vec<f64> = samples.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
+        Some(Sample {
+            per_s: middle(|s| s.per_s),
+            p50_us: middle(|s| s.p50_us),
+            p99_us: middle(|s| s.p99_us),
+        })
+    }
+}
