@@ -34,8 +34,6 @@ mod writer;
 mod writing;
 
 #[cfg(test)]
-pub(crate) mod failing;
-#[cfg(test)]
 mod tests;
 
 pub use error::StoreError;

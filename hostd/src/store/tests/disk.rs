@@ -130,7 +130,11 @@ impl StorageBackend for Disk {
 async fn fill(store: &Store, count: u32) -> u32 {
     for n in 0..count {
         let data = vec![n.to_le_bytes()[0]; 700];
-        if store.kv_put(&space(), &format!("{n:04}"), data).await.is_err() {
+        if store
+            .kv_put(&space(), &format!("{n:04}"), data)
+            .await
+            .is_err()
+        {
             return n;
         }
     }
@@ -140,7 +144,11 @@ async fn fill(store: &Store, count: u32) -> u32 {
 async fn check(store: &Store, acknowledged: u32, context: &str) {
     for n in 0..acknowledged {
         let found = value(store, &format!("{n:04}")).await;
-        assert_eq!(found, Some(vec![n.to_le_bytes()[0]; 700]), "{context}: {n} of {acknowledged}");
+        assert_eq!(
+            found,
+            Some(vec![n.to_le_bytes()[0]; 700]),
+            "{context}: {n} of {acknowledged}"
+        );
     }
     // At most the write in flight may be there beyond what was acknowledged.
     let beyond = format!("{:04}", acknowledged + 1);
@@ -167,7 +175,10 @@ async fn acknowledged_writes_survive_a_power_loss_at_any_point() {
                 Ok(store) => store,
                 // Before the first commit there is nothing to lose.
                 Err(e) if acknowledged == 0 => {
-                    assert!(matches!(e, StoreError::Storage { .. } | StoreError::Corrupt { .. }), "{e:?}");
+                    assert!(
+                        matches!(e, StoreError::Storage { .. } | StoreError::Corrupt { .. }),
+                        "{e:?}"
+                    );
                     continue;
                 }
                 Err(e) => panic!("lost {acknowledged} writes at point {point}: {e:?}"),
@@ -185,7 +196,10 @@ async fn a_full_disk_is_named_and_the_store_recovers_when_there_is_room() {
     assert_eq!(fill(&store, 5).await, 5);
     disk.fail_after(Some(0));
     let error = store.kv_put(&space(), "more", vec![1]).await.unwrap_err();
-    assert!(matches!(&error, KvError::Store(StoreError::Full { .. })), "{error:?}");
+    assert!(
+        matches!(&error, KvError::Store(StoreError::Full { .. })),
+        "{error:?}"
+    );
     assert_eq!(error.to_string(), "write the store: the disk is full");
     assert!(store.kv_put(&space(), "more", vec![1]).await.is_err());
     disk.fail_after(None);

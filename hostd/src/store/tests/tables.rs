@@ -48,7 +48,15 @@ async fn device_names_are_unique_in_an_organisation() {
     assert_eq!(renamed.unwrap().unwrap().name, "cellar");
     assert_eq!(names(&store, ORG).await, ["bench", "cellar"]);
     assert_eq!(store.device_by_name(ORG, "attic").await.unwrap(), None);
-    assert_eq!(store.device_by_name(OTHER, "bench").await.unwrap().unwrap().id, "2");
+    assert_eq!(
+        store
+            .device_by_name(OTHER, "bench")
+            .await
+            .unwrap()
+            .unwrap()
+            .id,
+        "2"
+    );
 }
 
 #[tokio::test]
@@ -59,11 +67,25 @@ async fn a_removed_device_frees_its_name_and_stays_removed() {
     gone.removed = true;
     store.device_put(gone.clone()).await.unwrap();
     assert!(names(&store, ORG).await.is_empty());
-    assert_eq!(store.device_update("1", |d| d.board = "x".into()).await.unwrap(), None);
+    assert_eq!(
+        store
+            .device_update("1", |d| d.board = "x".into())
+            .await
+            .unwrap(),
+        None
+    );
     store.device_put(device("2", ORG, "bench")).await.unwrap();
     // Writing the tombstone again must not take the name from its new holder.
     store.device_put(gone).await.unwrap();
-    assert_eq!(store.device_by_name(ORG, "bench").await.unwrap().unwrap().id, "2");
+    assert_eq!(
+        store
+            .device_by_name(ORG, "bench")
+            .await
+            .unwrap()
+            .unwrap()
+            .id,
+        "2"
+    );
     assert_eq!(store.devices_all().await.unwrap().len(), 2);
 }
 
@@ -73,9 +95,15 @@ async fn devices_are_found_by_serial_number() {
     store.device_put(device("1", ORG, "bench")).await.unwrap();
     let by_serial = |serial: &'static str| store.read(move |s| devices::by_serial(s, serial));
     assert!(by_serial("S1").await.unwrap().is_empty());
-    store.device_update("1", |d| d.serial = "S1".into()).await.unwrap();
+    store
+        .device_update("1", |d| d.serial = "S1".into())
+        .await
+        .unwrap();
     assert_eq!(by_serial("S1").await.unwrap()[0].id, "1");
-    store.device_update("1", |d| d.serial = "S2".into()).await.unwrap();
+    store
+        .device_update("1", |d| d.serial = "S2".into())
+        .await
+        .unwrap();
     assert!(by_serial("S1").await.unwrap().is_empty());
     assert_eq!(by_serial("S2").await.unwrap()[0].id, "1");
 }
@@ -123,7 +151,10 @@ async fn captures_are_listed_newest_first_by_page() {
     for n in 0..10 {
         let device = if n % 3 == 0 { "a" } else { "b" };
         store.capture_put(capture(n, ORG, device)).await.unwrap();
-        store.capture_put(capture(100 + n, OTHER, "a")).await.unwrap();
+        store
+            .capture_put(capture(100 + n, OTHER, "a"))
+            .await
+            .unwrap();
     }
     assert_eq!(page(&store, ORG, None, None).await, [9, 8, 7, 6]);
     assert_eq!(page(&store, ORG, None, Some(6)).await, [5, 4, 3, 2]);
@@ -132,8 +163,18 @@ async fn captures_are_listed_newest_first_by_page() {
     assert_eq!(page(&store, ORG, Some("a"), None).await, [9, 6, 3, 0]);
     assert_eq!(page(&store, ORG, Some("b"), Some(5)).await, [4, 2, 1]);
     assert!(page(&store, ORG, Some("c"), None).await.is_empty());
-    for cursor in ["", "~~~~", "/", "01ARYZ", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "\u{10ffff}"] {
-        let list = store.captures_list(ORG, None, Some(cursor), 1000).await.unwrap();
+    for cursor in [
+        "",
+        "~~~~",
+        "/",
+        "01ARYZ",
+        "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+        "\u{10ffff}",
+    ] {
+        let list = store
+            .captures_list(ORG, None, Some(cursor), 1000)
+            .await
+            .unwrap();
         assert!(list.iter().all(|c| c.org == ORG), "{cursor}");
         assert!(list.len() <= PAGE_MAX);
     }
@@ -171,7 +212,10 @@ async fn finished_captures_are_no_longer_open() {
         assert!(store.capture_update(record).await.unwrap());
     }
     let open = store.captures_unfinished().await.unwrap();
-    assert_eq!(open.iter().map(|c| c.created_ms).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(
+        open.iter().map(|c| c.created_ms).collect::<Vec<_>>(),
+        [1, 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,7 +254,8 @@ async fn of_racing_compare_and_sets_one_wins_each_round() {
 #[tokio::test]
 async fn versions_never_repeat_even_across_deletion() {
     let store = Store::in_memory().unwrap();
-    let set = |expected, value| store.kv_compare_and_set(&space(), "k", expected, value);
+    let space = space();
+    let set = |expected, value| store.kv_compare_and_set(&space, "k", expected, value);
     let first = set(None, Some(vec![1])).await.unwrap();
     let conflict = set(None, Some(vec![2])).await.unwrap_err();
     assert!(matches!(conflict, KvError::Conflict { current: Some(v) } if v == first));
@@ -221,8 +266,8 @@ async fn versions_never_repeat_even_across_deletion() {
         set(Some(first), Some(vec![4])).await,
         Err(KvError::Conflict { .. })
     ));
-    assert!(store.kv_delete(&space(), "k").await.unwrap());
-    assert!(!store.kv_delete(&space(), "k").await.unwrap());
+    assert!(store.kv_delete(&space, "k").await.unwrap());
+    assert!(!store.kv_delete(&space, "k").await.unwrap());
     assert!(matches!(
         set(Some(second), None).await,
         Err(KvError::Conflict { current: None })
@@ -254,19 +299,32 @@ async fn scans_and_sizes_are_bounded() {
     let store = Store::in_memory().unwrap();
     let long = "k".repeat(KEY_BYTES_MAX + 1);
     let too_long = store.kv_put(&space(), &long, Vec::new()).await.unwrap_err();
-    assert_eq!(too_long.to_string(), "store a key of 513 bytes: the limit is 512");
+    assert_eq!(
+        too_long.to_string(),
+        "store a key of 513 bytes: the limit is 512"
+    );
     let big = vec![0; VALUE_BYTES_MAX + 1];
     let too_big = store.kv_put(&space(), "k", big).await.unwrap_err();
     assert!(matches!(too_big, KvError::ValueTooLarge { .. }));
-    store.kv_put(&space(), &long[1..], vec![0; VALUE_BYTES_MAX]).await.unwrap();
+    store
+        .kv_put(&space(), &long[1..], vec![0; VALUE_BYTES_MAX])
+        .await
+        .unwrap();
     for n in 0..10 {
-        store.kv_put(&space(), &format!("big {n}"), vec![0; VALUE_BYTES_MAX]).await.unwrap();
+        store
+            .kv_put(&space(), &format!("big {n}"), vec![0; VALUE_BYTES_MAX])
+            .await
+            .unwrap();
     }
     let scan = |from: &'static str, to: &'static str, limit| {
-        let work = move |s: &Snapshot| handler_kv::scan(s, &space(), from, to, limit);
-        async { store.read(work).await.unwrap().len() }
+        let found = store.read(move |s| handler_kv::scan(s, &space(), from, to, limit));
+        async { found.await.unwrap().len() }
     };
-    assert_eq!(scan("big", "bih", SCAN_MAX).await, 7, "8 MiB with the versions");
+    assert_eq!(
+        scan("big", "bih", SCAN_MAX).await,
+        7,
+        "8 MiB with the versions"
+    );
     assert_eq!(scan("big", "bih", 3).await, 3);
     assert_eq!(scan("big", "bih", 0).await, 1);
     assert_eq!(scan("z", "a", 9).await, 0);
@@ -334,12 +392,23 @@ async fn a_code_is_taken_once() {
     };
     store.code_issue(code("h1", "ann"), 0).await.unwrap();
     let (a, b) = tokio::join!(store.code_take("h1", 50), store.code_take("h1", 50));
-    assert_eq!(u8::from(a.unwrap().is_some()) + u8::from(b.unwrap().is_some()), 1);
+    assert_eq!(
+        u8::from(a.unwrap().is_some()) + u8::from(b.unwrap().is_some()),
+        1
+    );
     store.code_issue(code("h2", "ann"), 0).await.unwrap();
     store.code_issue(code("h3", "ann"), 0).await.unwrap();
-    assert_eq!(store.code_take("h2", 50).await.unwrap(), None, "replaced by h3");
+    assert_eq!(
+        store.code_take("h2", 50).await.unwrap(),
+        None,
+        "replaced by h3"
+    );
     assert_eq!(store.code_take("h3", 100).await.unwrap(), None, "expired");
-    assert_eq!(store.code_take("h3", 50).await.unwrap(), None, "gone once tried");
+    assert_eq!(
+        store.code_take("h3", 50).await.unwrap(),
+        None,
+        "gone once tried"
+    );
 }
 
 #[tokio::test]
