@@ -31,8 +31,9 @@ pub(crate) trait Block {
 /// compiled with the instruction set of the caller.
 pub(crate) trait Kernel {
     /// Takes the samples `at..at + count`, `count <= 64`. The planes repeat the last sample
-    /// behind `count`.
-    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B);
+    /// behind `count`. Returns whether there was an edge: a hint to try skipping after a block
+    /// without.
+    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B) -> bool;
 
     /// Takes `count` samples in which no lane changes, nor from the sample before.
     fn quiet(&mut self, at: u64, count: u64);

@@ -173,7 +173,7 @@ pub(super) struct Finder<E> {
 
 impl<E: Edges> Kernel for Finder<E> {
     #[inline(always)]
-    fn block<B: Block>(&mut self, at: u64, _count: u32, block: &B) {
+    fn block<B: Block>(&mut self, at: u64, _count: u32, block: &B) -> bool {
         let scl = block.plane(SCL);
         let sda = block.plane(SDA);
         let scl_edges = scl ^ (scl << 1 | self.scl);
@@ -195,6 +195,7 @@ impl<E: Edges> Kernel for Finder<E> {
             }
             wanted &= wanted - 1;
         }
+        scl_edges | sda_edges != 0
     }
 
     #[inline(always)]

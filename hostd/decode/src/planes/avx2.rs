@@ -9,12 +9,19 @@
 
 use super::{BLOCK, Block, Kernel, LANES, Taps, portable};
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_sll_epi16,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256,
+    _mm256_sll_epi16, _mm256_testz_si256, _mm256_xor_si256,
 };
 
 /// Shifting a 16-bit element this far leaves nothing: the plane of a lane that is not connected.
 const SHIFT_OUT: u32 = 16;
+
+/// Bytes compared at a time while nothing happens.
+const SKIP: usize = 256;
+
+/// Blocks without an edge before skipping is tried: in busy traffic it would fail each time.
+const PATIENCE: u32 = 2;
 
 /// Whether this CPU has what this module uses.
 pub(super) fn is_available() -> bool {
@@ -42,12 +49,12 @@ pub(super) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) -
 }
 
 /// 64 one-byte samples in two registers.
-struct Bytes<'a> {
+struct Bytes {
     halves: [__m256i; 2],
-    shifts: &'a [__m128i; LANES],
+    shifts: [__m128i; LANES],
 }
 
-impl Block for Bytes<'_> {
+impl Block for Bytes {
     #[inline(always)]
     fn plane(&self, lane: usize) -> u64 {
         // SAFETY: inlined into `run_u8`, which enables AVX2.
@@ -60,12 +67,12 @@ impl Block for Bytes<'_> {
 }
 
 /// 64 two-byte samples in four registers.
-struct Words<'a> {
+struct Words {
     quarters: [__m256i; 4],
-    shifts: &'a [__m128i; LANES],
+    shifts: [__m128i; LANES],
 }
 
-impl Block for Words<'_> {
+impl Block for Words {
     #[inline(always)]
     fn plane(&self, lane: usize) -> u64 {
         let [a, b, c, d] = self.quarters;
@@ -123,57 +130,128 @@ unsafe fn shifts(taps: &Taps, top: u32) -> [__m128i; LANES] {
     })
 }
 
+/// Whether all samples in `SKIP` bytes are `last` in the watched bits.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn is_quiet(block: &[u8; SKIP], last: __m256i, watched: __m256i) -> bool {
+    // SAFETY: the caller has AVX2; see `load` for the offsets.
+    unsafe {
+        let mut moved = _mm256_xor_si256(load(block, 0), last);
+        for at in (32..SKIP).step_by(32) {
+            moved = _mm256_or_si256(moved, _mm256_xor_si256(load(block, at), last));
+        }
+        _mm256_testz_si256(moved, watched) != 0
+    }
+}
+
+/// Runs the kernel over blocks of `BYTES` bytes. While nothing happens, larger pieces are only
+/// compared with the last sample.
+///
+/// # Safety
+/// Needs AVX2, and must be inlined into a function that enables it.
+#[inline(always)]
+unsafe fn run_blocks<const BYTES: usize, K: Kernel>(
+    raw: &[u8],
+    taps: &Taps,
+    at: u64,
+    kernel: &mut K,
+    block: impl Block + Load<BYTES>,
+) {
+    let mut block = block;
+    // SAFETY: the caller has AVX2.
+    let watched = unsafe { repeat(taps.unit, taps.mask()) };
+    let (mut at, mut rest) = (at, raw);
+    let mut quiet_blocks = 0;
+    while let Some((now, later)) = rest.split_first_chunk::<BYTES>() {
+        block.load(now);
+        quiet_blocks = if kernel.block(at, 64, &block) {
+            0
+        } else {
+            quiet_blocks + 1
+        };
+        at += BLOCK as u64;
+        rest = later;
+        if quiet_blocks < PATIENCE {
+            continue;
+        }
+        let last = portable::sample_word(&now[BYTES - taps.unit..]);
+        // SAFETY: the caller has AVX2.
+        let last = unsafe { repeat(taps.unit, last) };
+        let from = at;
+        while let Some((now, later)) = rest.split_first_chunk::<SKIP>()
+            // SAFETY: the caller has AVX2.
+            && unsafe { is_quiet(now, last, watched) }
+        {
+            at += (SKIP / taps.unit) as u64;
+            rest = later;
+        }
+        if from < at {
+            kernel.quiet(from, at - from);
+        }
+        quiet_blocks = 0;
+    }
+    portable::run_rest(rest, taps, at, kernel);
+}
+
+/// A sample of one or two bytes in every element of a register.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn repeat(unit: usize, sample: u64) -> __m256i {
+    let [low, high, ..] = sample.to_le_bytes();
+    let pair = i16::from_le_bytes([low, if unit == 1 { low } else { high }]);
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_set1_epi16(pair) }
+}
+
+/// A block that takes `BYTES` raw bytes into registers.
+trait Load<const BYTES: usize> {
+    fn load(&mut self, raw: &[u8; BYTES]);
+}
+
+impl Load<BLOCK> for Bytes {
+    #[inline(always)]
+    fn load(&mut self, raw: &[u8; BLOCK]) {
+        // SAFETY: inlined into `run_u8`, which enables AVX2; see `load` for the offsets.
+        self.halves = unsafe { [load(raw, 0), load(raw, 32)] };
+    }
+}
+
+impl Load<{ BLOCK * 2 }> for Words {
+    #[inline(always)]
+    fn load(&mut self, raw: &[u8; BLOCK * 2]) {
+        // SAFETY: inlined into `run_u16`, which enables AVX2; see `load` for the offsets.
+        self.quarters = unsafe { [load(raw, 0), load(raw, 32), load(raw, 64), load(raw, 96)] };
+    }
+}
+
 /// # Safety
 /// Needs the features it enables.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_u8<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
-    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
-    let shifts = unsafe { shifts(taps, 7) };
-    let (blocks, rest) = raw.as_chunks::<BLOCK>();
-    let mut at = at;
-    for block in blocks {
-        // SAFETY: as above.
-        let halves = unsafe { [load(block, 0), load(block, 32)] };
-        kernel.block(
-            at,
-            64,
-            &Bytes {
-                halves,
-                shifts: &shifts,
-            },
-        );
-        at += BLOCK as u64;
+    // SAFETY: AVX2 is enabled here.
+    unsafe {
+        let block = Bytes {
+            halves: [_mm256_setzero_si256(); 2],
+            shifts: shifts(taps, 7),
+        };
+        run_blocks::<BLOCK, K>(raw, taps, at, kernel, block);
     }
-    portable::run_rest(rest, taps, at, kernel);
 }
 
 /// # Safety
 /// Needs the features it enables.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_u16<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
-    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
-    let shifts = unsafe { shifts(taps, 15) };
-    let (blocks, rest) = raw.as_chunks::<{ BLOCK * 2 }>();
-    let mut at = at;
-    for block in blocks {
-        // SAFETY: as above.
-        let quarters = unsafe {
-            [
-                load(block, 0),
-                load(block, 32),
-                load(block, 64),
-                load(block, 96),
-            ]
+    // SAFETY: AVX2 is enabled here.
+    unsafe {
+        let block = Words {
+            quarters: [_mm256_setzero_si256(); 4],
+            shifts: shifts(taps, 15),
         };
-        kernel.block(
-            at,
-            64,
-            &Words {
-                quarters,
-                shifts: &shifts,
-            },
-        );
-        at += BLOCK as u64;
+        run_blocks::<{ BLOCK * 2 }, K>(raw, taps, at, kernel, block);
     }
-    portable::run_rest(rest, taps, at, kernel);
 }

@@ -164,9 +164,10 @@ impl<'a, E> Finder<'a, E> {
 
 impl<E: Edges> Kernel for Finder<'_, E> {
     #[inline(always)]
-    fn block<B: Block>(&mut self, at: u64, _count: u32, block: &B) {
+    fn block<B: Block>(&mut self, at: u64, _count: u32, block: &B) -> bool {
         let clk = block.plane(CLK);
-        let mut samplings = (clk ^ (clk << 1 | self.clk)) & (clk ^ self.rules.clk_flip);
+        let clk_edges = clk ^ (clk << 1 | self.clk);
+        let mut samplings = clk_edges & (clk ^ self.rules.clk_flip);
         self.clk = clk >> 63;
         let mut moves = 0;
         let mut selected = u64::MAX;
@@ -179,7 +180,7 @@ impl<E: Edges> Kernel for Finder<'_, E> {
         }
         let mut wanted = samplings | moves;
         if wanted == 0 {
-            return;
+            return clk_edges != 0;
         }
         let mosi = block.plane(MOSI);
         let miso = block.plane(MISO);
@@ -194,6 +195,7 @@ impl<E: Edges> Kernel for Finder<'_, E> {
             }
             wanted &= wanted - 1;
         }
+        true
     }
 
     #[inline(always)]

@@ -227,16 +227,18 @@ impl Finder<'_> {
 
 impl Kernel for Finder<'_> {
     #[inline(always)]
-    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B) {
+    fn block<B: Block>(&mut self, at: u64, count: u32, block: &B) -> bool {
         let plane = block.plane(self.lane) ^ self.flip;
         let before = plane << 1 | self.machine.level;
         let falls = before & !plane;
         let rises = plane & !before;
         self.machine.level = plane >> 63;
         self.frames(at, at + u64::from(count), plane, falls);
-        if falls | rises != 0 {
+        let has_edge = falls | rises != 0;
+        if has_edge {
             self.breaks(at, falls, rises);
         }
+        has_edge
     }
 
     #[inline(always)]
