@@ -4,7 +4,10 @@
 /// Bytes, a multiple of 16. Overflow traps, because the stack lies at the bottom of memory.
 const STACK_BYTES: u32 = 128 << 10;
 
-#[allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+#[allow(
+    clippy::print_stdout,
+    reason = "this is how a build script talks to cargo"
+)]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {

@@ -116,7 +116,12 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
         Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
-        Error::Invalid((field, message)) => ApiError::field(field, message),
+        Error::Invalid((field, cause)) => {
+            let message = format!("failed to {cause}");
+            let mut error = ApiError::field(field, &message);
+            error.message = message;
+            error
+        }
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -190,10 +195,10 @@ mod tests {
                 "it runs",
             ),
             (
-                Error::Invalid(("protocol".into(), "must be one of i2c, uart, spi".into())),
+                Error::Invalid(("protocol".into(), "find protocol `x`; known are i2c".into())),
                 400,
                 "invalid_request",
-                "protocol must be one of i2c, uart, spi",
+                "failed to find protocol `x`; known are i2c",
             ),
         ] {
             let error = refusal(error, "01X");

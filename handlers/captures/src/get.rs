@@ -94,6 +94,10 @@ fn parse(request: &Request) -> Result<View, ApiError> {
     Ok(view)
 }
 
+/// What of an I²C capture is worth showing unasked: conditions, addresses, data and acknowledges, but
+/// not each bit.
+const I2C_ANNOTATIONS: &str = "addr-data";
+
 /// How to decode an I²C capture; none for others.
 fn i2c_job(info: &Info) -> Option<Job> {
     let (scl, sda) = info.i2c.filter(|_| info.kind == Kind::I2c)?;
@@ -101,7 +105,7 @@ fn i2c_job(info: &Info) -> Option<Job> {
         protocol: "i2c".to_owned(),
         channels: crate::decode::i2c_channels(scl, sda),
         options: Vec::new(),
-        annotations: None,
+        annotations: Some(I2C_ANNOTATIONS.to_owned()),
         format: Format::Json,
     })
 }
@@ -176,7 +180,8 @@ mod tests {
             next_seq: Some(1),
         };
         let events = (
-            r#"[{"start":60000,"end":60004,"class":"start"}]"#.to_owned(),
+            r#"[{"start":60000,"end":60000,"decoder":"i2c","class":"start","text":"Start"}]"#
+                .to_owned(),
             false,
         );
         let expected: Value = serde_json::from_str(include_str!("get.example.json")).unwrap();
