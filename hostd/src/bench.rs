@@ -107,12 +107,11 @@ impl Bench {
     ) -> Result<(), AttachError> {
         for device in configured {
             let name = || device.name.clone();
-            let transport = pods::transport(&device.address).map_err(|source| {
-                AttachError::Address {
+            let transport =
+                pods::transport(&device.address).map_err(|source| AttachError::Address {
                     name: name(),
                     source,
-                }
-            })?;
+                })?;
             self.attach_transport(org, &device.name, &device.address, transport)
                 .await
                 .map_err(|source| AttachError::Record {
@@ -153,7 +152,10 @@ impl Bench {
         let mut known = self.store.devices_all().await?;
         known.retain(|r| r.org == org && r.address == address);
         if known.iter().any(|r| r.removed && r.first_name == name) {
-            info!(device = name, address, "left out: it was removed; give its entry another name to admit it again");
+            info!(
+                device = name,
+                address, "left out: it was removed; give its entry another name to admit it again"
+            );
             return Ok(());
         }
         let record = match known.into_iter().find(|r| !r.removed) {
@@ -229,7 +231,12 @@ impl Bench {
         };
         let serial = &facts.identity.serial;
         if !old.serial.is_empty() && old.serial != *serial {
-            warn!(id, before = old.serial, now = serial, "another pod answers at this address");
+            warn!(
+                id,
+                before = old.serial,
+                now = serial,
+                "another pod answers at this address"
+            );
         }
         let serial = serial.clone();
         let board = format!("{} {}", facts.board, facts.board_rev);
@@ -286,7 +293,10 @@ impl Bench {
     #[must_use]
     pub fn get(&self, org: &str, id: &str) -> Option<Device> {
         let devices = self.read();
-        devices.get(id).filter(|e| e.record.org == org).map(Entry::view)
+        devices
+            .get(id)
+            .filter(|e| e.record.org == org)
+            .map(Entry::view)
     }
 
     /// The pod behind a device; None when there is no such device or no pod is attached.
@@ -305,7 +315,9 @@ impl Bench {
         check_name(name)?;
         self.get(org, id).ok_or(BenchError::NotFound)?;
         let new = name.to_owned();
-        let renamed = self.store.device_update(id, move |r| r.name.clone_from(&new));
+        let renamed = self
+            .store
+            .device_update(id, move |r| r.name.clone_from(&new));
         let record = renamed.await.map_err(|e| write_error(e, name))?;
         self.replace(record.ok_or(BenchError::NotFound)?);
         Ok(())
@@ -323,13 +335,17 @@ impl Bench {
         Ok(())
     }
 
-    /// Wait until every attached pod answers, at most `wait`.
-    pub async fn wait_online(&self, wait: Duration) {
+    /// Wait until every attached pod has answered or failed to, at most `wait`.
+    pub async fn settle(&self, wait: Duration) {
         let pods: Vec<Pod> = self.read().values().filter_map(|e| e.pod.clone()).collect();
-        for pod in pods {
-            if let Err(error) = pod.wait_online(wait).await {
-                warn!(%error, "a device is not there yet");
+        let all = async {
+            for pod in pods {
+                let mut states = pod.watch();
+                drop(states.wait_for(|s| *s != PodState::Connecting).await);
             }
+        };
+        if tokio::time::timeout(wait, all).await.is_err() {
+            warn!("not every device has answered yet");
         }
     }
 

@@ -105,7 +105,10 @@ impl Captures {
             record.status = Status::Failed;
             record.error = Some(INTERRUPTED.into());
             record.finished_ms = Some(captures.clock.now_ms());
-            info!(capture = record.id, "failed: it was unfinished at the last stop");
+            info!(
+                capture = record.id,
+                "failed: it was unfinished at the last stop"
+            );
             captures.files.remove(&record.id);
             captures.note(&record).await;
         }
@@ -259,9 +262,16 @@ impl Captures {
         }
     }
 
-    fn enter(&self, record: &CaptureRecord, cancel: watch::Sender<bool>) -> Result<(), CaptureError> {
+    fn enter(
+        &self,
+        record: &CaptureRecord,
+        cancel: watch::Sender<bool>,
+    ) -> Result<(), CaptureError> {
         let mut running = self.running();
-        let waiting = running.values().filter(|r| r.device == record.device).count();
+        let waiting = running
+            .values()
+            .filter(|r| r.device == record.device)
+            .count();
         if waiting >= self.config.queue_max as usize {
             return Err(CaptureError::Busy { waiting });
         }

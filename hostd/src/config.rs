@@ -17,26 +17,65 @@ const ENV_OTHER: [&str; 2] = ["HOSTD_CONFIG", "HOSTD_HANDLERS"];
 /// All keys of the configuration file, except the `[[devices]]` list.
 pub const KEYS: &[(&str, &str)] = &[
     ("data_dir", "folder that holds everything hostd keeps"),
-    ("http.listen", "address and port to listen on; port 0 picks a free one"),
-    ("http.connections_max", "open connections; more are closed at once"),
+    (
+        "http.listen",
+        "address and port to listen on; port 0 picks a free one",
+    ),
+    (
+        "http.connections_max",
+        "open connections; more are closed at once",
+    ),
     ("http.head_bytes_max", "size of a request head in bytes"),
-    ("http.head_wait_ms", "time for a request head to arrive; also ends idle connections"),
+    (
+        "http.head_wait_ms",
+        "time for a request head to arrive; also ends idle connections",
+    ),
     ("http.body_wait_ms", "time for a request body to arrive"),
     ("http.drain_ms", "time that open requests get at shutdown"),
     ("log.format", "text or json"),
-    ("log.level", "error, warn, info, debug or trace, or a filter such as info,pods=debug"),
+    (
+        "log.level",
+        "error, warn, info, debug or trace, or a filter such as info,pods=debug",
+    ),
     ("store.cache_mib", "page cache of the database, in MiB"),
     ("auth.key_prefix", "first part of API keys"),
-    ("handlers.dir", "load handler components from this folder instead of the built-in ones"),
-    ("handlers.fresh", "give every request a fresh instance instead of a pooled one"),
-    ("handlers.calls_per_instance", "requests a pooled instance serves before it is replaced"),
-    ("handlers.in_flight_max", "requests inside one handler group at once"),
-    ("handlers.queue_wait_ms", "wait for a free instance before a request is refused with 503"),
-    ("handlers.deadline_ms", "time one request may take inside a handler"),
-    ("handlers.memory_mib", "linear memory one instance may grow to, in MiB"),
+    (
+        "handlers.dir",
+        "load handler components from this folder instead of the built-in ones",
+    ),
+    (
+        "handlers.fresh",
+        "give every request a fresh instance instead of a pooled one",
+    ),
+    (
+        "handlers.calls_per_instance",
+        "requests a pooled instance serves before it is replaced",
+    ),
+    (
+        "handlers.in_flight_max",
+        "requests inside one handler group at once",
+    ),
+    (
+        "handlers.queue_wait_ms",
+        "wait for a free instance before a request is refused with 503",
+    ),
+    (
+        "handlers.deadline_ms",
+        "time one request may take inside a handler",
+    ),
+    (
+        "handlers.memory_mib",
+        "linear memory one instance may grow to, in MiB",
+    ),
     ("captures.queue_max", "captures waiting for one device"),
-    ("captures.samples_max", "samples of one capture, whatever the pod could do"),
-    ("captures.read_max", "captures being read, decoded or exported at once"),
+    (
+        "captures.samples_max",
+        "samples of one capture, whatever the pod could do",
+    ),
+    (
+        "captures.read_max",
+        "captures being read, decoded or exported at once",
+    ),
 ];
 
 /// The whole configuration.
@@ -235,10 +274,12 @@ impl Config {
                 source,
             })?;
             let origin = path.display().to_string();
-            table = text.parse().map_err(|e: toml::de::Error| ConfigError::Parse {
-                origin: origin.clone(),
-                message: e.to_string(),
-            })?;
+            table = text
+                .parse()
+                .map_err(|e: toml::de::Error| ConfigError::Parse {
+                    origin: origin.clone(),
+                    message: e.to_string(),
+                })?;
             check_keys(&table, "", &origin)?;
         }
         for (name, value) in env.filter(|(name, _)| name.starts_with(ENV_PREFIX)) {
@@ -249,18 +290,24 @@ impl Config {
                 .iter()
                 .map(|(key, _)| *key)
                 .find(|key| env_name(key) == name)
-                .ok_or_else(|| unknown(&name, "the environment", KEYS.iter().map(|(k, _)| env_name(k))))?;
+                .ok_or_else(|| {
+                    unknown(
+                        &name,
+                        "the environment",
+                        KEYS.iter().map(|(k, _)| env_name(k)),
+                    )
+                })?;
             put(&mut table, key, &value);
         }
         for (key, value) in flags {
             put(&mut table, key, value);
         }
-        let config: Self = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
-            ConfigError::Parse {
+        let config: Self = Value::Table(table)
+            .try_into()
+            .map_err(|e: toml::de::Error| ConfigError::Parse {
                 origin: "the configuration".into(),
                 message: e.to_string(),
-            }
-        })?;
+            })?;
         config.check()?;
         Ok(config)
     }
@@ -315,16 +362,21 @@ fn check_keys(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigErr
         match value {
             Value::Table(inner) if is_section => check_keys(inner, &section, origin)?,
             _ if KEYS.iter().any(|(k, _)| *k == key) => {}
-            _ => return Err(unknown(&key, origin, KEYS.iter().map(|(k, _)| (*k).to_owned()))),
+            _ => {
+                return Err(unknown(
+                    &key,
+                    origin,
+                    KEYS.iter().map(|(k, _)| (*k).to_owned()),
+                ));
+            }
         }
     }
     Ok(())
 }
 
 fn unknown(key: &str, origin: &str, known: impl Iterator<Item = String>) -> ConfigError {
-    let best = known.max_by(|a, b| {
-        strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b))
-    });
+    let best =
+        known.max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)));
     ConfigError::UnknownKey {
         key: key.into(),
         origin: origin.into(),

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::{CallError, Engine, EngineOptions, Handler, HandlerOptions, Metrics, Mode, Reply, Request, Route};
+use runtime::{
+    CallError, Engine, EngineOptions, Handler, HandlerOptions, Metrics, Mode, Reply, Request, Route,
+};
 use tracing::info;
 
 use crate::config::HandlersConfig;
@@ -128,7 +130,8 @@ fn instantiate(
     name: String,
     component: &wasmtime::component::Component,
 ) -> Result<Group, GroupError> {
-    let interfaces = host::world(&name).ok_or_else(|| GroupError::NoWorld { name: name.clone() })?;
+    let interfaces =
+        host::world(&name).ok_or_else(|| GroupError::NoWorld { name: name.clone() })?;
     let mut linker = engine.linker::<Call>();
     host::link(&mut linker, &interfaces).map_err(|source| GroupError::Link {
         name: name.clone(),

@@ -54,17 +54,39 @@ type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
 const INTERFACES: [(&str, LinkFn); 11] = [
-    ("captures", |l| wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("clock", |l| wit::clock::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("decode", |l| wit::decode::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("devices", |l| wit::devices::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("keys", |l| wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("log", |l| wit::log::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("pod", |l| wit::pod::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("random", |l| wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("sessions", |l| wit::sessions::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("store", |l| wit::store::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
-    ("tokens", |l| wit::tokens::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)),
+    ("captures", |l| {
+        wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("clock", |l| {
+        wit::clock::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("decode", |l| {
+        wit::decode::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("devices", |l| {
+        wit::devices::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("keys", |l| {
+        wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("log", |l| {
+        wit::log::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("pod", |l| {
+        wit::pod::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("random", |l| {
+        wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("sessions", |l| {
+        wit::sessions::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("store", |l| {
+        wit::store::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("tokens", |l| {
+        wit::tokens::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
 ];
 
 /// Who asks, and for whom the host acts.

@@ -255,7 +255,7 @@ impl Identity {
     pub async fn rotate_signing_key(&self) -> Result<(), IdentityError> {
         let now_ms = self.clock.now_ms();
         let new = bootstrap::new_secret(secrets::Purpose::Sign, now_ms);
-        let longest_ms = 1000 * u64::from(TTL_S_MAX.max(SESSION_TTL_S));
+        let longest_ms = 1000 * (u64::from(TTL_S_MAX.max(SESSION_TTL_S)) + EXPIRY_LEEWAY_S);
         let forget_before_ms = now_ms.saturating_sub(longest_ms);
         let (store, signer) = (self.store.clone(), self.signer.clone());
         let write = async move {

@@ -91,7 +91,7 @@ async fn serve(
         demo::print_sign_in(&url, &code);
     }
     if let Some(demo) = &demo {
-        services.bench.wait_online(demo::ONLINE_WAIT).await;
+        services.bench.settle(demo::ONLINE_WAIT).await;
         demo::print_welcome(&url, demo, &services);
     }
     if let Some(path) = &options.ready_file {

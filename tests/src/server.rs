@@ -181,7 +181,10 @@ impl Drop for Server {
         if std::thread::panicking() {
             let log = self.log();
             let tail = log.len().saturating_sub(4000);
-            #[expect(clippy::print_stderr, reason = "a failed test shows what the server said")]
+            #[expect(
+                clippy::print_stderr,
+                reason = "a failed test shows what the server said"
+            )]
             {
                 eprintln!("--- server log\n{}", &log[log.floor_char_boundary(tail)..]);
             }

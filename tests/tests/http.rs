@@ -11,18 +11,35 @@ fn health_readiness_metrics() {
     let mut server = Server::demo().unwrap();
     let client = server.anonymous();
     assert_eq!(client.get("/healthz").unwrap().expect(200)["status"], "ok");
-    assert_eq!(client.get("/readyz").unwrap().expect(200)["status"], "ready");
-    server.client().get("/api/bench/devices").unwrap().expect(200);
-    client.get("/api/bench/devices").unwrap().expect_error(401, "missing_credential");
+    assert_eq!(
+        client.get("/readyz").unwrap().expect(200)["status"],
+        "ready"
+    );
+    server
+        .client()
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect(200);
+    client
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect_error(401, "missing_credential");
     let page = client.get("/metrics").unwrap();
-    assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/plain; version=0.0.4; charset=utf-8")
+    );
     for line in [
         "hostd_http_requests_total{route=\"devices.list\",status=\"200\"} 1",
         "hostd_http_requests_total{route=\"devices.list\",status=\"401\"} 1",
         "hostd_handler_calls_total{handler=\"devices\"} 1",
         "hostd_handler_traps_total{handler=\"devices\"} 0",
     ] {
-        assert!(page.text.lines().any(|l| l == line), "{line}\n{}", page.text);
+        assert!(
+            page.text.lines().any(|l| l == line),
+            "{line}\n{}",
+            page.text
+        );
     }
     assert!(server.stop().unwrap());
 }
@@ -30,7 +47,11 @@ fn health_readiness_metrics() {
 #[test]
 fn the_openapi_document_is_the_snapshot() {
     let server = Server::demo().unwrap();
-    let served = server.anonymous().get("/api/openapi.json").unwrap().expect(200);
+    let served = server
+        .anonymous()
+        .get("/api/openapi.json")
+        .unwrap()
+        .expect(200);
     insta::assert_json_snapshot!("openapi", served);
 }
 
@@ -53,7 +74,9 @@ fn keep_alive_serves_many_requests_on_one_connection() {
     let server = Server::demo().unwrap();
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
     for _ in 0..3 {
-        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+        stream
+            .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            .unwrap();
         let mut answer = Vec::new();
         let mut byte = [0];
         while !answer.ends_with(b"{\"status\":\"ok\"}") {
@@ -68,7 +91,9 @@ fn keep_alive_serves_many_requests_on_one_connection() {
 fn http2_with_prior_knowledge() {
     let server = Server::demo().unwrap();
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        .unwrap();
     stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
     // HEADERS, END_STREAM | END_HEADERS, stream 1: indexed GET, scheme http, path and authority
     // as literals.
@@ -104,14 +129,28 @@ fn secrets_never_reach_the_log() {
     let mut server = Server::demo_with(&["--log-level", "trace", "--log-format", "json"]).unwrap();
     let client = server.client();
     let made = client
-        .post("/api/keys", &serde_json::json!({"name": "x", "scopes": ["bench:control"]}))
+        .post(
+            "/api/keys",
+            &serde_json::json!({"name": "x", "scopes": ["bench:control"]}),
+        )
         .unwrap()
         .expect(201);
-    let token = client.send("POST", "/api/auth/token", None).unwrap().expect(200);
+    let token = client
+        .send("POST", "/api/auth/token", None)
+        .unwrap()
+        .expect(200);
     let token = token["token"].as_str().unwrap();
-    let bearer = server.anonymous().with_authorization(&format!("Bearer {token}"));
-    bearer.get(&format!("/api/bench/devices?token={token}")).unwrap();
-    server.anonymous().with_authorization("ApiKey bk_secretsecret_hunter2hunter2hunter2").get("/api/keys").unwrap();
+    let bearer = server
+        .anonymous()
+        .with_authorization(&format!("Bearer {token}"));
+    bearer
+        .get(&format!("/api/bench/devices?token={token}"))
+        .unwrap();
+    server
+        .anonymous()
+        .with_authorization("ApiKey bk_secretsecret_hunter2hunter2hunter2")
+        .get("/api/keys")
+        .unwrap();
     assert!(server.stop().unwrap());
     // The welcome text on standard output shows the demo key on purpose; the log lines are JSON.
     let log = server.log();
@@ -133,7 +172,10 @@ fn secrets_never_reach_the_log() {
 #[test]
 fn mistakes_on_the_command_line_are_explained() {
     let run = |args: &[&str]| {
-        let output = Command::new(tests::server::binary().unwrap()).args(args).output().unwrap();
+        let output = Command::new(tests::server::binary().unwrap())
+            .args(args)
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.success(), text)
     };

@@ -24,7 +24,12 @@ fn the_session_in_the_readme_works() {
     let printed = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}\n{printed}");
-    for part in ["\"devices\":[", "\"status\":\"ok\"", "Address write: 68", "Address read: 68"] {
+    for part in [
+        "\"devices\":[",
+        "\"status\":\"ok\"",
+        "Address write: 68",
+        "Address read: 68",
+    ] {
         assert!(printed.contains(part), "no {part} in\n{printed}");
     }
     // The lines that the README shows are of the kind that was printed.

@@ -1,17 +1,20 @@
 //! What survives: an orderly stop, and fifty kills in the middle of writes.
 
 use serde_json::{Value, json};
-use tests::Server;
+use tests::{Client, Server};
 
 /// Kills of the running server.
 const KILLS: u32 = 50;
 
-/// Keys made before each kill.
-const KEYS_PER_ROUND: usize = 3;
+/// Writes of each background writer before it gives up waiting for the kill.
+const WRITES_MAX: u32 = 2000;
 
-fn create_key(client: &tests::Client, name: &str) -> Option<(String, String)> {
+fn create_key(client: &Client, name: &str) -> Option<(String, String)> {
     let reply = client
-        .post("/api/keys", &json!({"name": name, "scopes": ["bench:control"]}))
+        .post(
+            "/api/keys",
+            &json!({"name": name, "scopes": ["bench:control"]}),
+        )
         .ok()?;
     let made = (reply.status == 201).then(|| reply.json())?;
     let text = |v: &Value| v.as_str().map(str::to_owned);
@@ -19,7 +22,7 @@ fn create_key(client: &tests::Client, name: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn acknowledged_data_survives_kills() {
+fn heavy_acknowledged_data_survives_kills() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::demo_in(dir.path()).unwrap();
     let device = server.device().to_owned();
@@ -29,41 +32,57 @@ fn acknowledged_data_survives_kills() {
         let client = server.client();
         let order = json!({"device_id": device, "samples": 2000, "sample_rate_mhz": 1.0,
             "voltage_mv": 3300, "channels": [1, 2]});
-        let started = client.post("/api/la/captures/start", &order).unwrap().expect(202);
+        let started = client
+            .post("/api/la/captures/start", &order)
+            .unwrap()
+            .expect(202);
         let id = started["capture_id"].as_str().unwrap().to_owned();
-        for n in 0..KEYS_PER_ROUND {
-            keys.push(create_key(&client, &format!("key {round}.{n}")).unwrap());
+        keys.push(create_key(&client, &format!("key {round}")).unwrap());
+        let head = client
+            .get(&format!("/api/capture/{id}?frames=none"))
+            .unwrap()
+            .expect(200);
+        captures.push((id, head["status"] == "done"));
+        // In the middle of something when the process goes.
+        let writer = {
+            let (client, device) = (client.clone(), device.clone());
+            std::thread::spawn(move || rename_until_killed(&client, &device, round))
+        };
+        // The more rounds, the later the kill: after 0, 1, 2… of the writer's requests.
+        for _ in 0..round {
+            client.get("/healthz").unwrap().expect(200);
         }
-        let head = client.get(&format!("/api/capture/{id}?frames=none")).unwrap().expect(200);
-        let done = head["status"] == "done";
-        // Writers that are in the middle of something when the process goes.
-        let writers: Vec<_> = (0..2)
-            .map(|w| {
-                let client = client.clone();
-                std::thread::spawn(move || {
-                    let mut acknowledged = Vec::new();
-                    while let Some(key) = create_key(&client, &format!("late {w}")) {
-                        acknowledged.push(key);
-                        if acknowledged.len() == 20 {
-                            break;
-                        }
-                    }
-                    acknowledged
-                })
-            })
-            .collect();
         server.kill().unwrap();
-        for writer in writers {
-            keys.extend(writer.join().unwrap());
-        }
-        captures.push((id, done));
+        let acknowledged = writer.join().unwrap();
         server = Server::demo_in(dir.path()).unwrap();
         assert_eq!(server.device(), device);
+        let path = format!("/api/bench/devices/{device}");
+        let found = server.client().get(&path).unwrap().expect(200);
+        if let Some(last) = acknowledged {
+            // The one in flight may have made it too.
+            let fine = [format!("r{round}-{last}"), format!("r{round}-{}", last + 1)];
+            let name = found["name"].as_str().unwrap();
+            assert!(fine.iter().any(|f| f == name), "{name} after {fine:?}");
+        }
     }
     check(&server, &keys, &captures);
     assert!(server.stop().unwrap());
     let server = Server::demo_in(dir.path()).unwrap();
     check(&server, &keys, &captures);
+}
+
+/// Number of the last rename that was acknowledged.
+fn rename_until_killed(client: &Client, device: &str, round: u32) -> Option<u32> {
+    let path = format!("/api/bench/devices/{device}");
+    let mut last = None;
+    for n in 0..WRITES_MAX {
+        let name = json!({"name": format!("r{round}-{n}")});
+        match client.patch(&path, &name) {
+            Ok(reply) if reply.status == 200 => last = Some(n),
+            _ => break,
+        }
+    }
+    last
 }
 
 fn check(server: &Server, keys: &[(String, String)], captures: &[(String, bool)]) {
@@ -80,10 +99,17 @@ fn check(server: &Server, keys: &[(String, String)], captures: &[(String, bool)]
         let own = server
             .anonymous()
             .with_authorization(&format!("ApiKey {secret}"));
-        assert_eq!(own.get("/api/bench/devices").unwrap().status, 200, "key {kid}");
+        assert_eq!(
+            own.get("/api/bench/devices").unwrap().status,
+            200,
+            "key {kid}"
+        );
     }
     for (id, was_done) in captures {
-        let head = client.get(&format!("/api/capture/{id}")).unwrap().expect(200);
+        let head = client
+            .get(&format!("/api/capture/{id}"))
+            .unwrap()
+            .expect(200);
         let status = head["status"].as_str().unwrap();
         if *was_done {
             assert_eq!(status, "done", "{id}");
@@ -108,7 +134,9 @@ fn settings_outlive_an_orderly_stop() {
     assert_eq!(renamed["name"], "bench-7");
     assert!(server.stop().unwrap());
     let server = Server::demo_in(dir.path()).unwrap();
-    let client = server.anonymous().with_authorization(&format!("ApiKey {key}"));
+    let client = server
+        .anonymous()
+        .with_authorization(&format!("ApiKey {key}"));
     let found = client.get(&path).unwrap().expect(200);
     assert_eq!(found["name"], "bench-7");
 }

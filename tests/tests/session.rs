@@ -79,10 +79,19 @@ fn devices_power_capture_decode() {
     assert_eq!(decoded.status, 200, "{}", decoded.text);
     let lines: Vec<&str> = decoded.text.lines().collect();
     assert!(lines.len() > 1000, "{} lines", lines.len());
-    for part in ["Address write: 68", "Address read: 68", "Data read: 30", "NACK", "Stop"] {
+    for part in [
+        "Address write: 68",
+        "Address read: 68",
+        "Data read: 30",
+        "NACK",
+        "Stop",
+    ] {
         assert!(lines.iter().any(|l| l.ends_with(part)), "no {part}");
     }
-    let whole = client.get(&format!("/api/capture/{id}")).unwrap().expect(200);
+    let whole = client
+        .get(&format!("/api/capture/{id}"))
+        .unwrap()
+        .expect(200);
     let events = whole["decoded"]["i2c"].as_array().unwrap();
     assert!(events.len() > 100, "{}", events.len());
 }
@@ -133,8 +142,10 @@ fn scope_sees_what_the_dac_plays() {
         assert_eq!(reply["status"], "ok", "{reply}");
     };
     command(json!({"cmd": "analog_path", "path": "cal1"}));
-    command(json!({"cmd": "generate", "waveform": "sine", "freq": 1000.0, "path": "5v",
-        "amplitude_v": 1.0, "offset_v": 2.0, "route": false}));
+    command(
+        json!({"cmd": "generate", "waveform": "sine", "freq": 1000.0, "path": "5v",
+        "amplitude_v": 1.0, "offset_v": 2.0, "route": false}),
+    );
     let started = client
         .post(
             "/api/scope/captures/start",
@@ -151,9 +162,15 @@ fn scope_sees_what_the_dac_plays() {
     assert_eq!(volts.len(), 4000);
     let high = volts.iter().copied().fold(f64::MIN, f64::max);
     let low = volts.iter().copied().fold(f64::MAX, f64::min);
-    assert!((high - 3.0).abs() < 0.06 && (low - 1.0).abs() < 0.06, "{low}..{high}");
+    assert!(
+        (high - 3.0).abs() < 0.06 && (low - 1.0).abs() < 0.06,
+        "{low}..{high}"
+    );
     // Ten milliseconds of 1 kHz: ten rising passes through the centre.
-    let rising = volts.windows(2).filter(|w| w[0] < 2.0 && 2.0 <= w[1]).count();
+    let rising = volts
+        .windows(2)
+        .filter(|w| w[0] < 2.0 && 2.0 <= w[1])
+        .count();
     assert!((9..=11).contains(&rising), "{rising}");
 }
 
@@ -197,7 +214,10 @@ fn list_cancel_delete() {
     let slow = json!({"device_id": server.device(), "samples": 4_000_000, "sample_rate_mhz": 0.1,
         "voltage_mv": 3300});
     let start = || {
-        let started = client.post("/api/la/captures/start", &slow).unwrap().expect(202);
+        let started = client
+            .post("/api/la/captures/start", &slow)
+            .unwrap()
+            .expect(202);
         started["capture_id"].as_str().unwrap().to_owned()
     };
     let (first, second) = (start(), start());
@@ -221,10 +241,18 @@ fn list_cancel_delete() {
         .unwrap()
         .expect_error(409, "wrong_state");
     client
-        .get(&format!("/api/capture/{first}/decode?protocol=i2c&scl=LA1&sda=LA2"))
+        .get(&format!(
+            "/api/capture/{first}/decode?protocol=i2c&scl=LA1&sda=LA2"
+        ))
         .unwrap()
         .expect_error(409, "wrong_state");
-    assert_eq!(client.delete(&format!("/api/capture/{first}")).unwrap().status, 204);
+    assert_eq!(
+        client
+            .delete(&format!("/api/capture/{first}"))
+            .unwrap()
+            .status,
+        204
+    );
     client
         .get(&format!("/api/capture/{first}"))
         .unwrap()

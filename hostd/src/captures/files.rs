@@ -61,7 +61,9 @@ impl Files {
             match fs::remove_file(&path) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => warn!(path = %path.display(), error = %e, "failed to remove a capture file"),
+                Err(e) => {
+                    warn!(path = %path.display(), error = %e, "failed to remove a capture file")
+                }
             }
         }
     }

@@ -60,7 +60,10 @@ mod tests {
                 (2, 0, FRAME_SAMPLES, 1)
             ]
         );
-        assert_eq!(frames(&[FRAME_SAMPLES + 1, 10], 2).next(), all.last().copied());
+        assert_eq!(
+            frames(&[FRAME_SAMPLES + 1, 10], 2).next(),
+            all.last().copied()
+        );
         assert_eq!(frames(&[FRAME_SAMPLES], 1).next(), None);
         assert_eq!(frames(&[], 0).next(), None);
     }

@@ -201,13 +201,14 @@ impl Bounds<'_> {
         self.count("adc_samples", dual.adc_samples, 0, ADC_SAMPLES_MAX)?;
         self.count("la_samples", dual.la_samples, 0, DUAL_SAMPLES_MAX)?;
         let both = dual.adc_samples + dual.la_samples;
-        self.count("adc_samples", both, 1, DUAL_SAMPLES_MAX).map_err(|_| {
-            let bound = DUAL_SAMPLES_MAX.min(self.samples_max);
-            invalid(
-                "adc_samples",
-                format!("adc_samples and la_samples together must be at most {bound}"),
-            )
-        })?;
+        self.count("adc_samples", both, 1, DUAL_SAMPLES_MAX)
+            .map_err(|_| {
+                let bound = DUAL_SAMPLES_MAX.min(self.samples_max);
+                invalid(
+                    "adc_samples",
+                    format!("adc_samples and la_samples together must be at most {bound}"),
+                )
+            })?;
         if dual.adc_samples > 0 {
             self.need_adc()?;
             rate("adc_rate_mhz", dual.adc_rate_mhz)?;
@@ -270,7 +271,10 @@ impl Bounds<'_> {
         let offset = u8::try_from(stimulus.offset)
             .map_err(|_| invalid("stimulus.generate.offset", "must be 0 to 255".into()))?;
         if measure.settle_ms > SETTLE_MS_MAX {
-            return Err(invalid("settle_ms", format!("must be at most {SETTLE_MS_MAX}")));
+            return Err(invalid(
+                "settle_ms",
+                format!("must be at most {SETTLE_MS_MAX}"),
+            ));
         }
         Ok(Plan {
             kind: wit::Kind::Measure,
@@ -316,7 +320,10 @@ impl Bounds<'_> {
         if (1..=last).contains(&channel) {
             return Ok(());
         }
-        Err(invalid(field, format!("must be a channel from 1 to {last}")))
+        Err(invalid(
+            field,
+            format!("must be a channel from 1 to {last}"),
+        ))
     }
 
     fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), PlanError> {

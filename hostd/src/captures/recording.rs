@@ -59,12 +59,20 @@ pub fn channels(plan: &Plan, capabilities: &Capabilities) -> Vec<ChannelRecord> 
         list.push(ChannelRecord {
             la: None,
             name: "ADC".into(),
-            unit: if fit.is_some() { "V".into() } else { String::new() },
+            unit: if fit.is_some() {
+                "V".into()
+            } else {
+                String::new()
+            },
             sample_rate_hz,
             samples,
             bits: ADC_BITS,
             full_scale: b * 65_536.0,
-            offset: if turned { a + b * f64::from(HALF_RANGE) } else { a },
+            offset: if turned {
+                a + b * f64::from(HALF_RANGE)
+            } else {
+                a
+            },
         });
     }
     if let Some((samples, sample_rate_hz)) = la {
@@ -175,20 +183,19 @@ impl Recording {
 
     /// The word with only the channels asked for, packed.
     fn pick(&self, word: u16) -> u64 {
-        self.la
-            .iter()
-            .enumerate()
-            .fold(0, |picked, (bit, la)| {
-                picked | u64::from(word >> (la - 1) & 1) << bit
-            })
+        self.la.iter().enumerate().fold(0, |picked, (bit, la)| {
+            picked | u64::from(word >> (la - 1) & 1) << bit
+        })
     }
 
     fn rate_hz(&self, logic: bool) -> f64 {
-        let achieved = if logic { self.la_rate_hz } else { self.adc_rate_hz };
+        let achieved = if logic {
+            self.la_rate_hz
+        } else {
+            self.adc_rate_hz
+        };
         let asked = self.channels.iter().find(|c| c.la.is_some() == logic);
-        achieved
-            .or(asked.map(|c| c.sample_rate_hz))
-            .unwrap_or(1.0)
+        achieved.or(asked.map(|c| c.sample_rate_hz)).unwrap_or(1.0)
     }
 
     /// The end: file contents, and the channels as they turned out.

@@ -92,9 +92,15 @@ impl Run {
             if got != wanted {
                 return Err(RunError::Short { got, wanted });
             }
-            for (kind, bytes) in [(files::LOGIC, &finished.logic), (files::ANALOG, &finished.analog)] {
+            for (kind, bytes) in [
+                (files::LOGIC, &finished.logic),
+                (files::ANALOG, &finished.analog),
+            ] {
                 if let Some(bytes) = bytes {
-                    captures.files.write(&id, kind, bytes).map_err(RunError::Store)?;
+                    captures
+                        .files
+                        .write(&id, kind, bytes)
+                        .map_err(RunError::Store)?;
                 }
             }
             Ok(finished.channels)

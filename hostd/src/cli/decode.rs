@@ -62,15 +62,20 @@ impl Decode {
     pub fn run(&self, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
         let shown = self.file.display();
         let file = File::open(&self.file).with_context(|| format!("open {shown}"))?;
-        if file.metadata().with_context(|| format!("read {shown}"))?.len() == 0 {
+        if file
+            .metadata()
+            .with_context(|| format!("read {shown}"))?
+            .len()
+            == 0
+        {
             bail!("read {shown}: the file is empty");
         }
         #[expect(unsafe_code, reason = "a file of any size is read without copying it")]
         // SAFETY: the mapping is read-only. Should another process truncate the file meanwhile,
         // this command-line process gets SIGBUS, which is no worse than the file being gone.
         let bytes = unsafe { memmap2::Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
-        let archive = Archive::parse(&bytes, &Limits::default())
-            .with_context(|| format!("read {shown}"))?;
+        let archive =
+            Archive::parse(&bytes, &Limits::default()).with_context(|| format!("read {shown}"))?;
         let format = Format::from(self.format);
         let map = pairs(&self.map, "--map")?;
         let options = pairs(&self.option, "--option")?;
@@ -84,13 +89,15 @@ impl Decode {
         .context("set up the decoder")?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         let mut failure = out.write_all(format.header().as_bytes()).err();
-        decode::decode_sr(&archive, &spec, &mut |annotations| {
-            match format.write(&spec, annotations, &mut out) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(e) => {
-                    failure = Some(e);
-                    ControlFlow::Break(())
-                }
+        decode::decode_sr(&archive, &spec, &mut |annotations| match format.write(
+            &spec,
+            annotations,
+            &mut out,
+        ) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                failure = Some(e);
+                ControlFlow::Break(())
             }
         })
         .with_context(|| format!("decode {shown}"))?;

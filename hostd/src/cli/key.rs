@@ -112,3 +112,6 @@ async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

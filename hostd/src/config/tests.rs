@@ -30,7 +30,11 @@ fn keys_are_exactly_the_fields() {
 fn later_layers_win() {
     let config = load(
         "[http]\nlisten = \"a:1\"\ndrain_ms = 7\n[log]\nformat = \"json\"",
-        &[("HOSTD_HTTP_LISTEN", "b:2"), ("HOSTD_STORE_CACHE_MIB", "3"), ("PATH", "/bin")],
+        &[
+            ("HOSTD_HTTP_LISTEN", "b:2"),
+            ("HOSTD_STORE_CACHE_MIB", "3"),
+            ("PATH", "/bin"),
+        ],
         &[("http.listen", "c:3".into())],
     )
     .unwrap();
@@ -38,7 +42,10 @@ fn later_layers_win() {
     assert_eq!(config.http.drain_ms, 7);
     assert_eq!(config.store.cache_mib, 3);
     assert_eq!(config.log.format, LogFormat::Json);
-    assert_eq!(config.http.connections_max, HttpConfig::default().connections_max);
+    assert_eq!(
+        config.http.connections_max,
+        HttpConfig::default().connections_max
+    );
 }
 
 #[test]
@@ -50,11 +57,23 @@ fn mistakes_are_named() {
         ("http = 3", None, "unknown key http"),
         ("[http", None, "parse"),
         ("[http]\ndrain_ms = \"soon\"", None, "drain_ms"),
-        ("[handlers]\nin_flight_max = 0", None, "handlers.in_flight_max: must be 1 to 64"),
+        (
+            "[handlers]\nin_flight_max = 0",
+            None,
+            "handlers.in_flight_max: must be 1 to 64",
+        ),
         ("[auth]\nkey_prefix = \"a_b\"", None, "auth.key_prefix"),
-        ("[[devices]]\nname = \"x\"\naddress = \"ftp:y\"", None, "devices[0].address"),
+        (
+            "[[devices]]\nname = \"x\"\naddress = \"ftp:y\"",
+            None,
+            "devices[0].address",
+        ),
         ("[[devices]]\nname = \"x\"\nadress = \"y\"", None, "adress"),
-        ("", Some(("HOSTD_HTTP_LISEN", "x")), "did you mean HOSTD_HTTP_LISTEN?"),
+        (
+            "",
+            Some(("HOSTD_HTTP_LISEN", "x")),
+            "did you mean HOSTD_HTTP_LISTEN?",
+        ),
         ("", Some(("HOSTD_STORE_CACHE_MIB", "lots")), "cache_mib"),
     ] {
         let env: Vec<_> = env.into_iter().collect();

@@ -10,10 +10,10 @@ use super::bindings::bench::host::captures::{
     Page, Status as WitStatus,
 };
 use super::{Call, Context, internal};
+use crate::captures::CaptureError;
 use crate::captures::layout::frames;
 use crate::captures::plan::PlanError;
 use crate::captures::reader::{Data, ReadError, Reader};
-use crate::captures::CaptureError;
 use crate::clock;
 use crate::store::captures::{self, CaptureRecord, ChannelRecord, Status};
 
@@ -31,9 +31,15 @@ pub struct OpenCapture {
 
 impl Host for Call {
     async fn start(&mut self, order: Order) -> Result<Info, Error> {
-        let org = self.device(&order.device).ok_or(Error::NotFound)?.record.org;
+        let org = self
+            .device(&order.device)
+            .ok_or(Error::NotFound)?
+            .record
+            .org;
         let started = self.services.captures.start(&org, &order).await;
-        started.map(|r| to_wit(&r)).map_err(|e| self.capture_error(e))
+        started
+            .map(|r| to_wit(&r))
+            .map_err(|e| self.capture_error(e))
     }
 
     async fn get(&mut self, id: String) -> Result<Info, Error> {
@@ -68,7 +74,9 @@ impl Host for Call {
     async fn cancel(&mut self, id: String) -> Result<Info, Error> {
         let org = self.capture(&id).await?.org;
         let cancelled = self.services.captures.cancel(&org, &id).await;
-        cancelled.map(|r| to_wit(&r)).map_err(|e| self.capture_error(e))
+        cancelled
+            .map(|r| to_wit(&r))
+            .map_err(|e| self.capture_error(e))
     }
 
     async fn delete(&mut self, id: String) -> Result<(), Error> {
@@ -119,11 +127,7 @@ impl HostCapture for Call {
 }
 
 /// Frames from number `from_seq` on until `budget` bytes are reached; always at least one.
-fn page(
-    reader: &Reader,
-    from_seq: u32,
-    budget: usize,
-) -> Result<Frames, ReadError> {
+fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadError> {
     let mut list = Vec::new();
     let mut used = 0;
     for place in frames(&reader.samples(), from_seq) {

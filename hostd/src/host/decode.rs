@@ -72,7 +72,9 @@ impl Context {
         let reader = self.services.captures.read(&record.org, id).await;
         let reader = reader.map_err(|e| decode_error(self.capture_error(e)))?;
         if !reader.has_logic() {
-            return Err(Error::WrongState("the capture has no logic channels".into()));
+            return Err(Error::WrongState(
+                "the capture has no logic channels".into(),
+            ));
         }
         let spec = Spec::parse(
             &job.protocol,
@@ -118,19 +120,26 @@ fn decode_error(error: CaptureError) -> Error {
 }
 
 /// Decode into `parts` until the end or until nobody listens.
-fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<Result<Bytes, BodyError>>) {
+fn stream(
+    reader: &Reader,
+    spec: &Spec,
+    format: Format,
+    parts: mpsc::Sender<Result<Bytes, BodyError>>,
+) {
     let mut writer = Parts {
         buffer: Vec::with_capacity(PART_BYTES),
         parts,
     };
     let mut gone = writer.write_all(format.header().as_bytes()).is_err();
-    let decoded = reader.decode(spec, &mut |annotations| {
-        match format.write(spec, annotations, &mut writer) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => {
-                gone = true;
-                ControlFlow::Break(())
-            }
+    let decoded = reader.decode(spec, &mut |annotations| match format.write(
+        spec,
+        annotations,
+        &mut writer,
+    ) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => {
+            gone = true;
+            ControlFlow::Break(())
         }
     });
     match decoded {

@@ -67,7 +67,11 @@ fn to_wit(device: &Device) -> WitDevice {
         id: record.id.clone(),
         name: record.name.clone(),
         online,
-        state: if online { State::Online } else { State::Offline },
+        state: if online {
+            State::Online
+        } else {
+            State::Offline
+        },
         transport: match record.transport.as_str() {
             "usb" => Transport::Usb,
             "sim" => Transport::Sim,
@@ -90,10 +94,14 @@ fn to_wit(device: &Device) -> WitDevice {
 /// The same names whether the pod is there or not: offline, everything is unknown.
 fn capabilities(known: Option<&Capabilities>) -> Vec<(String, Capability)> {
     let flag = |read: fn(&Capabilities) -> Option<bool>| {
-        known.and_then(read).map_or(Capability::Unknown, Capability::Flag)
+        known
+            .and_then(read)
+            .map_or(Capability::Unknown, Capability::Flag)
     };
     let count = |read: fn(&Capabilities) -> Option<u64>| {
-        known.and_then(read).map_or(Capability::Unknown, Capability::Count)
+        known
+            .and_then(read)
+            .map_or(Capability::Unknown, Capability::Count)
     };
     [
         ("ac_dac", flag(|c| c.ac_dac)),

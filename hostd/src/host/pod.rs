@@ -5,8 +5,8 @@ use std::time::Duration;
 use pods::PodError;
 use serde_json::{Map, Value};
 
-use super::{Call, Context};
 use super::bindings::bench::host::pod::{Error, Host};
+use super::{Call, Context};
 
 /// Longest wait a handler may ask for.
 const TIMEOUT_MS_MAX: u32 = 120_000;
@@ -47,9 +47,7 @@ impl Context {
                 Error::Protocol(cause.to_string())
             }
             PodError::NeedsTunnel { .. } => Error::NeedsTunnel,
-            PodError::MissingCommand
-            | PodError::LineTooLong { .. }
-            | PodError::Request(_) => {
+            PodError::MissingCommand | PodError::LineTooLong { .. } | PodError::Request(_) => {
                 Error::Invalid(error.to_string())
             }
             PodError::QueueFull { .. } => Error::Other(error.to_string()),

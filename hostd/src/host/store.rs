@@ -29,7 +29,9 @@ impl Host for Call {
     ) -> Result<u64, Error> {
         let space = self.namespace()?;
         let store = &self.services.store;
-        let set = store.kv_compare_and_set(&space, &key, expected, value).await;
+        let set = store
+            .kv_compare_and_set(&space, &key, expected, value)
+            .await;
         set.map_err(|e| self.kv_error(e))
     }
 

@@ -30,9 +30,7 @@ impl Host for Call {
             Err(TokenError::Invalid { field, message }) => {
                 Err(Error::Invalid((field.to_owned(), message)))
             }
-            Err(error @ TokenError::Sign(_)) => {
-                Err(Error::Other(internal(self, "tokens", &error)))
-            }
+            Err(error @ TokenError::Sign(_)) => Err(Error::Other(internal(self, "tokens", &error))),
         }
     }
 }

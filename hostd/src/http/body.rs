@@ -11,6 +11,13 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use runtime::BodyStream;
 
+/// What is read of a refused request's body, so that its sender gets to see the refusal: one that
+/// is still writing when the connection closes sees only that.
+const DRAIN_BYTES_MAX: u64 = 16 << 20;
+
+/// Time for that.
+const DRAIN_WAIT: Duration = Duration::from_secs(5);
+
 /// Why a request body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -22,17 +29,34 @@ pub enum ReadError {
     Broken,
 }
 
-/// Read all of `body`, at most `limit_bytes`, within `wait`.
+fn declared(body: &Incoming) -> Option<u64> {
+    body.size_hint().exact()
+}
+
+/// Read and forget the body of a refused request, within bounds.
+pub async fn drain(mut body: Incoming) {
+    // Over the bound, and for a sender that does not say how much is to come, it is not worth it.
+    if declared(&body).is_none_or(|n| n > DRAIN_BYTES_MAX) {
+        return;
+    }
+    let all = async { while body.frame().await.is_some_and(|f| f.is_ok()) {} };
+    // A slow sender has had its time.
+    let _ = tokio::time::timeout(DRAIN_WAIT, all).await;
+}
+
+/// Read all of `body`, at most `limit_bytes`, within `wait`. With a limit of 0 no body is expected,
+/// and one that comes is forgotten.
 ///
 /// # Errors
 /// The first limit that is hit. A declared length over the limit fails before a byte is read.
 pub async fn read(body: Incoming, limit_bytes: u32, wait: Duration) -> Result<Bytes, ReadError> {
+    if limit_bytes == 0 {
+        drain(body).await;
+        return Ok(Bytes::new());
+    }
     let too_large = ReadError::TooLarge { limit_bytes };
-    if body
-        .size_hint()
-        .exact()
-        .is_some_and(|n| n > u64::from(limit_bytes))
-    {
+    if declared(&body).is_some_and(|n| n > u64::from(limit_bytes)) {
+        drain(body).await;
         return Err(too_large);
     }
     if body.is_end_stream() {

@@ -112,10 +112,7 @@ impl ApiError {
             headers.insert(ALLOW, allow);
         }
         if self.status == StatusCode::UNAUTHORIZED {
-            headers.insert(
-                WWW_AUTHENTICATE,
-                HeaderValue::from_static("ApiKey, Bearer"),
-            );
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey, Bearer"));
         }
         response
     }

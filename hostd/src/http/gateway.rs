@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
+use http::header::{AUTHORIZATION, COOKIE, EXPECT, HeaderName, PROXY_AUTHORIZATION};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use runtime::{CallError, Reply, ReplyBody};
@@ -49,6 +50,19 @@ pub struct Gateway {
     pub body_wait: Duration,
 }
 
+/// A request that may enter its handler.
+struct Admitted<'t> {
+    entry: &'t Entry,
+    params: Vec<String>,
+    caller: Option<Verified>,
+}
+
+/// A request that may not, and what to call it in the metrics.
+struct Refusal {
+    route: String,
+    error: ApiError,
+}
+
 impl Gateway {
     /// Answer one request. Never fails: whatever goes wrong is an error response.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<ResponseBody> {
@@ -56,14 +70,16 @@ impl Gateway {
         let request_id = request_id(request.headers());
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let (route, mut response) = if let Some((name, response)) =
-            self.native.answer(&method, &path, &self.groups)
-        {
-            (name.to_owned(), response)
-        } else {
-            let (name, result) = self.route(request, &request_id).await;
-            (name, result.unwrap_or_else(|e| e.into_response(&request_id)))
-        };
+        let (route, mut response) =
+            if let Some((name, response)) = self.native.answer(&method, &path, &self.groups) {
+                (name.to_owned(), response)
+            } else {
+                let (name, result) = self.route(request, &request_id).await;
+                (
+                    name,
+                    result.unwrap_or_else(|e| e.into_response(&request_id)),
+                )
+            };
         let headers = response.headers_mut();
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
@@ -93,38 +109,71 @@ impl Gateway {
         request: Request<Incoming>,
         request_id: &str,
     ) -> (String, Result<Response<ResponseBody>, ApiError>) {
-        let path = request.uri().path();
+        let (head, body) = request.into_parts();
+        let admitted = self.admit(&head);
+        let name = admitted.as_ref().map_or_else(
+            |refusal| refusal.route.clone(),
+            |admitted| admitted.entry.declared.name.clone(),
+        );
+        let result = match admitted {
+            Ok(admitted) => self.run(admitted, head, body, request_id).await,
+            Err(refusal) => {
+                // A sender that asked first has sent nothing and need not.
+                if !head.headers.contains_key(EXPECT) {
+                    body::drain(body).await;
+                }
+                Err(refusal.error)
+            }
+        };
+        (name, result)
+    }
+
+    /// Everything that can be decided before the body is read.
+    fn admit(&self, head: &Parts) -> Result<Admitted<'_>, Refusal> {
+        let path = head.uri.path();
+        let unrouted = |error| Refusal {
+            route: "none".to_owned(),
+            error,
+        };
         if path.len() > PATH_BYTES_MAX {
-            let error = ApiError::new(
+            return Err(unrouted(ApiError::new(
                 StatusCode::URI_TOO_LONG,
                 "path_too_long",
                 format!("the path is over {PATH_BYTES_MAX} bytes"),
-            );
-            return ("none".into(), Err(error));
+            )));
         }
-        match self.table.find(request.method().as_str(), path) {
-            Match::None => ("none".into(), Err(ApiError::not_found(path))),
-            Match::OtherMethod(allow) => {
-                ("none".into(), Err(ApiError::method_not_allowed(&allow)))
+        match self.table.find(head.method.as_str(), path) {
+            Match::None => Err(unrouted(ApiError::not_found(path))),
+            Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
+            Match::Found { entry, params } => {
+                let caller = self.authenticate(entry, &head.headers);
+                let caller = caller.map_err(|error| Refusal {
+                    route: entry.declared.name.clone(),
+                    error,
+                })?;
+                Ok(Admitted {
+                    entry,
+                    params,
+                    caller,
+                })
             }
-            Match::Found { entry, params } => (
-                entry.declared.name.clone(),
-                self.admit(entry, params, request, request_id).await,
-            ),
         }
     }
 
-    async fn admit(
+    async fn run(
         &self,
-        entry: &Entry,
-        params: Vec<String>,
-        request: Request<Incoming>,
+        admitted: Admitted<'_>,
+        head: Parts,
+        body: Incoming,
         request_id: &str,
     ) -> Result<Response<ResponseBody>, ApiError> {
-        let caller = self.authenticate(entry, request.headers())?;
-        let (head, incoming) = request.into_parts();
+        let Admitted {
+            entry,
+            params,
+            caller,
+        } = admitted;
         let limit = entry.declared.body_limit;
-        let bytes = body::read(incoming, limit, self.body_wait)
+        let bytes = body::read(body, limit, self.body_wait)
             .await
             .map_err(|e| refuse_body(&e))?;
         let group = &self.groups[entry.group];
@@ -157,7 +206,11 @@ impl Gateway {
         if entry.is_public() {
             return Ok(None);
         }
-        let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
+        let text = |name| {
+            headers
+                .get(name)
+                .and_then(|v: &HeaderValue| v.to_str().ok())
+        };
         let verified = self
             .services
             .auth
@@ -178,7 +231,9 @@ impl Gateway {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "missing_scope",
-                format!("the credential lacks the scope {scope}; add it to the key or use another one"),
+                format!(
+                    "the credential lacks the scope {scope}; add it to the key or use another one"
+                ),
             ));
         }
         Ok(Some(verified))
@@ -243,7 +298,9 @@ fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers
         .iter()
         .filter(|(name, _)| !WITHHELD.contains(name))
-        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+        .filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        })
         .collect()
 }
 

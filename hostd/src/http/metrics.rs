@@ -57,10 +57,20 @@ impl HttpMetrics {
     }
 
     fn render_http(&self, page: &mut String) {
-        head(page, "hostd_http_requests_total", "counter", "Answered requests.");
+        head(
+            page,
+            "hostd_http_requests_total",
+            "counter",
+            "Answered requests.",
+        );
         let by_route = self.by_route.lock().expect("no panic while counting");
         for ((route, status), count) in by_route.iter() {
-            line(page, "hostd_http_requests_total", &format!("route=\"{route}\",status=\"{status}\""), *count);
+            line(
+                page,
+                "hostd_http_requests_total",
+                &format!("route=\"{route}\",status=\"{status}\""),
+                *count,
+            );
         }
         head(
             page,
@@ -71,19 +81,48 @@ impl HttpMetrics {
         let mut total = 0;
         for (slot, bound) in BUCKETS_S.iter().enumerate() {
             total += self.buckets[slot].load(Ordering::Relaxed);
-            line(page, "hostd_http_request_duration_seconds_bucket", &format!("le=\"{bound}\""), total);
+            line(
+                page,
+                "hostd_http_request_duration_seconds_bucket",
+                &format!("le=\"{bound}\""),
+                total,
+            );
         }
         total += self.buckets[BUCKETS_S.len()].load(Ordering::Relaxed);
-        line(page, "hostd_http_request_duration_seconds_bucket", "le=\"+Inf\"", total);
+        line(
+            page,
+            "hostd_http_request_duration_seconds_bucket",
+            "le=\"+Inf\"",
+            total,
+        );
         let sum_s = Duration::from_micros(self.duration_us.load(Ordering::Relaxed)).as_secs_f64();
-        put(page, format_args!("hostd_http_request_duration_seconds_sum {sum_s}\n"));
-        put(page, format_args!("hostd_http_request_duration_seconds_count {total}\n"));
+        put(
+            page,
+            format_args!("hostd_http_request_duration_seconds_sum {sum_s}\n"),
+        );
+        put(
+            page,
+            format_args!("hostd_http_request_duration_seconds_count {total}\n"),
+        );
         for (name, kind, help, value) in [
-            ("hostd_http_connections_open", "gauge", "Open connections.", &self.connections_open),
-            ("hostd_http_connections_refused_total", "counter", "Connections refused at the limit.", &self.connections_refused),
+            (
+                "hostd_http_connections_open",
+                "gauge",
+                "Open connections.",
+                &self.connections_open,
+            ),
+            (
+                "hostd_http_connections_refused_total",
+                "counter",
+                "Connections refused at the limit.",
+                &self.connections_refused,
+            ),
         ] {
             head(page, name, kind, help);
-            put(page, format_args!("{name} {}\n", value.load(Ordering::Relaxed)));
+            put(
+                page,
+                format_args!("{name} {}\n", value.load(Ordering::Relaxed)),
+            );
         }
     }
 }
@@ -135,15 +174,60 @@ fn render_groups(page: &mut String, groups: &[Group]) {
     let snapshots: Vec<_> = groups.iter().map(|g| (g.name(), g.metrics())).collect();
     type Read = fn(&runtime::Metrics) -> u64;
     let series: [(&str, &str, &str, Read); 9] = [
-        ("hostd_handler_calls_total", "counter", "Calls into the handler.", |m| m.calls),
-        ("hostd_handler_call_microseconds_total", "counter", "Time spent in calls.", |m| m.call_us),
-        ("hostd_handler_traps_total", "counter", "Calls that trapped.", |m| m.traps),
-        ("hostd_handler_deadlines_total", "counter", "Calls cut at their deadline.", |m| m.deadlines),
-        ("hostd_handler_overloads_total", "counter", "Calls refused because all instances were busy.", |m| m.overloads),
-        ("hostd_handler_instances_created_total", "counter", "Instances created.", |m| m.instances_created),
-        ("hostd_handler_instances_retired_total", "counter", "Instances retired.", |m| m.instances_retired),
-        ("hostd_handler_instances_idle", "gauge", "Instances waiting for a call.", |m| m.instances_idle),
-        ("hostd_handler_calls_in_flight", "gauge", "Calls in progress.", |m| m.in_flight),
+        (
+            "hostd_handler_calls_total",
+            "counter",
+            "Calls into the handler.",
+            |m| m.calls,
+        ),
+        (
+            "hostd_handler_call_microseconds_total",
+            "counter",
+            "Time spent in calls.",
+            |m| m.call_us,
+        ),
+        (
+            "hostd_handler_traps_total",
+            "counter",
+            "Calls that trapped.",
+            |m| m.traps,
+        ),
+        (
+            "hostd_handler_deadlines_total",
+            "counter",
+            "Calls cut at their deadline.",
+            |m| m.deadlines,
+        ),
+        (
+            "hostd_handler_overloads_total",
+            "counter",
+            "Calls refused because all instances were busy.",
+            |m| m.overloads,
+        ),
+        (
+            "hostd_handler_instances_created_total",
+            "counter",
+            "Instances created.",
+            |m| m.instances_created,
+        ),
+        (
+            "hostd_handler_instances_retired_total",
+            "counter",
+            "Instances retired.",
+            |m| m.instances_retired,
+        ),
+        (
+            "hostd_handler_instances_idle",
+            "gauge",
+            "Instances waiting for a call.",
+            |m| m.instances_idle,
+        ),
+        (
+            "hostd_handler_calls_in_flight",
+            "gauge",
+            "Calls in progress.",
+            |m| m.in_flight,
+        ),
     ];
     for (name, kind, help, read) in series {
         head(page, name, kind, help);
@@ -157,8 +241,16 @@ fn render_process(page: &mut String) {
     let Some(resident) = resident_bytes() else {
         return;
     };
-    head(page, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.");
-    put(page, format_args!("process_resident_memory_bytes {resident}\n"));
+    head(
+        page,
+        "process_resident_memory_bytes",
+        "gauge",
+        "Resident memory size in bytes.",
+    );
+    put(
+        page,
+        format_args!("process_resident_memory_bytes {resident}\n"),
+    );
 }
 
 /// Second field of `/proc/self/statm`, in pages of 4 KiB; None where there is no such file.
@@ -169,7 +261,10 @@ fn resident_bytes() -> Option<u64> {
 }
 
 fn head(page: &mut String, name: &str, kind: &str, help: &str) {
-    put(page, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+    put(
+        page,
+        format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"),
+    );
 }
 
 fn line(page: &mut String, name: &str, labels: &str, value: u64) {
@@ -177,7 +272,8 @@ fn line(page: &mut String, name: &str, labels: &str, value: u64) {
 }
 
 fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
-    page.write_fmt(text).expect("writing to a String never fails");
+    page.write_fmt(text)
+        .expect("writing to a String never fails");
 }
 
 #[cfg(test)]

@@ -48,11 +48,19 @@ impl Native {
         Some(match path {
             "/healthz" => (
                 "healthz",
-                reply(StatusCode::OK, "application/json", json!({"status": "ok"}).to_string()),
+                reply(
+                    StatusCode::OK,
+                    "application/json",
+                    json!({"status": "ok"}).to_string(),
+                ),
             ),
             "/readyz" if self.ready.load(Ordering::Acquire) => (
                 "readyz",
-                reply(StatusCode::OK, "application/json", json!({"status": "ready"}).to_string()),
+                reply(
+                    StatusCode::OK,
+                    "application/json",
+                    json!({"status": "ready"}).to_string(),
+                ),
             ),
             "/readyz" => (
                 "readyz",

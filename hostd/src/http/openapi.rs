@@ -156,15 +156,27 @@ fn error_schema() -> Value {
 
 fn error_responses() -> Value {
     [
-        (400, "The request is malformed, or the board lacks what it needs (`not_capable`)."),
-        (401, "No credential, or one that is invalid, expired or revoked."),
+        (
+            400,
+            "The request is malformed, or the board lacks what it needs (`not_capable`).",
+        ),
+        (
+            401,
+            "No credential, or one that is invalid, expired or revoked.",
+        ),
         (403, "The credential lacks the scope or the role."),
         (404, "Not found, or another organisation's."),
         (408, "The body did not arrive in time."),
         (413, "The body is over the limit of this endpoint."),
         (415, "The body is not of a supported media type."),
-        (500, "The server failed; its log has the details under the request id."),
-        (503, "The device is offline, or the server is overloaded (`Retry-After`)."),
+        (
+            500,
+            "The server failed; its log has the details under the request id.",
+        ),
+        (
+            503,
+            "The device is offline, or the server is overloaded (`Retry-After`).",
+        ),
     ]
     .into_iter()
     .map(|(status, text)| {

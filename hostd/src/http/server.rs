@@ -90,8 +90,14 @@ pub async fn serve(
     drop(listener);
     gateway.native.set_ready(false);
     let drain = Duration::from_millis(config.drain_ms);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-        warn!(drain_ms = config.drain_ms, "cutting connections that did not drain");
+    if tokio::time::timeout(drain, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        warn!(
+            drain_ms = config.drain_ms,
+            "cutting connections that did not drain"
+        );
     }
     Ok(())
 }

@@ -100,6 +100,16 @@ impl Signer {
     }
 
     pub(super) fn sign(&self, claims: &Claims) -> Result<Secret, jsonwebtoken::errors::Error> {
+        self.sign_any(claims)
+    }
+
+    /// Anything, properly signed.
+    #[cfg(test)]
+    pub(super) fn sign_value(&self, claims: &serde_json::Value) -> Secret {
+        self.sign_any(claims).unwrap()
+    }
+
+    fn sign_any(&self, claims: &impl Serialize) -> Result<Secret, jsonwebtoken::errors::Error> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(keys.current.clone());

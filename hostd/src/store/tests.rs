@@ -59,7 +59,7 @@ async fn a_closed_store_says_so() {
     let written = clone.kv_put(&space(), "a", Vec::new()).await;
     assert!(matches!(written, Err(KvError::Store(StoreError::Closed))));
     assert!(matches!(clone.snapshot().err(), Some(StoreError::Closed)));
-    let read = clone.read(|s| orgs::all(s)).await;
+    let read = clone.read(orgs::all).await;
     assert!(matches!(read, Err(StoreError::Closed)));
 }
 
@@ -181,7 +181,7 @@ async fn a_damaged_record_is_named() {
         .write(|w: &Writing<'_>| w.put(orgs::TABLES[0], "x", b"{\"id\":"))
         .await
         .unwrap();
-    let error = store.read(|s| orgs::all(s)).await.unwrap_err();
+    let error = store.read(orgs::all).await.unwrap_err();
     assert_eq!(error.to_string(), "read record x of table orgs");
     store.kv_put(&space(), "a", Vec::new()).await.unwrap();
 }

@@ -41,7 +41,10 @@ fn found(method: &str, path: &str) -> Option<(String, Vec<String>)> {
 #[test]
 fn placeholders_literals_rest_and_alias() {
     let hit = |name: &str, params: &[&str]| {
-        Some((name.to_owned(), params.iter().map(|p| (*p).to_owned()).collect()))
+        Some((
+            name.to_owned(),
+            params.iter().map(|p| (*p).to_owned()).collect(),
+        ))
     };
     for (method, path, expected) in [
         ("GET", "/api/bench/devices/x1", hit("any", &["x1"])),

@@ -58,7 +58,7 @@ impl Disk {
                 random ^= random >> 7;
                 random ^= random << 17;
                 let end = offset + data.len();
-                if random % 2 == 0 && end <= image.len() {
+                if random & 1 == 0 && end <= image.len() {
                     image[*offset..end].copy_from_slice(data);
                 }
             }

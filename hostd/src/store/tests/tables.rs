@@ -421,5 +421,5 @@ async fn the_first_organisation_of_a_name_stands() {
     };
     let (a, b) = tokio::join!(store.org_ensure(org("1")), store.org_ensure(org("2")));
     assert_eq!(a.unwrap().id, b.unwrap().id);
-    assert_eq!(store.read(|s| orgs::all(s)).await.unwrap().len(), 1);
+    assert_eq!(store.read(orgs::all).await.unwrap().len(), 1);
 }

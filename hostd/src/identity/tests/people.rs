@@ -1,0 +1,215 @@
+//! People: passwords, codes, signing out, being shut out.
+
+use super::*;
+
+const PASSWORD: &str = "correct horse battery";
+
+async fn with_password(identity: &Identity, login: &str) -> User {
+    let user = add_user(identity, "default", login, Role::Member).await;
+    let set = identity.user_set_password(&user.id, PASSWORD).await;
+    set.unwrap()
+}
+
+#[tokio::test]
+async fn the_right_password_signs_in() {
+    let (identity, hand) = server().await;
+    let user = with_password(&identity, "ann").await;
+    let session = identity
+        .sign_in_password("ann", PASSWORD.into())
+        .await
+        .unwrap();
+    assert_eq!(session.expires_in_s, SESSION_TTL_S);
+    assert_eq!(
+        session.expires_at_ms,
+        NOW_MS + 1000 * u64::from(SESSION_TTL_S)
+    );
+    let caller = bearer(&identity, &session.token).unwrap();
+    assert_eq!(
+        (caller.user(), caller.credential()),
+        (user.id.as_str(), Credential::UserSession)
+    );
+    hand.advance_ms(1000 * u64::from(SESSION_TTL_S) + 2000);
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Expired
+    );
+}
+
+#[tokio::test]
+async fn every_failure_looks_alike() {
+    let (identity, _hand) = server().await;
+    with_password(&identity, "ann").await;
+    let out = with_password(&identity, "bob").await;
+    identity.user_set_disabled(&out.id, true).await.unwrap();
+    let long = "x".repeat(300);
+    for (login, password) in [
+        ("ann", "wrong horse battery"),
+        ("ann", ""),
+        ("nobody", PASSWORD),
+        ("bob", PASSWORD),
+        ("owner", ""),
+        (long.as_str(), PASSWORD),
+        ("ann", long.as_str()),
+    ] {
+        let failed = identity.sign_in_password(login, password.into()).await;
+        assert!(matches!(failed, Err(SignInError::Rejected)), "{login}");
+    }
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down_for_known_and_unknown_logins() {
+    let (identity, hand) = server().await;
+    with_password(&identity, "ann").await;
+    for login in ["ann", "nobody"] {
+        for _ in 0..5 {
+            let failed = identity.sign_in_password(login, "wrong".into()).await;
+            assert!(matches!(failed, Err(SignInError::Rejected)));
+        }
+        let slowed = identity.sign_in_password(login, PASSWORD.into()).await;
+        assert!(matches!(slowed, Err(SignInError::SlowDown { wait_s: 1 })));
+    }
+    hand.advance_ms(1_000);
+    assert!(
+        identity
+            .sign_in_password("ann", PASSWORD.into())
+            .await
+            .is_ok()
+    );
+    let failed = identity.sign_in_password("ann", "wrong".into()).await;
+    assert!(matches!(failed, Err(SignInError::Rejected)), "forgiven");
+}
+
+#[tokio::test]
+async fn a_code_works_once_and_for_fifteen_minutes() {
+    let (identity, hand) = server().await;
+    let user = add_user(&identity, "default", "ann", Role::Member).await;
+    let code = identity.issue_code(&user.id).await.unwrap();
+    let session = identity.sign_in_code(code.expose()).await.unwrap();
+    assert_eq!(session.user, user.id);
+    for spent in [code.expose(), "", "x", &"x".repeat(65)] {
+        let failed = identity.sign_in_code(spent).await;
+        assert!(matches!(failed, Err(SignInError::Rejected)));
+    }
+    let code = identity.issue_code(&user.id).await.unwrap();
+    hand.advance_ms(1000 * u64::from(CODE_TTL_S));
+    let late = identity.sign_in_code(code.expose()).await;
+    assert!(matches!(late, Err(SignInError::Rejected)));
+}
+
+#[tokio::test]
+async fn signing_out_ends_one_session_for_good() {
+    let (identity, _hand) = server().await;
+    with_password(&identity, "ann").await;
+    let one = identity
+        .sign_in_password("ann", PASSWORD.into())
+        .await
+        .unwrap();
+    let two = identity
+        .sign_in_password("ann", PASSWORD.into())
+        .await
+        .unwrap();
+    let caller = bearer(&identity, &one.token).unwrap();
+    identity.sign_out(&caller).await.unwrap();
+    let again = Identity::open(identity.store.clone(), identity.clock.clone(), "bk");
+    let again = again.await.unwrap();
+    for server in [&identity, &again] {
+        assert_eq!(bearer(server, &one.token).unwrap_err(), AuthError::Revoked);
+        assert!(bearer(server, &two.token).is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_new_password_ends_all_sessions_but_not_keys() {
+    let (identity, _hand) = server().await;
+    let user = with_password(&identity, "ann").await;
+    let session = identity
+        .sign_in_password("ann", PASSWORD.into())
+        .await
+        .unwrap();
+    let caller = bearer(&identity, &session.token).unwrap();
+    let cloud = identity.mint_token(&caller, None, 3600).unwrap();
+    let made = key(&identity, &caller, &["bench:control"]).await;
+    identity
+        .user_set_password(&user.id, "another horse")
+        .await
+        .unwrap();
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Revoked
+    );
+    assert_eq!(
+        bearer(&identity, &cloud.token).unwrap_err(),
+        AuthError::Revoked
+    );
+    assert!(with_key(&identity, made.secret.expose()).is_ok());
+    assert!(
+        identity
+            .sign_in_password("ann", "another horse".into())
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
+    let (identity, _hand) = server().await;
+    let user = with_password(&identity, "ann").await;
+    let session = identity
+        .sign_in_password("ann", PASSWORD.into())
+        .await
+        .unwrap();
+    let caller = bearer(&identity, &session.token).unwrap();
+    let made = key(&identity, &caller, &["bench:control"]).await;
+    let from_key = with_key(&identity, made.secret.expose()).unwrap();
+    let cloud = identity.mint_token(&from_key, None, 3600).unwrap();
+    let code = identity.issue_code(&user.id).await.unwrap();
+    identity.user_set_disabled(&user.id, true).await.unwrap();
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Revoked
+    );
+    assert_eq!(
+        bearer(&identity, &cloud.token).unwrap_err(),
+        AuthError::Revoked
+    );
+    assert_eq!(
+        with_key(&identity, made.secret.expose()).unwrap_err(),
+        AuthError::Revoked
+    );
+    assert!(identity.sign_in_code(code.expose()).await.is_err());
+    identity.user_set_disabled(&user.id, false).await.unwrap();
+    assert!(with_key(&identity, made.secret.expose()).is_ok());
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Revoked
+    );
+}
+
+#[tokio::test]
+async fn logins_passwords_and_organisations_are_checked() {
+    let (identity, _hand) = server().await;
+    let long = "a".repeat(65);
+    for login in ["", "with space", "a/b", "é", &long] {
+        let added = identity.user_add("default", login, Role::Member).await;
+        assert!(
+            matches!(added, Err(UserChangeError::Invalid { field: "login", .. })),
+            "{login}"
+        );
+    }
+    let added = identity.user_add("nowhere", "ann", Role::Member).await;
+    assert!(matches!(added, Err(UserChangeError::UnknownOrg(name)) if name == "nowhere"));
+    let user = add_user(&identity, "default", "ann", Role::Member).await;
+    let twice = identity.user_add("default", "ann", Role::Member).await;
+    assert!(matches!(twice, Err(UserChangeError::User(_))));
+    let long = "p".repeat(PASSWORD_BYTES_MAX + 1);
+    for password in ["", "too short", &long] {
+        let set = identity.user_set_password(&user.id, password).await;
+        assert!(matches!(
+            set,
+            Err(UserChangeError::Invalid {
+                field: "password",
+                ..
+            })
+        ));
+    }
+}
