@@ -1,8 +1,8 @@
 //! Inflates the samples through reused buffers, a few entries ahead of whoever looks at them.
 //!
-//! Entries of ordinary size are inflated whole by libdeflate, several at once. A version 1 file
-//! has all its samples in one entry, which may be of any size: that one is streamed by zlib-rs.
-//! On 16-bit captures libdeflate is four times as fast, and inflating is where the time goes.
+//! Entries of ordinary size are inflated whole by libdeflate, several at once; on 16-bit captures
+//! it is four times as fast as zlib-rs, and inflating is where their time goes. Large entries (a
+//! version 1 file has all its samples in one) are streamed by zlib-rs.
 
 use super::zip::{Entry, Method};
 use super::{Limits, SrError, Visitor};
@@ -17,8 +17,11 @@ const WHOLE_MAX: u64 = 16 << 20;
 /// Bytes inflated ahead: together with those being looked at, the memory a capture costs.
 const AHEAD_MAX: u64 = 24 << 20;
 
+/// Bytes for each packed byte from where on an entry is little but runs.
+const RUNS_RATIO: u64 = 100;
+
 /// Bytes of a streamed entry that are inflated at a time: they stay in the second-level cache.
-const STREAM_BLOCK: usize = 512 << 10;
+const STREAM_BLOCK: usize = 256 << 10;
 
 /// Inflates the metadata entry.
 pub(super) fn metadata(entry: &Entry<'_>, limits: &Limits) -> Result<Vec<u8>, SrError> {
@@ -172,7 +175,6 @@ struct Batch {
 /// The samples of an archive, being read.
 pub(super) struct Source<'a> {
     waiting: &'a [Entry<'a>],
-    stream: Option<Stream<'a>>,
     /// Bytes of a sample.
     unit: usize,
 }
@@ -181,13 +183,40 @@ impl<'a> Source<'a> {
     pub(super) fn new(entries: &'a [Entry<'a>], unit: usize) -> Self {
         Self {
             waiting: entries,
-            stream: None,
             unit,
         }
     }
 
     pub(super) fn visit(mut self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
         let mut seam = Seam::new(self.unit);
+        while let Some((entry, rest)) = self.waiting.split_first() {
+            let flow = if self.is_streamed(entry) {
+                self.waiting = rest;
+                visit_stream(entry, &mut seam, visitor)?
+            } else {
+                self.visit_batches(&mut seam, visitor)?
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether an entry goes through a small buffer rather than being inflated whole: when it is
+    /// too large, or consists of little but runs of one-byte samples. Those zlib-rs writes as fast
+    /// as libdeflate, and then it pays to have them looked at before they leave the cache.
+    fn is_streamed(&self, entry: &Entry<'_>) -> bool {
+        let is_runs = self.unit == 1 && entry.size / RUNS_RATIO > entry.packed.len() as u64;
+        entry.size > WHOLE_MAX || is_runs && entry.size > 4 * STREAM_BLOCK as u64
+    }
+
+    /// Inflates entries whole, the next ones while these are being looked at.
+    fn visit_batches(
+        &mut self,
+        seam: &mut Seam,
+        visitor: Visitor<'_>,
+    ) -> Result<ControlFlow<()>, SrError> {
         let mut now = Batch::default();
         let mut next = Batch::default();
         self.fill(&mut now)?;
@@ -203,27 +232,16 @@ impl<'a> Source<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Inflates the next block of a streamed entry, or the next entries; none when all is read.
+    /// Inflates the next entries, one for each thread as far as memory allows; none when the next
+    /// one is streamed or all is read.
     fn fill(&mut self, batch: &mut Batch) -> Result<(), SrError> {
-        batch.filled = 0;
-        if self.stream.is_none()
-            && let Some((entry, rest)) = self.waiting.split_first()
-            && entry.size > WHOLE_MAX
-        {
-            self.waiting = rest;
-            self.stream = Some(Stream::new(entry));
-        }
-        if let Some(stream) = &mut self.stream {
-            batch
-                .buffers
-                .resize_with(batch.buffers.len().max(1), Buffer::default);
-            batch.filled = 1;
-            if stream.read(&mut batch.buffers[0])? {
-                self.stream = None;
-            }
-            return Ok(());
-        }
-        let count = self.batch_entries();
+        let mut bytes = 0;
+        let fits = |entry: &&Entry<'_>| {
+            bytes += entry.size;
+            !self.is_streamed(entry) && bytes <= AHEAD_MAX
+        };
+        let threads = rayon::current_num_threads();
+        let count = self.waiting.iter().take(threads).take_while(fits).count();
         let (entries, rest) = self.waiting.split_at(count);
         self.waiting = rest;
         batch
@@ -233,17 +251,22 @@ impl<'a> Source<'a> {
         let pairs = batch.buffers.par_iter_mut().zip(entries);
         pairs.try_for_each(|(buffer, entry)| buffer.inflate(entry))
     }
+}
 
-    /// How many of the waiting entries fit into a batch: at most one for each thread.
-    fn batch_entries(&self) -> usize {
-        let mut bytes = 0;
-        let fits = |entry: &&Entry<'_>| {
-            bytes += entry.size;
-            entry.size <= WHOLE_MAX && bytes <= AHEAD_MAX
-        };
-        let threads = rayon::current_num_threads();
-        let count = self.waiting.iter().take(threads).take_while(fits).count();
-        count.max(usize::from(!self.waiting.is_empty()))
+/// Inflates an entry through one small buffer.
+fn visit_stream(
+    entry: &Entry<'_>,
+    seam: &mut Seam,
+    visitor: Visitor<'_>,
+) -> Result<ControlFlow<()>, SrError> {
+    let mut stream = Stream::new(entry);
+    let mut buffer = Buffer::default();
+    loop {
+        let ended = stream.read(&mut buffer)?;
+        let flow = seam.show(std::slice::from_ref(&buffer), visitor);
+        if ended || flow.is_break() {
+            return Ok(flow);
+        }
     }
 }
 
