@@ -13,8 +13,9 @@ pub(crate) fn measure(answerer: &Arc<Answerer>, threads: usize, each: Duration) 
         .enable_all()
         .build()
         .unwrap();
-    let until = Instant::now() + each;
     let started = Instant::now();
+    let until = started + each;
+    let cpu_from = cpu_time();
     let tasks: Vec<_> = (0..threads)
         .map(|_| runtime.spawn(ask(answerer.clone(), until)))
         .collect();
@@ -22,7 +23,17 @@ pub(crate) fn measure(answerer: &Arc<Answerer>, threads: usize, each: Duration) 
     for task in tasks {
         latencies_ns.extend(runtime.block_on(task).unwrap());
     }
-    Sample::new(started.elapsed(), latencies_ns)
+    let took = started.elapsed();
+    Sample::new(took, latencies_ns).with_cpu(cpu_time() - cpu_from)
+}
+
+/// What the whole process used. Unlike the wall clock it does not see other programs.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(
+        time.tv_sec.try_into().unwrap(),
+        time.tv_nsec.try_into().unwrap(),
+    )
 }
 
 async fn ask(answerer: Arc<Answerer>, until: Instant) -> Vec<u32> {

@@ -9,6 +9,9 @@ pub(crate) struct Sample {
     pub(crate) per_s: f64,
     p50_us: f64,
     p99_us: f64,
+    answers: usize,
+    /// Not a number where the process does more than answer.
+    cpu_us: f64,
 }
 
 impl Sample {
@@ -23,7 +26,15 @@ impl Sample {
             per_s: latencies_ns.len() as f64 / took.as_secs_f64(),
             p50_us: at(50),
             p99_us: at(99),
+            answers: latencies_ns.len(),
+            cpu_us: f64::NAN,
         }
+    }
+
+    /// `cpu` was used for these answers.
+    pub(crate) fn with_cpu(mut self, cpu: Duration) -> Self {
+        self.cpu_us = cpu.as_secs_f64() * 1e6 / self.answers as f64;
+        self
     }
 }
 
@@ -54,8 +65,8 @@ impl Table {
     pub(crate) fn print(&self) {
         println!("\n{}", self.title);
         println!(
-            "{:<16}{:>8}{:>12}{:>10}{:>10}{:>12}{:>14}",
-            "", "threads", "requests/s", "p50 µs", "p99 µs", "of native", "of 1 thread"
+            "{:<16}{:>8}{:>12}{:>10}{:>10}{:>10}{:>12}{:>14}",
+            "", "threads", "requests/s", "p50 µs", "p99 µs", "CPU µs", "of native", "of 1 thread"
         );
         for threads in [1, 2] {
             for name in &self.names {
@@ -66,10 +77,15 @@ impl Table {
                     other.map_or(String::new(), |o| format!("{:.2}", line.per_s / o.per_s))
                 };
                 println!(
-                    "{name:<16}{threads:>8}{:>12.0}{:>10.1}{:>10.1}{:>12}{:>14}",
+                    "{name:<16}{threads:>8}{:>12.0}{:>10.1}{:>10.1}{:>10}{:>12}{:>14}",
                     line.per_s,
                     line.p50_us,
                     line.p99_us,
+                    if line.cpu_us.is_nan() {
+                        String::new()
+                    } else {
+                        format!("{:.1}", line.cpu_us)
+                    },
                     ratio(self.median(threads, self.names[0])),
                     if threads == 1 {
                         String::new()
@@ -92,6 +108,8 @@ impl Table {
             per_s: middle(|s| s.per_s),
             p50_us: middle(|s| s.p50_us),
             p99_us: middle(|s| s.p99_us),
+            answers: samples.iter().map(|s| s.answers).sum(),
+            cpu_us: middle(|s| s.cpu_us),
         })
     }
 }

@@ -88,3 +88,9 @@ async fn handles_do_not_outlive_their_call() {
     // The instance that kept one is gone, and so is what it kept.
     assert_eq!(stage.answer("use-kept").await, "nothing kept");
 }
+
+#[tokio::test]
+async fn headers_of_the_connection_stay_in_the_host() {
+    let stage = Stage::new(options());
+    assert_eq!(stage.answer("echo-headers").await, "accept host");
+}

@@ -166,7 +166,9 @@ impl Stage {
             route: 0,
             params: Vec::new(),
             query: crime.to_owned(),
-            headers: vec![("accept".to_owned(), "*/*".to_owned())],
+            headers: ["accept", "connection", "host", "content-length"]
+                .map(|name| (name.to_owned(), "0".to_owned()))
+                .to_vec(),
             body: b"{}".to_vec(),
             caller: None,
         };

@@ -3,7 +3,7 @@
 //! The work itself is plain Rust, so that `cargo xtask bench runtime` can run the same code in a
 //! handler and without one.
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 mod work;
 

@@ -51,6 +51,10 @@ impl bindings::exports::bench::host::http::Guest for Hostile {
             Some((crime, number)) => (crime, number.parse().unwrap_or(0)),
             None => (request.query.as_str(), 0),
         };
+        if crime == "echo-headers" {
+            let names = request.headers.iter().map(|(name, _)| name.as_str());
+            return text(names.collect::<Vec<_>>().join(" "));
+        }
         crimes::commit(crime, number)
     }
 }
