@@ -102,7 +102,6 @@ pub fn load(
     let engine = Engine::new(&EngineOptions {
         instances_max: config.in_flight_max.saturating_mul(4).max(64),
         memory_bytes_max: (config.memory_mib as usize) << 20,
-        ..EngineOptions::default()
     })?;
     let components = if config.dir.as_os_str().is_empty() {
         embedded

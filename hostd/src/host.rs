@@ -24,14 +24,7 @@ mod store;
 mod tokens;
 
 /// Generated from `wit/`: records, and one trait per interface that the files here implement.
-#[expect(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::too_many_lines,
-    clippy::allow_attributes_without_reason,
-    reason = "generated code"
-)]
+#[allow(clippy::all, clippy::pedantic, reason = "generated code")]
 pub mod bindings {
     wasmtime::component::bindgen!({
         path: "../wit",

@@ -141,7 +141,6 @@ impl Reply {
     ///
     /// # Panics
     /// The status is another one.
-    #[must_use]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
         if self.text.is_empty() {

@@ -1,5 +1,7 @@
 //! The README's session, run as it stands: what a stranger copies must work.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::process::Command;
 
 use tests::Server;

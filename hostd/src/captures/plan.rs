@@ -393,3 +393,6 @@ fn invalid(field: &str, message: String) -> PlanError {
         message,
     }
 }
+
+#[cfg(test)]
+mod tests;

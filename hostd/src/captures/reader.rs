@@ -145,3 +145,6 @@ fn map_file(files: &Files, id: &str, kind: &str) -> io::Result<Mmap> {
         Mmap::map(&file)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,8 +90,11 @@ pub fn channels(plan: &Plan, capabilities: &Capabilities) -> Vec<ChannelRecord> 
     list
 }
 
-/// Samples and rate in hertz of ADC and LA.
-fn sizes(request: &CaptureRequest) -> (Option<(u64, f64)>, Option<(u64, f64)>) {
+/// Number of samples, and their rate in hertz.
+type Size = (u64, f64);
+
+/// What is asked of the ADC and of the LA.
+fn sizes(request: &CaptureRequest) -> (Option<Size>, Option<Size>) {
     match request {
         CaptureRequest::Scope {
             samples, rate_mhz, ..

@@ -211,8 +211,8 @@ fn list(
     let limit = limit.clamp(1, PAGE_MAX);
     let first = device.map_or_else(|| org.to_owned(), |device| format!("{org}.{device}"));
     let (low, end) = pairs_of(&first);
-    // A cursor from elsewhere must not reach out of this organisation's keys.
-    let high = before.map_or_else(|| end.clone(), |id| pair(&first, id).min(end.clone()));
+    // Whatever the cursor holds, its key begins as all keys of this organisation do.
+    let high = before.map_or(end, |id| pair(&first, id));
     let range = Range {
         from: Bound::Included(&low),
         to: Bound::Excluded(&high),
