@@ -19,7 +19,7 @@ pub(super) struct Event {
     pub(super) sampled: u8,
     /// In the order of the wire, first bit in bit 0; data, parity, stop.
     pub(super) bits: u16,
-    /// Where the active level began.
+    /// Where the frame began; of a break, where the last frame before its end began.
     pub(super) start: u64,
     /// Of a break: where the line went idle.
     pub(super) end: u64,
@@ -46,6 +46,8 @@ pub(super) struct Machine {
     level: u64,
     /// Where the line fell that is low now. What was low from the beginning counts as no break.
     fell_at: Option<u64>,
+    /// Where the last frame began.
+    frame_start: u64,
 }
 
 impl Machine {
@@ -55,6 +57,7 @@ impl Machine {
             state: State::Idle { from: 0 },
             level,
             fell_at: None,
+            frame_start: 0,
         }
     }
 
@@ -64,7 +67,13 @@ impl Machine {
             State::Idle { from } => State::Idle { from: from.max(at) },
             frame @ State::Frame { .. } => frame,
         };
-        let rest = |machine: &Self| (machine.level, machine.fell_at);
+        // A break is said to begin with its frame; the next one begins only with the next fall.
+        let rest = |machine: &Self| {
+            let low_since = machine
+                .fell_at
+                .map(|fell_at| (fell_at, machine.frame_start));
+            (machine.level, low_since)
+        };
         state(self.state) == state(other.state) && rest(self) == rest(other)
     }
 
@@ -76,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// What the capture's end leaves of a frame.
+    /// What is left of a frame when the capture or a break ends it.
     pub(super) fn unfinished(&self) -> Option<Event> {
         match self.state {
             State::Frame {
@@ -126,6 +135,7 @@ impl Finder<'_> {
                         next,
                         bits: 0,
                     };
+                    self.machine.frame_start = start;
                 }
                 State::Frame {
                     start,
@@ -195,15 +205,16 @@ impl Finder<'_> {
         true
     }
 
-    /// Watches for the line being low for long.
+    /// Follows the edges of a block; returns the first one that ends a break at `skip` or later.
     #[inline(always)]
-    fn breaks(&mut self, at: u64, falls: u64, rises: u64) {
+    fn break_end(&mut self, at: u64, falls: u64, rises: u64, skip: u32) -> Option<u32> {
         let mut edges = falls | rises;
         if self.timing.break_min() >= 64 {
             // What begins and ends within a block is too short: the first and the last edge matter.
             let first = edges & edges.wrapping_neg();
             edges = first | 1 << (63 - edges.leading_zeros());
         }
+        edges = edges >> skip << skip;
         while edges != 0 {
             let index = edges.trailing_zeros();
             let now = at + u64::from(index);
@@ -212,16 +223,41 @@ impl Finder<'_> {
             } else if let Some(start) = self.machine.fell_at.take()
                 && now - start >= self.timing.break_min()
             {
-                self.out.push(Event {
-                    kind: Kind::Break,
-                    sampled: 0,
-                    bits: 0,
-                    start,
-                    end: now,
-                });
+                return Some(index);
             }
             edges &= edges - 1;
         }
+        None
+    }
+
+    /// Samples a block in which the line moves.
+    #[inline(always)]
+    fn moving(&mut self, at: u64, end: u64, plane: u64, (falls, rises): (u64, u64)) {
+        let mut skip = 0;
+        while skip < 64
+            && let Some(index) = self.break_end(at, falls, rises, skip)
+        {
+            self.end_break(at, index, plane, falls);
+            skip = index + 1;
+        }
+        self.frames(at, end, plane, falls);
+    }
+
+    /// The line rose after a break. Whatever frame was going on ends with it.
+    #[cold]
+    fn end_break(&mut self, at: u64, index: u32, plane: u64, falls: u64) {
+        let now = at + u64::from(index);
+        self.frames(at, now + 1, plane, falls & (u64::MAX >> (63 - index)));
+        self.out.extend(self.machine.unfinished());
+        let start = self.machine.frame_start;
+        self.out.push(Event {
+            kind: Kind::Break,
+            sampled: 0,
+            bits: 0,
+            start,
+            end: now,
+        });
+        self.machine.state = State::Idle { from: now + 1 };
     }
 }
 
@@ -233,12 +269,13 @@ impl Kernel for Finder<'_> {
         let falls = before & !plane;
         let rises = plane & !before;
         self.machine.level = plane >> 63;
-        self.frames(at, at + u64::from(count), plane, falls);
-        let has_edge = falls | rises != 0;
-        if has_edge {
-            self.breaks(at, falls, rises);
+        let end = at + u64::from(count);
+        if falls | rises == 0 {
+            self.frames(at, end, plane, 0);
+            return false;
         }
-        has_edge
+        self.moving(at, end, plane, (falls, rises));
+        true
     }
 
     #[inline(always)]

@@ -220,7 +220,8 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
     let after = (rules.width / 2.0).ceil() as u64;
     let stop = rules.data_bits + u32::from(rules.even_parity) + 1;
     let mut edges = Level::new(level(first));
-    let mut fell_at = None;
+    let mut fell_at: Option<u64> = None;
+    let mut frame_start = 0;
     // Start of the frame and the bits sampled so far.
     let mut frame: Option<(u64, Vec<bool>)> = None;
     for (at, &sample) in (0u64..).zip(samples) {
@@ -228,25 +229,31 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
         let (rose, fell) = edges.step(now);
         if fell && frame.is_none() {
             frame = Some((at, Vec::new()));
+            frame_start = at;
         }
         if fell {
             fell_at = Some(at);
         }
-        if rose
-            && let Some(start) = fell_at.take()
-            && (at - start) as f64 >= rules.frame_bits * rules.width
-        {
+        let lasted = if rose {
+            fell_at.take().map(|fell_at| at - fell_at)
+        } else {
+            None
+        };
+        let is_break = lasted.is_some_and(|low| low as f64 >= rules.frame_bits * rules.width);
+        if is_break {
             out.push((
                 (at, line, true),
-                annotation(start, at, 14 + line, Value::Mark),
+                annotation(frame_start, at, 14 + line, Value::Mark),
             ));
         }
-        let Some((start, bits)) = &mut frame else {
+        // A break ends the frame, but the bit due at its very end is still sampled.
+        let Some((start, mut bits)) = frame.take() else {
             continue;
         };
         let index = bits.len() as u32;
-        let point = *start as f64 + (rules.width - 1.0) / 2.0 + f64::from(index) * rules.width;
+        let point = start as f64 + (rules.width - 1.0) / 2.0 + f64::from(index) * rules.width;
         if at != point.ceil() as u64 {
+            frame = (!is_break).then_some((start, bits));
             continue;
         }
         let extent = (at - before, at + after);
@@ -257,7 +264,7 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
         bits.push(now);
         if index == 0 && now {
             put(extent.0, 10, Value::Mark);
-            frame = None;
+            continue;
         } else if index == 0 {
             put(extent.0, 2, Value::Mark);
         } else if index <= rules.data_bits {
@@ -265,7 +272,7 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
             if index == rules.data_bits {
                 let data = bits[1..].iter().rev();
                 let word = data.fold(0, |word, bit| word * 2 + u64::from(*bit));
-                let first = *start as f64 + (rules.width - 1.0) / 2.0 + rules.width;
+                let first = start as f64 + (rules.width - 1.0) / 2.0 + rules.width;
                 put(first.ceil() as u64 - before, 0, Value::Number(word));
             }
         } else if index < stop {
@@ -276,7 +283,8 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
                 put(extent.0, 10, Value::Mark);
             }
             put(extent.0, 8, Value::Mark);
-            frame = None;
+            continue;
         }
+        frame = (!is_break).then_some((start, bits));
     }
 }
