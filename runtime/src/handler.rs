@@ -1,6 +1,7 @@
 //! A loaded handler: admits calls, gives each an instance, and keeps or retires it afterwards.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -140,7 +141,8 @@ impl<T: CallData> Handler<T> {
         let started = Instant::now();
         let deadline = started + Duration::from_millis(self.options.deadline_ms);
         let outer = tokio::time::Instant::from_std(deadline + DEADLINE_GRACE);
-        let outcome = tokio::time::timeout_at(outer, self.run(&request, data, deadline)).await;
+        let run = pin!(self.run(&request, data, deadline));
+        let outcome = tokio::time::timeout_at(outer, run).await;
         ending.reached();
         self.counters.called(micros(started.elapsed()));
         let late = |_| Err(CallError::deadline(&self.options).into());

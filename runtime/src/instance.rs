@@ -1,6 +1,7 @@
 //! One instance of a handler in a store of its own.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -70,7 +71,7 @@ impl<T: CallData> Instance<T> {
         });
         meter.start(deadline);
         let guest = meter
-            .watch(pre.instantiate_async(&mut store))
+            .watch(pin!(pre.instantiate_async(&mut store)))
             .await
             .map_err(|e| Failure {
                 backtrace: crate::backtrace::render(&e),
@@ -88,7 +89,7 @@ impl<T: CallData> Instance<T> {
 
     /// The handler's list of endpoints.
     pub(crate) async fn routes(&mut self, options: &HandlerOptions) -> Result<Vec<Route>, Failure> {
-        let call = self.guest.bench_host_http().call_routes(&mut self.store);
+        let call = pin!(self.guest.bench_host_http().call_routes(&mut self.store));
         let routes = self.meter.watch(call).await;
         routes.map_err(|e| guest_failure(e, options))
     }
@@ -103,9 +104,11 @@ impl<T: CallData> Instance<T> {
         self.calls += 1;
         self.meter.start(deadline);
         self.store.set_epoch_deadline(1);
-        let http = self.guest.bench_host_http();
-        let call = http.call_handle(&mut self.store, request);
-        let response = self.meter.watch(call).await;
+        let response = {
+            let http = self.guest.bench_host_http();
+            let call = pin!(http.call_handle(&mut self.store, request));
+            self.meter.watch(call).await
+        };
         let response = response.map_err(|e| guest_failure(e, options))?;
         let data = &mut self.store.data_mut().data;
         Ok(reply::check(response, data, options.response_bytes_max)?)

@@ -3,9 +3,9 @@
 //! The guest's epoch callback asks it at every tick; the future that drives the call reports when
 //! it is being polled. Both hold the same meter, which is why its fields are atomics.
 
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 /// Why the guest must stop now.
@@ -59,17 +59,13 @@ impl Meter {
         }
     }
 
-    /// Drive `call`, counting the time its polls take.
-    pub(crate) async fn watch<F: Future>(&self, call: F) -> F::Output {
-        let mut call = pin!(call);
+    /// Drive `call`, counting the time its polls take. It comes pinned, since it is kilobytes that
+    /// would be moved with every layer around it.
+    pub(crate) async fn watch<F: Future>(&self, mut call: Pin<&mut F>) -> F::Output {
         std::future::poll_fn(|cx| self.poll(call.as_mut(), cx)).await
     }
 
-    fn poll<F: Future>(
-        &self,
-        call: Pin<&mut F>,
-        cx: &mut std::task::Context<'_>,
-    ) -> Poll<F::Output> {
+    fn poll<F: Future>(&self, call: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let from_us = self.now_us();
         self.polled_since_us.store(from_us, Ordering::Relaxed);
         let outcome = call.poll(cx);
