@@ -46,6 +46,7 @@ async fn every_failure_names_handler_request_cause_and_place() {
         ("panic", "unreachable"),
         ("bomb", "bytes of memory"),
         ("recurse", "stack is full"),
+        ("recurse", "guest_hostile::crimes::recurse+0x"),
         ("loop", "of computing"),
         ("refused", "the host refuses"),
     ] {
