@@ -7,8 +7,6 @@
 
 mod encoder;
 mod segment;
-#[cfg(test)]
-mod tests;
 
 pub use encoder::AnalogEncoder;
 pub use segment::{AnalogSegment, Extent};

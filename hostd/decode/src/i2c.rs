@@ -10,8 +10,6 @@ mod machine;
 mod notes;
 mod parallel;
 mod protocol;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use protocol::I2c;
 

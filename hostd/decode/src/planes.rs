@@ -12,8 +12,6 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
-#[cfg(test)]
-mod tests;
 
 /// Samples in a full block.
 pub(crate) const BLOCK: usize = 64;

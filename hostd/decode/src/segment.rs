@@ -10,8 +10,6 @@ mod block;
 mod encoder;
 mod error;
 mod reader;
-#[cfg(test)]
-mod tests;
 mod toggles;
 
 pub use encoder::{Encoder, EncoderError, EncoderSpec};

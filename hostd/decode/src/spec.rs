@@ -2,8 +2,6 @@
 
 mod error;
 mod options;
-#[cfg(test)]
-mod tests;
 
 pub use error::SpecError;
 

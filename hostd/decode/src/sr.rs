@@ -16,9 +16,6 @@ mod metadata;
 mod writer;
 mod zip;
 
-#[cfg(test)]
-mod tests;
-
 pub use edges::{Recording, load_edges};
 pub use error::SrError;
 pub use limits::Limits;
@@ -109,7 +106,7 @@ fn logic_entries<'a>(
     numbered.sort_by_key(|(number, _)| *number);
     if let Some(pair) = numbered.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(SrError::RepeatedEntry {
-            entry: pair[0].1.name.clone(),
+            entry: pair[1].1.name.clone(),
         });
     }
     Ok(numbered.into_iter().map(|(_, entry)| entry).collect())

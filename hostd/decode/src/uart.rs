@@ -3,15 +3,14 @@
 //! Options and annotation classes are those of libsigrokdecode's `uart`, as are the sample points:
 //! bit `n` of a frame (0 is the start bit) is sampled at `ceil(start + (w - 1) · p + n · w)`, `w`
 //! being samples per bit and `p` one half unless `sample_point` says otherwise. One stop bit is
-//! checked whatever `stop_bits` says; that option only counts towards the length of a break.
+//! checked whatever `stop_bits` says; that option only counts towards the length of a break. A break
+//! is said to begin where the frame began that it ends.
 
 mod line;
 mod merge;
 mod notes;
 mod parallel;
 mod protocol;
-#[cfg(test)]
-mod tests;
 mod timing;
 
 pub(crate) use protocol::Uart;

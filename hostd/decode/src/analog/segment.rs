@@ -58,6 +58,7 @@ impl<'a> AnalogSegment<'a> {
     /// # Errors
     /// A block is damaged; what came before it was appended.
     pub fn read(&self, from: u64, to: u64, out: &mut Vec<u16>) -> Result<(), SegmentError> {
+        let to = to.max(from);
         let mut samples = Vec::new();
         for block in &self.container.blocks[self.container.find(from)..] {
             if block.start >= to {

@@ -36,7 +36,7 @@ impl Writer {
             directory: Vec::new(),
             entries: 0,
             blocks: 0,
-            deflater: Compressor::new(CompressionLvl::fastest()),
+            deflater: Compressor::new(CompressionLvl::default()),
         };
         writer.entry("version", b"2");
         writer.entry("metadata", metadata.as_bytes());

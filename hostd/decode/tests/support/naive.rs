@@ -205,6 +205,25 @@ pub(crate) fn uart(samples: &[u8], rules: UartRules) -> Vec<Annotation> {
 
 type Keyed = ((u64, u8, bool), Annotation);
 
+/// How long a line has been low.
+struct Low {
+    fell_at: Option<u64>,
+}
+
+impl Low {
+    /// When the line rises: how long it was low, if it fell before.
+    fn step(&mut self, at: u64, rose: bool, fell: bool) -> Option<u64> {
+        if fell {
+            self.fell_at = Some(at);
+        }
+        if rose {
+            self.fell_at.take().map(|fell_at| at - fell_at)
+        } else {
+            None
+        }
+    }
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -220,7 +239,7 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
     let after = (rules.width / 2.0).ceil() as u64;
     let stop = rules.data_bits + u32::from(rules.even_parity) + 1;
     let mut edges = Level::new(level(first));
-    let mut fell_at: Option<u64> = None;
+    let mut low = Low { fell_at: None };
     let mut frame_start = 0;
     // Start of the frame and the bits sampled so far.
     let mut frame: Option<(u64, Vec<bool>)> = None;
@@ -231,14 +250,7 @@ fn uart_line(samples: &[u8], line: u8, rules: UartRules, out: &mut Vec<Keyed>) {
             frame = Some((at, Vec::new()));
             frame_start = at;
         }
-        if fell {
-            fell_at = Some(at);
-        }
-        let lasted = if rose {
-            fell_at.take().map(|fell_at| at - fell_at)
-        } else {
-            None
-        };
+        let lasted = low.step(at, rose, fell);
         let is_break = lasted.is_some_and(|low| low as f64 >= rules.frame_bits * rules.width);
         if is_break {
             out.push((

@@ -1,0 +1,268 @@
+//! Decoding jobs: what is refused and how it is said, and the text formats.
+
+#[path = "support/traffic.rs"]
+#[allow(dead_code, reason = "the equality tests use all of it")]
+mod traffic;
+
+use decode::{ByteStream, DECODERS, Format, Path, Plan, RawDecoder, Spec, SpecError};
+use std::ops::ControlFlow;
+use traffic::Rng;
+
+const I2C: &[(&str, &str)] = &[("scl", "SCL"), ("sda", "SDA")];
+
+fn names() -> Vec<String> {
+    ["SCL", "SDA", "0", "CS#"].map(str::to_owned).to_vec()
+}
+
+fn message(result: Result<Spec, SpecError>) -> String {
+    result.expect_err("the spec is refused").to_string()
+}
+
+fn parse(
+    protocol: &str,
+    map: &[(&str, &str)],
+    options: &[(&str, &str)],
+    annotations: Option<&str>,
+) -> Result<Spec, SpecError> {
+    Spec::parse(protocol, map, options, annotations, &names())
+}
+
+#[test]
+fn refusals_say_what_would_be_right() {
+    assert_eq!(
+        message(parse("i2s", I2C, &[], None)),
+        "find protocol `i2s` (did you mean `i2c`?); known are i2c, spi, uart"
+    );
+    assert_eq!(
+        message(parse("i2c", &[("clk", "SCL")], &[], None)),
+        "map channel role `clk` of i2c; known are scl, sda"
+    );
+    assert_eq!(
+        message(parse("i2c", &[("scl", "SCL"), ("sda", "sdaa")], &[], None)),
+        "find channel `sdaa` in the capture (did you mean `SDA`?); it has SCL, SDA, 0, CS#"
+    );
+    assert_eq!(
+        message(parse("i2c", &[("scl", "SCL")], &[], None)),
+        "decode i2c without a channel for `sda`"
+    );
+    assert_eq!(
+        message(parse("spi", &[("clk", "SCL")], &[], None)),
+        "decode spi without a channel for `miso` or `mosi`"
+    );
+    assert_eq!(
+        message(parse("uart", &[], &[], None)),
+        "decode uart without a channel for `rx` or `tx`"
+    );
+    assert_eq!(
+        message(parse("uart", &[("rx", "0")], &[("parity", "eve")], None)),
+        "set option `parity` to `eve` (did you mean `even`?); \
+         it takes none, odd, even, zero, one, ignore"
+    );
+    assert_eq!(
+        message(parse(
+            "spi",
+            &[("clk", "0"), ("miso", "1")],
+            &[("wordsize", "65")],
+            None
+        )),
+        "set option `wordsize` to `65`; it takes whole numbers 1 to 64"
+    );
+    assert_eq!(
+        message(parse("i2c", I2C, &[("address", "shifted")], None)),
+        "set option `address` of i2c; known are address_format"
+    );
+    assert_eq!(
+        message(parse("i2c", I2C, &[], Some("addr-dat"))),
+        "show annotations `addr-dat` of i2c (did you mean `addr-data`?); known are start, \
+         repeat-start, stop, ack, nack, bit, address-read, address-write, data-read, data-write, \
+         warnings, bits, addr-data"
+    );
+    assert_eq!(
+        message(parse("i2c", I2C, &[], Some("spi=mosi-data"))),
+        "show annotations of `spi` while decoding i2c"
+    );
+    let twice = [("scl", "0"), ("scl", "1"), ("sda", "1")];
+    assert_eq!(
+        message(parse("i2c", &twice, &[], None)),
+        "map channel role `scl` twice"
+    );
+    let twice = [("address_format", "shifted"), ("address_format", "shifted")];
+    assert_eq!(
+        message(parse("i2c", I2C, &twice, None)),
+        "set option `address_format` twice"
+    );
+    let stream = ByteStream::parse("uart", "uart=rxx").expect_err("it is refused");
+    assert_eq!(
+        stream.to_string(),
+        "show byte stream `rxx` of uart (did you mean `rx`?); known are rx, tx, rxtx"
+    );
+}
+
+#[test]
+fn channels_go_by_name_before_number() {
+    let spec = parse("i2c", &[("scl", "0"), ("sda", "1")], &[], None).expect("valid");
+    assert_eq!(spec.last_channel(), 2, "`0` is the name of channel 2");
+    assert!(parse("i2c", &[("scl", "4"), ("sda", "1")], &[], None).is_err());
+}
+
+#[test]
+fn every_default_and_every_listed_value_is_valid() {
+    for decoder in DECODERS {
+        let map: Vec<(&str, &str)> = decoder.channels.iter().map(|role| (role.id, "0")).collect();
+        for option in decoder.options {
+            let mut values = vec![option.default];
+            if let decode::Accepts::OneOf(list) = option.accepts {
+                values.extend(list);
+            }
+            for value in values {
+                let spec = parse(decoder.id, &map, &[(option.id, value)], None);
+                assert!(spec.is_ok(), "{} {value}: {spec:?}", option.id);
+            }
+        }
+        for class in decoder.classes {
+            assert!(
+                parse(decoder.id, &map, &[], Some(class.id)).is_ok(),
+                "{}",
+                class.id
+            );
+        }
+        for row in decoder.rows {
+            assert!(
+                parse(decoder.id, &map, &[], Some(row.id)).is_ok(),
+                "{}",
+                row.id
+            );
+            assert!(
+                row.classes
+                    .iter()
+                    .all(|class| decoder.class(class).is_some())
+            );
+        }
+        for stream in decoder.byte_streams {
+            assert!(ByteStream::parse(decoder.id, stream.id).is_ok());
+            assert!(
+                stream
+                    .classes
+                    .iter()
+                    .all(|class| decoder.class(class).is_some())
+            );
+        }
+    }
+    assert!(
+        parse("uart", &[("rx", "0")], &[("stop_bits", "1")], None).is_ok(),
+        "1 means 1.0"
+    );
+}
+
+#[test]
+fn garbage_never_panics() {
+    let mut rng = Rng::new(11);
+    let words = [
+        "i2c",
+        "spi",
+        "uart",
+        "scl",
+        "sda",
+        "rx",
+        "tx",
+        "clk",
+        "mosi",
+        "0",
+        "-1",
+        "1e400",
+        "NaN",
+        "baudrate",
+        "wordsize",
+        "parity",
+        "format",
+        "=",
+        ":",
+        ",",
+        "i2c=",
+        "",
+        "addr-data",
+        "é",
+        "inf",
+    ];
+    let word = |rng: &mut Rng| {
+        let mut one = || words[usize::try_from(rng.next()).expect("64 bit") % words.len()];
+        let (one, other) = (one(), one());
+        if one.len() % 2 == 0 {
+            format!("{one}{other}")
+        } else {
+            one.to_owned()
+        }
+    };
+    let mut accepted = 0;
+    for _ in 0..20_000 {
+        // One or two texts of a valid job are replaced.
+        let mut texts =
+            ["uart", "rx", "0", "tx", "1", "parity", "odd", "rx-data"].map(str::to_owned);
+        for _ in 0..rng.range(1, 3) {
+            texts[usize::try_from(rng.range(0, 8)).expect("small")] = word(&mut rng);
+        }
+        let [protocol, a, b, c, d, e, f, shown] = texts.each_ref().map(String::as_str);
+        let map = [(a, b), (c, d)];
+        let spec = parse(protocol, &map, &[(e, f)], Some(shown));
+        accepted += usize::from(spec.is_ok());
+    }
+    assert!(
+        accepted > 100 && accepted < 19_000,
+        "{accepted} of 20000 were valid"
+    );
+}
+
+/// `"` and `\` and a comma as 8N1 bytes, two samples a bit.
+fn uart_text(bytes: &[u8]) -> Vec<u8> {
+    let mut samples = vec![1; 10];
+    for byte in bytes {
+        let frame = u16::from(*byte) << 1 | 1 << 9;
+        for index in 0..10 {
+            samples.extend([u8::from(frame >> index & 1 != 0); 2]);
+        }
+        samples.extend([1; 4]);
+    }
+    samples
+}
+
+fn text(spec: &Spec, format: Format, samples: &[u8]) -> String {
+    let plan = Plan::Sequential(Path::best());
+    let mut decoder = RawDecoder::new(spec, Some(200_000.0), 1, plan).expect("the rate is enough");
+    let mut text = format.header().as_bytes().to_vec();
+    let mut sink = |annotations: &[decode::Annotation]| {
+        format
+            .write(spec, annotations, &mut text)
+            .expect("memory takes everything");
+        ControlFlow::Continue(())
+    };
+    assert!(decoder.feed(samples, &mut sink).is_continue());
+    assert!(decoder.finish(&mut sink).1.is_continue());
+    String::from_utf8(text).expect("annotations are text")
+}
+
+#[test]
+fn formats_quote_what_must_be_quoted() {
+    let samples = uart_text(b"\",\\");
+    let options = [
+        ("baudrate", "100000"),
+        ("format", "ascii"),
+        ("rx_packet_len", "3"),
+    ];
+    let shown = Some("rx-data,rx-packet");
+    let spec = parse("uart", &[("rx", "SCL")], &options, shown).expect("valid");
+    assert_eq!(
+        text(&spec, Format::Csv, &samples),
+        "start,end,decoder,class,text\n\
+         12,28,uart,rx-data,\"\"\"\"\n\
+         36,52,uart,rx-data,\",\"\n\
+         60,76,uart,rx-data,\\\n\
+         12,76,uart,rx-packet,\"\"\",\\\"\n"
+    );
+    assert_eq!(
+        text(&spec, Format::Json, &samples),
+        "{\"start\":12,\"end\":28,\"decoder\":\"uart\",\"class\":\"rx-data\",\"text\":\"\\\"\",\"value\":34}\n\
+         {\"start\":36,\"end\":52,\"decoder\":\"uart\",\"class\":\"rx-data\",\"text\":\",\",\"value\":44}\n\
+         {\"start\":60,\"end\":76,\"decoder\":\"uart\",\"class\":\"rx-data\",\"text\":\"\\\\\",\"value\":92}\n\
+         {\"start\":12,\"end\":76,\"decoder\":\"uart\",\"class\":\"rx-packet\",\"text\":\"\\\",\\\\\",\"values\":[34,44,92]}\n"
+    );
+}
