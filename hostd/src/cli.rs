@@ -47,7 +47,7 @@ enum Verb {
     /// Manage users while the server is stopped
     #[command(subcommand)]
     User(user::UserCommand),
-    /// List organisations while the server is stopped
+    /// Manage organisations while the server is stopped
     #[command(subcommand)]
     Org(org::OrgCommand),
     /// Check or explain the configuration

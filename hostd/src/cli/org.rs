@@ -1,8 +1,8 @@
-//! `hostd org list`, while the server is stopped.
+//! `hostd org add | list`, while the server is stopped.
 
 use std::io::Write;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 
 use crate::clock;
@@ -13,6 +13,11 @@ use crate::identity::offline::with_identity;
 /// Organisations, while the server is stopped.
 #[derive(Debug, Subcommand)]
 pub enum OrgCommand {
+    /// Add an organisation; its first user is added with `hostd user add --org`
+    Add {
+        /// Name: 1 to 64 of A-Z a-z 0-9 . _ @ + -
+        name: String,
+    },
     /// List the organisations
     List,
 }
@@ -21,15 +26,27 @@ impl OrgCommand {
     /// Do what the command line says, on the data folder of `config`.
     ///
     /// # Errors
-    /// The folder is in use or unreadable.
+    /// The folder is in use or unreadable, or the name is malformed or taken.
     pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        let Self::List = self;
         with_identity(
             &config.data_dir,
             &config.auth.key_prefix,
             false,
-            async |identity| list(identity, out).await.context("list the organisations"),
+            async |identity| match self {
+                Self::Add { name } => {
+                    let added = add(identity, name, out).await;
+                    added.context("add the organisation")
+                }
+                Self::List => list(identity, out).await.context("list the organisations"),
+            },
         )?
+    }
+}
+
+async fn add(identity: &Identity, name: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    match identity.org_add(name).await? {
+        Some(org) => Ok(writeln!(out, "{}", org.id)?),
+        None => bail!("use the name {name}: there is an organisation with it"),
     }
 }
 

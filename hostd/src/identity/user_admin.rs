@@ -6,7 +6,7 @@ use super::index::Index;
 use super::password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
 use crate::id;
 use crate::store::StoreError;
-use crate::store::orgs;
+use crate::store::orgs::{self, Org};
 use crate::store::users::{self, Role, User};
 
 /// Longest login, in bytes.
@@ -30,6 +30,21 @@ impl Identity {
         self.store.read(move |s| users::by_login(s, &login)).await
     }
 
+    /// Add an organisation; returns none when the name is taken.
+    ///
+    /// # Errors
+    /// The name is malformed, or the storage failed.
+    pub async fn org_add(&self, name: &str) -> Result<Option<Org>, UserChangeError> {
+        check_name("name", name)?;
+        let org = Org {
+            id: id::ulid(&self.clock),
+            name: name.to_owned(),
+            created_ms: self.clock.now_ms(),
+        };
+        let there = self.store.org_ensure(org.clone()).await?;
+        Ok((there.id == org.id).then_some(there))
+    }
+
     /// Add a user without a password to the organisation named `org`.
     ///
     /// # Errors
@@ -40,7 +55,7 @@ impl Identity {
         login: &str,
         role: Role,
     ) -> Result<User, UserChangeError> {
-        check_login(login)?;
+        check_name("login", login)?;
         let name = org.to_owned();
         let found = self.store.read(move |s| orgs::by_name(s, &name)).await?;
         let org = found.ok_or_else(|| UserChangeError::UnknownOrg(org.to_owned()))?;
@@ -94,13 +109,14 @@ impl Identity {
     }
 }
 
-fn check_login(login: &str) -> Result<(), UserChangeError> {
+/// The rule for logins and for names of organisations.
+fn check_name(field: &'static str, name: &str) -> Result<(), UserChangeError> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"._@+-".contains(&b);
-    if (1..=LOGIN_BYTES_MAX).contains(&login.len()) && login.bytes().all(plain) {
+    if (1..=LOGIN_BYTES_MAX).contains(&name.len()) && name.bytes().all(plain) {
         return Ok(());
     }
     Err(UserChangeError::Invalid {
-        field: "login",
+        field,
         message: format!("must be 1 to {LOGIN_BYTES_MAX} of A-Z a-z 0-9 . _ @ + -"),
     })
 }

@@ -1,0 +1,182 @@
+//! Organisations that cannot see each other, and people who sign in.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use tests::Server;
+
+/// Run an offline command on the data of a stopped server; what it printed.
+fn offline(dir: &Path, args: &[&str], input: &str) -> String {
+    let mut child = Command::new(tests::server::binary().unwrap())
+        .args(args)
+        .arg("--data-dir")
+        .arg(dir.join("data"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that takes no input may have ended already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn another_organisations_objects_do_not_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    let order = json!({"device_id": server.device(), "samples": 100, "sample_rate_mhz": 1.0,
+        "voltage_mv": 3300});
+    let started = server
+        .client()
+        .post("/api/la/captures/start", &order)
+        .unwrap();
+    let capture = started.expect(202)["capture_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let keys = server.client().get("/api/keys").unwrap().expect(200);
+    let kid = keys["keys"][0]["kid"].as_str().unwrap().to_owned();
+    assert!(server.stop().unwrap());
+    offline(dir.path(), &["org", "add", "acme"], "");
+    offline(
+        dir.path(),
+        &["user", "add", "eve", "--org", "acme", "--role", "owner"],
+        "",
+    );
+    let scopes = ["--scope", "bench:control", "--scope", "bench:admin"];
+    let mut create = vec!["key", "create", "--user", "eve"];
+    create.extend(scopes);
+    let printed = offline(dir.path(), &create, "");
+    let key = printed
+        .split_whitespace()
+        .find(|w| w.starts_with("bk_"))
+        .unwrap();
+
+    let server = Server::demo_in(dir.path()).unwrap();
+    let eve = server
+        .anonymous()
+        .with_authorization(&format!("ApiKey {key}"));
+    let seen = eve.get("/api/bench/devices").unwrap().expect(200);
+    assert_eq!(seen["devices"], json!([]));
+    assert_eq!(
+        eve.get("/api/captures").unwrap().expect(200)["captures"],
+        json!([])
+    );
+    assert_eq!(
+        eve.get("/api/keys").unwrap().expect(200)["keys"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let device = server.device();
+    let ping = json!({"command": {"cmd": "ping"}});
+    for reply in [
+        eve.get(&format!("/api/bench/devices/{device}")),
+        eve.patch(
+            &format!("/api/bench/devices/{device}"),
+            &json!({"name": "mine"}),
+        ),
+        eve.patch(
+            &format!("/api/bench/devices/{device}"),
+            &json!({"wiring": {}}),
+        ),
+        eve.delete(&format!("/api/bench/devices/{device}")),
+        eve.post(&format!("/api/bench/devices/{device}/command"), &ping),
+        eve.post("/api/la/captures/start", &order),
+        eve.get(&format!("/api/capture/{capture}")),
+        eve.get(&format!(
+            "/api/capture/{capture}/decode?protocol=i2c&scl=LA1&sda=LA2"
+        )),
+        eve.send("POST", &format!("/api/capture/{capture}/cancel"), None),
+        eve.delete(&format!("/api/capture/{capture}")),
+        eve.patch(&format!("/api/keys/{kid}"), &json!({"name": "mine"})),
+        eve.delete(&format!("/api/keys/{kid}")),
+        eve.post("/api/auth/token", &json!({"devices": ["demo"]})),
+    ] {
+        reply.unwrap().expect_error(404, "not_found");
+    }
+    let own = server.client();
+    assert_eq!(
+        own.get(&format!("/api/bench/devices/{device}"))
+            .unwrap()
+            .expect(200)["name"],
+        "demo"
+    );
+    assert_eq!(
+        own.get(&format!("/api/capture/{capture}")).unwrap().status,
+        200
+    );
+    assert_eq!(
+        own.get("/api/keys").unwrap().expect(200)["keys"][0]["name"],
+        keys["keys"][0]["name"]
+    );
+}
+
+#[test]
+fn codes_and_passwords_sign_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    assert!(server.stop().unwrap());
+    let printed = offline(dir.path(), &["user", "code", "owner"], "");
+    let code = printed.lines().next().unwrap().to_owned();
+    offline(
+        dir.path(),
+        &["user", "password", "owner"],
+        "correct horse battery\n",
+    );
+
+    let server = Server::demo_in(dir.path()).unwrap();
+    let sign_in = |body| server.anonymous().post("/api/auth/session", &body).unwrap();
+    let session = sign_in(json!({"code": code}));
+    let cookie = session.header("set-cookie").unwrap().to_owned();
+    for attribute in ["hostd_session=", "HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(attribute), "{cookie}");
+    }
+    let session = session.expect(200);
+    assert_eq!(session["token_type"], "bearer");
+    sign_in(json!({"code": code})).expect_error(401, "invalid_credential");
+    let bearer = format!("Bearer {}", session["token"].as_str().unwrap());
+    let cookie = cookie.split(';').next().unwrap();
+    for client in [
+        server.anonymous().with_authorization(&bearer),
+        server.anonymous().with_header("cookie", cookie),
+    ] {
+        // People are bound by their role, not by scopes.
+        client.get("/api/keys").unwrap().expect(200);
+        client.get("/api/bench/devices").unwrap().expect(200);
+        let token = client
+            .send("POST", "/api/auth/token", None)
+            .unwrap()
+            .expect(200);
+        assert_eq!(token["expires_in"], 3600);
+    }
+    let password = |p: &str| sign_in(json!({"login": "owner", "password": p}));
+    password("correct horse battery").expect(200);
+    password("wrong horse battery").expect_error(401, "invalid_credential");
+    sign_in(json!({"login": "nobody", "password": "correct horse battery"}))
+        .expect_error(401, "invalid_credential");
+}
+
+#[test]
+fn offline_commands_and_a_running_server_exclude_each_other() {
+    let server = Server::demo().unwrap();
+    let output = Command::new(tests::server::binary().unwrap())
+        .args(["key", "list", "--data-dir"])
+        .arg(server.dir().join("data"))
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && complaint.contains("another hostd"),
+        "{complaint}"
+    );
+}
