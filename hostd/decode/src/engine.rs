@@ -3,7 +3,7 @@
 
 use crate::annotation::Annotation;
 use crate::i2c::I2c;
-use crate::planes::{Path, Taps};
+use crate::planes::{CodePath, Taps};
 use crate::protocol::{ActiveBlock, Protocol};
 use crate::run::{DecodeError, Sink};
 use crate::spec::{ProtocolConfig, Spec};
@@ -25,7 +25,7 @@ const FLUSH: usize = 8192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// One thread, one pass: the least work.
-    Sequential(Path),
+    Sequential(CodePath),
     /// Chunks of about this many samples on rayon's threads. Costs a quarter more work.
     Parallel(usize),
 }
@@ -36,7 +36,7 @@ impl Plan {
         if rayon::current_num_threads() > 1 {
             Self::Parallel(CHUNK)
         } else {
-            Self::Sequential(Path::best())
+            Self::Sequential(CodePath::best())
         }
     }
 }

@@ -55,7 +55,7 @@ pub use byte_stream::ByteStream;
 pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
 pub use engine::{Plan, RawDecoder};
 pub use format::Format;
-pub use planes::Path;
+pub use planes::CodePath;
 pub use run::{DecodeError, Sink, Summary, decode_segment, decode_sr};
 pub use spec::{Spec, SpecError};
 

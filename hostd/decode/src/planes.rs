@@ -47,7 +47,7 @@ pub(crate) struct Taps {
 
 /// Which implementation extracts the planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
+pub enum CodePath {
     /// 256-bit registers. Falls back to `Portable` on a CPU without AVX2 and for sample sizes
     /// other than 1 and 2 bytes.
     Avx2,
@@ -55,7 +55,7 @@ pub enum Path {
     Portable,
 }
 
-impl Path {
+impl CodePath {
     /// The fastest one of this CPU.
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -104,10 +104,10 @@ impl Taps {
 }
 
 /// Shows the samples in `raw` (whole samples, the first being number `at`) to the kernel.
-pub(crate) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K, path: Path) {
+pub(crate) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K, path: CodePath) {
     debug_assert!(raw.len().is_multiple_of(taps.unit));
     #[cfg(target_arch = "x86_64")]
-    if path == Path::Avx2 && avx2::run(raw, taps, at, kernel) {
+    if path == CodePath::Avx2 && avx2::run(raw, taps, at, kernel) {
         return;
     }
     let _ = path;

@@ -1,7 +1,7 @@
 //! What every protocol decoder does with samples, whichever way they arrive.
 
 use crate::annotation::Annotation;
-use crate::planes::{BLOCK, Block, Kernel, LANES, Path, Taps};
+use crate::planes::{BLOCK, Block, CodePath, Kernel, LANES, Taps};
 
 /// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations
 /// leave in the order sigrok prints them. It keeps its state between calls, so a capture can be
@@ -11,7 +11,7 @@ pub(crate) trait Protocol: Send {
     fn lanes(&self) -> Vec<Option<usize>>;
 
     /// Takes raw samples, the first being number `at`.
-    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: Path, out: &mut Vec<Annotation>);
+    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: CodePath, out: &mut Vec<Annotation>);
 
     /// Same as `feed`, with the chunks of `chunk` samples spread over rayon's threads. `raw` is
     /// short enough for its events to be held in memory.

@@ -2,7 +2,7 @@
 
 use crate::annotation::Annotation;
 use crate::engine::{Plan, RawDecoder, StoredDecoder};
-use crate::planes::Path;
+use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::Spec;
 use crate::sr::{Archive, SrError};
@@ -57,7 +57,7 @@ pub fn decode_sr(
 ) -> Result<Summary, DecodeError> {
     let rate = archive.sample_rate_hz();
     // Inflating costs as much as decoding or far more; the threads are for that.
-    let plan = Plan::Sequential(Path::best());
+    let plan = Plan::Sequential(CodePath::best());
     let mut decoder = RawDecoder::new(spec, rate, archive.unit_size(), plan)?;
     let mut annotations = 0;
     let mut count = |part: &[Annotation]| {

@@ -12,7 +12,7 @@ mod error;
 mod reader;
 mod toggles;
 
-pub use encoder::{Encoder, EncoderError, EncoderSpec};
+pub use encoder::{Encoder, EncoderError, EncoderSpec, SAMPLES_MAX};
 pub use error::SegmentError;
 pub use reader::Reader;
 pub use toggles::{Edges, Toggles};

@@ -12,7 +12,7 @@
 //! ```
 
 use decode::segment::{Encoder, EncoderSpec, Segment};
-use decode::{Annotation, Format, Path, Plan, RawDecoder, Spec};
+use decode::{Annotation, CodePath, Format, Plan, RawDecoder, Spec};
 use std::ops::ControlFlow;
 
 struct Drawing {
@@ -153,7 +153,7 @@ fn drawings_mean_what_they_say() {
         let name = path.display();
         let text = std::fs::read_to_string(&path).expect("a drawing is text");
         let drawing = Drawing::parse(&text);
-        for path in [Path::Avx2, Path::Portable] {
+        for path in [CodePath::Avx2, CodePath::Portable] {
             let plan = Plan::Sequential(path);
             assert_eq!(drawing.decode(plan, usize::MAX), drawing.expected, "{name}");
             assert_eq!(

@@ -8,7 +8,7 @@ mod naive;
 mod traffic;
 
 use decode::segment::{Encoder, EncoderSpec, Segment};
-use decode::{Annotation, Path, Plan, RawDecoder, Spec};
+use decode::{Annotation, CodePath, Plan, RawDecoder, Spec};
 use naive::{SpiRules, UartRules};
 use std::ops::ControlFlow;
 use traffic::{Load, Rng, noise};
@@ -60,7 +60,11 @@ fn random_cut<'a>(raw: &'a [u8], unit: usize, rng: &mut Rng) -> Vec<&'a [u8]> {
     let mut rest = raw;
     let mut pieces = Vec::new();
     while !rest.is_empty() {
-        let longest = [3, 70, 5000][rng.range(0, 3) as usize];
+        let longest = match rng.range(0, 3) {
+            0 => 3,
+            1 => 70,
+            _ => 5000,
+        };
         let samples = usize::try_from(rng.range(0, longest)).expect("small");
         let (piece, later) = rest.split_at(rest.len().min(samples * unit));
         pieces.push(piece);
@@ -74,7 +78,7 @@ fn check(what: &str, samples: &[u8], expected: &[Annotation], spec_at: &dyn Fn(u
     assert!(!expected.is_empty(), "{what}: a comparison of nothing");
     let spec = spec_at(0);
     let mut rng = Rng::new(samples.len() as u64);
-    for path in [Path::Portable, Path::Avx2] {
+    for path in [CodePath::Portable, CodePath::Avx2] {
         let plan = Plan::Sequential(path);
         assert_same(what, &run(&spec, plan, 1, &[samples]), expected);
         let pieces = random_cut(samples, 1, &mut rng);
@@ -103,8 +107,8 @@ fn check(what: &str, samples: &[u8], expected: &[Annotation], spec_at: &dyn Fn(u
         let wide = widen(samples, unit, shift, 1);
         let spec = spec_at(shift);
         for plan in [
-            Plan::Sequential(Path::Avx2),
-            Plan::Sequential(Path::Portable),
+            Plan::Sequential(CodePath::Avx2),
+            Plan::Sequential(CodePath::Portable),
         ] {
             let got = run(&spec, plan, unit, &random_cut(&wide, unit, &mut rng));
             assert_same(&format!("{what}, {unit} bytes"), &got, expected);

@@ -5,7 +5,9 @@
 mod traffic;
 
 use decode::analog::{AnalogEncoder, AnalogSegment};
-use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderError, EncoderSpec, Segment, SegmentError};
+use decode::segment::{
+    BLOCK_SAMPLES, Encoder, EncoderError, EncoderSpec, SAMPLES_MAX, Segment, SegmentError,
+};
 use traffic::{Rng, noise};
 
 fn encoder(channels: usize) -> Encoder {
@@ -143,6 +145,11 @@ fn edges_out_of_order_are_refused() {
             from: 10,
             to: 9
         })
+    );
+    let samples = SAMPLES_MAX + 1;
+    assert_eq!(
+        encoder.push_edges(&[], samples),
+        Err(EncoderError::TooLong { samples })
     );
     for (channels, sample_rate_hz) in [(0, 1.0), (65, 1.0), (1, 0.0), (1, f64::NAN)] {
         assert!(

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
-use decode::{ByteStream, DECODERS, Format, Path, Plan, RawDecoder, Spec, SpecError};
+use decode::{ByteStream, CodePath, DECODERS, Format, Plan, RawDecoder, Spec, SpecError};
 use std::ops::ControlFlow;
 use traffic::Rng;
 
@@ -226,7 +226,7 @@ fn uart_text(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn text(spec: &Spec, format: Format, samples: &[u8]) -> String {
-    let plan = Plan::Sequential(Path::best());
+    let plan = Plan::Sequential(CodePath::best());
     let mut decoder = RawDecoder::new(spec, Some(200_000.0), 1, plan).expect("the rate is enough");
     let mut text = format.header().as_bytes().to_vec();
     let mut sink = |annotations: &[decode::Annotation]| {

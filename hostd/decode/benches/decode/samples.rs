@@ -3,7 +3,7 @@
 use crate::clock::thread_seconds;
 use crate::naive::{self, UartRules};
 use crate::traffic::{self, Load};
-use decode::{Path, Plan, RawDecoder, Spec};
+use decode::{CodePath, Plan, RawDecoder, Spec};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -130,12 +130,12 @@ fn lanes(case: &Case) -> Vec<Lane<'_>> {
         lane(
             "portable",
             true,
-            Box::new(|| decode(case, Plan::Sequential(Path::Portable))),
+            Box::new(|| decode(case, Plan::Sequential(CodePath::Portable))),
         ),
         lane(
             "best path",
             true,
-            Box::new(|| decode(case, Plan::Sequential(Path::best()))),
+            Box::new(|| decode(case, Plan::Sequential(CodePath::best()))),
         ),
         lane(
             "chunks, 2 threads",
@@ -151,7 +151,7 @@ pub(crate) fn run(count: usize, rounds: usize) {
     println!("{count} samples of one byte, best of {rounds}; one thread by its processor time,");
     println!(
         "two threads by the clock on the wall; fast path: {:?}",
-        Path::best()
+        CodePath::best()
     );
     for case in cases(count) {
         let mut lanes = lanes(&case);

@@ -8,7 +8,7 @@
 //! decoded in sequence.
 
 use super::machine::{Direct, Edges, Event, Finder, Machine};
-use crate::planes::{Path, Taps, run};
+use crate::planes::{CodePath, Taps, run};
 
 /// A clock rise whose meaning is not known yet.
 struct Rise {
@@ -58,7 +58,7 @@ impl Part {
         taps: &Taps,
         at: u64,
         levels: u64,
-        path: Path,
+        path: CodePath,
     ) -> Self {
         let part = Self {
             before: Vec::new(),

@@ -5,7 +5,7 @@ use super::machine::{Direct, Event, Finder, Machine};
 use super::notes::Notes;
 use super::parallel::Part;
 use crate::annotation::{Annotation, ClassSet};
-use crate::planes::{Path, Taps, run};
+use crate::planes::{CodePath, Taps, run};
 use crate::protocol::{ActiveBlock, Protocol, chunks, run_active};
 use rayon::prelude::*;
 
@@ -67,7 +67,7 @@ impl I2c {
         let parts: Vec<Part> = parts
             .map(|chunk| {
                 let levels = chunk.before.map_or(levels, |sample| taps.levels(sample));
-                Part::decode::<BITS>(chunk.raw, taps, chunk.at, levels, Path::best())
+                Part::decode::<BITS>(chunk.raw, taps, chunk.at, levels, CodePath::best())
             })
             .collect();
         let mut known = Direct::<BITS> {
@@ -92,7 +92,14 @@ impl Protocol for I2c {
         vec![Some(self.config.scl), Some(self.config.sda)]
     }
 
-    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: Path, out: &mut Vec<Annotation>) {
+    fn feed(
+        &mut self,
+        raw: &[u8],
+        taps: &Taps,
+        at: u64,
+        path: CodePath,
+        out: &mut Vec<Annotation>,
+    ) {
         if raw.is_empty() {
             return;
         }

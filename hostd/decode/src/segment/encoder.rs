@@ -8,6 +8,10 @@ use std::convert::Infallible;
 
 const BLOCK_WORDS: usize = BLOCK_SAMPLES as usize / 64;
 
+/// Longest capture, in samples: a day at 800 kHz, eleven minutes at 100 MHz. Bounds what a single
+/// frame that claims a distant end can cost.
+pub const SAMPLES_MAX: u64 = 1 << 36;
+
 /// What will be stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSpec {
@@ -41,6 +45,12 @@ pub enum EncoderError {
         from: u64,
         /// End of the frame.
         to: u64,
+    },
+    /// The capture would be too long.
+    #[error("store {samples} samples; the limit is {SAMPLES_MAX}")]
+    TooLong {
+        /// Samples there would be.
+        samples: u64,
     },
 }
 
@@ -97,8 +107,11 @@ impl Encoder {
     /// being known. A capture whose first edge is not at sample 0 begins with all channels low.
     ///
     /// # Errors
-    /// The edges are not in order; those before the wrong one are stored.
+    /// The edges are not in order (those before the wrong one are stored), or end too far away.
     pub fn push_edges(&mut self, edges: &[(u64, u64)], upto: u64) -> Result<(), EncoderError> {
+        if upto > SAMPLES_MAX {
+            return Err(EncoderError::TooLong { samples: upto });
+        }
         let mut from = self.at;
         for &(sample, word) in edges {
             if sample < from || sample >= upto {

@@ -6,7 +6,7 @@
 //! that complete the word its predecessor began.
 
 use super::machine::{Direct, Edges, Event, Finder, Machine, Rules, selection};
-use crate::planes::{Path, Taps, run};
+use crate::planes::{CodePath, Taps, run};
 
 /// Sampling edges of a chunk.
 pub(super) struct Count {
@@ -31,7 +31,7 @@ impl Edges for Count {
 }
 
 impl Count {
-    pub(super) fn of(raw: &[u8], taps: &Taps, levels: u64, rules: &Rules, path: Path) -> Self {
+    pub(super) fn of(raw: &[u8], taps: &Taps, levels: u64, rules: &Rules, path: CodePath) -> Self {
         let mut finder = Finder::new(
             rules,
             levels,
@@ -93,7 +93,7 @@ impl Part {
         at: u64,
         levels: u64,
         (rules, phase): (&Rules, u64),
-        path: Path,
+        path: CodePath,
     ) -> Self {
         let word = u64::from(rules.word_bits());
         let missing = (word - phase) % word;

@@ -5,7 +5,7 @@ use super::machine::{Direct, Event, Finder, Machine, Rules, selection};
 use super::notes::Notes;
 use super::parallel::{Count, Part};
 use crate::annotation::{Annotation, ClassSet};
-use crate::planes::{Path, Taps, run};
+use crate::planes::{CodePath, Taps, run};
 use crate::protocol::{ActiveBlock, Protocol, chunks, run_active};
 use rayon::prelude::*;
 
@@ -71,7 +71,7 @@ impl Spi {
         levels: u64,
         chunk: usize,
     ) {
-        let (rules, path) = (&self.rules, Path::best());
+        let (rules, path) = (&self.rules, CodePath::best());
         let cut = chunks(raw, taps.unit(), at, chunk);
         let before = |sample: Option<&[u8]>| sample.map_or(levels, |sample| taps.levels(sample));
         let counts: Vec<Count> = cut
@@ -116,7 +116,14 @@ impl Protocol for Spi {
         self.lanes.to_vec()
     }
 
-    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: Path, out: &mut Vec<Annotation>) {
+    fn feed(
+        &mut self,
+        raw: &[u8],
+        taps: &Taps,
+        at: u64,
+        path: CodePath,
+        out: &mut Vec<Annotation>,
+    ) {
         if raw.is_empty() {
             return;
         }

@@ -8,7 +8,7 @@
 
 use super::line::{Event, Finder, Machine};
 use super::timing::Timing;
-use crate::planes::{Path, Taps, run};
+use crate::planes::{CodePath, Taps, run};
 
 /// Samples between two checkpoints.
 const CHECKPOINT: usize = 16 * 1024;
@@ -20,7 +20,7 @@ pub(super) struct Wire<'a> {
     pub(super) taps: &'a Taps,
     pub(super) lane: usize,
     pub(super) flip: u64,
-    pub(super) path: Path,
+    pub(super) path: CodePath,
 }
 
 impl Wire<'_> {

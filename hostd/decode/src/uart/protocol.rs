@@ -7,7 +7,7 @@ use super::parallel::{Part, Wire};
 use super::timing::Timing;
 use super::{Config, LineConfig};
 use crate::annotation::{Annotation, ClassSet};
-use crate::planes::{Path, Taps};
+use crate::planes::{CodePath, Taps};
 use crate::protocol::{ActiveBlock, Protocol, chunks, run_active};
 use rayon::prelude::*;
 
@@ -79,7 +79,14 @@ impl Protocol for Uart {
         self.lanes.to_vec()
     }
 
-    fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: Path, out: &mut Vec<Annotation>) {
+    fn feed(
+        &mut self,
+        raw: &[u8],
+        taps: &Taps,
+        at: u64,
+        path: CodePath,
+        out: &mut Vec<Annotation>,
+    ) {
         if raw.is_empty() {
             return;
         }
@@ -120,7 +127,7 @@ impl Protocol for Uart {
                 taps,
                 lane: line.lane,
                 flip: line.flip,
-                path: Path::best(),
+                path: CodePath::best(),
             };
             let cut = chunks(raw, taps.unit(), at, chunk);
             let parts: Vec<Part> = cut
