@@ -7,18 +7,24 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use pods::{Capabilities, Pod, PodFacts, PodOptions, PodState, Transport};
+use pods::{Pod, PodFacts, PodOptions, PodState, Transport};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::clock::Clock;
 use crate::config::DeviceConfig;
 use crate::id;
-use crate::store::devices::{DeviceRecord, DeviceWriteError};
+use crate::store::devices::DeviceRecord;
 use crate::store::{Store, StoreError};
 
-/// Longest device name.
-pub const NAME_BYTES_MAX: usize = 64;
+mod device;
+mod error;
+
+pub use device::Device;
+pub use error::{AttachError, BenchError, NAME_BYTES_MAX};
+
+use device::Entry;
+use error::{check_name, write_error};
 
 /// How often the last activity of a pod that answers is written.
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
@@ -30,59 +36,6 @@ pub struct Bench {
     clock: Clock,
     devices: RwLock<BTreeMap<String, Entry>>,
     stopped: watch::Sender<bool>,
-}
-
-struct Entry {
-    record: DeviceRecord,
-    /// None for a device whose pod is not configured any more.
-    pod: Option<Pod>,
-}
-
-impl std::fmt::Debug for Entry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Entry")
-            .field("record", &self.record)
-            .field("attached", &self.pod.is_some())
-            .finish()
-    }
-}
-
-/// A device as seen now.
-#[derive(Debug, Clone)]
-pub struct Device {
-    pub record: DeviceRecord,
-    /// What the pod says of itself; None while it is offline.
-    pub facts: Option<Arc<PodFacts>>,
-}
-
-/// Why a device cannot be changed.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchError {
-    #[error("there is no such device")]
-    NotFound,
-    #[error("the name {0} is taken")]
-    NameTaken(String),
-    #[error("a name is 1 to {NAME_BYTES_MAX} of A-Z a-z 0-9 . _ -")]
-    BadName,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Why a device cannot be attached.
-#[derive(Debug, thiserror::Error)]
-pub enum AttachError {
-    #[error("device {name}")]
-    Address {
-        name: String,
-        #[source]
-        source: pods::AddressError,
-    },
-    #[error("device {name}")]
-    Record {
-        name: String,
-        #[source]
-        source: BenchError,
-    },
 }
 
 impl Bench {
@@ -364,39 +317,6 @@ impl Bench {
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Entry {
-    fn view(&self) -> Device {
-        Device {
-            record: self.record.clone(),
-            facts: self.pod.as_ref().and_then(Pod::status),
-        }
-    }
-}
-
-impl Device {
-    /// What the board can do; None while the pod is offline.
-    #[must_use]
-    pub fn capabilities(&self) -> Option<&Capabilities> {
-        self.facts.as_deref().map(|f| &f.capabilities)
-    }
-}
-
-/// The rule for device names: they stand in URLs, headers and command lines.
-fn check_name(name: &str) -> Result<(), BenchError> {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-    if (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(plain) {
-        return Ok(());
-    }
-    Err(BenchError::BadName)
-}
-
-fn write_error(error: DeviceWriteError, name: &str) -> BenchError {
-    match error {
-        DeviceWriteError::NameTaken => BenchError::NameTaken(name.to_owned()),
-        DeviceWriteError::Store(e) => e.into(),
     }
 }
 

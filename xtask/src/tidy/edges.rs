@@ -19,8 +19,16 @@ const GUEST_MAY_USE: &[&str] = &["serde", "serde_json", "wit-bindgen"];
 /// What a handler may use. Another handler is not among it.
 const HANDLER_MAY_USE: &[&str] = &[GUEST, "serde", "serde_json"];
 
-/// What a guest that only serves the runtime's tests may use.
-const TEST_GUEST_MAY_USE: &[&str] = &[GUEST, "serde", "serde_json", "wit-bindgen"];
+/// What a guest that only serves tests and benches may use. One of them is the same work behind
+/// `wasi:http`, to compare with.
+const TEST_GUEST_MAY_USE: &[&str] = &[
+    GUEST,
+    "guest-bench",
+    "serde",
+    "serde_json",
+    "wasip2",
+    "wit-bindgen",
+];
 
 /// A crate that only some packages may use.
 struct Reserved {

@@ -1,0 +1,134 @@
+//! The sections of the configuration and their defaults. What a key means stands in
+//! [`KEYS`](super::KEYS).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpConfig {
+    pub listen: String,
+    pub connections_max: u32,
+    pub head_bytes_max: u32,
+    pub head_wait_ms: u64,
+    pub body_wait_ms: u64,
+    pub drain_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    pub format: LogFormat,
+    pub level: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreConfig {
+    pub cache_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthConfig {
+    pub key_prefix: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandlersConfig {
+    /// Empty = the built-in components.
+    pub dir: PathBuf,
+    pub fresh: bool,
+    pub calls_per_instance: u32,
+    pub in_flight_max: u32,
+    pub queue_wait_ms: u64,
+    pub deadline_ms: u64,
+    pub memory_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapturesConfig {
+    pub queue_max: u32,
+    pub samples_max: u64,
+    pub read_max: u32,
+}
+
+/// One `[[devices]]` entry: a pod that hostd drives from the start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Name it gets when it is first seen; renaming it later is kept.
+    pub name: String,
+    /// How to reach it: `tcp:host:port`, or `sim:…` for the simulator in this process.
+    pub address: String,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8800".into(),
+            connections_max: 1024,
+            head_bytes_max: 32 << 10,
+            head_wait_ms: 60_000,
+            body_wait_ms: 30_000,
+            drain_ms: 5_000,
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            format: LogFormat::Text,
+            level: "info".into(),
+        }
+    }
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { cache_mib: 16 }
+    }
+}
+
+impl Default for AuthConfig {
+    fn default() -> Self {
+        Self {
+            key_prefix: "bk".into(),
+        }
+    }
+}
+
+impl Default for HandlersConfig {
+    fn default() -> Self {
+        Self {
+            dir: PathBuf::new(),
+            fresh: false,
+            calls_per_instance: 1000,
+            in_flight_max: 48,
+            queue_wait_ms: 2_000,
+            deadline_ms: 150_000,
+            memory_mib: 64,
+        }
+    }
+}
+
+impl Default for CapturesConfig {
+    fn default() -> Self {
+        Self {
+            queue_max: 8,
+            samples_max: 16 << 20,
+            read_max: 4,
+        }
+    }
+}
