@@ -82,3 +82,38 @@ impl Meter {
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn the_deadline_counts_from_outside() {
+        let meter = Meter::new(u64::MAX);
+        meter.start(Instant::now() + HOUR);
+        assert_eq!(meter.check(), Ok(()));
+        meter.start(Instant::now());
+        assert_eq!(meter.check(), Err(Expired::Deadline));
+    }
+
+    #[tokio::test]
+    async fn computing_counts_over_all_polls_and_anew_for_every_call() {
+        let meter = Meter::new(1);
+        meter.start(Instant::now() + HOUR);
+        let busy = std::pin::pin!(async {
+            for _ in 0..2 {
+                let from = Instant::now();
+                while from.elapsed() < Duration::from_millis(1) {
+                    std::hint::spin_loop();
+                }
+                tokio::task::yield_now().await;
+            }
+            meter.check()
+        });
+        assert_eq!(meter.watch(busy).await, Err(Expired::Compute));
+        meter.start(Instant::now() + HOUR);
+        assert_eq!(meter.computed_us.load(Ordering::Relaxed), 0);
+    }
+}

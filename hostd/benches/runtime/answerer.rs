@@ -14,7 +14,7 @@ pub(crate) enum Answerer {
     Native(Stored),
     Handler {
         name: &'static str,
-        handler: Handler<Call>,
+        handler: Box<Handler<Call>>,
         stored: Stored,
     },
 }
@@ -50,7 +50,7 @@ impl Answerer {
             let handler = Handler::new(&engine, &linker, &component, options, make).unwrap();
             Arc::new(Self::Handler {
                 name,
-                handler,
+                handler: Box::new(handler),
                 stored: stored.clone(),
             })
         });

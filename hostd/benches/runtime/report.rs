@@ -65,36 +65,46 @@ impl Table {
     pub(crate) fn print(&self) {
         println!("\n{}", self.title);
         println!(
-            "{:<16}{:>8}{:>12}{:>10}{:>10}{:>10}{:>12}{:>14}",
-            "", "threads", "requests/s", "p50 µs", "p99 µs", "CPU µs", "of native", "of 1 thread"
+            "{:<16}{:>8}{:>12}{:>10}{:>10}{:>11}{:>13}{:>9}{:>14}",
+            "",
+            "threads",
+            "requests/s",
+            "p50 µs",
+            "p99 µs",
+            "of native",
+            "of 1 thread",
+            "CPU µs",
+            "of 1 by CPU"
         );
         for threads in [1, 2] {
             for name in &self.names {
-                let Some(line) = self.median(threads, name) else {
-                    continue;
-                };
-                let ratio = |other: Option<Sample>| {
-                    other.map_or(String::new(), |o| format!("{:.2}", line.per_s / o.per_s))
-                };
-                println!(
-                    "{name:<16}{threads:>8}{:>12.0}{:>10.1}{:>10.1}{:>10}{:>12}{:>14}",
-                    line.per_s,
-                    line.p50_us,
-                    line.p99_us,
-                    if line.cpu_us.is_nan() {
-                        String::new()
-                    } else {
-                        format!("{:.1}", line.cpu_us)
-                    },
-                    ratio(self.median(threads, self.names[0])),
-                    if threads == 1 {
-                        String::new()
-                    } else {
-                        ratio(self.median(1, name))
-                    },
-                );
+                if let Some(line) = self.median(threads, name) {
+                    self.print_line(name, threads, line);
+                }
             }
         }
+    }
+
+    /// The last column is what `threads` cores would give if nobody else wanted them: it sees work
+    /// that threads cost each other, and not what other programs take.
+    fn print_line(&self, name: &'static str, threads: usize, line: Sample) {
+        let text = |number: f64, digits: usize| match number.is_nan() {
+            true => String::new(),
+            false => format!("{number:.digits$}"),
+        };
+        let per_s = |of: Option<Sample>| of.map_or(f64::NAN, |s| s.per_s);
+        let one = self.median(1, name).filter(|_| threads > 1);
+        let by_cpu = one.map_or(f64::NAN, |one| threads as f64 * one.cpu_us / line.cpu_us);
+        println!(
+            "{name:<16}{threads:>8}{:>12.0}{:>10.1}{:>10.1}{:>11}{:>13}{:>9}{:>14}",
+            line.per_s,
+            line.p50_us,
+            line.p99_us,
+            text(line.per_s / per_s(self.median(threads, self.names[0])), 2),
+            text(line.per_s / per_s(one), 2),
+            text(line.cpu_us, 1),
+            text(by_cpu, 2),
+        );
     }
 
     fn median(&self, threads: usize, name: &'static str) -> Option<Sample> {
