@@ -30,6 +30,8 @@
 //! Decoding never fails on what a signal does: a broken signal gives other annotations, never an
 //! error. What can fail is reading a damaged file.
 
+#![warn(missing_docs)]
+
 pub mod analog;
 mod annotation;
 mod byte_stream;

@@ -266,3 +266,12 @@ fn formats_quote_what_must_be_quoted() {
          {\"start\":12,\"end\":76,\"decoder\":\"uart\",\"class\":\"rx-packet\",\"text\":\"\\\",\\\\\",\"values\":[34,44,92]}\n"
     );
 }
+
+#[test]
+fn refusals_name_their_field() {
+    let field = |spec: Result<Spec, SpecError>| spec.expect_err("the spec is refused").field();
+    assert_eq!(field(parse("can", I2C, &[], None)), "protocol");
+    assert_eq!(field(parse("i2c", &[], &[], None)), "channels");
+    assert_eq!(field(parse("i2c", I2C, &[("a", "b")], None)), "options");
+    assert_eq!(field(parse("i2c", I2C, &[], Some("bytes"))), "annotations");
+}

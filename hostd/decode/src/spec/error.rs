@@ -9,8 +9,11 @@ pub enum SpecError {
     /// No such decoder.
     #[error("find protocol `{name}`{}; known are {valid}", did_you_mean(hint))]
     UnknownProtocol {
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// The decoder has no such channel role.
@@ -19,25 +22,37 @@ pub enum SpecError {
         did_you_mean(hint)
     )]
     UnknownRole {
+        /// The decoder.
         decoder: &'static str,
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// Mapped twice.
     #[error("map channel role `{name}` twice")]
-    RepeatedRole { name: String },
+    RepeatedRole {
+        /// What was asked for.
+        name: String,
+    },
     /// A required role has no channel.
     #[error("decode {decoder} without a channel for `{name}`")]
     MissingRole {
+        /// The decoder.
         decoder: &'static str,
+        /// What was asked for.
         name: &'static str,
     },
     /// At least one of two roles is required.
     #[error("decode {decoder} without a channel for `{one}` or `{other}`")]
     MissingEither {
+        /// The decoder.
         decoder: &'static str,
+        /// A role.
         one: &'static str,
+        /// The other one.
         other: &'static str,
     },
     /// The capture has no such channel.
@@ -47,8 +62,11 @@ pub enum SpecError {
         shorten(valid)
     )]
     UnknownChannel {
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// The decoder has no such option.
@@ -57,23 +75,34 @@ pub enum SpecError {
         did_you_mean(hint)
     )]
     UnknownOption {
+        /// The decoder.
         decoder: &'static str,
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// Given twice.
     #[error("set option `{name}` twice")]
-    RepeatedOption { name: String },
+    RepeatedOption {
+        /// What was asked for.
+        name: String,
+    },
     /// The option does not take this value.
     #[error(
         "set option `{option}` to `{value}`{}; it takes {valid}",
         did_you_mean(hint)
     )]
     InvalidValue {
+        /// The option.
         option: &'static str,
+        /// What it was to be set to.
         value: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// The decoder has no such annotation class or row.
@@ -82,9 +111,13 @@ pub enum SpecError {
         did_you_mean(hint)
     )]
     UnknownClass {
+        /// The decoder.
         decoder: &'static str,
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// The decoder has no such byte stream.
@@ -93,14 +126,43 @@ pub enum SpecError {
         did_you_mean(hint)
     )]
     UnknownByteStream {
+        /// The decoder.
         decoder: &'static str,
+        /// What was asked for.
         name: String,
+        /// What was probably meant.
         hint: Option<String>,
+        /// What there is, separated by commas.
         valid: String,
     },
     /// Annotations or bytes of one decoder were asked from another.
     #[error("show annotations of `{name}` while decoding {decoder}")]
-    OtherDecoder { decoder: &'static str, name: String },
+    OtherDecoder {
+        /// The decoder.
+        decoder: &'static str,
+        /// What was asked for.
+        name: String,
+    },
+}
+
+impl SpecError {
+    /// Which part of the job is wrong: `protocol`, `channels`, `options`, `annotations` or
+    /// `byte_stream`.
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::UnknownProtocol { .. } => "protocol",
+            Self::UnknownRole { .. }
+            | Self::RepeatedRole { .. }
+            | Self::MissingRole { .. }
+            | Self::MissingEither { .. }
+            | Self::UnknownChannel { .. } => "channels",
+            Self::UnknownOption { .. }
+            | Self::RepeatedOption { .. }
+            | Self::InvalidValue { .. } => "options",
+            Self::UnknownClass { .. } | Self::OtherDecoder { .. } => "annotations",
+            Self::UnknownByteStream { .. } => "byte_stream",
+        }
+    }
 }
 
 fn did_you_mean(hint: &Option<String>) -> String {
