@@ -1,24 +1,25 @@
 //! The peer: `wasmtime serve` with a component that does the same work behind `wasi:http`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// It uses a thread a core, which is two where this bench is run.
 pub(crate) const THREADS: usize = 2;
 
 /// Pooling and resident pages, as its users tune it.
-const OPTIONS: [&str; 4] = [
+const OPTIONS: [&str; 2] = [
     "-O",
-    "pooling-allocator=y,pooling-memory-keep-resident=2097152,pooling-table-keep-resident=2097152",
-    "-O",
-    "pagemap-scan=y",
+    "pooling-allocator=y,pooling-memory-keep-resident=2097152,pooling-table-keep-resident=2097152,\
+     pooling-async-stack-keep-resident=2097152,pooling-pagemap-scan=y",
 ];
 
 pub(crate) struct Peer {
     process: Child,
     address: SocketAddr,
+    /// Kept open, since the process may write to it.
+    _stderr: Lines<BufReader<ChildStderr>>,
 }
 
 impl Peer {
@@ -37,13 +38,18 @@ impl Peer {
             .ok()?;
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let address = lines
+            .by_ref()
             .find_map(|line| {
                 let line = line.unwrap();
                 let url = line.split("http://").nth(1)?;
                 url.trim_end_matches('/').parse().ok()
             })
             .expect("wasmtime serve says where it listens");
-        Some(Self { process, address })
+        Some(Self {
+            process,
+            address,
+            _stderr: lines,
+        })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
