@@ -189,3 +189,26 @@ fn mistakes_on_the_command_line_are_explained() {
     let (ok, text) = run(&["serve", "--demo", "--listen", "0.0.0.0:0"]);
     assert!(!ok && text.contains("loopback"), "{text}");
 }
+
+#[test]
+fn a_stop_lets_open_requests_finish() {
+    let mut server = Server::demo().unwrap();
+    let (client, device) = (server.client(), server.device().to_owned());
+    let pulse = std::thread::spawn(move || {
+        let body = serde_json::json!({"command": {"cmd": "nrst", "pulse_ms": 700}});
+        client.post(&format!("/api/bench/devices/{device}/command"), &body)
+    });
+    let in_flight = "hostd_handler_calls_in_flight{handler=\"devices\"} 1";
+    while !server
+        .anonymous()
+        .get("/metrics")
+        .unwrap()
+        .text
+        .contains(in_flight)
+    {
+        assert!(!pulse.is_finished(), "it was answered before the stop");
+    }
+    assert!(server.stop().unwrap());
+    let reply = pulse.join().unwrap().unwrap().expect(200);
+    assert_eq!(reply["status"], "ok", "{reply}");
+}

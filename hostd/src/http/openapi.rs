@@ -79,6 +79,10 @@ fn operation(route: &Route) -> Result<Value, DocumentError> {
             .entry(status.to_string())
             .or_insert_with(|| json!({"$ref": format!("#/components/responses/E{status}")}));
     }
+    // Conflicts, timeouts and the like: whatever the status, the shape is the same.
+    responses
+        .entry("default")
+        .or_insert_with(|| json!({"$ref": "#/components/responses/Error"}));
     operation.insert("security".into(), security);
     if let Some(scope) = &route.scope {
         operation.insert("x-required-scope".into(), json!(scope));
@@ -155,39 +159,44 @@ fn error_schema() -> Value {
 }
 
 fn error_responses() -> Value {
-    [
-        (
-            400,
-            "The request is malformed, or the board lacks what it needs (`not_capable`).",
-        ),
-        (
-            401,
-            "No credential, or one that is invalid, expired or revoked.",
-        ),
-        (403, "The credential lacks the scope or the role."),
-        (404, "Not found, or another organisation's."),
-        (408, "The body did not arrive in time."),
-        (413, "The body is over the limit of this endpoint."),
-        (415, "The body is not of a supported media type."),
-        (
-            500,
-            "The server failed; its log has the details under the request id.",
-        ),
-        (
-            503,
-            "The device is offline, or the server is overloaded (`Retry-After`).",
-        ),
-    ]
-    .into_iter()
-    .map(|(status, text)| {
-        (
-            format!("E{status}"),
-            json!({
-                "description": text,
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-            }),
-        )
-    })
-    .collect::<Map<String, Value>>()
-    .into()
+    let response = |text: &str| {
+        json!({
+            "description": text,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+        })
+    };
+    let mut all: Map<String, Value> = ERRORS
+        .iter()
+        .map(|(status, text)| (format!("E{status}"), response(text)))
+        .collect();
+    all.insert(
+        "Error".into(),
+        response("Any other refusal; `code` tells which."),
+    );
+    all.into()
 }
+
+/// Errors that the host answers itself, wherever they may happen.
+const ERRORS: [(u16, &str); 9] = [
+    (
+        400,
+        "The request is malformed, or the board lacks what it needs (`not_capable`).",
+    ),
+    (
+        401,
+        "No credential, or one that is invalid, expired or revoked.",
+    ),
+    (403, "The credential lacks the scope or the role."),
+    (404, "Not found, or another organisation's."),
+    (408, "The body did not arrive in time."),
+    (413, "The body is over the limit of this endpoint."),
+    (415, "The body is not of a supported media type."),
+    (
+        500,
+        "The server failed; its log has the details under the request id.",
+    ),
+    (
+        503,
+        "The device is offline, or the server is overloaded (`Retry-After`).",
+    ),
+];

@@ -1,0 +1,147 @@
+//! `hostd decode` as the README shows it, on real recordings with their reference output.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+fn recordings() -> PathBuf {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    tests
+        .parent()
+        .unwrap()
+        .join("hostd/decode/testdata/captures")
+}
+
+fn decode(file: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(tests::server::binary().unwrap());
+    command
+        .arg("decode")
+        .arg(recordings().join(file))
+        .args(args);
+    command
+}
+
+fn printed(file: &str, args: &[&str]) -> String {
+    let output = decode(file, args).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const DS1307: &str = "i2c_ds1307/rtc_ds1307_200khz.sr";
+const I2C: [&str; 4] = ["--protocol", "i2c", "--map", "scl=SCL,sda=SDA"];
+
+#[test]
+fn lines_equal_the_reference() {
+    let mut i2c = I2C.to_vec();
+    i2c.extend(["--annotations", "i2c=addr-data"]);
+    let uart = [
+        "--protocol",
+        "uart",
+        "--map",
+        "tx=TX",
+        "--option",
+        "baudrate=115200",
+        "--option",
+        "data_bits=7",
+        "--option",
+        "parity=odd",
+        "--annotations",
+        "uart=tx-data:tx-parity-ok:tx-parity-err:tx-warnings",
+    ];
+    let spi = [
+        "--protocol",
+        "spi",
+        "--map",
+        "clk=CLK,mosi=MOSI,miso=MISO,cs=CS#",
+        "--option",
+        "cpol=1",
+        "--option",
+        "cpha=1",
+        "--annotations",
+        "spi=mosi-data:miso-data",
+    ];
+    for (file, args, expected) in [
+        (DS1307, &i2c[..], "i2c_ds1307/expected.i2c.txt"),
+        (
+            "uart_hello_7o1/hello_world_7o1_115200.sr",
+            &uart[..],
+            "uart_hello_7o1/expected.uart.txt",
+        ),
+        (
+            "spi_mode3_0x35/spi_0x35_cpol1_cpha1_trigger_cs_falling_ok.sr",
+            &spi[..],
+            "spi_mode3_0x35/expected.spi.txt",
+        ),
+    ] {
+        let expected = std::fs::read_to_string(recordings().join(expected)).unwrap();
+        assert_eq!(printed(file, args), expected, "{file}");
+    }
+}
+
+#[test]
+fn other_formats_carry_the_same_events() {
+    let with = |format| {
+        let mut args = I2C.to_vec();
+        args.extend(["--annotations", "addr-data", "--format", format]);
+        printed(DS1307, &args)
+    };
+    let (sigrok, json, csv) = (with("sigrok"), with("json"), with("csv"));
+    assert_eq!(sigrok.lines().count(), json.lines().count());
+    assert_eq!(sigrok.lines().count() + 1, csv.lines().count());
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (first["start"].as_u64(), first["class"].as_str()),
+        (Some(253), Some("start"))
+    );
+    assert_eq!(csv.lines().nth(1), Some("253,253,i2c,start,Start"));
+}
+
+#[test]
+fn mistakes_are_answered_with_what_would_be_right() {
+    for (args, expected) in [
+        (
+            &["--protocol", "i2x", "--map", "scl=SCL,sda=SDA"][..],
+            "did you mean `i2c`?",
+        ),
+        (&["--protocol", "i2c", "--map", "scl=SCL"][..], "`sda`"),
+        (
+            &["--protocol", "i2c", "--map", "scl=SLC,sda=SDA"][..],
+            "it has SCL, SDA",
+        ),
+        (&["--protocol", "i2c", "--map", "scl"][..], "NAME=VALUE"),
+        (
+            &[
+                "--protocol",
+                "uart",
+                "--map",
+                "rx=SCL",
+                "--option",
+                "baud=1",
+            ][..],
+            "baudrate",
+        ),
+    ] {
+        let output = decode(DS1307, args).output().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && complaint.contains(expected),
+            "{args:?}: {complaint}"
+        );
+    }
+}
+
+/// `hostd decode … | head` is no failure.
+#[test]
+fn a_reader_may_leave_early() {
+    let mut child = decode("i2c_rtc8564_nacks/8564je_nacks.sr", &I2C)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+}
