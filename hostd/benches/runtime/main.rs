@@ -42,9 +42,15 @@ fn main() {
     let mut in_process = Table::new("in process", &["native", "pooled", "fresh"]);
     let mut over_http = Table::new(
         &format!("HTTP keep-alive, {CONNECTIONS} connections"),
-        &["native", "pooled", "fresh", "wasmtime serve"],
+        &[
+            "native",
+            "pooled",
+            "fresh",
+            "wasmtime serve",
+            "serve, tuned",
+        ],
     );
-    let peer = peer::Peer::start();
+    let peers = peer::Peer::start_all();
     for round in 1..=plan.rounds {
         for threads in [1, 2] {
             for answerer in &answerers {
@@ -56,15 +62,15 @@ fn main() {
                 over_http.add(answerer.name(), threads, sample);
             }
         }
-        if let Some(peer) = &peer {
+        for peer in &peers {
             let sample = load::measure(peer.address(), CONNECTIONS, plan.each);
-            over_http.add("wasmtime serve", peer::THREADS, sample);
+            over_http.add(peer.name(), peer::THREADS, sample);
         }
         println!("round {round} of {} done", plan.rounds);
     }
     in_process.print();
     over_http.print();
-    if peer.is_none() {
+    if peers.is_empty() {
         println!("wasmtime is not on the PATH: no line for wasmtime serve");
     }
 }
