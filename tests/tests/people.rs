@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::Server;
 
 /// Run an offline command on the data of a stopped server; what it printed.
@@ -28,6 +28,18 @@ fn offline(dir: &Path, args: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Key of the owner of another organisation, made while the server is stopped.
+fn stranger(dir: &Path) -> String {
+    offline(dir, &["org", "add", "acme"], "");
+    let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
+    offline(dir, &eve, "");
+    let mut create = vec!["key", "create", "--user", "eve"];
+    create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
+    let printed = offline(dir, &create, "");
+    let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
+    key.unwrap().to_owned()
+}
+
 #[test]
 fn another_organisations_objects_do_not_exist() {
     let dir = tempfile::tempdir().unwrap();
@@ -45,20 +57,7 @@ fn another_organisations_objects_do_not_exist() {
     let keys = server.client().get("/api/keys").unwrap().expect(200);
     let kid = keys["keys"][0]["kid"].as_str().unwrap().to_owned();
     assert!(server.stop().unwrap());
-    offline(dir.path(), &["org", "add", "acme"], "");
-    offline(
-        dir.path(),
-        &["user", "add", "eve", "--org", "acme", "--role", "owner"],
-        "",
-    );
-    let scopes = ["--scope", "bench:control", "--scope", "bench:admin"];
-    let mut create = vec!["key", "create", "--user", "eve"];
-    create.extend(scopes);
-    let printed = offline(dir.path(), &create, "");
-    let key = printed
-        .split_whitespace()
-        .find(|w| w.starts_with("bk_"))
-        .unwrap();
+    let key = stranger(dir.path());
 
     let server = Server::demo_in(dir.path()).unwrap();
     let eve = server
@@ -104,21 +103,18 @@ fn another_organisations_objects_do_not_exist() {
     ] {
         reply.unwrap().expect_error(404, "not_found");
     }
+    untouched(&server, &capture, &keys["keys"][0]["name"]);
+}
+
+/// What the stranger reached for is as it was.
+fn untouched(server: &Server, capture: &str, key_name: &Value) {
     let own = server.client();
-    assert_eq!(
-        own.get(&format!("/api/bench/devices/{device}"))
-            .unwrap()
-            .expect(200)["name"],
-        "demo"
-    );
-    assert_eq!(
-        own.get(&format!("/api/capture/{capture}")).unwrap().status,
-        200
-    );
-    assert_eq!(
-        own.get("/api/keys").unwrap().expect(200)["keys"][0]["name"],
-        keys["keys"][0]["name"]
-    );
+    let device = format!("/api/bench/devices/{}", server.device());
+    assert_eq!(own.get(&device).unwrap().expect(200)["name"], "demo");
+    let capture = format!("/api/capture/{capture}");
+    assert_eq!(own.get(&capture).unwrap().status, 200);
+    let keys = own.get("/api/keys").unwrap().expect(200);
+    assert_eq!(keys["keys"][0]["name"], *key_name);
 }
 
 #[test]

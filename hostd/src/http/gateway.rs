@@ -28,7 +28,7 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id taken over from a client.
 const REQUEST_ID_BYTES_MAX: usize = 64;
 
-/// Credentials stay in the host; the rest of these are about the connection.
+/// Credentials stay in the host. What is only about the connection, the runtime drops.
 const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
 
 /// Response headers that only the host sets.
@@ -262,7 +262,7 @@ fn refuse_call(failure: &CallError, request_id: &str) -> ApiError {
             warn!(request_id, "all instances busy");
             ApiError::overloaded(*retry_after_s)
         }
-        CallError::Deadline { ms } => ApiError::new(
+        CallError::Deadline { ms } | CallError::Compute { ms } => ApiError::new(
             StatusCode::GATEWAY_TIMEOUT,
             "handler_timeout",
             format!("the handler did not answer within {ms} ms; retry, or ask for less"),
