@@ -108,9 +108,11 @@ fn mentions(line: &str, path: &str) -> bool {
 }
 
 /// Every package stands under the workspace's lints: they hold the limit on a function's length and
-/// the ban on `unsafe`.
+/// the ban on `unsafe`. Fuzz targets are a workspace of their own, since they need another compiler.
 fn check_manifest(file: &SourceFile) -> Option<Finding> {
-    (!file.text.contains("[lints]\nworkspace = true")).then(|| {
+    let stands_alone = file.path.ends_with("/fuzz/Cargo.toml");
+    let inherits = file.text.contains("[lints]\nworkspace = true");
+    (!inherits && !stands_alone).then(|| {
         Finding::violation(
             &file.path,
             "does not take the workspace's lints (`[lints] workspace = true`)",
@@ -183,5 +185,6 @@ mod tests {
             found("pods/Cargo.toml", "[package]\nname = \"pods\"\n").len(),
             1
         );
+        assert!(found("pods/fuzz/Cargo.toml", "[workspace]\n").is_empty());
     }
 }
