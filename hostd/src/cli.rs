@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | decode | key | user | org | config`.
+//! Command line: `hostd serve | decode | pod-sim | key | user | org | config`.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use crate::serve;
 pub mod decode;
 pub mod key;
 pub mod org;
+pub mod pod_sim;
 pub mod user;
 
 /// The bench server.
@@ -41,6 +42,8 @@ enum Verb {
     Serve(Serve),
     /// Decode a logic capture (.sr) and print what was on the wire
     Decode(decode::Decode),
+    /// Serve a simulated pod over TCP until told to stop
+    PodSim(pod_sim::PodSim),
     /// Make, list and revoke API keys while the server is stopped
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -105,6 +108,7 @@ impl Cli {
                 )
             }
             Verb::Decode(verb) => verb.run(&mut out),
+            Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),

@@ -153,7 +153,8 @@ fn gateway(
     })
 }
 
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+/// Ends at SIGINT or SIGTERM.
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,0 +1,147 @@
+//! `hostd pod-sim`: one simulated pod on a TCP port, for software that expects a real one.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use pods::sim::Board;
+use pods::{SimConfig, SimPod};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+mod play;
+
+use play::Play;
+
+/// Connections that a pod serves on the network at once.
+pub const CONNECTIONS_MAX: usize = 5;
+
+/// How long one more connection waits for a place before it is closed: a client that has just
+/// closed a connection finds the next one open, a client that keeps six learns so at once.
+pub const PLACE_WAIT: Duration = Duration::from_millis(500);
+
+/// Pause after a connection could not be accepted, since the cause (no more file descriptors) does
+/// not go away by asking again at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What the first byte of a client's first command is. Anything else is SCPI, which real pods speak
+/// on the same port and simulated ones do not.
+const COMMAND_START: u8 = b'{';
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct PodSim {
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    listen: String,
+    /// Board: v2, v3 or digital
+    #[arg(long, value_name = "BOARD", default_value = "v3", value_parser = board)]
+    board: Board,
+    /// Where the pod's identity and noise come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Play channels of a recording on logic-analyzer channels, for ever: bus.sr:SCL=1,SDA=2
+    #[arg(long, value_name = "FILE.sr:CHANNEL=LA,...")]
+    play: Option<Play>,
+    /// Write {"address"} to this file once connections are accepted
+    #[arg(long, value_name = "PATH")]
+    ready_file: Option<PathBuf>,
+}
+
+fn board(name: &str) -> Result<Board, String> {
+    Board::from_name(name).ok_or_else(|| "the boards are v2, v3 and digital".to_owned())
+}
+
+impl PodSim {
+    /// Serve until SIGINT or SIGTERM.
+    ///
+    /// # Errors
+    /// An address that cannot be listened on, or a recording that cannot be played.
+    pub fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let playback = match &self.play {
+            Some(play) => Some(play.load()?),
+            None => None,
+        };
+        let config = SimConfig {
+            seed: self.seed,
+            board: self.board,
+            playback,
+            ..SimConfig::default()
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("start the async runtime")?;
+        runtime.block_on(self.serve(config, out))
+    }
+
+    async fn serve(&self, config: SimConfig, out: &mut impl Write) -> anyhow::Result<()> {
+        let stop = crate::serve::stop_signal().context("listen for signals")?;
+        let listener = TcpListener::bind(&self.listen)
+            .await
+            .with_context(|| format!("listen on {}", self.listen))?;
+        let address = listener.local_addr().context("read the listen address")?;
+        let pod = SimPod::new(config);
+        // Who started this may not read what it prints.
+        let _ = writeln!(out, "listening on {address}").and_then(|()| out.flush());
+        if let Some(path) = &self.ready_file {
+            write_ready_file(path, address).with_context(|| format!("write {}", path.display()))?;
+        }
+        let mut connections = JoinSet::new();
+        tokio::select! {
+            () = accept(&listener, &pod, &mut connections) => {}
+            () = stop => {}
+        }
+        // Whoever is connected sees the connection end, as when a real pod is unplugged.
+        pod.set_plugged(false);
+        connections.shutdown().await;
+        Ok(())
+    }
+}
+
+/// Accepts connections for ever.
+async fn accept(listener: &TcpListener, pod: &Arc<SimPod>, connections: &mut JoinSet<()>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let Ok(place) = timeout(PLACE_WAIT, places.clone().acquire_owned()).await else {
+            continue;
+        };
+        let pod = pod.clone();
+        connections.spawn(async move {
+            if speaks_commands(&stream).await {
+                pod.serve(stream).await;
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Whether the client's first byte begins a command. Nothing is taken from the stream.
+async fn speaks_commands(stream: &TcpStream) -> bool {
+    // A reply is one small segment that the client waits for.
+    if stream.set_nodelay(true).is_err() {
+        return false;
+    }
+    let mut first = [0];
+    matches!(stream.peek(&mut first).await, Ok(1) if first[0] == COMMAND_START)
+}
+
+/// Write `{"address"}` in one step, so that a reader never sees a part of it.
+fn write_ready_file(path: &Path, address: SocketAddr) -> std::io::Result<()> {
+    let mut part = path.to_owned().into_os_string();
+    part.push(".part");
+    let content = serde_json::json!({"address": address.to_string()});
+    std::fs::write(&part, format!("{content}\n"))?;
+    std::fs::rename(&part, path)
+}

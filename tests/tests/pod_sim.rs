@@ -1,0 +1,221 @@
+//! `hostd pod-sim` as its users meet it: raw connections, and hostd driving it as a network pod.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Client, Server};
+
+/// Longer than anything here takes; a test that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn recording() -> PathBuf {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let root = tests.parent().unwrap();
+    root.join("hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr")
+}
+
+/// A running `hostd pod-sim`. Killed when dropped.
+struct PodSim {
+    child: Child,
+    address: String,
+}
+
+impl PodSim {
+    fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(tests::server::binary().unwrap())
+            .args(["pod-sim", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut printed = BufReader::new(child.stdout.take().unwrap());
+        printed.read_line(&mut line).unwrap();
+        let address = line.strip_prefix("listening on ").unwrap();
+        Self {
+            child,
+            address: address.trim().to_owned(),
+        }
+    }
+
+    fn connect(&self) -> Connection {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Connection(BufReader::new(stream))
+    }
+
+    fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for PodSim {
+    fn drop(&mut self) {
+        // Already gone is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn send(&mut self, text: &str) {
+        self.0.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// The next line; `None` at the end.
+    fn line(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line).unwrap();
+        (read > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    fn ask(&mut self, request: &Value) -> Value {
+        self.send(&format!("{request}\n"));
+        self.line().unwrap()
+    }
+
+    /// Whether the pod has closed; a reset counts.
+    fn is_closed(&mut self) -> bool {
+        !matches!(self.0.read(&mut [0]), Ok(1))
+    }
+}
+
+/// The capture's head once it has ended.
+fn finished(client: &Client, id: &str) -> Value {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        let path = format!("/api/capture/{id}?frames=none");
+        let head = client.get(&path).unwrap().expect(200);
+        if !matches!(
+            head["status"].as_str(),
+            Some("pending" | "armed" | "running")
+        ) {
+            return head;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("capture {id} does not end");
+}
+
+#[test]
+fn answers_on_raw_connections_as_the_board_it_was_told_to_be() {
+    let play = format!("{}:SCL=1,SDA=2", recording().display());
+    let analog = PodSim::start(&["--board", "v3", "--seed", "7", "--play", &play]);
+    let mut connection = analog.connect();
+    assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
+    let status = connection.ask(&json!({"cmd": "status"}));
+    assert_eq!(status["data"]["board_rev"], "v3", "{status}");
+    assert_ne!(status["data"]["analog"], false, "{status}");
+    let digital = PodSim::start(&["--board", "digital"]);
+    let status = digital.connect().ask(&json!({"cmd": "status"}));
+    assert_eq!(status["data"]["analog"], false, "{status}");
+
+    // One second of a clock chip that is read again and again.
+    let voltage = connection.ask(&json!({"cmd": "la_voltage", "mv": 3300}));
+    assert_eq!(voltage["status"], "ok", "{voltage}");
+    connection.send("{\"cmd\":\"la_capture\",\"samples\":1000000,\"rate_mhz\":1.0}\n");
+    let (mut edges, mut covered) = (0, 0);
+    loop {
+        let chunk = connection.line().unwrap();
+        assert_ne!(chunk["status"], "error", "{chunk}");
+        edges += chunk["la_edges"].as_array().unwrap().len();
+        covered = chunk["la_upto"].as_u64().unwrap().max(covered);
+        if chunk["more"] != true {
+            break;
+        }
+    }
+    assert_eq!(covered, 1_000_000);
+    assert!(edges > 1000, "{edges} edges of a busy bus");
+}
+
+#[test]
+fn five_connections_have_a_place_and_foreign_speech_has_none() {
+    let pod = PodSim::start(&[]);
+    let mut scpi = pod.connect();
+    scpi.send("*IDN?\n");
+    assert!(scpi.is_closed());
+    let mut connections: Vec<Connection> = (0..5).map(|_| pod.connect()).collect();
+    for connection in &mut connections {
+        assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
+    }
+    assert!(pod.connect().is_closed());
+    connections.pop();
+    let reply = pod.connect().ask(&json!({"cmd": "ping"}));
+    assert_eq!(reply["status"], "ok");
+}
+
+#[test]
+fn stops_in_order_when_asked_and_says_why_it_cannot_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let ready = dir.path().join("ready.json");
+    let mut pod = PodSim::start(&["--ready-file", ready.to_str().unwrap()]);
+    let mut connection = pod.connect();
+    assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
+    let written: Value = serde_json::from_slice(&std::fs::read(&ready).unwrap()).unwrap();
+    assert_eq!(written["address"], pod.address.as_str());
+
+    let second = Command::new(tests::server::binary().unwrap())
+        .args(["pod-sim", "--listen", &pod.address])
+        .output()
+        .unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(
+        said.contains(&format!("listen on {}", pod.address)),
+        "{said}"
+    );
+
+    pod.terminate();
+    assert!(connection.is_closed());
+    assert!(pod.child.wait().unwrap().success());
+}
+
+#[test]
+fn hostd_drives_it_as_a_network_pod() {
+    let play = format!("{}:SCL=1,SDA=2", recording().display());
+    let pod = PodSim::start(&["--play", &play]);
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    let devices = format!(
+        "[[devices]]\nname = \"net\"\naddress = \"tcp:{}\"\n",
+        pod.address
+    );
+    std::fs::write(&config, devices).unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    let client = server.client();
+    let listed = client.get("/api/bench/devices").unwrap().expect(200);
+    let listed = listed["devices"].as_array().unwrap();
+    let device = listed.iter().find(|d| d["name"] == "net").unwrap();
+    assert_eq!(device["transport"], "tcp");
+    assert_eq!(device["online"], true);
+
+    let order = json!({"device_id": device["id"], "samples": 1_000_000, "sample_rate_mhz": 1.0,
+        "scl": 1, "sda": 2, "voltage_mv": 3300});
+    let started = client.post("/api/analyzer/captures/start", &order).unwrap();
+    let id = started.expect(202)["capture_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let head = finished(&client, &id);
+    assert_eq!(head["status"], "done", "{head}");
+    let path = format!(
+        "/api/capture/{id}/decode?protocol=i2c&scl=LA1&sda=LA2&annotations=i2c%3Daddr-data&format=sigrok"
+    );
+    let decoded = client.get(&path).unwrap();
+    assert_eq!(decoded.status, 200);
+    assert!(
+        decoded.text.contains("Address write: 68"),
+        "{}",
+        decoded.text
+    );
+}
