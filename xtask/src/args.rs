@@ -15,9 +15,10 @@ Commands:
   run                all set-up, then hostd with its simulated bench; arguments go to `hostd serve`
   build              all set-up, then the release binary at target/release/hostd
   test               all set-up, then every default test; arguments go to the test runner
-  ci                 everything a change must pass: fmt, tidy, clippy, test
+  ci                 everything a change must pass: fmt, tidy, clippy, test, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   tidy               house rules: dependency edges, licences, files, what handlers import
+  clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
 
 Options:
@@ -37,6 +38,8 @@ pub(crate) enum Task {
     Ci,
     Handlers,
     Tidy,
+    /// One tier of the SDK's suite, or all.
+    Clients(Option<String>),
     Bench(String),
 }
 
@@ -57,7 +60,7 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "bench", "build", "ci", "handlers", "help", "run", "test", "tidy",
+    "bench", "build", "ci", "clients", "handlers", "help", "run", "test", "tidy",
 ];
 const FLAGS: &[&str] = &["--help", "--toolchain", "--verbose"];
 
@@ -172,6 +175,7 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "ci" => Task::Ci,
         "handlers" => Task::Handlers,
         "tidy" => Task::Tidy,
+        "clients" => Task::Clients(rest.next().cloned()),
         "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),
         _ => return Err(ArgsError::UnknownCommand(command.clone())),
     };

@@ -4,6 +4,7 @@
 mod args;
 mod bench;
 mod ci;
+mod clients;
 mod component;
 mod handlers;
 mod host;
@@ -47,6 +48,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Ci => ci::run(options),
         Task::Handlers => handlers::build(options),
         Task::Tidy => tidy::run(),
+        Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn build(options: &Options) -> Result<PathBuf> {
     let metadata = Metadata::load()?;
     progress::step("building hostd");
     host::build(&metadata.root, &["hostd"])?;
-    let binary = metadata.target_directory.join("release/hostd");
+    let binary = binary(&metadata);
     let bytes = fs::metadata(&binary)
         .with_context(|| format!("failed to find {}, which cargo built", binary.display()))?
         .len();
@@ -26,6 +26,11 @@ pub(crate) fn build(options: &Options) -> Result<PathBuf> {
         bytes / 1024
     ));
     Ok(binary)
+}
+
+/// Where the server is once it is built.
+pub(crate) fn binary(metadata: &Metadata) -> PathBuf {
+    metadata.target_directory.join("release/hostd")
 }
 
 /// Builds and starts the server with its simulated bench, until it is interrupted.

@@ -2,6 +2,7 @@
 //! out, so that nobody has to guess which of twenty child processes it was.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -56,6 +57,16 @@ impl Tool {
         self
     }
 
+    /// Writes its standard output to `file`, and its standard error too.
+    pub(crate) fn output_to(mut self, file: File) -> Result<Self> {
+        let second = file.try_clone().context("failed to open the log twice")?;
+        self.command
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(second);
+        Ok(self)
+    }
+
     /// What the user can do when this fails.
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
@@ -82,11 +93,21 @@ impl Tool {
 
     /// Runs it with our own standard streams, and kills it when `limit` has passed.
     pub(crate) fn run_within(mut self, limit: Duration) -> Result<()> {
+        let status = self.wait_within(limit)?;
+        self.expect_success(status, "")
+    }
+
+    /// Runs it to its end, whatever that is, and kills it when `limit` has passed.
+    pub(crate) fn finish_within(mut self, limit: Duration) -> Result<()> {
+        self.wait_within(limit).map(drop)
+    }
+
+    fn wait_within(&mut self, limit: Duration) -> Result<ExitStatus> {
         let mut child = self.command.spawn().with_context(|| self.not_started())?;
         let start = Instant::now();
         loop {
             if let Some(status) = child.try_wait().with_context(|| self.not_started())? {
-                return self.expect_success(status, "");
+                return Ok(status);
             }
             if start.elapsed() > limit {
                 // It may have ended by itself in this moment; either way it is gone afterwards.

@@ -1,0 +1,158 @@
+//! The published packages in a virtual environment of their own, and the tests that are published
+//! with them. Nothing of either is changed.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::tiers::Tier;
+use crate::progress;
+use crate::tool::{self, Tool};
+
+/// What is installed.
+const REQUIREMENTS: &[&str] = &["embeddedci[cloud,analysis]==2.13.3", "pytest==9.2.0"];
+
+/// The package whose source distribution has the tests.
+const TESTED: &str = "embeddedci==2.13.3";
+
+/// The folder and the archive of that source distribution.
+const SOURCE: &str = "embeddedci-2.13.3";
+
+/// Written last, with the requirements: without it, the folder is made anew.
+const STAMP: &str = "installed.txt";
+
+/// Columns of pytest's report, so that reasons are not cut off.
+const REPORT_COLUMNS: &str = "220";
+
+/// An environment in which the tests can run.
+pub(super) struct Packages {
+    python: PathBuf,
+    /// The unpacked source distribution.
+    source: PathBuf,
+    /// An empty home, so that nobody's own settings or logins take part.
+    home: PathBuf,
+    log: PathBuf,
+}
+
+impl Packages {
+    /// Installs into `folder`, unless an earlier run has.
+    pub(super) fn install(folder: &Path) -> Result<Self> {
+        let environment = folder.join("venv");
+        let packages = Self {
+            python: environment.join("bin/python"),
+            source: folder.join(SOURCE),
+            home: folder.join("home"),
+            log: folder.join("pytest.txt"),
+        };
+        let wanted = REQUIREMENTS.join("\n");
+        let stamp = folder.join(STAMP);
+        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+            return Ok(packages);
+        }
+        if !tool::is_installed("python3") {
+            bail!("there is no python3; install Python 3.10 or newer with its venv module");
+        }
+        progress::step(&format!("installing {}", REQUIREMENTS.join(", ")));
+        if folder.exists() {
+            fs::remove_dir_all(folder)
+                .with_context(|| format!("failed to clear {}", folder.display()))?;
+        }
+        fs::create_dir_all(&packages.home)
+            .with_context(|| format!("failed to create {}", packages.home.display()))?;
+        Tool::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment)
+            .advice("Debian and Ubuntu have the module in the package python3-venv")
+            .read()?;
+        packages.pip(&["install"]).args(REQUIREMENTS).read()?;
+        // Without dependencies and from source: what is wanted is the tests, which wheels lack.
+        packages
+            .pip(&["download", "--no-deps", "--no-binary", ":all:", "--dest"])
+            .arg(folder)
+            .arg(TESTED)
+            .read()?;
+        Tool::new(&packages.python)
+            .args(["-m", "tarfile", "-e"])
+            .arg(folder.join(format!("{SOURCE}.tar.gz")))
+            .arg(folder)
+            .read()?;
+        fs::write(&stamp, wanted)
+            .with_context(|| format!("failed to write {}", stamp.display()))?;
+        Ok(packages)
+    }
+
+    fn pip(&self, words: &[&str]) -> Tool {
+        Tool::new(&self.python)
+            .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
+            .args(words)
+            .advice("the first run needs the Python package index; later ones do not")
+    }
+
+    /// Runs a tier's tests against the pod at `address` and returns what pytest printed. Failed
+    /// tests are a result, not an error; `limit` passing is one.
+    pub(super) fn test(&self, tier: &Tier, address: &str, limit: Duration) -> Result<String> {
+        let log = File::create(&self.log)
+            .with_context(|| format!("failed to create {}", self.log.display()))?;
+        let mut pytest = Tool::new(&self.python)
+            .args(["-m", "pytest", "-q", "-rfEs", "--tb=no", "--color=no"])
+            .args(["-p", "no:cacheprovider", "--benchpod-connection", address])
+            .args(tier.files)
+            .dir(&self.source)
+            .output_to(log)?;
+        for name in ambient(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
+            pytest = pytest.without_env(&name);
+        }
+        for (name, value) in tier.bench {
+            pytest = pytest.env(name, value);
+        }
+        pytest
+            .env("EMBEDDEDCI_TEST_INSTALLED", "1")
+            .env("HOME", &self.home)
+            .env("XDG_CONFIG_HOME", &self.home)
+            .env("COLUMNS", REPORT_COLUMNS)
+            .finish_within(limit)?;
+        fs::read_to_string(&self.log)
+            .with_context(|| format!("failed to read {}", self.log.display()))
+    }
+}
+
+/// The variables among `names` that would change what is tested.
+fn ambient(names: impl Iterator<Item = String>) -> Vec<String> {
+    names
+        .filter(|name| {
+            ["BENCHPOD_", "EMBEDDEDCI_", "PYTEST_", "PYTHON"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_of_the_person_who_tests_takes_no_part() {
+        let names = [
+            "PATH",
+            "BENCHPOD_E2E_USB",
+            "PYTEST_ADDOPTS",
+            "PYTHONPATH",
+            "HOME",
+        ];
+        let removed = ambient(names.into_iter().map(str::to_owned));
+        assert_eq!(
+            removed,
+            ["BENCHPOD_E2E_USB", "PYTEST_ADDOPTS", "PYTHONPATH"]
+        );
+    }
+
+    #[test]
+    fn the_tests_are_those_of_the_installed_version() {
+        let version = TESTED.split_once("==").unwrap().1;
+        assert!(SOURCE.ends_with(version));
+        assert!(REQUIREMENTS[0].ends_with(version));
+    }
+}

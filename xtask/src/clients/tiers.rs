@@ -1,0 +1,109 @@
+//! The tiers of the SDK's suite, and the bench that each of them asks for.
+
+/// Some of the suite's files, with the pod they run against.
+pub(super) struct Tier {
+    pub(super) name: &'static str,
+    /// Arguments of `hostd pod-sim`.
+    pub(super) simulator: &'static [&'static str],
+    /// What the bench has, as the suite wants to be told: environment variables.
+    pub(super) bench: &'static [(&'static str, &'static str)],
+    /// Relative to the source distribution.
+    pub(super) files: &'static [&'static str],
+}
+
+const ANALOG_V3: &[(&str, &str)] = &[
+    ("BENCHPOD_EXPECT_BOARD", "analog"),
+    ("BENCHPOD_E2E_BOARD_REV", "v3"),
+];
+
+/// Every tier, those first that say most.
+///
+/// `dut`, `usb` and `cloud` need a target that runs firmware, a serial console and a server; they
+/// are here so that the report says so.
+pub(super) const TIERS: &[Tier] = &[
+    Tier {
+        name: "pod",
+        simulator: &["--board", "v3"],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+            // Nothing is wired to the bipolar output.
+            ("BENCHPOD_E2E_ALLOW_12V", "1"),
+        ],
+        files: &["tests/e2e/test_e2e_pod.py"],
+    },
+    Tier {
+        name: "pod-v2",
+        simulator: &["--board", "v2"],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v2"),
+            ("BENCHPOD_E2E_ALLOW_12V", "1"),
+        ],
+        files: &["tests/e2e/test_e2e_pod.py"],
+    },
+    Tier {
+        name: "gpio",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_gpio.py"],
+    },
+    Tier {
+        name: "la13-14",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_la13_14.py"],
+    },
+    Tier {
+        name: "rev3",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_rev3.py"],
+    },
+    Tier {
+        name: "digital",
+        simulator: &["--board", "digital"],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "digital"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+        ],
+        files: &["tests/e2e/test_e2e_digital.py"],
+    },
+    Tier {
+        name: "examples",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &[
+            // First, since it can only use the gateware image that a pod starts with.
+            "tests/test_control_loop_hw.py",
+            "tests/test_capture_replay_hw.py",
+            "tests/examples/test_smoke.py",
+            "tests/examples/test_can_loopback_hil.py",
+            "tests/examples/test_can_ecu_demo.py",
+        ],
+    },
+    Tier {
+        name: "spi",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_spi.py"],
+    },
+    Tier {
+        name: "dut",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_dut.py"],
+    },
+    Tier {
+        name: "usb",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_usb.py"],
+    },
+    Tier {
+        name: "cloud",
+        simulator: &["--board", "v3"],
+        bench: ANALOG_V3,
+        files: &["tests/e2e/test_e2e_cloud.py"],
+    },
+];
