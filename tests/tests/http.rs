@@ -31,6 +31,11 @@ fn health_readiness_metrics() {
         page.header("content-type"),
         Some("text/plain; version=0.0.4; charset=utf-8")
     );
+    for path in ["/healthz", "/readyz", "/metrics", "/api/openapi.json"] {
+        let refused = client.send("POST", path, Some("{}")).unwrap();
+        assert_eq!(refused.header("allow"), Some("GET, HEAD"), "{path}");
+        refused.expect_error(405, "method_not_allowed");
+    }
     for line in [
         "hostd_http_requests_total{route=\"devices.list\",status=\"200\"} 1",
         "hostd_http_requests_total{route=\"devices.list\",status=\"401\"} 1",
@@ -168,6 +173,23 @@ fn secrets_never_reach_the_log() {
         for line in &lines {
             assert!(!line.contains(&secret), "{line}");
         }
+    }
+}
+
+#[test]
+fn connections_that_ask_nothing_are_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[http]\nhead_wait_ms = 100\n").unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    // Nothing, half of HTTP/2's preface, half of a request.
+    for sent in ["", "PRI * HTTP", "GET / HT"] {
+        let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        let limit = std::time::Duration::from_secs(60);
+        stream.set_read_timeout(Some(limit)).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect(sent);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::groups::Group;
 use crate::host::{Call, Context};
 use crate::http::body::{self, ReadError, ResponseBody};
 use crate::http::error::ApiError;
-use crate::http::native::Native;
+use crate::http::native::{self, Native};
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::id;
 use crate::identity::Verified;
@@ -143,6 +143,9 @@ impl Gateway {
             )));
         }
         match self.table.find(head.method.as_str(), path) {
+            Match::None if native::owns(path) => {
+                Err(unrouted(ApiError::method_not_allowed("GET, HEAD")))
+            }
             Match::None => Err(unrouted(ApiError::not_found(path))),
             Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
             Match::Found { entry, params } => {

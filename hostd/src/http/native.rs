@@ -11,6 +11,14 @@ use crate::groups::Group;
 use crate::http::body::ResponseBody;
 use crate::http::metrics::HttpMetrics;
 
+const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"];
+
+/// Whether the host itself answers this path, for `GET` and `HEAD`.
+#[must_use]
+pub fn owns(path: &str) -> bool {
+    PATHS.contains(&path)
+}
+
 /// Readiness, metrics and the document that never changes while the process runs.
 #[derive(Debug)]
 pub struct Native {

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::service::service_fn;
@@ -41,6 +41,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
+    let head_wait = Duration::from_millis(config.head_wait_ms);
     let places = Arc::new(Semaphore::new(config.connections_max as usize));
     tokio::pin!(stop);
     loop {
@@ -65,9 +66,11 @@ pub async fn serve(
             continue;
         };
         prepare(&stream);
+        let asked = Arc::new(AtomicBool::new(false));
         let service = {
-            let gateway = gateway.clone();
+            let (gateway, asked) = (gateway.clone(), asked.clone());
             service_fn(move |request| {
+                asked.store(true, Ordering::Relaxed);
                 let gateway = gateway.clone();
                 async move { Ok::<_, Infallible>(gateway.answer(request).await) }
             })
@@ -80,8 +83,11 @@ pub async fn serve(
         tokio::spawn(async move {
             let open = &gateway.native.metrics.connections_open;
             open.fetch_add(1, Ordering::Relaxed);
-            if let Err(e) = connection.await {
-                debug!(error = %e, "connection ended");
+            tokio::select! {
+                ended = connection => if let Err(e) = ended {
+                    debug!(error = %e, "connection ended");
+                },
+                () = silence(head_wait, &asked) => debug!("closed a connection that asked nothing"),
             }
             open.fetch_sub(1, Ordering::Relaxed);
             drop(place);
@@ -102,6 +108,15 @@ pub async fn serve(
     Ok(())
 }
 
+/// Resolves when a connection has made no request for `wait`. Until the protocol version is known,
+/// no other limit applies: a sender of nothing, or of half a preface, would keep its place for good.
+async fn silence(wait: Duration, asked: &AtomicBool) {
+    tokio::time::sleep(wait).await;
+    if asked.load(Ordering::Relaxed) {
+        std::future::pending().await
+    }
+}
+
 fn prepare(stream: &TcpStream) {
     if let Err(e) = stream.set_nodelay(true) {
         debug!(error = %e, "failed to disable Nagle's algorithm");
@@ -116,8 +131,7 @@ fn builder(config: &HttpConfig) -> Builder<TokioExecutor> {
         .header_read_timeout(Duration::from_millis(config.head_wait_ms))
         .max_buf_size(config.head_bytes_max as usize)
         .max_headers(HEADERS_MAX)
-        .keep_alive(true)
-        .pipeline_flush(true);
+        .keep_alive(true);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -127,3 +141,6 @@ fn builder(config: &HttpConfig) -> Builder<TokioExecutor> {
         .keep_alive_timeout(Duration::from_millis(config.head_wait_ms));
     builder
 }
+
+#[cfg(test)]
+mod tests;
