@@ -3,11 +3,14 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use decode::{Format, Spec, SpecError};
 use runtime::{BodyError, BodyStream, CallData};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::captures::Error as CaptureError;
@@ -21,6 +24,9 @@ const PART_BYTES: usize = 64 << 10;
 /// Parts that wait for a slow client; decoding pauses while they do.
 const PARTS_WAITING_MAX: usize = 4;
 
+/// Patience with a client that takes no part. It occupies a place among the readers and a thread.
+const PART_WAIT_MAX: Duration = Duration::from_secs(30);
+
 /// Events that a guest may take into its memory.
 const EVENTS_MAX: u32 = 10_000;
 
@@ -32,7 +38,8 @@ impl Host for Call {
             WitFormat::Sigrok => (Format::Sigrok, "text/plain; charset=utf-8"),
             WitFormat::Csv => (Format::Csv, "text/csv; charset=utf-8"),
         };
-        let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
+        // One more for the error that ends a stream early: it must not wait behind the parts.
+        let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
         let place = self.services.captures.reader_place().await;
         tokio::task::spawn_blocking(move || {
             stream(&reader, &spec, format, parts);
@@ -126,30 +133,33 @@ fn stream(
     format: Format,
     parts: mpsc::Sender<Result<Bytes, BodyError>>,
 ) {
+    let last = parts.clone().try_reserve_owned();
+    let last = last.expect("a new queue has room");
     let mut writer = Parts {
         buffer: Vec::with_capacity(PART_BYTES),
         parts,
+        wait_max: PART_WAIT_MAX,
     };
-    let mut gone = writer.write_all(format.header().as_bytes()).is_err();
-    let decoded = reader.decode(spec, &mut |annotations| match format.write(
-        spec,
-        annotations,
-        &mut writer,
-    ) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => {
-            gone = true;
-            ControlFlow::Break(())
+    let mut written = writer.write_all(format.header().as_bytes());
+    let decoded = reader.decode(spec, &mut |annotations| {
+        written = format.write(spec, annotations, &mut writer);
+        match &written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         }
     });
-    match decoded {
-        Ok(()) if gone => {}
-        // A closed channel means that the client has left.
-        Ok(()) => drop(writer.flush()),
-        Err(e) => {
-            tracing::error!(error = %e, "failed to decode a capture");
-            drop(writer.parts.blocking_send(Err(BodyError::new(e))));
+    if let Err(e) = decoded {
+        tracing::error!(error = %e, "failed to decode a capture");
+        last.send(Err(BodyError::new(e)));
+        return;
+    }
+    match written.and_then(|()| writer.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::TimedOut => {
+            tracing::info!("cut a decoding whose client took nothing of it");
+            last.send(Err(BodyError::new(e)));
         }
+        // A closed channel means that the client has left.
+        Ok(()) | Err(_) => {}
     }
 }
 
@@ -181,10 +191,11 @@ fn collect(
     Ok((format!("[{}]", events.join(",")), more))
 }
 
-/// Sends full parts of text as it is written.
+/// Sends full parts of text as it is written. Only for threads that may block.
 struct Parts {
     buffer: Vec<u8>,
     parts: mpsc::Sender<Result<Bytes, BodyError>>,
+    wait_max: Duration,
 }
 
 impl Write for Parts {
@@ -201,8 +212,13 @@ impl Write for Parts {
             return Ok(());
         }
         let part = std::mem::replace(&mut self.buffer, Vec::with_capacity(PART_BYTES));
-        self.parts
-            .blocking_send(Ok(part.into()))
-            .map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let sent = async { timeout(self.wait_max, self.parts.send(Ok(part.into()))).await };
+        match Handle::current().block_on(sent) {
+            Ok(sent) => sent.map_err(|_| io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;
