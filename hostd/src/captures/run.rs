@@ -50,17 +50,25 @@ impl Run {
         };
         let outcome = match &place {
             None => Err(RunError::Cancelled),
-            Some(_) => tokio::select! {
-                _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
-                outcome = self.capture() => outcome,
-            },
+            Some(_) => {
+                let recorded = tokio::select! {
+                    _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
+                    recorded = self.record() => recorded,
+                };
+                match recorded {
+                    // Files are being written: whoever cancels now has to wait for that, or
+                    // nobody would be left to remove them.
+                    Ok(recording) => self.keep(recording).await,
+                    Err(error) => Err(error),
+                }
+            }
         };
         self.finish(outcome).await;
         // Held until the final record is written, so that a stop can wait for it.
         drop(place);
     }
 
-    async fn capture(&mut self) -> Result<(), RunError> {
+    async fn record(&mut self) -> Result<Recording, RunError> {
         for command in &self.plan.before {
             self.pod.command(command.clone(), PREPARE_WAIT).await?;
         }
@@ -83,6 +91,10 @@ impl Run {
         if self.record.triggered.is_some() {
             self.record.triggered = Some(true);
         }
+        Ok(recording)
+    }
+
+    async fn keep(&mut self, recording: Recording) -> Result<(), RunError> {
         let captures = self.captures.clone();
         let id = self.record.id.clone();
         let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
@@ -110,6 +122,9 @@ impl Run {
             Ok(channels) => channels?,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
+        if *self.cancelled.borrow() {
+            return Err(RunError::Cancelled);
+        }
         Ok(())
     }
 
@@ -135,7 +150,7 @@ impl Run {
         self.record.finished_ms = Some(self.captures.clock.now_ms());
         let kept = self.captures.note(&self.record).await;
         self.captures.leave(&id);
-        if !kept {
+        if !kept || status != Status::Done {
             self.captures.files.remove(&id);
         }
     }
