@@ -35,6 +35,8 @@ pub struct Bench {
     store: Store,
     clock: Clock,
     devices: RwLock<BTreeMap<String, Entry>>,
+    /// Held from a write to the store until memory follows, so that both go in one order.
+    changes: tokio::sync::Mutex<()>,
     stopped: watch::Sender<bool>,
 }
 
@@ -45,6 +47,7 @@ impl Bench {
             store,
             clock,
             devices: RwLock::default(),
+            changes: tokio::sync::Mutex::default(),
             stopped: watch::Sender::new(false),
         }
     }
@@ -206,6 +209,7 @@ impl Bench {
     /// Change a record because its pod was heard of.
     async fn change(&self, id: &str, f: impl Fn(&mut DeviceRecord) + Send + 'static) {
         let now_ms = self.clock.now_ms();
+        let _order = self.changes.lock().await;
         let changed = self.store.device_update(id, move |record| {
             record.last_active_ms = Some(now_ms);
             f(record);
@@ -268,6 +272,7 @@ impl Bench {
         check_name(name)?;
         self.get(org, id).ok_or(BenchError::NotFound)?;
         let new = name.to_owned();
+        let _order = self.changes.lock().await;
         let renamed = self
             .store
             .device_update(id, move |r| r.name.clone_from(&new));
