@@ -17,11 +17,14 @@ mod adc;
 mod analog;
 mod args;
 mod board;
+mod can;
 mod capture;
 mod commands;
+mod current;
 mod dac;
 mod generate;
 mod gpio;
+mod image;
 mod lines;
 mod measure;
 mod noise;
@@ -30,11 +33,14 @@ mod pins;
 mod playback;
 mod rails;
 mod refuse;
+mod replay;
 mod reset;
 mod session;
 mod status;
 mod timeline;
 mod trigger;
+mod uart;
+mod upload;
 mod world;
 
 pub use analog::{AnalogSource, Signal};
@@ -77,6 +83,10 @@ pub struct SimConfig {
     pub playback: Option<Playback>,
     /// LA bank voltage selected at start, in mV; `None` leaves it to the client as real pods do.
     pub la_voltage_mv: Option<u16>,
+    /// Channels wired together, in pairs: what the pod drives on one shows on the other.
+    pub jumpers: Vec<(u8, u8)>,
+    /// The channel wired to the target's reset line, which idles high.
+    pub nrst_la: Option<u8>,
     /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
 }
@@ -92,6 +102,8 @@ impl Default for SimConfig {
             current_in: AnalogSource::open_current_input(),
             playback: None,
             la_voltage_mv: None,
+            jumpers: Vec::new(),
+            nrst_la: None,
             packet_samples: REAL_PACKET_SAMPLES,
         }
     }

@@ -115,6 +115,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         std::future::pending::<()>().await;
     }
 
+    /// Bytes as they come, for a connection that carries something else than lines for a while: at
+    /// most `most`, none at the end of the stream. Cancelling loses nothing.
+    ///
+    /// # Errors
+    /// The stream's error.
+    pub async fn read_raw(&mut self, most: usize) -> Result<Vec<u8>, LineError> {
+        if self.start == self.buffer.len() && self.fill().await? == 0 {
+            return Ok(Vec::new());
+        }
+        let end = self.buffer.len().min(self.start + most);
+        let bytes = self.buffer[self.start..end].to_vec();
+        self.start = end;
+        self.searched = 0;
+        Ok(bytes)
+    }
+
+    /// Writes bytes without a terminator.
+    ///
+    /// # Errors
+    /// The stream's error.
+    pub async fn write_raw(&mut self, bytes: &[u8]) -> Result<(), LineError> {
+        self.stream.write_all(bytes).await.map_err(LineError::Io)?;
+        self.stream.flush().await.map_err(LineError::Io)
+    }
+
     fn find_newline(&mut self) -> Option<usize> {
         let from = self.start + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == b'\n');

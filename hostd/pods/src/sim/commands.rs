@@ -7,8 +7,10 @@ use super::args::Args;
 use super::capture::Plan;
 use super::measure::Measure;
 use super::refuse::Refuse;
+use super::uart::Uart;
+use super::upload::{self, LoadBin};
 use super::world::World;
-use super::{board, dac, generate, gpio, reset, status};
+use super::{board, current, dac, generate, gpio, image, replay, reset, status};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -22,6 +24,12 @@ pub(crate) enum Next {
     ResetPulse { end_ns: u64 },
     /// A reading of an input after it has settled.
     ReadAdc(&'static str),
+    /// A raw UART session.
+    Uart(Uart),
+    /// Raw bytes to come.
+    LoadBin(LoadBin),
+    /// A replay started; the connection's upload no longer needs the capture hardware.
+    Replayed(Value),
 }
 
 /// Commands of the analog front end; a digital board refuses them before anything else.
@@ -81,6 +89,21 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "capture" => return Plan::single(args).map(Next::Capture),
         "la_capture" => return Plan::la(world, args).map(Next::Capture),
         "capture_dual" => return Plan::dual(args).map(Next::Capture),
+        "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
+        "load_bin" => return LoadBin::from_args(args).map(Next::LoadBin),
+        "replay" => return replay::replay(world, args, now_ns).map(Next::Replayed),
+        "load" => upload::load(world, args)?,
+        "fpga_image" => image::fpga_image(world, args, now_ns)?,
+        "current_out" => current::current_out(world, args, now_ns)?,
+        "can_config" => world.can.config(args)?,
+        "can_write" => world.can.write(args, now_ns)?,
+        "can_read" => world.can.read(args)?,
+        "can_status" => world.can.status(),
+        "can_term" => world.can.term(args)?,
+        "can_respond" => world.can.respond(args)?,
+        "can_disable" => world.can.disable(),
+        // Clients read this as a feature the pod lacks, which is what the probe is.
+        "dap_start" => return Err(Refuse::UnknownCommand),
         "measure" => return Measure::from_args(args).map(Next::Measure),
         _ => return Err(Refuse::UnknownCommand),
     };
@@ -95,7 +118,7 @@ fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
             command: verb.to_owned(),
         });
     }
-    if matches!(verb, "generate" | "measure") && !world.config.ac_dac {
+    if matches!(verb, "generate" | "measure" | "replay") && !world.config.ac_dac {
         return Err(Refuse::DcOnly);
     }
     Ok(())

@@ -37,7 +37,7 @@ pub(crate) fn la_voltage(world: &mut World, args: &Args<'_>, now_ns: u64) -> Res
     Ok(json!({"mv": mv, "st": u8::from(rail_mv == 3300), "readback_mv": readback_mv}))
 }
 
-fn need_bank(world: &World) -> Result<(), Refuse> {
+pub(crate) fn need_bank(world: &World) -> Result<(), Refuse> {
     match world.pins.bank_mv() {
         0 => Err(Refuse::LaVoltageUnset),
         _ => Ok(()),

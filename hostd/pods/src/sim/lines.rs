@@ -12,6 +12,7 @@ enum Change {
     Drive(u16, Option<bool>),
     Pulls(u16),
     Power(bool),
+    Reset(bool),
 }
 
 /// The levels of all channels from an instant on, change by change.
@@ -24,6 +25,11 @@ pub(crate) struct Levels {
     pulls: u16,
     powered: bool,
     target: Option<(u16, Cursor)>,
+    /// Channels wired together, as single bits.
+    jumpers: Vec<(u16, u16)>,
+    /// The channel wired to the reset line, or 0, and whether that line is held low.
+    nrst: u16,
+    reset: bool,
 }
 
 impl Levels {
@@ -42,6 +48,11 @@ impl Levels {
             let switch = world.rails.switch(efuse).window(from_ns, to_ns);
             changes.extend(switch.into_iter().map(|(at, on)| (at, Change::Power(on))));
         }
+        let nrst = world.config.nrst_la.map_or(0, bit);
+        if nrst != 0 {
+            let resets = world.reset.asserted().window(from_ns, to_ns).into_iter();
+            changes.extend(resets.map(|(at, low)| (at, Change::Reset(low))));
+        }
         changes.sort_by_key(|(at, _)| *at);
         let mut levels = Self {
             changes,
@@ -50,6 +61,14 @@ impl Levels {
             forced_high: 0,
             pulls: 0,
             powered: true,
+            jumpers: world
+                .config
+                .jumpers
+                .iter()
+                .map(|(one, other)| (bit(*one), bit(*other)))
+                .collect(),
+            nrst,
+            reset: false,
             target: playback.map(|playback| (playback.mask(), playback.cursor(from_ns))),
         };
         while levels.next_ns().is_some_and(|at| at <= from_ns) {
@@ -60,13 +79,44 @@ impl Levels {
 
     /// The level of every channel, bit n−1 for LA n.
     pub(crate) fn word(&self) -> u16 {
+        let mut word = self.separate_word();
+        // A jumper carries what the pod drives on one end to the other.
+        for (one, other) in &self.jumpers {
+            for (from, to) in [(*one, *other), (*other, *one)] {
+                if self.forced & from != 0 && self.forced & to == 0 {
+                    word = if self.forced_high & from != 0 {
+                        word | to
+                    } else {
+                        word & !to
+                    };
+                }
+            }
+        }
+        word
+    }
+
+    /// The levels without jumpers.
+    fn separate_word(&self) -> u16 {
         let (mask, driven) = match &self.target {
             Some((mask, cursor)) if self.powered => (*mask, cursor.word()),
             _ => (0, 0),
         };
         let pulled = self.pulls & PULL_UP_MASK;
         let passive = (driven & mask) | (pulled & !mask);
+        // The reset line has a pull-up of its own.
+        let passive = if self.reset {
+            passive & !self.nrst
+        } else {
+            passive | self.nrst
+        };
         self.forced_high | (passive & !self.forced)
+    }
+
+    /// Steps over all changes up to an instant.
+    pub(crate) fn advance_to(&mut self, at_ns: u64) {
+        while self.next_ns().is_some_and(|next| next <= at_ns) {
+            self.step();
+        }
     }
 
     /// When the next change is due.
@@ -102,6 +152,7 @@ impl Levels {
             }
             Change::Pulls(pulls) => self.pulls = pulls,
             Change::Power(on) => self.powered = on,
+            Change::Reset(low) => self.reset = low,
         }
     }
 }

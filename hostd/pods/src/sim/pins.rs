@@ -41,6 +41,14 @@ pub(crate) struct Pins {
     train: Option<Train>,
 }
 
+/// Bits of an 8N1 frame.
+pub(crate) const FRAME_BITS: u64 = 10;
+
+/// How long `bits` take.
+pub(crate) fn bits_ns(bits: u64, baud: u32) -> u64 {
+    bits * 1_000_000_000 / u64::from(baud)
+}
+
 fn index(la: u8) -> usize {
     usize::from(la) - 1
 }
@@ -145,6 +153,50 @@ impl Pins {
         if *line.at(now_ns) != wanted.drive() {
             line.set(now_ns, wanted.drive());
         }
+    }
+
+    /// Claims several channels, or none of them.
+    pub(crate) fn claim_all(&mut self, claims: &[(u8, Owner)], now_ns: u64) -> Result<(), Refuse> {
+        for (la, wanted) in claims {
+            self.check_claim(*la, *wanted, now_ns)?;
+        }
+        for (la, wanted) in claims {
+            self.claim(*la, *wanted, now_ns);
+        }
+        Ok(())
+    }
+
+    /// Frees the channels that have one of these functions.
+    pub(crate) fn free(&mut self, functions: &[Owner], now_ns: u64) {
+        for la in 1..=LA_CHANNELS {
+            if functions.contains(&self.owner(la)) {
+                self.claim(la, Owner::Free, now_ns);
+            }
+        }
+    }
+
+    /// Sends bytes as 8N1 on a channel, from `at_ns` on; gives the end of the last stop bit.
+    pub(crate) fn transmit(&mut self, la: u8, bytes: &[u8], baud: u32, at_ns: u64) -> u64 {
+        let line = &mut self.drives[index(la)];
+        let mut level = true;
+        for (frame, byte) in (0_u64..).zip(bytes) {
+            // A start bit (low), eight data bits from the lowest, a stop bit (high).
+            let bits = u16::from(*byte) << 1 | 0x200;
+            for position in 0..FRAME_BITS {
+                let bit = bits >> position & 1 == 1;
+                if bit != level {
+                    let offset_ns = bits_ns(frame * FRAME_BITS + position, baud);
+                    line.set(at_ns + offset_ns, Some(bit));
+                    level = bit;
+                }
+            }
+        }
+        at_ns + bits_ns(bytes.len() as u64 * FRAME_BITS, baud)
+    }
+
+    /// The resistors that are engaged, bit n−1 for LA n.
+    pub(crate) fn pull_mask(&self, now_ns: u64) -> u16 {
+        *self.pulls.at(now_ns)
     }
 
     /// Engages or releases a resistor.

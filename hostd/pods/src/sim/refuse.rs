@@ -88,4 +88,24 @@ pub(crate) enum Refuse {
     Frequency { freq_mhz: u64, at_rate: Option<u64> },
     #[error("cal1 and cal2 exclude each other")]
     BothLoopbacks,
+    #[error("uart busy")]
+    UartBusy,
+    #[error("rx and tx must differ")]
+    SameUartPins,
+    #[error("nothing was uploaded")]
+    NothingUploaded,
+    #[error("{samples} samples were asked for, {uploaded} were uploaded")]
+    BeyondUpload { samples: u64, uploaded: u64 },
+    #[error("the upload stalled: no byte for {seconds} s")]
+    UploadStalled { seconds: u64 },
+    #[error("ua out of range: want 4000 or {min_ua}..{max_ua}")]
+    CurrentRange { min_ua: i64, max_ua: i64 },
+    #[error("CAN is disabled: configure it first")]
+    CanDisabled,
+    #[error("CAN cannot do {bitrate} bit/s")]
+    CanBitrate { bitrate: u64 },
+    #[error("the CAN responder has {limit} rules, which is all it can have")]
+    CanRules { limit: usize },
+    #[error("bad {field}: want a list of at most 8 bytes")]
+    CanData { field: &'static str },
 }

@@ -37,6 +37,11 @@ impl Reset {
         }
     }
 
+    /// Whether the line is held low, over time.
+    pub(crate) fn asserted(&self) -> &Timeline<bool> {
+        &self.asserted
+    }
+
     pub(crate) fn prune(&mut self, before_ns: u64) {
         self.asserted.prune(before_ns);
     }

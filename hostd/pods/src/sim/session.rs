@@ -8,6 +8,7 @@ use tokio::time::{Duration, timeout};
 use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
+use super::upload::Reserved;
 use super::{Shared, adc, capture, reset};
 use crate::connection::Stream;
 use crate::connection::lines::{LineError, Lines};
@@ -39,6 +40,22 @@ impl<S: Stream> Client<S> {
             .await
     }
 
+    /// Bytes of a raw mode; empty when the client has closed.
+    pub(crate) async fn read_raw(&mut self, most: usize) -> Result<Vec<u8>, Gone> {
+        self.lines.read_raw(most).await.map_err(|_| Gone)
+    }
+
+    pub(crate) async fn write_raw(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+        match timeout(WRITE_TIMEOUT, self.lines.write_raw(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+
+    pub(crate) async fn ok(&mut self, data: Value) -> Result<(), Gone> {
+        self.send(&json!({"status": "ok", "data": data})).await
+    }
+
     /// Ends when the client closes.
     pub(crate) async fn closed(&mut self) {
         self.lines.closed().await;
@@ -50,8 +67,19 @@ pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
     let mut client = Client {
         lines: Lines::new(stream, REQUEST_LINE_BYTES_MAX),
     };
+    let mut reserved: Option<Reserved> = None;
     loop {
-        let request = match client.lines.read().await {
+        let read = match &reserved {
+            None => client.lines.read().await,
+            Some(upload) => tokio::select! {
+                read = client.lines.read() => read,
+                () = tokio::time::sleep_until(upload.until()) => {
+                    reserved = None;
+                    continue;
+                }
+            },
+        };
+        let request = match read {
             Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
             Ok(Some(line)) => {
                 serde_json::from_slice::<Map<String, Value>>(line).map_err(|_| Refuse::NotObject)
@@ -60,7 +88,7 @@ pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
             Err(LineError::TooLong { limit }) => Err(Refuse::RequestTooLong { limit }),
         };
         let answered = match request {
-            Ok(request) => answer(shared, &mut client, &request).await,
+            Ok(request) => answer(shared, &mut client, &request, &mut reserved).await,
             Err(refusal) => client.refuse(&refusal).await,
         };
         if answered.is_err() {
@@ -73,6 +101,7 @@ async fn answer<S: Stream>(
     shared: &Arc<Shared>,
     client: &mut Client<S>,
     request: &Map<String, Value>,
+    reserved: &mut Option<Reserved>,
 ) -> Result<(), Gone> {
     let next = shared.with(|world, now_ns| dispatch(world, &Args(request), now_ns));
     shared.wires_changed();
@@ -87,6 +116,18 @@ async fn answer<S: Stream>(
             client.send(&json!({"status": "ok", "data": data})).await
         }
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
+        Ok(Next::Uart(session)) => session.run(shared, client).await,
+        Ok(Next::LoadBin(load)) => {
+            *reserved = None;
+            *reserved = load.run(shared, client).await?;
+            Ok(())
+        }
+        Ok(Next::Replayed(data)) => {
+            if let Some(upload) = reserved.take() {
+                upload.replayed();
+            }
+            client.ok(data).await
+        }
     }
 }
 

@@ -6,14 +6,14 @@ use super::world::World;
 
 /// Firmware the simulator stands for. Its `caps` list only what is really there.
 const FIRMWARE: &str = "3.9.4";
-const GATEWARE: u32 = 48;
+pub(super) const GATEWARE: u32 = 48;
 
 /// Firmware identifies by this; the front end's nominal full scale goes with it.
 const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 9] = [
+const CAPS: [&str; 11] = [
     "signal",
     "la",
     "gpio",
@@ -23,16 +23,18 @@ const CAPS: [&str; 9] = [
     "capture_trigger",
     "capture_b64",
     "command",
+    "uart",
+    "can",
 ];
 
 /// Present on the third revision.
 const V3_CAPS: [&str; 2] = ["nrst_pin", "usb_cc"];
 
 /// Present with the analog front end.
-const ANALOG_CAPS: [&str; 4] = ["analog", "scope", "dac", "dac_dc"];
+const ANALOG_CAPS: [&str; 5] = ["analog", "scope", "dac", "dac_dc", "current_out"];
 
 /// Present when the DAC plays waveforms.
-const AC_CAPS: [&str; 2] = ["dac_cotrig", "generate16"];
+const AC_CAPS: [&str; 3] = ["dac_cotrig", "generate16", "dac_replay"];
 
 /// The data of `status`.
 pub(crate) fn status(world: &World, now_ns: u64) -> Value {
@@ -48,6 +50,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
     }
     if analog && config.ac_dac {
         caps.extend(AC_CAPS);
+        caps.push(world.image.capability());
     }
     let mut status = json!({
         "device": "benchpod",

@@ -66,6 +66,21 @@ impl Client {
         self.lines.write(line.to_vec()).await.unwrap();
     }
 
+    pub(crate) async fn send_raw(&mut self, bytes: &[u8]) {
+        self.lines.write_raw(bytes).await.unwrap();
+    }
+
+    /// Exactly `count` bytes.
+    pub(crate) async fn read_raw(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < count {
+            let more = self.lines.read_raw(count - bytes.len()).await.unwrap();
+            assert!(!more.is_empty(), "the pod closed");
+            bytes.extend(more);
+        }
+        bytes
+    }
+
     pub(crate) async fn reply(&mut self) -> Option<Value> {
         let line = self.lines.read().await.unwrap()?;
         Some(serde_json::from_slice(line).unwrap())

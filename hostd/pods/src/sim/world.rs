@@ -2,13 +2,16 @@
 
 use super::analog::Switches;
 use super::board::Board;
+use super::can::Can;
 use super::dac::Dac;
+use super::image::Image;
 use super::lines::Levels;
 use super::pins::Pins;
 use super::rails::Rails;
 use super::refuse::Refuse;
 use super::reset::Reset;
 use super::timeline::Timeline;
+use super::upload::Upload;
 use super::{SimConfig, noise};
 
 /// State behind the lock. Nothing here waits.
@@ -21,6 +24,11 @@ pub(crate) struct World {
     pub(crate) switches: Timeline<Switches>,
     /// Since when a capture holds the hardware.
     capture_since_ns: Option<u64>,
+    /// Since when a UART session still has to look at its receive line.
+    pub(crate) uart_since_ns: Option<u64>,
+    pub(crate) image: Image,
+    pub(crate) upload: Upload,
+    pub(crate) can: Can,
 }
 
 impl World {
@@ -37,6 +45,10 @@ impl World {
             reset: Reset::new(),
             switches: Timeline::new(Switches::PARKED),
             capture_since_ns: None,
+            uart_since_ns: None,
+            image: Image::ControlLoop,
+            upload: Upload::default(),
+            can: Can::default(),
             config,
         }
     }
@@ -44,7 +56,8 @@ impl World {
     /// Ends what ended by itself and forgets what no capture can show any more.
     pub(crate) fn settle(&mut self, now_ns: u64) {
         self.pins.settle(now_ns);
-        let before_ns = self.capture_since_ns.unwrap_or(now_ns);
+        let watched = [self.capture_since_ns, self.uart_since_ns];
+        let before_ns = watched.into_iter().flatten().min().unwrap_or(now_ns);
         self.pins.prune(before_ns);
         self.rails.prune(before_ns);
         self.dac.prune(before_ns);
@@ -81,6 +94,10 @@ impl World {
         }
         self.capture_since_ns = Some(now_ns);
         Ok(())
+    }
+
+    pub(crate) fn capture_is_held(&self) -> bool {
+        self.capture_since_ns.is_some()
     }
 
     pub(crate) fn release_capture(&mut self) {

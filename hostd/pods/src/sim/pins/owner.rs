@@ -25,6 +25,14 @@ pub(crate) enum Owner {
     Gpio { mode: Mode, level: bool },
     Step,
     StepDir,
+    UartRx,
+    UartTx,
+    I2cSda,
+    I2cScl,
+    SpiSck,
+    SpiMosi,
+    SpiMiso,
+    SpiCs,
 }
 
 impl Owner {
@@ -34,6 +42,14 @@ impl Owner {
             Self::Gpio { .. } => "gpio",
             Self::Step => "step",
             Self::StepDir => "step_dir",
+            Self::UartRx => "uart_rx",
+            Self::UartTx => "uart_tx",
+            Self::I2cSda => "i2c_sda",
+            Self::I2cScl => "i2c_scl",
+            Self::SpiSck => "spi_sck",
+            Self::SpiMosi => "spi_mosi",
+            Self::SpiMiso => "spi_miso",
+            Self::SpiCs => "spi_cs",
         }
     }
 
@@ -44,7 +60,10 @@ impl Owner {
             Self::Gpio {
                 mode: Mode::OpenDrain,
                 ..
-            }
+            } | Self::UartRx
+                | Self::UartTx
+                | Self::I2cSda
+                | Self::I2cScl
         )
     }
 
@@ -53,7 +72,14 @@ impl Owner {
             Self::Gpio { .. } => {
                 format!(r#"release it with {{"cmd":"gpio","la":{la},"mode":"off"}}"#)
             }
-            _ => "wait for the step train to end".to_owned(),
+            Self::UartRx | Self::UartTx => "stop the uart proxy first".to_owned(),
+            Self::I2cSda | Self::I2cScl => {
+                r#"stop the sensor emulation first ({"cmd":"sensor_stop"})"#.to_owned()
+            }
+            Self::SpiSck | Self::SpiMosi | Self::SpiMiso | Self::SpiCs => {
+                r#"stop the SPI session first ({"cmd":"spi_stop"})"#.to_owned()
+            }
+            Self::Free | Self::Step | Self::StepDir => "wait for the step train to end".to_owned(),
         }
     }
 
@@ -68,6 +94,9 @@ impl Owner {
                 mode: Mode::OpenDrain,
                 level,
             } if !level => Some(false),
+            // A transmitter idles high, as does a deselected chip.
+            Self::UartTx | Self::SpiCs => Some(true),
+            Self::SpiSck | Self::SpiMosi => Some(false),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 37] = [
     "ping",
     "status",
     "identity_public",
@@ -31,9 +31,21 @@ const VERBS: [&str; 25] = [
     "warp",
     "nrst",
     "usb_cc",
+    "replay",
+    "load",
+    "fpga_image",
+    "current_out",
+    "can_config",
+    "can_write",
+    "can_read",
+    "can_status",
+    "can_term",
+    "can_respond",
+    "can_disable",
+    "dap_start",
 ];
 
-const FIELDS: [&str; 32] = [
+const FIELDS: [&str; 41] = [
     "la",
     "mode",
     "level",
@@ -66,6 +78,15 @@ const FIELDS: [&str; 32] = [
     "on_capture",
     "stop_dac_after_us",
     "source",
+    "image",
+    "ua",
+    "bitrate",
+    "id",
+    "data",
+    "match_id",
+    "reply_id",
+    "max",
+    "on",
 ];
 
 fn values() -> Vec<Value> {
