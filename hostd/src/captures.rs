@@ -46,6 +46,8 @@ pub struct Captures {
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
     readers: Arc<Semaphore>,
+    /// Apart from the readers, since a stream is as slow as its client.
+    streams: Arc<Semaphore>,
 }
 
 /// A capture that has not finished.
@@ -100,6 +102,7 @@ impl Captures {
             lanes: Mutex::default(),
             running: Mutex::default(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
+            streams: Arc::new(Semaphore::new(config.read_max as usize)),
         };
         for mut record in captures.store.captures_unfinished().await? {
             record.status = Status::Failed;
@@ -238,13 +241,14 @@ impl Captures {
         Ok(Arc::new(reader))
     }
 
-    /// A place among those that read, decode or export at the same time.
+    /// A place among those that read or decode a bounded part at the same time.
     pub async fn reader_place(&self) -> OwnedSemaphorePermit {
-        let places = self.readers.clone();
-        places
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        place(&self.readers).await
+    }
+
+    /// A place among those that decode all of a capture to a client at the same time.
+    pub async fn stream_place(&self) -> OwnedSemaphorePermit {
+        place(&self.streams).await
     }
 
     /// Cancel everything that runs, and wait until the records say so.
@@ -310,4 +314,12 @@ impl Captures {
             }
         }
     }
+}
+
+async fn place(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let places = places.clone();
+    places
+        .acquire_owned()
+        .await
+        .expect("the semaphore is never closed")
 }

@@ -24,8 +24,8 @@ const PART_BYTES: usize = 64 << 10;
 /// Parts that wait for a slow client; decoding pauses while they do.
 const PARTS_WAITING_MAX: usize = 4;
 
-/// Patience with a client that takes no part. It occupies a place among the readers and a thread.
-const PART_WAIT_MAX: Duration = Duration::from_secs(30);
+/// Patience with a client that takes no part. It occupies a place among the streams and a thread.
+const PART_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Events that a guest may take into its memory.
 const EVENTS_MAX: u32 = 10_000;
@@ -40,7 +40,7 @@ impl Host for Call {
         };
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let place = self.services.captures.reader_place().await;
+        let place = self.services.captures.stream_place().await;
         tokio::task::spawn_blocking(move || {
             stream(&reader, &spec, format, parts);
             drop(place);
