@@ -36,6 +36,7 @@ mod refuse;
 mod replay;
 mod reset;
 mod session;
+mod spi;
 mod status;
 mod timeline;
 mod trigger;
@@ -87,6 +88,8 @@ pub struct SimConfig {
     pub jumpers: Vec<(u8, u8)>,
     /// The channel wired to the target's reset line, which idles high.
     pub nrst_la: Option<u8>,
+    /// Channels a NOR flash is wired to: clock, output, input and select as the pod names them.
+    pub spi_flash: Option<[u8; 4]>,
     /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
 }
@@ -104,6 +107,7 @@ impl Default for SimConfig {
             la_voltage_mv: None,
             jumpers: Vec::new(),
             nrst_la: None,
+            spi_flash: None,
             packet_samples: REAL_PACKET_SAMPLES,
         }
     }

@@ -10,7 +10,7 @@ use super::refuse::Refuse;
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
-use super::{board, current, dac, generate, gpio, image, replay, reset, status};
+use super::{board, current, dac, generate, gpio, image, replay, reset, spi, status};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -95,6 +95,12 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "load" => upload::load(world, args)?,
         "fpga_image" => image::fpga_image(world, args, now_ns)?,
         "current_out" => current::current_out(world, args, now_ns)?,
+        "spi_start" => spi::start(world, args, now_ns)?,
+        "spi_stop" => spi::stop(world, now_ns),
+        "spi_status" => world.spi.status(),
+        "spi_xfer" => spi::xfer(world, args)?,
+        "spi_stream" => spi::stream(world, args)?,
+        "spi_flash" => spi::flash(world, args)?,
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,
         "can_read" => world.can.read(args)?,

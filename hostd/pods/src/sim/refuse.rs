@@ -88,6 +88,16 @@ pub(crate) enum Refuse {
     Frequency { freq_mhz: u64, at_rate: Option<u64> },
     #[error("cal1 and cal2 exclude each other")]
     BothLoopbacks,
+    #[error("no SPI session: start one with {{\"cmd\":\"spi_start\"}}")]
+    SpiIdle,
+    #[error("an SPI session is open: stop it first ({{\"cmd\":\"spi_stop\"}})")]
+    SpiOpen,
+    #[error("sck, mosi, miso and cs must differ")]
+    SameSpiPins,
+    #[error("verify failed at address {at:#x}")]
+    SpiVerify { at: u32 },
+    #[error("the flash does not take its write enable")]
+    SpiNoEnable,
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]

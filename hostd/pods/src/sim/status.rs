@@ -13,7 +13,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 11] = [
+const CAPS: [&str; 13] = [
     "signal",
     "la",
     "gpio",
@@ -25,6 +25,8 @@ const CAPS: [&str; 11] = [
     "command",
     "uart",
     "can",
+    "spi_master",
+    "spi_stream",
 ];
 
 /// Present on the third revision.

@@ -10,6 +10,7 @@ use super::pins::Pins;
 use super::rails::Rails;
 use super::refuse::Refuse;
 use super::reset::Reset;
+use super::spi::Spi;
 use super::timeline::Timeline;
 use super::upload::Upload;
 use super::{SimConfig, noise};
@@ -29,6 +30,7 @@ pub(crate) struct World {
     pub(crate) image: Image,
     pub(crate) upload: Upload,
     pub(crate) can: Can,
+    pub(crate) spi: Spi,
 }
 
 impl World {
@@ -49,6 +51,7 @@ impl World {
             image: Image::ControlLoop,
             upload: Upload::default(),
             can: Can::default(),
+            spi: Spi::new(config.spi_flash),
             config,
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 37] = [
+const VERBS: [&str; 42] = [
     "ping",
     "status",
     "identity_public",
@@ -36,6 +36,11 @@ const VERBS: [&str; 37] = [
     "fpga_image",
     "current_out",
     "can_config",
+    "spi_start",
+    "spi_xfer",
+    "spi_flash",
+    "spi_stream",
+    "spi_status",
     "can_write",
     "can_read",
     "can_status",
@@ -179,6 +184,7 @@ async fn a_random_command_sequence_never_wedges_the_pod() {
         if client.ok(json!({"cmd": "la_voltage"})).await["mv"] == 0 {
             client.ok(json!({"cmd": "la_voltage", "mv": 3300})).await;
         }
+        client.ok(json!({"cmd": "spi_stop"})).await;
         client
             .ok(json!({"cmd": "gpio", "la": "all", "mode": "off"}))
             .await;

@@ -1,0 +1,235 @@
+//! The SPI master, with a NOR flash on the channels it is configured for.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+mod flash;
+mod nor;
+
+pub(crate) use nor::Nor;
+
+use super::args::Args;
+use super::gpio::need_bank;
+use super::pins::Owner;
+use super::refuse::Refuse;
+use super::world::World;
+
+/// Bytes of one transfer.
+const XFER_BYTES_MAX: usize = 768;
+
+/// Bytes a stream sends before the staged ones.
+const HEAD_BYTES_MAX: usize = 64;
+
+/// The bit clock divides this by 2n, n from 2 to 63.
+const CLOCK_HZ: u32 = 24_000_000;
+const HALVES: std::ops::RangeInclusive<u32> = 2..=63;
+
+/// The slowest clock.
+const HZ: std::ops::RangeInclusive<i64> = 190_477..=100_000_000;
+const DEFAULT_HZ: u32 = 1_000_000;
+
+/// What the master's input reads with nothing on it.
+const OPEN: u8 = 0x00;
+
+pub(super) const FUNCTIONS: [Owner; 4] =
+    [Owner::SpiSck, Owner::SpiMosi, Owner::SpiMiso, Owner::SpiCs];
+
+/// An open session.
+#[derive(Debug, Clone, Copy)]
+struct Session {
+    /// Clock, output, input, select.
+    pins: [u8; 4],
+    hz: u32,
+    mode: u8,
+    held: bool,
+}
+
+/// The master and the chip that may be wired to it.
+#[derive(Debug, Default)]
+pub(crate) struct Spi {
+    session: Option<Session>,
+    nor: Nor,
+    /// Where the chip is wired.
+    wired: Option<[u8; 4]>,
+}
+
+impl Spi {
+    pub(crate) fn new(wired: Option<[u8; 4]>) -> Self {
+        Self {
+            wired,
+            ..Self::default()
+        }
+    }
+
+    fn session(&mut self) -> Result<&mut Session, Refuse> {
+        self.session.as_mut().ok_or(Refuse::SpiIdle)
+    }
+
+    /// Shifts bytes; the chip stays selected when `hold`.
+    fn shift(&mut self, bytes: &[u8], hold: bool) -> Result<Vec<u8>, Refuse> {
+        let session = self.session()?;
+        session.held = hold;
+        let wired = Some(session.pins);
+        if self.wired != wired {
+            return Ok(vec![OPEN; bytes.len()]);
+        }
+        let received = bytes.iter().map(|byte| self.nor.shift(*byte)).collect();
+        if !hold {
+            self.nor.deselect();
+        }
+        Ok(received)
+    }
+
+    /// A frame of its own: command bytes, then `extra` more to read an answer.
+    fn frame(&mut self, bytes: &[u8], extra: usize) -> Result<Vec<u8>, Refuse> {
+        let mut sent = bytes.to_vec();
+        sent.resize(bytes.len() + extra, 0);
+        let mut received = self.shift(&sent, false)?;
+        received.drain(..bytes.len());
+        Ok(received)
+    }
+
+    /// Ends the session; the channels are the caller's to free.
+    pub(super) fn end(&mut self) {
+        self.session = None;
+        self.nor.deselect();
+    }
+
+    /// `spi_status`.
+    pub(crate) fn status(&self) -> Value {
+        match &self.session {
+            None => json!({"active": false}),
+            Some(session) => {
+                let mut status = report(session);
+                status["active"] = true.into();
+                status["cs_held"] = session.held.into();
+                status
+            }
+        }
+    }
+}
+
+fn report(session: &Session) -> Value {
+    let [sck, mosi, miso, cs] = session.pins;
+    json!({"sck": sck, "mosi": mosi, "miso": miso, "cs": cs, "hz": session.hz,
+        "mode": session.mode})
+}
+
+/// `spi_start`: claims four channels.
+pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    need_bank(world)?;
+    let mut pins = [0; 4];
+    for (pin, field) in pins.iter_mut().zip(["sck", "mosi", "miso", "cs"]) {
+        *pin = args.la(field)?.ok_or(Refuse::Missing { field })?;
+    }
+    let hz: u32 = args.uint("hz", HZ)?.unwrap_or(DEFAULT_HZ);
+    let mode: u8 = args.uint("mode", 0..=3)?.unwrap_or(0);
+    if !matches!(mode, 0 | 3) {
+        return Err(Refuse::Bad {
+            field: "mode",
+            want: "0 or 3",
+        });
+    }
+    let doubled = (0..4).any(|at| pins[..at].contains(&pins[at]));
+    if doubled {
+        return Err(Refuse::SameSpiPins);
+    }
+    if world.spi.session.is_some() {
+        return Err(Refuse::SpiOpen);
+    }
+    let claims: Vec<(u8, Owner)> = pins.into_iter().zip(FUNCTIONS).collect();
+    world.pins.claim_all(&claims, now_ns)?;
+    let halves = (CLOCK_HZ / 2)
+        .div_ceil(hz)
+        .clamp(*HALVES.start(), *HALVES.end());
+    let session = Session {
+        pins,
+        hz: CLOCK_HZ / (2 * halves),
+        mode,
+        held: false,
+    };
+    world.spi.session = Some(session);
+    Ok(report(&session))
+}
+
+/// `spi_stop`: frees the channels.
+pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
+    world.pins.free(&FUNCTIONS, now_ns);
+    world.spi.end();
+    json!({"active": false})
+}
+
+/// `spi_xfer`: bytes both ways.
+pub(crate) fn xfer(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+    world.spi.session()?;
+    let sent = bytes(args, "tx", 1..=XFER_BYTES_MAX)?.ok_or(Refuse::Missing { field: "tx" })?;
+    let hold = hold(args)?;
+    let received = world.spi.shift(&sent, hold)?;
+    Ok(json!({"rx": URL_SAFE_NO_PAD.encode(received), "cs": select(hold)}))
+}
+
+/// `spi_stream`: a head and staged bytes in one frame.
+pub(crate) fn stream(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+    let session = *world.spi.session()?;
+    let len: usize = args
+        .uint("len", 0..=i64::MAX)?
+        .ok_or(Refuse::Missing { field: "len" })?;
+    let mut sent = bytes(args, "head", 0..=HEAD_BYTES_MAX)?.unwrap_or_default();
+    let hold = hold(args)?;
+    let uploaded = world.upload.psram.len();
+    let staged = world.upload.psram.get(..len).ok_or(Refuse::BeyondUpload {
+        samples: len as u64,
+        uploaded: uploaded as u64,
+    })?;
+    if len > 0 && uploaded == 0 {
+        return Err(Refuse::NothingUploaded);
+    }
+    sent.extend(staged);
+    if session.held {
+        world.spi.nor.deselect();
+    }
+    world.spi.shift(&sent, hold)?;
+    let took_ms = sent.len() as u64 * 8 * 1000 / u64::from(session.hz);
+    Ok(json!({"sent": sent.len(), "ms": took_ms, "cs": select(hold)}))
+}
+
+/// `spi_flash`: reading, erasing and programming by whole operations.
+pub(crate) fn flash(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+    world.spi.session()?;
+    flash::run(&mut world.spi, args)
+}
+
+fn hold(args: &Args<'_>) -> Result<bool, Refuse> {
+    match args.text("cs")?.unwrap_or("release") {
+        "release" => Ok(false),
+        "hold" => Ok(true),
+        _ => Err(Refuse::Bad {
+            field: "cs",
+            want: "release or hold",
+        }),
+    }
+}
+
+fn select(hold: bool) -> &'static str {
+    if hold { "held" } else { "released" }
+}
+
+fn bytes(
+    args: &Args<'_>,
+    field: &'static str,
+    lengths: std::ops::RangeInclusive<usize>,
+) -> Result<Option<Vec<u8>>, Refuse> {
+    let Some(text) = args.text(field)? else {
+        return Ok(None);
+    };
+    let decoded = URL_SAFE_NO_PAD.decode(text).ok();
+    let fitting = decoded.filter(|bytes| lengths.contains(&bytes.len()));
+    fitting.map(Some).ok_or(Refuse::Bad {
+        field,
+        want: "base64url within the limit of bytes",
+    })
+}
+
+#[cfg(test)]
+mod tests;
