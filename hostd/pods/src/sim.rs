@@ -20,6 +20,7 @@ mod board;
 mod can;
 mod capture;
 mod commands;
+mod control;
 mod current;
 mod dac;
 mod generate;

@@ -10,7 +10,7 @@ use super::refuse::Refuse;
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
-use super::{board, current, dac, generate, gpio, image, replay, reset, spi, status};
+use super::{board, control, current, dac, generate, gpio, image, replay, reset, spi, status};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -101,6 +101,9 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "spi_xfer" => spi::xfer(world, args)?,
         "spi_stream" => spi::stream(world, args)?,
         "spi_flash" => spi::flash(world, args)?,
+        "dac_control_loop" => control::arm(world, args, now_ns)?,
+        "dac_loop_input" => control::input(world, args, now_ns)?,
+        "dac_loop_probe" => control::probe(world, now_ns)?,
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,
         "can_read" => world.can.read(args)?,
@@ -124,7 +127,9 @@ fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
             command: verb.to_owned(),
         });
     }
-    if matches!(verb, "generate" | "measure" | "replay") && !world.config.ac_dac {
+    if matches!(verb, "generate" | "measure" | "replay" | "dac_control_loop")
+        && !world.config.ac_dac
+    {
         return Err(Refuse::DcOnly);
     }
     Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::Args;
 use super::board::Board;
+use super::control::Loop;
 use super::refuse::Refuse;
 use super::timeline::Timeline;
 use super::world::World;
@@ -24,12 +25,14 @@ pub(crate) struct Wave {
 pub(crate) enum Output {
     Hold(u16),
     Play { wave: Arc<Wave>, start_ns: u64 },
+    Regulate(Box<Loop>),
 }
 
 impl Output {
     pub(crate) fn code(&self, at_ns: u64) -> u16 {
         match self {
             Self::Hold(code) => *code,
+            Self::Regulate(running) => running.code(at_ns),
             Self::Play { wave, start_ns } => {
                 // Sample times are rounded down to nanoseconds; rounding ticks up undoes that.
                 let elapsed_ns = u128::from(at_ns.saturating_sub(*start_ns));
@@ -74,6 +77,13 @@ impl Dac {
     pub(crate) fn hold(&mut self, code: u16, now_ns: u64) {
         self.armed = None;
         self.output.set(now_ns, Output::Hold(code));
+    }
+
+    /// From now on a control loop sets the level.
+    pub(crate) fn regulate(&mut self, running: Loop, now_ns: u64) {
+        self.armed = None;
+        let output = Output::Regulate(Box::new(running));
+        self.output.set(now_ns, output);
     }
 
     /// From `at_ns` on, the level it has there.

@@ -98,6 +98,12 @@ pub(crate) enum Refuse {
     SpiVerify { at: u32 },
     #[error("the flash does not take its write enable")]
     SpiNoEnable,
+    #[error("the control loop needs image 0: {{\"cmd\":\"fpga_image\",\"image\":0}}")]
+    LoopImage,
+    #[error("no control loop is armed")]
+    LoopIdle,
+    #[error("this control loop has no input map")]
+    NoInputMap,
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]

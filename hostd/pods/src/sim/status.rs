@@ -36,7 +36,7 @@ const V3_CAPS: [&str; 2] = ["nrst_pin", "usb_cc"];
 const ANALOG_CAPS: [&str; 5] = ["analog", "scope", "dac", "dac_dc", "current_out"];
 
 /// Present when the DAC plays waveforms.
-const AC_CAPS: [&str; 3] = ["dac_cotrig", "generate16", "dac_replay"];
+const AC_CAPS: [&str; 4] = ["dac_cotrig", "generate16", "dac_replay", "dac_loop_sources"];
 
 /// The data of `status`.
 pub(crate) fn status(world: &World, now_ns: u64) -> Value {
@@ -70,6 +70,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "flash_kb": 2048,
         "last_crash": "none",
         "reset": "power-on",
+        "loop_tripped": false,
         "uptime_ms": now_ns / 1_000_000,
     });
     if analog {

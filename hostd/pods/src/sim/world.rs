@@ -1,5 +1,7 @@
 //! The whole state of a simulated pod and its surroundings.
 
+use std::sync::Arc;
+
 use super::analog::Switches;
 use super::board::Board;
 use super::can::Can;
@@ -13,7 +15,7 @@ use super::reset::Reset;
 use super::spi::Spi;
 use super::timeline::Timeline;
 use super::upload::Upload;
-use super::{SimConfig, noise};
+use super::{SimConfig, control, noise};
 
 /// State behind the lock. Nothing here waits.
 pub(crate) struct World {
@@ -30,6 +32,8 @@ pub(crate) struct World {
     pub(crate) image: Image,
     pub(crate) upload: Upload,
     pub(crate) can: Can,
+    /// The table the control loop was last given.
+    pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
 }
 
@@ -51,6 +55,7 @@ impl World {
             image: Image::ControlLoop,
             upload: Upload::default(),
             can: Can::default(),
+            curve: control::identity(),
             spi: Spi::new(config.spi_flash),
             config,
         }
