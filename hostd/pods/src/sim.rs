@@ -32,6 +32,7 @@ mod noise;
 mod packets;
 mod pins;
 mod playback;
+mod profile;
 mod rails;
 mod refuse;
 mod replay;

@@ -10,7 +10,9 @@ use super::refuse::Refuse;
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
-use super::{board, control, current, dac, generate, gpio, image, replay, reset, spi, status};
+use super::{
+    board, control, current, dac, generate, gpio, image, profile, replay, reset, spi, status,
+};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -28,6 +30,10 @@ pub(crate) enum Next {
     Uart(Uart),
     /// Raw bytes to come.
     LoadBin(LoadBin),
+    /// A one-shot power profile that ends at this instant.
+    Profile { end_ns: u64 },
+    /// The result of a power profile.
+    ReadProfile,
     /// A replay started; the connection's upload no longer needs the capture hardware.
     Replayed(Value),
 }
@@ -104,6 +110,7 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
+        "power_profile" => return profile(world, args, now_ns),
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,
         "can_read" => world.can.read(args)?,
@@ -133,6 +140,14 @@ fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
         return Err(Refuse::DcOnly);
     }
     Ok(())
+}
+
+fn profile(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    Ok(match profile::power_profile(world, args, now_ns)? {
+        profile::Asked::Reply(data) => Next::Reply(data),
+        profile::Asked::Wait { end_ns } => Next::Profile { end_ns },
+        profile::Asked::Read => Next::ReadProfile,
+    })
 }
 
 fn analog_path(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {

@@ -116,6 +116,11 @@ impl Rails {
         status
     }
 
+    /// What the monitor of rail 1 or 2 reads at an instant: mV and µA.
+    pub(crate) fn monitor(&self, efuse: u8, at_ns: u64) -> (i64, i64) {
+        self.reading(usize::from(efuse == 2), at_ns)
+    }
+
     /// Voltage in mV and current in µA behind a switch.
     fn reading(&self, index: usize, now_ns: u64) -> (i64, i64) {
         let (since, on) = *self.on[index].since(now_ns);

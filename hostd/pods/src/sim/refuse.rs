@@ -104,6 +104,10 @@ pub(crate) enum Refuse {
     LoopIdle,
     #[error("this control loop has no input map")]
     NoInputMap,
+    #[error("a power profile is running")]
+    ProfileRuns,
+    #[error("no power profile to read")]
+    NoProfile,
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]

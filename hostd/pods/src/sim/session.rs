@@ -9,7 +9,7 @@ use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
 use super::upload::Reserved;
-use super::{Shared, adc, capture, reset};
+use super::{Shared, adc, capture, profile, reset};
 use crate::connection::Stream;
 use crate::connection::lines::{LineError, Lines};
 use crate::protocol::REQUEST_LINE_BYTES_MAX;
@@ -116,6 +116,8 @@ async fn answer<S: Stream>(
             client.send(&json!({"status": "ok", "data": data})).await
         }
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
+        Ok(Next::Profile { end_ns }) => profile::wait_and_send(shared, client, end_ns).await,
+        Ok(Next::ReadProfile) => profile::send(shared, client).await,
         Ok(Next::Uart(session)) => session.run(shared, client).await,
         Ok(Next::LoadBin(load)) => {
             *reserved = None;

@@ -13,7 +13,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 13] = [
+const CAPS: [&str; 14] = [
     "signal",
     "la",
     "gpio",
@@ -25,6 +25,7 @@ const CAPS: [&str; 13] = [
     "command",
     "uart",
     "can",
+    "power_profile",
     "spi_master",
     "spi_stream",
 ];

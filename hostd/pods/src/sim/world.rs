@@ -9,6 +9,7 @@ use super::dac::Dac;
 use super::image::Image;
 use super::lines::Levels;
 use super::pins::Pins;
+use super::profile::Profile;
 use super::rails::Rails;
 use super::refuse::Refuse;
 use super::reset::Reset;
@@ -32,6 +33,7 @@ pub(crate) struct World {
     pub(crate) image: Image,
     pub(crate) upload: Upload,
     pub(crate) can: Can,
+    pub(crate) profile: Option<Profile>,
     /// The table the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
@@ -55,6 +57,7 @@ impl World {
             image: Image::ControlLoop,
             upload: Upload::default(),
             can: Can::default(),
+            profile: None,
             curve: control::identity(),
             spi: Spi::new(config.spi_flash),
             config,
@@ -67,7 +70,9 @@ impl World {
         let watched = [self.capture_since_ns, self.uart_since_ns];
         let before_ns = watched.into_iter().flatten().min().unwrap_or(now_ns);
         self.pins.prune(before_ns);
-        self.rails.prune(before_ns);
+        let profiled_ns = self.profile.as_ref().map(Profile::start_ns);
+        self.rails
+            .prune(profiled_ns.unwrap_or(before_ns).min(before_ns));
         self.dac.prune(before_ns);
         self.reset.prune(before_ns);
         self.switches.prune(before_ns);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 42] = [
+const VERBS: [&str; 43] = [
     "ping",
     "status",
     "identity_public",
@@ -36,6 +36,7 @@ const VERBS: [&str; 42] = [
     "fpga_image",
     "current_out",
     "can_config",
+    "power_profile",
     "spi_start",
     "spi_xfer",
     "spi_flash",
