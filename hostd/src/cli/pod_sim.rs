@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use pods::protocol::LA_CHANNELS;
 use pods::sim::Board;
 use pods::{SimConfig, SimPod};
 use tokio::net::{TcpListener, TcpStream};
@@ -49,6 +50,12 @@ pub struct PodSim {
     /// Play channels of a recording on logic-analyzer channels, for ever: bus.sr:SCL=1,SDA=2
     #[arg(long, value_name = "FILE.sr:CHANNEL=LA,...")]
     play: Option<Play>,
+    /// Wire two logic-analyzer channels together (repeatable): 3=4
+    #[arg(long, value_name = "LA=LA", value_parser = jumper)]
+    jumper: Vec<(u8, u8)>,
+    /// Wire this logic-analyzer channel to the pod's reset line
+    #[arg(long, value_name = "LA", value_parser = channel)]
+    nrst_la: Option<u8>,
     /// Write {"address"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -56,6 +63,23 @@ pub struct PodSim {
 
 fn board(name: &str) -> Result<Board, String> {
     Board::from_name(name).ok_or_else(|| "the boards are v2, v3 and digital".to_owned())
+}
+
+fn channel(text: &str) -> Result<u8, String> {
+    let number = text.strip_prefix("LA").unwrap_or(text).parse();
+    match number {
+        Ok(la) if (1..=LA_CHANNELS).contains(&la) => Ok(la),
+        _ => Err(format!("the channels are 1 to {LA_CHANNELS}")),
+    }
+}
+
+fn jumper(text: &str) -> Result<(u8, u8), String> {
+    let (one, other) = text.split_once('=').ok_or("it must be LA=LA")?;
+    let (one, other) = (channel(one)?, channel(other)?);
+    if one == other {
+        return Err("a jumper joins two different channels".to_owned());
+    }
+    Ok((one, other))
 }
 
 impl PodSim {
@@ -72,6 +96,8 @@ impl PodSim {
             seed: self.seed,
             board: self.board,
             playback,
+            jumpers: self.jumper.clone(),
+            nrst_la: self.nrst_la,
             ..SimConfig::default()
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -144,4 +170,22 @@ fn write_ready_file(path: &Path, address: SocketAddr) -> std::io::Result<()> {
     let content = serde_json::json!({"address": address.to_string()});
     std::fs::write(&part, format!("{content}\n"))?;
     std::fs::rename(&part, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wires_are_between_channels_that_exist() {
+        assert_eq!(channel("14"), Ok(14));
+        assert_eq!(channel("LA1"), Ok(1));
+        for bad in ["0", "15", "-1", "x", ""] {
+            assert!(channel(bad).is_err(), "{bad}");
+        }
+        assert_eq!(jumper("3=LA4"), Ok((3, 4)));
+        for bad in ["3", "3=", "3=3", "3=15", "=4"] {
+            assert!(jumper(bad).is_err(), "{bad}");
+        }
+    }
 }

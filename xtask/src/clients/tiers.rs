@@ -56,8 +56,12 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "rev3",
-        simulator: &["--board", "v3"],
-        bench: ANALOG_V3,
+        simulator: &["--board", "v3", "--nrst-la", "8"],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+            ("BENCHPOD_E2E_NRST_LA", "8"),
+        ],
         files: &["tests/e2e/test_e2e_rev3.py"],
     },
     Tier {
