@@ -38,6 +38,7 @@ mod refuse;
 mod replay;
 mod reset;
 mod session;
+mod settings;
 mod spi;
 mod status;
 mod timeline;

@@ -11,7 +11,8 @@ use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    board, control, current, dac, generate, gpio, image, profile, replay, reset, spi, status,
+    board, control, current, dac, generate, gpio, image, profile, replay, reset, settings, spi,
+    status,
 };
 
 /// How a command goes on.
@@ -92,7 +93,7 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_stop" => dac_stop(world, now_ns),
         "generate" => generate::generate(world, args, now_ns)?,
         "adc_read" => return adc_read(world, args, now_ns),
-        "capture" => return Plan::single(args).map(Next::Capture),
+        "capture" | "stream" => return Plan::single(args).map(Next::Capture),
         "la_capture" => return Plan::la(world, args).map(Next::Capture),
         "capture_dual" => return Plan::dual(args).map(Next::Capture),
         "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
@@ -110,6 +111,10 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
+        "cloud_status" => settings::cloud_status(),
+        "lan_policy" => settings::lan_policy(args)?,
+        "sig_policy" => settings::sig_policy(args)?,
+        "usb_network" => settings::usb_network(args)?,
         "power_profile" => return profile(world, args, now_ns),
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,

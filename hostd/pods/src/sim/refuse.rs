@@ -108,6 +108,11 @@ pub(crate) enum Refuse {
     ProfileRuns,
     #[error("no power profile to read")]
     NoProfile,
+    #[error("{command}: change it {} {place}", if *place == "USB" { "over" } else { "from" })]
+    Policy {
+        command: &'static str,
+        place: &'static str,
+    },
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]
