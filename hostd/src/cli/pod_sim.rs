@@ -1,5 +1,6 @@
 //! `hostd pod-sim`: one simulated pod on a TCP port, for software that expects a real one.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,9 @@ pub struct PodSim {
     /// Wire this logic-analyzer channel to the pod's reset line
     #[arg(long, value_name = "LA", value_parser = channel)]
     nrst_la: Option<u8>,
+    /// Wire a NOR flash to these logic-analyzer channels: SCK,MOSI,MISO,CS
+    #[arg(long, value_name = "SCK,MOSI,MISO,CS", value_parser = four_channels)]
+    spi: Option<[u8; 4]>,
     /// Write {"address"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -82,6 +86,19 @@ fn jumper(text: &str) -> Result<(u8, u8), String> {
     Ok((one, other))
 }
 
+fn four_channels(text: &str) -> Result<[u8; 4], String> {
+    let channels = text
+        .split(',')
+        .map(channel)
+        .collect::<Result<Vec<_>, _>>()?;
+    let wired = <[u8; 4]>::try_from(channels).map_err(|_| "it must be SCK,MOSI,MISO,CS")?;
+    let distinct: BTreeSet<u8> = wired.into_iter().collect();
+    if distinct.len() < wired.len() {
+        return Err("each of the four is a channel of its own".to_owned());
+    }
+    Ok(wired)
+}
+
 impl PodSim {
     /// Serve until SIGINT or SIGTERM.
     ///
@@ -98,6 +115,7 @@ impl PodSim {
             playback,
             jumpers: self.jumper.clone(),
             nrst_la: self.nrst_la,
+            spi_flash: self.spi,
             ..SimConfig::default()
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -186,6 +204,10 @@ mod tests {
         assert_eq!(jumper("3=LA4"), Ok((3, 4)));
         for bad in ["3", "3=", "3=3", "3=15", "=4"] {
             assert!(jumper(bad).is_err(), "{bad}");
+        }
+        assert_eq!(four_channels("5,6,7,LA8"), Ok([5, 6, 7, 8]));
+        for bad in ["5,6,7", "5,6,7,8,9", "5,6,7,7", "5,6,7,15"] {
+            assert!(four_channels(bad).is_err(), "{bad}");
         }
     }
 }

@@ -88,8 +88,13 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "spi",
-        simulator: &["--board", "v3"],
-        bench: ANALOG_V3,
+        simulator: &["--board", "v3", "--spi", "5,6,7,8"],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+            ("BENCHPOD_E2E_SPI", "5,6,7,8"),
+            ("BENCHPOD_E2E_SPI_REQUIRED", "1"),
+        ],
         files: &["tests/e2e/test_e2e_spi.py"],
     },
     Tier {
