@@ -268,29 +268,53 @@ impl Bench {
     ///
     /// # Errors
     /// It does not exist, the name is bad or taken, or the store.
-    pub async fn rename(&self, org: &str, id: &str, name: &str) -> Result<(), BenchError> {
+    pub async fn rename(
+        self: &Arc<Self>,
+        org: &str,
+        id: &str,
+        name: &str,
+    ) -> Result<(), BenchError> {
         check_name(name)?;
         self.get(org, id).ok_or(BenchError::NotFound)?;
-        let new = name.to_owned();
-        let _order = self.changes.lock().await;
-        let renamed = self
-            .store
-            .device_update(id, move |r| r.name.clone_from(&new));
-        let record = renamed.await.map_err(|e| write_error(e, name))?;
-        self.replace(record.ok_or(BenchError::NotFound)?);
-        Ok(())
+        let (id, name) = (id.to_owned(), name.to_owned());
+        self.finish(|bench| async move {
+            let new = name.clone();
+            let _order = bench.changes.lock().await;
+            let update = move |r: &mut DeviceRecord| r.name.clone_from(&new);
+            let renamed = bench.store.device_update(&id, update).await;
+            let record = renamed.map_err(|e| write_error(e, &name))?;
+            bench.replace(record.ok_or(BenchError::NotFound)?);
+            Ok(())
+        })
+        .await
     }
 
     /// Forget a device and let its pod go.
     ///
     /// # Errors
     /// It does not exist, or the store.
-    pub async fn remove(&self, org: &str, id: &str) -> Result<(), BenchError> {
+    pub async fn remove(self: &Arc<Self>, org: &str, id: &str) -> Result<(), BenchError> {
         let name = self.get(org, id).ok_or(BenchError::NotFound)?.record.name;
-        let removed = self.store.device_update(id, |r| r.removed = true).await;
-        removed.map_err(|e| write_error(e, &name))?;
-        self.write().remove(id);
-        Ok(())
+        let id = id.to_owned();
+        self.finish(|bench| async move {
+            let removed = bench.store.device_update(&id, |r| r.removed = true).await;
+            removed.map_err(|e| write_error(e, &name))?;
+            bench.write().remove(&id);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Run a change to its end even if the caller goes away, so that store and memory agree.
+    async fn finish<F>(
+        self: &Arc<Self>,
+        change: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<(), BenchError>
+    where
+        F: Future<Output = Result<(), BenchError>> + Send + 'static,
+    {
+        let task = tokio::spawn(change(self.clone()));
+        task.await.map_err(|_| StoreError::Panicked)?
     }
 
     /// Wait until every attached pod has answered or failed to, at most `wait`.

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tracing::{error, info};
 
 use crate::bench::Bench;
@@ -45,6 +46,9 @@ pub struct Captures {
     /// One place for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
+    stopping: AtomicBool,
+    /// Told when a capture has left `running`.
+    left: Notify,
     readers: Arc<Semaphore>,
     /// Apart from the readers, since a stream is as slow as its client.
     streams: Arc<Semaphore>,
@@ -101,6 +105,8 @@ impl Captures {
             bench,
             lanes: Mutex::default(),
             running: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Semaphore::new(config.read_max as usize)),
         };
@@ -150,19 +156,32 @@ impl Captures {
         };
         let (cancel, cancelled) = watch::channel(false);
         self.enter(&record, cancel)?;
-        if let Err(e) = self.store.capture_put(record.clone()).await {
-            self.leave(&record.id);
-            return Err(e.into());
-        }
         let lane = self.lane(&order.device);
-        let task = run::Run {
+        let run = run::Run {
             captures: self.clone(),
             pod,
             plan,
             record: record.clone(),
             cancelled,
         };
-        tokio::spawn(task.go(lane));
+        // On a task of its own: what was entered is left again even if the caller goes away.
+        let captures = self.clone();
+        let (told, outcome) = oneshot::channel();
+        tokio::spawn(async move {
+            let put = captures.store.capture_put(run.record.clone()).await;
+            let stored = put.is_ok();
+            if !stored {
+                captures.leave(&run.record.id);
+            }
+            // Nobody may be listening any more; the capture goes on all the same.
+            let _ = told.send(put);
+            if stored {
+                run.go(lane).await;
+            }
+        });
+        outcome
+            .await
+            .map_err(|_| CaptureError::State("the capture could not be started"))??;
         Ok(record)
     }
 
@@ -251,18 +270,21 @@ impl Captures {
         place(&self.streams).await
     }
 
-    /// Cancel everything that runs, and wait until the records say so.
+    /// Take no more captures, cancel what runs, and wait until the records say so.
     pub async fn stop(&self) {
-        for running in self.running().values() {
-            running.cancel.send_replace(true);
-        }
-        let lanes: Vec<_> = {
-            let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-            lanes.values().cloned().collect()
-        };
-        for lane in lanes {
-            // Whoever held the lane has written its record by now.
-            drop(lane.acquire().await);
+        self.stopping.store(true, Ordering::Release);
+        loop {
+            let left = self.left.notified();
+            {
+                let running = self.running();
+                if running.is_empty() {
+                    return;
+                }
+                for running in running.values() {
+                    running.cancel.send_replace(true);
+                }
+            }
+            left.await;
         }
     }
 
@@ -272,6 +294,9 @@ impl Captures {
         cancel: watch::Sender<bool>,
     ) -> Result<(), CaptureError> {
         let mut running = self.running();
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(CaptureError::State("the server is stopping"));
+        }
         let waiting = running
             .values()
             .filter(|r| r.device == record.device)
@@ -291,6 +316,8 @@ impl Captures {
 
     fn leave(&self, id: &str) {
         self.running().remove(id);
+        // Kept for a stop that looks next, if none waits now.
+        self.left.notify_one();
     }
 
     fn lane(&self, device: &str) -> Arc<Semaphore> {

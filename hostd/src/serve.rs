@@ -72,6 +72,7 @@ async fn serve(
     let demo = if options.demo {
         Some(demo::ensure(&services).await?)
     } else {
+        services.auth.end_demo().await.context("end the demo")?;
         None
     };
     services

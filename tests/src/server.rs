@@ -59,7 +59,21 @@ impl Server {
         Self::start(Dir::Given(dir.to_owned()), &[])
     }
 
+    /// A server without the demo, on a folder that outlives it. It has no key to tell.
+    ///
+    /// # Errors
+    /// The binary is missing or does not get ready.
+    pub fn plain_in(dir: &Path) -> Result<Self> {
+        Self::spawn(Dir::Given(dir.to_owned()), &[])
+    }
+
     fn start(dir: Dir, args: &[&str]) -> Result<Self> {
+        let mut all = vec!["--demo"];
+        all.extend(args);
+        Self::spawn(dir, &all)
+    }
+
+    fn spawn(dir: Dir, args: &[&str]) -> Result<Self> {
         let path = dir.path().to_owned();
         let ready = path.join("ready.json");
         if ready.exists() {
@@ -70,7 +84,7 @@ impl Server {
             .append(true)
             .open(path.join("log.txt"))?;
         let mut child = Command::new(binary()?)
-            .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
             .arg("--data-dir")
             .arg(path.join("data"))
             .arg("--ready-file")
@@ -101,7 +115,7 @@ impl Server {
         let text = |v: &Value| v.as_str().map(str::to_owned).context("ready file member");
         Ok(Self {
             url: text(&ready["url"])?,
-            api_key: text(&ready["api_key"])?,
+            api_key: ready["api_key"].as_str().unwrap_or_default().to_owned(),
             devices: ready["devices"]
                 .as_array()
                 .context("devices in the ready file")?

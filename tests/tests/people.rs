@@ -155,6 +155,14 @@ fn codes_and_passwords_sign_in() {
             .expect(200);
         assert_eq!(token["expires_in"], 3600);
     }
+    // A page from elsewhere rides on the cookie, not on the token.
+    let elsewhere = |client: tests::Client| {
+        let client = client.with_header("origin", "http://127.0.0.1:1");
+        client.send("POST", "/api/auth/token", None).unwrap()
+    };
+    let riding = server.anonymous().with_header("cookie", cookie);
+    elsewhere(riding).expect_error(403, "forbidden");
+    elsewhere(server.anonymous().with_authorization(&bearer)).expect(200);
     let password = |p: &str| sign_in(json!({"login": "owner", "password": p}));
     password("correct horse battery").expect(200);
     password("wrong horse battery").expect_error(401, "invalid_credential");
@@ -175,4 +183,50 @@ fn offline_commands_and_a_running_server_exclude_each_other() {
         !output.status.success() && complaint.contains("another hostd"),
         "{complaint}"
     );
+}
+
+#[test]
+fn members_have_keys_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    assert!(server.stop().unwrap());
+    let printed = offline(dir.path(), &["user", "add", "mia"], "");
+    let code = printed.lines().next().unwrap().to_owned();
+    let server = Server::demo_in(dir.path()).unwrap();
+    let body = json!({"code": code});
+    let session = server.anonymous().post("/api/auth/session", &body).unwrap();
+    let session = session.expect(200);
+    let bearer = format!("Bearer {}", session["token"].as_str().unwrap());
+    let mia = server.anonymous().with_authorization(&bearer);
+    // The demo's key is the owner's.
+    assert_eq!(mia.get("/api/keys").unwrap().expect(200)["keys"], json!([]));
+    let wanted = json!({"name": "ci", "scopes": ["bench:control"]});
+    let made = mia.post("/api/keys", &wanted).unwrap().expect(201);
+    let key = format!("ApiKey {}", made["secret"].as_str().unwrap());
+    let client = server.anonymous().with_authorization(&key);
+    client.get("/api/bench/devices").unwrap().expect(200);
+    let all = server.client().get("/api/keys").unwrap().expect(200);
+    assert_eq!(all["keys"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_demos_key_ends_with_the_demo() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    let demo_key = server.api_key.clone();
+    assert!(server.stop().unwrap());
+    let mut server = Server::plain_in(dir.path()).unwrap();
+    let client = server
+        .anonymous()
+        .with_authorization(&format!("ApiKey {demo_key}"));
+    let reply = client.get("/api/bench/devices").unwrap();
+    reply.expect_error(401, "revoked_credential");
+    assert!(server.stop().unwrap());
+    let server = Server::demo_in(dir.path()).unwrap();
+    assert_ne!(server.api_key, demo_key);
+    server
+        .client()
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect(200);
 }

@@ -36,6 +36,8 @@ enum RunError {
     Short { got: u64, wanted: u64 },
     #[error("the samples could not be stored")]
     Store(#[source] std::io::Error),
+    #[error("the samples could not be prepared for storing")]
+    Panicked(#[source] tokio::task::JoinError),
     #[error("the samples could not be encoded")]
     Encode(#[source] super::recording::RecordError),
 }
@@ -120,7 +122,7 @@ impl Run {
         .await;
         self.record.channels = match finished {
             Ok(channels) => channels?,
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            Err(panic) => return Err(RunError::Panicked(panic)),
         };
         if *self.cancelled.borrow() {
             return Err(RunError::Cancelled);

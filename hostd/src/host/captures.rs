@@ -54,6 +54,9 @@ impl Host for Call {
     ) -> Result<Page, Error> {
         let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
+        if self.is_restricted() && device.as_ref().is_some_and(|d| self.device(d).is_none()) {
+            return Err(Error::NotFound);
+        }
         let found = self
             .services
             .captures

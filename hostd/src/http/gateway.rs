@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::header::{AUTHORIZATION, COOKIE, EXPECT, HeaderName, PROXY_AUTHORIZATION};
+use http::header::{AUTHORIZATION, COOKIE, EXPECT, HOST, HeaderName, ORIGIN, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use runtime::{CallError, Reply, ReplyBody};
+use runtime::{CallError, Credential, Reply, ReplyBody};
 use tracing::{error, info, warn};
 
 use crate::groups::Group;
@@ -218,6 +218,13 @@ impl Gateway {
             .services
             .auth
             .authenticate(text(AUTHORIZATION), text(COOKIE), None)?;
+        if headers.get(AUTHORIZATION).is_none() && is_foreign(headers) {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "a page of another origin may not use the session's cookie; send the token in the header Authorization",
+            ));
+        }
         if !entry.accepts(verified.credential()) {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
@@ -228,7 +235,9 @@ impl Gateway {
                 ),
             ));
         }
+        // People are bound by their role, which the handler looks at.
         if let Some(scope) = &entry.declared.scope
+            && verified.credential() != Credential::UserSession
             && !verified.has_scope(scope)
         {
             return Err(ApiError::new(
@@ -241,6 +250,17 @@ impl Gateway {
         }
         Ok(Some(verified))
     }
+}
+
+/// Whether a browser says that a page from elsewhere makes the request. Cookies are sent along with
+/// those, so a cookie alone proves nothing then.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return false;
+    };
+    let own = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let claimed = origin.to_str().ok().and_then(|o| o.split_once("://"));
+    !claimed.zip(own).is_some_and(|((_, host), own)| host == own)
 }
 
 fn refuse_body(error: &ReadError) -> ApiError {

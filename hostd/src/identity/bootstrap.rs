@@ -120,6 +120,26 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Revoke the demo's keys: they were printed for everybody to see, so they do not outlive the
+    /// demo on this data.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn end_demo(&self) -> Result<(), KeyError> {
+        for round in 0u32.. {
+            let (kid, _) = demo_parts(&self.hasher, round);
+            let there = self.index().keys.get(&kid).cloned();
+            match there {
+                None => break,
+                Some(entry) if entry.is_revoked() => {}
+                Some(_) => self.revoke(&kid).await?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn demo_parts(hasher: &Hasher, round: u32) -> (String, String) {
     let part = |label: &str, len: usize| {
         // 64 bytes give 62 characters on average; more are taken as needed.
