@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::instance::Instance;
 use crate::state::CallData;
 
-/// Most stacks of idle instances; threads beyond share.
+/// Stacks for each core: threads come and go, and two that live at once should rarely share one.
+const STACKS_PER_CORE: usize = 8;
+
+/// Most stacks.
 const STACKS_MAX: usize = 64;
 
-/// Idle instances, one stack for each core's threads. A thread that finds its own empty takes from
+/// Idle instances, in more stacks than there are cores. A thread that finds its own empty takes from
 /// the others, so none is left idle while a call waits.
 #[derive(Debug)]
 pub(crate) struct Pool<T: CallData> {
@@ -28,7 +31,7 @@ impl<T: CallData> Pool<T> {
         let stack = || Stack(Mutex::new(Vec::new()));
         Self {
             stacks: std::iter::repeat_with(stack)
-                .take(cores.min(STACKS_MAX))
+                .take((cores * STACKS_PER_CORE).min(STACKS_MAX))
                 .collect(),
         }
     }
