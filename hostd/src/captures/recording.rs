@@ -35,7 +35,8 @@ pub enum RecordError {
     Analog(#[source] EncoderError),
 }
 
-/// Takes frames as they come; memory is bounded by the encoders' blocks.
+/// Takes frames as they come. Holds the encoded samples until the end, whose size
+/// `captures.samples_max` bounds.
 pub struct Recording {
     channels: Vec<ChannelRecord>,
     /// LA channels in the order of the segment's bits.

@@ -105,11 +105,8 @@ fn field(error: &SpecError) -> String {
         SpecError::MissingRole { name, .. } => (*name).to_owned(),
         SpecError::MissingEither { one, .. } => (*one).to_owned(),
         SpecError::InvalidValue { option, .. } => (*option).to_owned(),
-        SpecError::UnknownProtocol { .. } => "protocol".to_owned(),
-        SpecError::UnknownClass { .. }
-        | SpecError::UnknownByteStream { .. }
-        | SpecError::OtherDecoder { .. } => "annotations".to_owned(),
-        SpecError::UnknownChannel { .. } => "channels".to_owned(),
+        // Nothing of the query alone is to blame: the part of the job is.
+        other => other.field().to_owned(),
     }
 }
 
