@@ -5,10 +5,10 @@ use anyhow::{Result, bail};
 use crate::args::{Options, nearest};
 use crate::metadata::Metadata;
 use crate::tool::Tool;
-use crate::{handlers, progress};
+use crate::{progress, server};
 
-/// Runs the bench target `name`, whichever package has it. The handlers are built first, since the
-/// benches that need them embed them.
+/// Runs the bench target `name`, whichever package has it. The server is built first, with its
+/// handlers: one bench starts it, and would otherwise measure an older one.
 pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let benches: Vec<&str> = metadata
@@ -20,7 +20,7 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     if !benches.contains(&name) {
         bail!("there is no benchmark `{name}`{}", nearest(name, &benches));
     }
-    handlers::build(options)?;
+    server::build(options)?;
     progress::step(&format!("building and running the benchmark {name}"));
     // The whole workspace is selected for the same reason as in `host::build`.
     let cargo = Tool::cargo(&metadata.root).args(["bench", "--workspace", "--bench", name]);
