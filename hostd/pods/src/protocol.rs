@@ -1,6 +1,7 @@
 //! The pod protocol's words: requests, replies, refusals, chunks and rates. Bytes only, no I/O.
 
 pub mod chunk;
+pub mod commands;
 pub mod rates;
 pub mod refusal;
 pub mod reply;

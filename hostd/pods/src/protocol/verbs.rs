@@ -5,29 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// Commands that answer in several lines or switch the connection to raw bytes.
-const STREAMING: [&str; 14] = [
-    "capture",
-    "stream",
-    "capture_dual",
-    "capture_read",
-    "la_capture",
-    "test",
-    "load",
-    "load_bin",
-    "replay",
-    "sensor_regs",
-    "sensor_la",
-    "dap_start",
-    "uart_proxy_start",
-    "speedtest",
-];
+use super::commands;
+
+/// What commands that are not in the table may wait for.
+const WAITS_OF_UNKNOWN: [&str; 2] = ["trigger_timeout_ms", "pulse_ms"];
 
 /// Longest deliberate wait a command may ask for; more is the caller's mistake, not patience.
 const DELIBERATE_WAIT_MS_MAX: u64 = 600_000;
-
-/// Samples of a `measure` that fit one line.
-const MEASURE_LINE_SAMPLES: u64 = 256;
 
 /// The verb of a request, when it has one.
 pub fn verb(request: &Map<String, Value>) -> Option<&str> {
@@ -36,18 +20,8 @@ pub fn verb(request: &Map<String, Value>) -> Option<&str> {
 
 /// Whether `request` needs a connection of its own rather than one reply line.
 pub fn needs_tunnel(request: &Map<String, Value>) -> bool {
-    match verb(request) {
-        Some("measure") => {
-            let samples = request.get("samples").and_then(Value::as_u64);
-            samples.unwrap_or(MEASURE_LINE_SAMPLES) > MEASURE_LINE_SAMPLES
-        }
-        Some("power_profile") => {
-            let action = request.get("action").and_then(Value::as_str);
-            !matches!(action, Some("start" | "status"))
-        }
-        Some(verb) => STREAMING.contains(&verb),
-        None => false,
-    }
+    let command = verb(request).and_then(commands::find);
+    command.is_some_and(|command| command.needs_own_connection(request))
 }
 
 /// How long the pod waits on purpose before it answers `request`; added to any timeout.
@@ -56,11 +30,9 @@ pub fn deliberate_wait(request: &Map<String, Value>) -> Duration {
         let asked = request.get(name).and_then(Value::as_u64).unwrap_or(0);
         asked.min(DELIBERATE_WAIT_MS_MAX)
     };
-    let wait_ms = match verb(request) {
-        Some("power_profile") => field("duration_ms"),
-        Some("dap_start") => field("wait_ms"),
-        _ => field("trigger_timeout_ms") + field("pulse_ms"),
-    };
+    let command = verb(request).and_then(commands::find);
+    let fields = command.map_or(&WAITS_OF_UNKNOWN[..], |command| command.waits);
+    let wait_ms = fields.iter().copied().map(field).sum();
     Duration::from_millis(wait_ms)
 }
 

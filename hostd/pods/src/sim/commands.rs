@@ -14,6 +14,7 @@ use super::{
     board, control, current, dac, generate, gpio, image, profile, replay, reset, settings, spi,
     status,
 };
+use crate::protocol::commands::{self, Gate};
 
 /// How a command goes on.
 pub(crate) enum Next {
@@ -38,31 +39,6 @@ pub(crate) enum Next {
     /// A replay started; the connection's upload no longer needs the capture hardware.
     Replayed(Value),
 }
-
-/// Commands of the analog front end; a digital board refuses them before anything else.
-const ANALOG: [&str; 21] = [
-    "dac_out",
-    "adc_read",
-    "analog_path",
-    "current_out",
-    "capture",
-    "generate",
-    "replay",
-    "load_bin",
-    "load",
-    "stream",
-    "calibrate",
-    "dac_limits",
-    "dac_set",
-    "dac_mux",
-    "cal_switch",
-    "measure",
-    "dac_control_loop",
-    "dac_loop_input",
-    "dac_loop_probe",
-    "psram_ping",
-    "test",
-];
 
 /// Runs a command, or says how it goes on.
 pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
@@ -132,16 +108,15 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
 }
 
 fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
-    let analog_samples = || Ok(args.int("adc_samples", 0..=i64::MAX)?.unwrap_or(0) > 0);
-    let needs_front_end = ANALOG.contains(&verb) || (verb == "capture_dual" && analog_samples()?);
-    if needs_front_end && !world.config.board.is_analog() {
+    let Some(command) = commands::find(verb) else {
+        return Ok(());
+    };
+    if command.needs_analog(args.0) && !world.config.board.is_analog() {
         return Err(Refuse::NoAnalog {
             command: verb.to_owned(),
         });
     }
-    if matches!(verb, "generate" | "measure" | "replay" | "dac_control_loop")
-        && !world.config.ac_dac
-    {
+    if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
         return Err(Refuse::DcOnly);
     }
     Ok(())
