@@ -33,7 +33,9 @@ mod packets;
 mod pins;
 mod playback;
 mod profile;
+mod psram;
 mod rails;
+mod reboot;
 mod refuse;
 mod replay;
 mod reset;
@@ -128,6 +130,8 @@ pub(crate) struct Shared {
     changed: Notify,
     epoch: Instant,
     plugged: watch::Sender<bool>,
+    /// Restarts so far.
+    boots: watch::Sender<u64>,
     connections: AtomicUsize,
 }
 
@@ -164,12 +168,14 @@ impl SimPod {
     /// Starts a pod. Its time begins now.
     pub fn new(config: SimConfig) -> Arc<Self> {
         let (plugged, _) = watch::channel(true);
+        let (boots, _) = watch::channel(0);
         Arc::new(Self {
             shared: Arc::new(Shared {
                 world: Mutex::new(World::new(config)),
                 changed: Notify::new(),
                 epoch: Instant::now(),
                 plugged,
+                boots,
                 connections: AtomicUsize::new(0),
             }),
         })
@@ -178,13 +184,15 @@ impl SimPod {
     /// Serves one connection until either side closes it.
     pub async fn serve(&self, stream: impl Stream) {
         let place = Place::take(&self.shared);
-        if place.is_none() {
+        if place.is_none() || !self.shared.is_serving() {
             return;
         }
         let mut plugged = self.shared.plugged.subscribe();
+        let mut boots = self.shared.boots.subscribe();
         tokio::select! {
             () = session::run(&self.shared, stream) => {}
             _ = plugged.wait_for(|plugged| !plugged) => {}
+            _ = boots.changed() => {}
         }
     }
 
@@ -192,6 +200,12 @@ impl SimPod {
     /// be opened; the instrument's state stays.
     pub fn set_plugged(&self, plugged: bool) {
         self.shared.plugged.send_replace(plugged);
+    }
+
+    /// Restarts the firmware: connections end, outputs go off, the LA bank is unselected. Stored
+    /// settings stay. For a moment no connection can be opened.
+    pub fn reboot(&self) {
+        self.shared.reboot();
     }
 }
 
@@ -219,7 +233,7 @@ impl Transport for SimPod {
 
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async move {
-            if !*self.shared.plugged.borrow() {
+            if !*self.shared.plugged.borrow() || !self.shared.is_serving() {
                 return Err(io::Error::from(io::ErrorKind::NotConnected));
             }
             let (near, far) = duplex(PIPE_BYTES);

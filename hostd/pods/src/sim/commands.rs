@@ -11,8 +11,8 @@ use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    board, control, current, dac, generate, gpio, image, profile, replay, reset, settings, spi,
-    status,
+    board, control, current, dac, generate, gpio, image, profile, psram, replay, reset, settings,
+    spi, status,
 };
 use crate::protocol::commands::{self, Gate};
 
@@ -36,6 +36,8 @@ pub(crate) enum Next {
     Profile { end_ns: u64 },
     /// The result of a power profile.
     ReadProfile,
+    /// Done; the pod restarts when the reply is out.
+    Reboot(Value),
     /// A replay started; the connection's upload no longer needs the capture hardware.
     Replayed(Value),
 }
@@ -87,6 +89,8 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
+        "psram_ping" => psram::ping(world, args)?,
+        "psram_recover" => return Ok(Next::Reboot(psram::recover())),
         "cloud_status" => settings::cloud_status(),
         "lan_policy" => settings::lan_policy(args)?,
         "sig_policy" => settings::sig_policy(args)?,

@@ -74,6 +74,11 @@ impl Dac {
         self.output.prune(before_ns);
     }
 
+    /// At the low end, with nothing armed.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        self.hold(0, now_ns);
+    }
+
     pub(crate) fn hold(&mut self, code: u16, now_ns: u64) {
         self.armed = None;
         self.output.set(now_ns, Output::Hold(code));

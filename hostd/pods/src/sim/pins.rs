@@ -91,6 +91,16 @@ impl Pins {
         self.pulls.prune(before_ns);
     }
 
+    /// Frees everything and unselects the bank.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        for la in 1..=LA_CHANNELS {
+            self.claim(la, Owner::Free, now_ns);
+        }
+        self.pulls.set(now_ns, 0);
+        self.bank_mv = 0;
+        self.train = None;
+    }
+
     /// Ends what ended by itself: the ownership of a finished step train.
     pub(crate) fn settle(&mut self, now_ns: u64) {
         if let Some(train) = self.train.filter(|train| train.end_ns <= now_ns) {

@@ -67,6 +67,16 @@ impl Rails {
         &self.on[usize::from(efuse == 2)]
     }
 
+    /// Off, with whatever was planned.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        for rail in &mut self.on {
+            rail.cancel_after(now_ns);
+            if *rail.at(now_ns) {
+                rail.set(now_ns, false);
+            }
+        }
+    }
+
     pub(crate) fn prune(&mut self, before_ns: u64) {
         self.on.iter_mut().for_each(|rail| rail.prune(before_ns));
     }

@@ -42,6 +42,11 @@ impl Reset {
         &self.asserted
     }
 
+    /// Lets go of the line.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        self.asserted.set(now_ns, false);
+    }
+
     pub(crate) fn prune(&mut self, before_ns: u64) {
         self.asserted.prune(before_ns);
     }

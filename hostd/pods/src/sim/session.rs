@@ -9,7 +9,7 @@ use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
 use super::upload::Reserved;
-use super::{Shared, adc, capture, profile, reset};
+use super::{Shared, adc, capture, profile, psram, reset};
 use crate::connection::Stream;
 use crate::connection::lines::{LineError, Lines};
 use crate::protocol::REQUEST_LINE_BYTES_MAX;
@@ -103,6 +103,9 @@ async fn answer<S: Stream>(
     request: &Map<String, Value>,
     reserved: &mut Option<Reserved>,
 ) -> Result<(), Gone> {
+    if !shared.is_serving() {
+        return Err(Gone);
+    }
     let next = shared.with(|world, now_ns| dispatch(world, &Args(request), now_ns));
     shared.wires_changed();
     match next {
@@ -114,6 +117,10 @@ async fn answer<S: Stream>(
             tokio::time::sleep_until(shared.instant(end_ns)).await;
             let data = reset::report(false);
             client.send(&json!({"status": "ok", "data": data})).await
+        }
+        Ok(Next::Reboot(data)) => {
+            shared.reboot_after(psram::RECOVER_DELAY);
+            client.ok(data).await
         }
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
         Ok(Next::Profile { end_ns }) => profile::wait_and_send(shared, client, end_ns).await,

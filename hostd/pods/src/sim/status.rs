@@ -70,9 +70,9 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "caps": caps,
         "flash_kb": 2048,
         "last_crash": "none",
-        "reset": "power-on",
+        "reset": world.boot.cause(),
         "loop_tripped": false,
-        "uptime_ms": now_ns / 1_000_000,
+        "uptime_ms": world.boot.uptime_ms(now_ns),
     });
     if analog {
         let fit = config.board.adc_fits().ext;

@@ -11,6 +11,7 @@ use super::lines::Levels;
 use super::pins::Pins;
 use super::profile::Profile;
 use super::rails::Rails;
+use super::reboot::Boot;
 use super::refuse::Refuse;
 use super::reset::Reset;
 use super::spi::Spi;
@@ -37,6 +38,7 @@ pub(crate) struct World {
     /// The table the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
+    pub(crate) boot: Boot,
 }
 
 impl World {
@@ -60,6 +62,7 @@ impl World {
             profile: None,
             curve: control::identity(),
             spi: Spi::new(config.spi_flash),
+            boot: Boot::first(),
             config,
         }
     }

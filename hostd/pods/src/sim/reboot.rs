@@ -1,0 +1,103 @@
+//! Reboots of the simulated pod: what a restart clears, what outlives it, and how long it takes.
+//!
+//! Timelines are continued rather than replaced: a target that watches its supply sees the rail go
+//! off at the instant of the reboot, whatever had been planned for later.
+
+use std::sync::Arc;
+
+use tokio::time::Duration;
+
+use super::Shared;
+use super::world::World;
+
+/// How long a pod that restarts takes no connections.
+pub(crate) const BOOT: Duration = Duration::from_millis(1_500);
+
+/// What the firmware says of a restart it asked for itself, and of one by the plug.
+const BY_SOFTWARE: &str = "software";
+const BY_POWER: &str = "power-on";
+
+/// The present run of the firmware.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Boot {
+    since_ns: u64,
+    /// From here on it serves.
+    ready_ns: u64,
+    cause: &'static str,
+}
+
+impl Boot {
+    /// A pod that was on before the simulation began to look.
+    pub(crate) fn first() -> Self {
+        Self {
+            since_ns: 0,
+            ready_ns: 0,
+            cause: BY_POWER,
+        }
+    }
+
+    pub(crate) fn uptime_ms(self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.since_ns) / 1_000_000
+    }
+
+    /// Why it started, as `status` names it.
+    pub(crate) fn cause(self) -> &'static str {
+        self.cause
+    }
+
+    fn is_serving(self, now_ns: u64) -> bool {
+        self.ready_ns <= now_ns
+    }
+}
+
+impl World {
+    /// Restarts the firmware: everything returns to its state after power-on, except the past of
+    /// the wires, what the pod stores, and what is connected to it.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        let config = std::mem::take(&mut self.config);
+        let mut before = std::mem::replace(self, Self::new(config));
+        before.pins.reboot(now_ns);
+        before.rails.reboot(now_ns);
+        before.dac.reboot(now_ns);
+        before.reset.reboot(now_ns);
+        before.spi.end();
+        before.switch(super::analog::Switches::PARKED, now_ns);
+        self.pins = before.pins;
+        self.rails = before.rails;
+        self.dac = before.dac;
+        self.reset = before.reset;
+        self.spi = before.spi;
+        self.switches = before.switches;
+        self.boot = Boot {
+            since_ns: now_ns,
+            ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),
+            cause: BY_SOFTWARE,
+        };
+    }
+}
+
+impl Shared {
+    /// Restarts the pod: its connections end, and for a moment it takes none.
+    pub(crate) fn reboot(&self) {
+        self.with(World::reboot);
+        self.boots.send_modify(|boots| *boots += 1);
+        self.wires_changed();
+    }
+
+    /// Restarts the pod a little later, so that the reply that announces it gets through.
+    pub(crate) fn reboot_after(self: &Arc<Self>, delay: Duration) {
+        let shared = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            shared.reboot();
+        });
+    }
+
+    /// Whether the firmware runs.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.with(|world, now_ns| world.boot.is_serving(now_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests;
