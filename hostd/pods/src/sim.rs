@@ -23,6 +23,8 @@ mod commands;
 mod control;
 mod current;
 mod dac;
+mod faults;
+mod firmware;
 mod generate;
 mod gpio;
 mod image;
@@ -51,11 +53,14 @@ mod world;
 
 pub use analog::{AnalogSource, Signal};
 pub use board::Board;
+pub use faults::{FAULT_FORMS, Fault, FaultError, Link, RATE_MIN, STALL_MAX, When};
+pub use firmware::{Firmware, FirmwareError};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
 
 use crate::AddressError;
 use crate::connection::{BoxedStream, Connecting, Stream, Transport};
+use faults::{Fate, Faults, Near, Wire};
 use world::World;
 
 /// Connections a pod serves at once: five on the network and three tunnels.
@@ -97,6 +102,10 @@ pub struct SimConfig {
     pub spi_flash: Option<[u8; 4]>,
     /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
+    /// The firmware version it announces.
+    pub firmware: Firmware,
+    /// What goes wrong, from its start on.
+    pub faults: Vec<Fault>,
 }
 
 impl Default for SimConfig {
@@ -114,6 +123,8 @@ impl Default for SimConfig {
             nrst_la: None,
             spi_flash: None,
             packet_samples: REAL_PACKET_SAMPLES,
+            firmware: Firmware::CURRENT,
+            faults: Vec::new(),
         }
     }
 }
@@ -133,6 +144,9 @@ pub(crate) struct Shared {
     /// Restarts so far.
     boots: watch::Sender<u64>,
     connections: AtomicUsize,
+    faults: Faults,
+    /// Where noise comes from.
+    seed: u64,
 }
 
 impl Shared {
@@ -169,31 +183,55 @@ impl SimPod {
     pub fn new(config: SimConfig) -> Arc<Self> {
         let (plugged, _) = watch::channel(true);
         let (boots, _) = watch::channel(0);
-        Arc::new(Self {
-            shared: Arc::new(Shared {
-                world: Mutex::new(World::new(config)),
-                changed: Notify::new(),
-                epoch: Instant::now(),
-                plugged,
-                boots,
-                connections: AtomicUsize::new(0),
-            }),
-        })
+        let (set, seed) = (config.faults.clone(), config.seed);
+        let shared = Arc::new(Shared {
+            world: Mutex::new(World::new(config)),
+            changed: Notify::new(),
+            epoch: Instant::now(),
+            plugged,
+            boots,
+            connections: AtomicUsize::new(0),
+            faults: Faults::default(),
+            seed,
+        });
+        for fault in set {
+            faults::set(&shared, fault);
+        }
+        Arc::new(Self { shared })
     }
 
-    /// Serves one connection until either side closes it.
-    pub async fn serve(&self, stream: impl Stream) {
+    /// Serves one connection until either side closes it, and tells how it has to end.
+    pub async fn serve(&self, stream: impl Stream) -> Ending {
+        self.serve_until(stream, Arc::default()).await
+    }
+
+    async fn serve_until(&self, stream: impl Stream, fate: Arc<Fate>) -> Ending {
         let place = Place::take(&self.shared);
         if place.is_none() || !self.shared.is_serving() {
-            return;
+            return Ending::Closed;
         }
+        faults::start(&self.shared);
         let mut plugged = self.shared.plugged.subscribe();
         let mut boots = self.shared.boots.subscribe();
+        let mut resets = self.shared.faults.resets();
+        let wire = Wire::new(stream, self.shared.clone(), fate.clone());
         tokio::select! {
-            () = session::run(&self.shared, stream) => {}
+            () = session::run(&self.shared, wire) => {}
             _ = plugged.wait_for(|plugged| !plugged) => {}
             _ = boots.changed() => {}
+            Ok(()) = resets.changed() => fate.reset(),
         }
+        if fate.is_reset() {
+            Ending::Reset
+        } else {
+            Ending::Closed
+        }
+    }
+
+    /// Lets something go wrong: its times and lines count from now. Needs a tokio runtime.
+    pub fn fault(&self, fault: Fault) {
+        faults::set(&self.shared, fault);
+        faults::start(&self.shared);
     }
 
     /// Pulls the plug (false) or puts it back (true). Unplugged, all connections end and none can
@@ -207,6 +245,16 @@ impl SimPod {
     pub fn reboot(&self) {
         self.shared.reboot();
     }
+}
+
+/// How a served connection has to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Ending {
+    /// In order.
+    Closed,
+    /// As when the other side is gone: a TCP connection sends RST.
+    Reset,
 }
 
 /// One of the connections a pod has room for.
@@ -233,6 +281,7 @@ impl Transport for SimPod {
 
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async move {
+            faults::start(&self.shared);
             if !*self.shared.plugged.borrow() || !self.shared.is_serving() {
                 return Err(io::Error::from(io::ErrorKind::NotConnected));
             }
@@ -240,16 +289,18 @@ impl Transport for SimPod {
             let pod = Self {
                 shared: self.shared.clone(),
             };
-            tokio::spawn(async move { pod.serve(far).await });
+            let fate = Arc::new(Fate::default());
+            let near = Near::new(near, fate.clone());
+            tokio::spawn(async move { pod.serve_until(far, fate).await });
             Ok(Box::new(near) as BoxedStream)
         })
     }
 }
 
-/// `sim:v2|v3|digital[,seed=N][,dc]`.
+/// `sim:v2|v3|digital[,seed=N][,dc][,fault=FAULT]...`.
 pub struct Driver;
 
-const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc]";
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,fault=FAULT]...";
 
 impl crate::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -278,6 +329,7 @@ fn config_from(address: &str) -> Option<SimConfig> {
     for word in words {
         match word.split_once('=') {
             Some(("seed", seed)) => config.seed = seed.parse().ok()?,
+            Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
             None if word == "dc" => config.ac_dac = false,
             _ => return None,
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use pods::protocol::LA_CHANNELS;
-use pods::sim::Board;
+use pods::sim::{Board, Ending, FAULT_FORMS, Fault};
 use pods::{SimConfig, SimPod};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -36,8 +36,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// on the same port and simulated ones do not.
 const COMMAND_START: u8 = b'{';
 
+/// What stands below the options.
+fn faults_help() -> String {
+    format!("Faults:\n{FAULT_FORMS}")
+}
+
 /// Arguments of the verb.
 #[derive(Debug, Args)]
+#[command(after_help = faults_help())]
 pub struct PodSim {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
@@ -60,6 +66,9 @@ pub struct PodSim {
     /// Wire a NOR flash to these logic-analyzer channels: SCK,MOSI,MISO,CS
     #[arg(long, value_name = "SCK,MOSI,MISO,CS", value_parser = four_channels)]
     spi: Option<[u8; 4]>,
+    /// Let something go wrong (repeatable): unplug@5s:2s; the forms are below
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<Fault>,
     /// Write {"address"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -116,6 +125,7 @@ impl PodSim {
             jumpers: self.jumper.clone(),
             nrst_la: self.nrst_la,
             spi_flash: self.spi,
+            faults: self.fault.clone(),
             ..SimConfig::default()
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -164,10 +174,18 @@ async fn accept(listener: &TcpListener, pod: &Arc<SimPod>, connections: &mut Joi
         let pod = pod.clone();
         connections.spawn(async move {
             if speaks_commands(&stream).await {
-                pod.serve(stream).await;
+                serve(&pod, stream).await;
             }
             drop(place);
         });
+    }
+}
+
+/// Serves a connection and ends it the way the pod says.
+async fn serve(pod: &SimPod, mut stream: TcpStream) {
+    if pod.serve(&mut stream).await == Ending::Reset {
+        // Without it the connection closes in order, which is all that is left to do.
+        let _ = stream.set_zero_linger();
     }
 }
 

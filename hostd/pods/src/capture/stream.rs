@@ -109,7 +109,11 @@ impl CaptureStream {
             return Ok(());
         }
         debug_assert!(line.len() <= REPLY_LINE_BYTES_MAX, "bounded by the reader");
-        let parsed = chunk::parse(line).map_err(ProtocolError::Chunk)?;
+        let parsed = match chunk::parse(line) {
+            // Half a packet says that the pod is gone, not that it cannot speak.
+            Err(_) if self.lines.is_cut() => return Err(PodError::closed()),
+            parsed => parsed.map_err(ProtocolError::Chunk)?,
+        };
         match parsed {
             CaptureLine::Refused(refusal) => Err(PodError::Refused(refusal)),
             CaptureLine::Chunk(chunk) => self.accept(chunk),

@@ -35,6 +35,8 @@ pub struct Lines<S> {
     searched: usize,
     /// The rest of an overlong line is still arriving.
     skipping: bool,
+    /// The last line that was read lacked its newline.
+    cut: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
@@ -47,6 +49,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
             start: 0,
             searched: 0,
             skipping: false,
+            cut: false,
         }
     }
 
@@ -85,11 +88,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
                 let from = self.start;
                 self.start = self.buffer.len();
                 self.searched = 0;
+                self.cut = true;
                 break (from, self.buffer.len());
             }
         };
         let line = &self.buffer[from..to];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Whether the stream ended within the line that was read last.
+    pub fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// Writes `line`, which must hold no newline, and its terminator.

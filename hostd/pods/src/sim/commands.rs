@@ -112,6 +112,9 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
 }
 
 fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
+    if !world.config.firmware.knows(verb) {
+        return Err(Refuse::UnknownCommand);
+    }
     let Some(command) = commands::find(verb) else {
         return Ok(());
     };

@@ -1,4 +1,5 @@
 //! Target power: two switched rails with their monitors, and switches that act later on their own.
+//! A dip of a rail's input takes the power away from the target, not the switch from its position.
 
 use serde_json::{Value, json};
 
@@ -47,7 +48,12 @@ impl RailConfig {
 #[derive(Debug)]
 pub(crate) struct Rails {
     config: [RailConfig; 2],
+    /// The switches' positions.
     on: [Timeline<bool>; 2],
+    /// Whether the target has power: the switch is on and there is an input.
+    live: [Timeline<bool>; 2],
+    /// Rail index, and from when to when its input is too low.
+    dips: Vec<(usize, u64, u64)>,
     seed: u64,
     has_pod_monitor: bool,
 }
@@ -57,14 +63,16 @@ impl Rails {
         Self {
             config,
             on: [Timeline::new(false), Timeline::new(false)],
+            live: [Timeline::new(false), Timeline::new(false)],
+            dips: Vec::new(),
             seed,
             has_pod_monitor,
         }
     }
 
-    /// Whether rail 1 or 2 is switched on, over time.
+    /// Whether the target has power from rail 1 or 2, over time.
     pub(crate) fn switch(&self, efuse: u8) -> &Timeline<bool> {
-        &self.on[usize::from(efuse == 2)]
+        &self.live[usize::from(efuse == 2)]
     }
 
     /// Off, with whatever was planned.
@@ -78,7 +86,43 @@ impl Rails {
     }
 
     pub(crate) fn prune(&mut self, before_ns: u64) {
-        self.on.iter_mut().for_each(|rail| rail.prune(before_ns));
+        let rails = self.on.iter_mut().chain(&mut self.live);
+        rails.for_each(|rail| rail.prune(before_ns));
+        self.dips.retain(|(_, _, to)| *to > before_ns);
+    }
+
+    /// The input of rail 1 or 2 is too low from one instant to another.
+    pub(crate) fn brown_out(&mut self, efuse: u8, from_ns: u64, to_ns: u64) {
+        let rail = usize::from(efuse == 2);
+        self.dips.push((rail, from_ns, to_ns));
+        self.supply(rail);
+    }
+
+    fn is_dipped(&self, rail: usize, at_ns: u64) -> bool {
+        let mut dips = self.dips.iter();
+        dips.any(|(of, from, to)| *of == rail && (*from..*to).contains(&at_ns))
+    }
+
+    /// Works out anew when the target has power.
+    fn supply(&mut self, rail: usize) {
+        let dips = self.dips.iter().filter(|(of, ..)| *of == rail);
+        let mut instants: Vec<u64> = self.on[rail].changes().map(|(at, _)| *at).collect();
+        let since = instants.first().copied().unwrap_or(0);
+        instants.extend(
+            dips.flat_map(|(_, from, to)| [*from, *to])
+                .filter(|at| *at >= since),
+        );
+        instants.sort_unstable();
+        let mut live = Timeline::new(false);
+        let mut before = None;
+        for at_ns in instants {
+            let now = *self.on[rail].at(at_ns) && !self.is_dipped(rail, at_ns);
+            if before != Some(now) {
+                live.set(at_ns, now);
+                before = Some(now);
+            }
+        }
+        self.live[rail] = live;
     }
 
     /// `target_power`: switches now, or later in the pod; a newer command replaces a pending one.
@@ -90,21 +134,25 @@ impl Rails {
             .flag("state")?
             .ok_or(Refuse::Missing { field: "state" })?;
         let delay_ms: u64 = args.uint("delay_ms", 0..=DELAY_MS_MAX)?.unwrap_or(0);
-        let rail = &mut self.on[usize::from(efuse == 2)];
+        let index = usize::from(efuse == 2);
+        let rail = &mut self.on[index];
         rail.cancel_after(now_ns);
         // A rail that is on already does not rise again.
         if *rail.at(now_ns) != state {
             rail.set(now_ns + delay_ms * 1_000_000, state);
         }
+        self.supply(index);
         Ok(json!({"efuse": efuse, "enabled": u8::from(state), "delay_ms": delay_ms}))
     }
 
     /// `target_status`.
     pub(crate) fn target_status(&self, now_ns: u64) -> Value {
         let fuse = |index: usize| {
-            let (since, on) = *self.on[index].since(now_ns);
-            let valid = on && now_ns >= since + RISE_NS;
-            json!({"enabled": u8::from(on), "fault": 0, "valid": u8::from(valid)})
+            let on = *self.on[index].at(now_ns);
+            let (since, live) = *self.live[index].since(now_ns);
+            let valid = live && now_ns >= since + RISE_NS;
+            let fault = on && self.is_dipped(index, now_ns);
+            json!({"enabled": u8::from(on), "fault": u8::from(fault), "valid": u8::from(valid)})
         };
         json!({"efuse1": fuse(0), "efuse2": fuse(1), "status_supported": true})
     }
@@ -133,8 +181,8 @@ impl Rails {
 
     /// Voltage in mV and current in µA behind a switch.
     fn reading(&self, index: usize, now_ns: u64) -> (i64, i64) {
-        let (since, on) = *self.on[index].since(now_ns);
-        if !on {
+        let (since, live) = *self.live[index].since(now_ns);
+        if !live {
             return (0, 0);
         }
         let rise_us = u32::try_from((now_ns - since).min(RISE_NS) / 1_000).expect("at most 20 ms");

@@ -23,12 +23,23 @@ pub(crate) struct Gone;
 /// The client's side of a session.
 pub(crate) struct Client<S> {
     lines: Lines<S>,
+    shared: Arc<Shared>,
 }
 
 impl<S: Stream> Client<S> {
     /// Sends one line.
     pub(crate) async fn send(&mut self, line: &Value) -> Result<(), Gone> {
         let line = serde_json::to_vec(line).expect("a JSON value with text keys can be written");
+        if let Some((garbage, instead)) = self.shared.faults.line(self.shared.seed) {
+            self.write(garbage).await?;
+            if instead {
+                return Ok(());
+            }
+        }
+        self.write(line).await
+    }
+
+    async fn write(&mut self, line: Vec<u8>) -> Result<(), Gone> {
         match timeout(WRITE_TIMEOUT, self.lines.write(line)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Gone),
@@ -66,6 +77,7 @@ impl<S: Stream> Client<S> {
 pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
     let mut client = Client {
         lines: Lines::new(stream, REQUEST_LINE_BYTES_MAX),
+        shared: shared.clone(),
     };
     let mut reserved: Option<Reserved> = None;
     loop {

@@ -4,8 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::world::World;
 
-/// Firmware the simulator stands for. Its `caps` list only what is really there.
-const FIRMWARE: &str = "3.9.4";
 pub(super) const GATEWARE: u32 = 48;
 
 /// Firmware identifies by this; the front end's nominal full scale goes with it.
@@ -55,10 +53,11 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         caps.extend(AC_CAPS);
         caps.push(world.image.capability());
     }
+    caps.retain(|cap| config.firmware.has_capability(cap));
     let mut status = json!({
         "device": "benchpod",
         "board": BOARD,
-        "version": FIRMWARE,
+        "version": config.firmware.to_string(),
         "board_rev": config.board.revision(),
         "board_rev_mv": config.board.strap_mv(),
         "gateware": GATEWARE,

@@ -47,6 +47,11 @@ impl<T: Clone> Timeline<T> {
         &self.changes[later.saturating_sub(1)]
     }
 
+    /// Every change that is known, ascending.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &(u64, T)> {
+        self.changes.iter()
+    }
+
     /// The value at `from_ns`, then the changes up to and including `to_ns`.
     pub(crate) fn window(&self, from_ns: u64, to_ns: u64) -> Vec<(u64, T)> {
         let first = self.changes.partition_point(|(at, _)| *at <= from_ns);
