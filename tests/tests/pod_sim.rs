@@ -181,6 +181,64 @@ fn stops_in_order_when_asked_and_says_why_it_cannot_start() {
 }
 
 #[test]
+fn things_go_wrong_when_they_were_told_to() {
+    let faults = ["--fault", "reset@20000B", "--fault", "garbage@2"];
+    let pod = PodSim::start(&faults);
+    let mut connection = pod.connect();
+    assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
+    connection.send("{\"cmd\":\"ping\"}\n");
+    let mut noise = Vec::new();
+    connection.0.read_until(b'\n', &mut noise).unwrap();
+    assert!(serde_json::from_slice::<Value>(&noise).is_err());
+    connection.ask(&json!({"cmd": "la_voltage", "mv": 3300}));
+    connection.send("{\"cmd\":\"la_capture\",\"samples\":1000000,\"sample_rate_mhz\":10}\n");
+    let mut received = Vec::new();
+    let error = connection.0.read_to_end(&mut received).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
+    assert!(received.len() < 20_000, "{}", received.len());
+    // Only that connection, and only once.
+    assert_eq!(pod.connect().ask(&json!({"cmd": "ping"}))["status"], "ok");
+
+    let refused = Command::new(tests::server::binary().unwrap())
+        .args(["pod-sim", "--fault", "explode@1s"])
+        .output()
+        .unwrap();
+    assert!(!refused.status.success());
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("brownout=RAIL@TIME:TIME"), "{said}");
+}
+
+#[test]
+fn its_usb_console_is_a_terminal_with_a_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("console");
+    let ready = dir.path().join("ready.json");
+    let names = [&link, &ready].map(|path| path.to_str().unwrap());
+    let args = ["--usb-console", names[0], "--ready-file", names[1]];
+    let mut pod = PodSim::start(&args);
+    // It is written before connections are accepted, and this one is.
+    pod.connect().ask(&json!({"cmd": "ping"}));
+    let written: Value = serde_json::from_slice(&std::fs::read(&ready).unwrap()).unwrap();
+    assert_eq!(written["console"], names[0]);
+    let port = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&link);
+    let mut port = port.unwrap();
+    port.write_all(b"status\n").unwrap();
+    let mut shown = Vec::new();
+    while !shown.ends_with(b"\r\n> ") {
+        let mut byte = [0];
+        port.read_exact(&mut byte).unwrap();
+        shown.push(byte[0]);
+    }
+    assert!(String::from_utf8_lossy(&shown).contains("device : benchpod"));
+    pod.terminate();
+    assert!(pod.child.wait().unwrap().success());
+    assert!(!link.is_symlink());
+}
+
+#[test]
 fn hostd_drives_it_as_a_network_pod() {
     let play = format!("{}:SCL=1,SDA=2", recording().display());
     let pod = PodSim::start(&["--play", &play]);

@@ -86,7 +86,7 @@ fn timed_tier(
 
 fn run_tier(tier: &Tier, hostd: &Path, packages: &Packages, folder: &Path) -> Result<Outcome> {
     let simulator = Simulator::start(hostd, tier.simulator, folder)?;
-    let printed = packages.test(tier, &simulator.address, TIER_WAIT)?;
+    let printed = packages.test(tier, &simulator, TIER_WAIT)?;
     Outcome::parse(&printed)
 }
 

@@ -20,6 +20,7 @@ mod board;
 mod can;
 mod capture;
 mod commands;
+mod console;
 mod control;
 mod current;
 mod dac;
@@ -226,6 +227,11 @@ impl SimPod {
         } else {
             Ending::Closed
         }
+    }
+
+    /// Serves the pod's text console, as its USB port has it, until the other side is gone.
+    pub async fn console(&self, stream: impl Stream) {
+        console::run(&self.shared, stream).await;
     }
 
     /// Lets something go wrong: its times and lines count from now. Needs a tokio runtime.

@@ -17,8 +17,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+mod console;
 mod play;
 
+use console::Terminal;
 use play::Play;
 
 /// Connections that a pod serves on the network at once.
@@ -69,7 +71,11 @@ pub struct PodSim {
     /// Let something go wrong (repeatable): unplug@5s:2s; the forms are below
     #[arg(long, value_name = "FAULT")]
     fault: Vec<Fault>,
-    /// Write {"address"} to this file once connections are accepted
+    /// Offer the text console of the pod's USB port on a pseudo-terminal, and make LINK point to it
+    #[arg(long, value_name = "LINK", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "an option whose value is optional")]
+    usb_console: Option<Option<PathBuf>>,
+    /// Write {"address","console"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
 }
@@ -142,12 +148,22 @@ impl PodSim {
             .with_context(|| format!("listen on {}", self.listen))?;
         let address = listener.local_addr().context("read the listen address")?;
         let pod = SimPod::new(config);
+        let console = self.open_console()?;
+        let console_path = console.as_ref().map(|console| console.path().to_owned());
         // Who started this may not read what it prints.
         let _ = writeln!(out, "listening on {address}").and_then(|()| out.flush());
+        if let Some(path) = &console_path {
+            let _ = writeln!(out, "console on {}", path.display()).and_then(|()| out.flush());
+        }
         if let Some(path) = &self.ready_file {
-            write_ready_file(path, address).with_context(|| format!("write {}", path.display()))?;
+            write_ready_file(path, address, console_path.as_deref())
+                .with_context(|| format!("write {}", path.display()))?;
         }
         let mut connections = JoinSet::new();
+        if let Some(console) = console {
+            let pod = pod.clone();
+            connections.spawn(async move { pod.console(console).await });
+        }
         tokio::select! {
             () = accept(&listener, &pod, &mut connections) => {}
             () = stop => {}
@@ -156,6 +172,16 @@ impl PodSim {
         pod.set_plugged(false);
         connections.shutdown().await;
         Ok(())
+    }
+}
+
+impl PodSim {
+    fn open_console(&self) -> anyhow::Result<Option<Terminal>> {
+        let Some(link) = &self.usb_console else {
+            return Ok(None);
+        };
+        let console = Terminal::open(link.as_deref()).context("open the USB console")?;
+        Ok(Some(console))
     }
 }
 
@@ -199,11 +225,18 @@ async fn speaks_commands(stream: &TcpStream) -> bool {
     matches!(stream.peek(&mut first).await, Ok(1) if first[0] == COMMAND_START)
 }
 
-/// Write `{"address"}` in one step, so that a reader never sees a part of it.
-fn write_ready_file(path: &Path, address: SocketAddr) -> std::io::Result<()> {
+/// Write `{"address"}`, with `console` if there is one, in one step, so that a reader never sees a part of it.
+fn write_ready_file(
+    path: &Path,
+    address: SocketAddr,
+    console: Option<&Path>,
+) -> std::io::Result<()> {
     let mut part = path.to_owned().into_os_string();
     part.push(".part");
-    let content = serde_json::json!({"address": address.to_string()});
+    let mut content = serde_json::json!({"address": address.to_string()});
+    if let Some(console) = console {
+        content["console"] = console.to_string_lossy().into();
+    }
     std::fs::write(&part, format!("{content}\n"))?;
     std::fs::rename(&part, path)
 }

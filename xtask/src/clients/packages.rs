@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use super::simulator::Simulator;
 use super::tiers::Tier;
 use crate::progress;
 use crate::tool::{self, Tool};
@@ -90,14 +91,15 @@ impl Packages {
             .advice("the first run needs the Python package index; later ones do not")
     }
 
-    /// Runs a tier's tests against the pod at `address` and returns what pytest printed. Failed
+    /// Runs a tier's tests against a pod and returns what pytest printed. Failed
     /// tests are a result, not an error; `limit` passing is one.
-    pub(super) fn test(&self, tier: &Tier, address: &str, limit: Duration) -> Result<String> {
+    pub(super) fn test(&self, tier: &Tier, pod: &Simulator, limit: Duration) -> Result<String> {
         let log = File::create(&self.log)
             .with_context(|| format!("failed to create {}", self.log.display()))?;
         let mut pytest = Tool::new(&self.python)
             .args(["-m", "pytest", "-q", "-rfEs", "--tb=no", "--color=no"])
-            .args(["-p", "no:cacheprovider", "--benchpod-connection", address])
+            .args(["-p", "no:cacheprovider"])
+            .args(["--benchpod-connection", &pod.address])
             .args(tier.files)
             .dir(&self.source)
             .output_to(log)?;
@@ -106,6 +108,9 @@ impl Packages {
         }
         for (name, value) in tier.bench {
             pytest = pytest.env(name, value);
+        }
+        if let Some(console) = &pod.console {
+            pytest = pytest.env("BENCHPOD_E2E_USB", console);
         }
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")

@@ -18,6 +18,8 @@ pub(super) struct Simulator {
     child: Child,
     /// `host:port`.
     pub(super) address: String,
+    /// The path of its USB console, when it was started with one.
+    pub(super) console: Option<String>,
 }
 
 impl Simulator {
@@ -39,19 +41,20 @@ impl Simulator {
         let mut simulator = Self {
             child,
             address: String::new(),
+            console: None,
         };
-        simulator.address = simulator.wait_for(&ready)?;
+        let content = simulator.wait_for(&ready)?;
+        let text = |name: &str| content[name].as_str().map(str::to_owned);
+        simulator.address = text("address").context("the ready file has no address")?;
+        simulator.console = text("console");
         Ok(simulator)
     }
 
-    fn wait_for(&mut self, ready: &Path) -> Result<String> {
+    fn wait_for(&mut self, ready: &Path) -> Result<serde_json::Value> {
         let start = Instant::now();
         while start.elapsed() < START_WAIT {
             if let Ok(text) = fs::read(ready) {
-                let content: serde_json::Value =
-                    serde_json::from_slice(&text).context("failed to read the ready file")?;
-                let address = content["address"].as_str();
-                return Ok(address.context("the ready file has no address")?.to_owned());
+                return serde_json::from_slice(&text).context("failed to read the ready file");
             }
             let ended = self.child.try_wait();
             if let Some(status) = ended.context("failed to look after hostd pod-sim")? {

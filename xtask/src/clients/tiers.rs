@@ -18,8 +18,8 @@ const ANALOG_V3: &[(&str, &str)] = &[
 
 /// Every tier, those first that say most.
 ///
-/// `dut`, `usb` and `cloud` need a target that runs firmware, a serial console and a server; they
-/// are here so that the report says so.
+/// `dut` and `cloud` need a target that runs firmware and a server; they are here so that the report
+/// says so.
 pub(super) const TIERS: &[Tier] = &[
     Tier {
         name: "pod",
@@ -105,7 +105,7 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "usb",
-        simulator: &["--board", "v3"],
+        simulator: &["--board", "v3", "--usb-console"],
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_usb.py"],
     },

@@ -83,6 +83,7 @@ impl Rails {
                 rail.set(now_ns, false);
             }
         }
+        (0..self.on.len()).for_each(|rail| self.supply(rail));
     }
 
     pub(crate) fn prune(&mut self, before_ns: u64) {

@@ -309,6 +309,8 @@ async fn a_restart_leaves_nothing_as_it_was() {
     let (bench, pod) = driven(SimConfig::default()).await;
     let output = json!({"cmd": "gpio", "la": 2, "mode": "output"});
     ask(&pod, output).await.unwrap();
+    let on = json!({"cmd": "target_power", "efuse": 1, "state": 1});
+    ask(&pod, on).await.unwrap();
     sleep(10 * SECOND).await;
     let before = ask(&pod, json!({"cmd": "status"})).await.unwrap();
     assert_eq!(before["reset"], "power-on");
@@ -322,6 +324,8 @@ async fn a_restart_leaves_nothing_as_it_was() {
     let after = ask(&pod, json!({"cmd": "status"})).await.unwrap();
     assert_eq!(after["reset"], "software");
     assert!(after["uptime_ms"].as_u64() < before["uptime_ms"].as_u64());
+    let power = ask(&pod, json!({"cmd": "power_status"})).await.unwrap();
+    assert_eq!(power["internal"]["bus_mv"], 0);
     let pins = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap();
     assert!(!pins.to_string().contains("gpio_out"), "{pins}");
 }
