@@ -99,6 +99,8 @@ impl Can {
             want: "normal, internal, external or listen",
         })?;
         let term = args.flag("term")?.unwrap_or(false);
+        // Accepted for clients that name it; the controller has no flexible data rate.
+        args.flag("fd")?;
         if !is_supported(bitrate) {
             return Err(Refuse::CanBitrate { bitrate });
         }

@@ -115,9 +115,8 @@ fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
     if !world.config.firmware.knows(verb) {
         return Err(Refuse::UnknownCommand);
     }
-    let Some(command) = commands::find(verb) else {
-        return Ok(());
-    };
+    // A verb that is not described is not answered.
+    let command = commands::find(verb).ok_or(Refuse::UnknownCommand)?;
     if command.needs_analog(args.0) && !world.config.board.is_analog() {
         return Err(Refuse::NoAnalog {
             command: verb.to_owned(),

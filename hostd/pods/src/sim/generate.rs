@@ -138,7 +138,11 @@ impl Range {
 
     /// The 8-bit form: values are clamped, nothing is routed.
     pub(crate) fn levels(args: &Args<'_>) -> Result<Self, Refuse> {
-        let level = |field, or: u8| Ok(args.uint(field, 0..=255)?.unwrap_or(or));
+        let level = |field, or: u8| {
+            let asked = args.int(field, i64::MIN..=i64::MAX)?;
+            let clamped = asked.map(|level| level.clamp(0, 255));
+            Ok(clamped.map_or(or, |level| u8::try_from(level).expect("clamped to 8 bits")))
+        };
         let (swing, centre) = (level("amplitude", 127)?, level("offset", 128)?);
         if swing == 0 {
             return Err(Refuse::Bad {

@@ -286,3 +286,4 @@ async fn unplugging_ends_connections_and_keeps_the_instrument() {
 }
 
 mod random;
+mod table;

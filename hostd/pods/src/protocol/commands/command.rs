@@ -83,6 +83,21 @@ pub struct Example {
     pub request: &'static str,
 }
 
+impl Denied {
+    /// A refusal, and requests of which the last meets it.
+    pub const fn new(
+        text: &'static str,
+        when: &'static str,
+        provoke: &'static [&'static str],
+    ) -> Self {
+        Self {
+            text,
+            when,
+            provoke,
+        }
+    }
+}
+
 impl Example {
     /// A request that needs nothing before it.
     pub const fn new(request: &'static str) -> Self {

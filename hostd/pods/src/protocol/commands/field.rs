@@ -57,6 +57,8 @@ pub enum Need {
     Required,
     /// When this other field is there.
     With(&'static str),
+    /// When this other field is one of these words.
+    When(&'static str, &'static [&'static str]),
     /// No; absent it means this (empty: nothing of it happens, or it keeps its value).
     Optional(&'static str),
 }
@@ -68,6 +70,10 @@ pub enum Outside {
     Refused,
     /// Takes the nearest value of the range.
     Clamped,
+    /// Takes the largest for what is above, refuses what is below.
+    ClampedAbove,
+    /// Takes the smallest for what is below, refuses what is above.
+    ClampedBelow,
 }
 
 impl Field {
@@ -137,15 +143,25 @@ impl Field {
         self
     }
 
+    /// Must be there when another field is one of these words.
+    pub const fn required_when(
+        mut self,
+        other: &'static str,
+        words: &'static [&'static str],
+    ) -> Self {
+        self.need = Need::When(other, words);
+        self
+    }
+
     /// What its absence means.
     pub const fn or(mut self, default: &'static str) -> Self {
         self.need = Need::Optional(default);
         self
     }
 
-    /// Is cut to the range rather than refused.
-    pub const fn clamped(mut self) -> Self {
-        self.outside = Outside::Clamped;
+    /// What happens to numbers outside the range, instead of a refusal.
+    pub const fn outside(mut self, outside: Outside) -> Self {
+        self.outside = outside;
         self
     }
 }

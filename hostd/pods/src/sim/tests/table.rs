@@ -1,0 +1,181 @@
+//! The table of commands tells the truth about the simulator: verbs, fields, ranges, replies, gates
+//! and refusals, each tried on a fresh pod.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::time::{Duration, timeout};
+
+mod fields;
+mod gates;
+mod replies;
+
+use super::{Client, bench};
+use crate::protocol::commands::{Answer, Command, Example, all};
+use crate::sim::{SimConfig, SimPod};
+
+/// Commands of real pods that the simulator does not answer, and why.
+const UNANSWERED: &[(&str, &str)] = &[
+    (
+        "dap_start",
+        "the debug port comes with the simulated target",
+    ),
+    ("identity_pop", "not there yet"),
+    ("identity_wipe", "not there yet"),
+    ("blob_status", "not there yet"),
+    ("speedtest", "not there yet"),
+    ("cloud_set", "not there yet"),
+    ("cloud_clear", "not there yet"),
+    ("cloud_ca", "not there yet"),
+    ("cloud_proxy", "not there yet"),
+    ("wifi_status", "not there yet"),
+    ("wifi_set", "not there yet"),
+    ("wifi_clear", "not there yet"),
+    ("eth", "not there yet"),
+    ("lan_tls", "not there yet"),
+    ("ota_begin", "not there yet"),
+    ("ota_data", "not there yet"),
+    ("ota_end", "not there yet"),
+    ("ota_commit", "not there yet"),
+    ("ota_abort", "not there yet"),
+    ("ota_status", "not there yet"),
+    ("ota_selftest", "not there yet"),
+    ("capture_read", "not there yet"),
+    ("test", "not there yet"),
+    ("psram_ping", "not there yet"),
+    ("psram_recover", "not there yet"),
+    ("calibrate", "not there yet"),
+    ("dac_limits", "not there yet"),
+    ("sensor_types", "not there yet"),
+    ("sensor_start", "not there yet"),
+    ("sensor_set", "not there yet"),
+    ("sensor_status", "not there yet"),
+    ("sensor_regs", "not there yet"),
+    ("sensor_la", "not there yet"),
+    ("sensor_stop", "not there yet"),
+    ("gps_start", "not there yet"),
+    ("gps_set", "not there yet"),
+    ("gps_status", "not there yet"),
+    ("gps_stop", "not there yet"),
+];
+
+/// Parts of examples that the simulator does not take yet.
+const UNTAKEN: &[&str] = &["in_mv_per_unit"];
+
+/// Longer than any answer may take.
+const PATIENCE: Duration = Duration::from_secs(7_200);
+
+fn is_answered(command: &Command) -> bool {
+    UNANSWERED.iter().all(|(verb, _)| *verb != command.verb)
+}
+
+pub(super) fn answered() -> impl Iterator<Item = &'static Command> {
+    all().filter(|command| is_answered(command))
+}
+
+/// The examples of a command that the simulator takes.
+fn examples(command: &'static Command) -> impl Iterator<Item = &'static Example> {
+    let taken = |example: &&Example| !UNTAKEN.iter().any(|part| example.request.contains(part));
+    command.examples.iter().filter(taken)
+}
+
+pub(super) fn parsed(request: &str) -> Map<String, Value> {
+    serde_json::from_str(request).unwrap_or_else(|error| panic!("{request}: {error}"))
+}
+
+/// A pod with everything there is, and a chip where the examples look for it.
+pub(super) fn full_bench() -> Arc<SimPod> {
+    bench(full_config())
+}
+
+pub(super) fn full_config() -> SimConfig {
+    SimConfig {
+        spi_flash: Some([1, 2, 3, 4]),
+        ..SimConfig::default()
+    }
+}
+
+/// All lines of the answer to a request; after the line of an upload its bytes are sent.
+pub(super) async fn answer(client: &mut Client, request: &Value) -> Vec<Value> {
+    client.send(request).await;
+    let mut lines = Vec::new();
+    loop {
+        let line = timeout(PATIENCE, client.reply()).await;
+        let line = line.unwrap_or_else(|_| panic!("no answer to {request}"));
+        let line = line.unwrap_or_else(|| panic!("closed on {request}"));
+        let ready = line["data"]["ready"].as_u64();
+        let more = line["more"] == true;
+        lines.push(line);
+        if let Some(bytes) = ready {
+            client
+                .send_raw(&vec![0; usize::try_from(bytes).unwrap()])
+                .await;
+            client.reply().await.expect("a line after the upload");
+        }
+        if !more {
+            return lines;
+        }
+    }
+}
+
+/// What a fresh connection of `pod` answers to `request`, after what must come before it.
+pub(super) async fn ask(
+    pod: &Arc<SimPod>,
+    example: &Example,
+    request: &Map<String, Value>,
+) -> Vec<Value> {
+    let mut client = Client::new(pod).await;
+    for before in example.before {
+        answer(&mut client, &Value::Object(parsed(before))).await;
+    }
+    answer(&mut client, &Value::Object(request.clone())).await
+}
+
+/// The text of a refusal, if it is one.
+pub(super) fn refusal(lines: &[Value]) -> Option<&str> {
+    let last = lines.last().expect("an answer has a line");
+    (last["status"] == "error").then(|| last["message"].as_str().expect("a refusal has a text"))
+}
+
+/// Fails with everything that was found wrong.
+pub(super) fn assert_none(problems: &[String]) {
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_verb_is_answered() {
+    for command in all() {
+        let pod = full_bench();
+        let request = json!({"cmd": command.verb});
+        let lines = answer(&mut Client::new(&pod).await, &request).await;
+        let unknown = refusal(&lines) == Some("unknown cmd");
+        assert!(!unknown || !is_answered(command), "{}", command.verb);
+    }
+}
+
+#[test]
+fn descriptions_are_complete() {
+    for command in all() {
+        let verb = command.verb;
+        assert!(command.meaning.ends_with('.'), "{verb}");
+        for example in command.examples {
+            assert_eq!(parsed(example.request)["cmd"], verb);
+            for field in parsed(example.request).keys().filter(|key| *key != "cmd") {
+                let known = command.fields.iter().any(|known| known.name == field);
+                assert!(known, "{verb} has no field {field}");
+            }
+        }
+        for field in command.waits {
+            let known = command.fields.iter().any(|known| known.name == *field);
+            assert!(known, "{verb} waits for {field}, which it does not have");
+        }
+        let shown = !command.examples.is_empty() || !command.denials.is_empty();
+        assert!(
+            shown || matches!(verb, "speedtest" | "eth"),
+            "{verb} shows nothing"
+        );
+        if let Answer::Raw(then) = command.answer {
+            assert!(!then.is_empty());
+        }
+    }
+}
