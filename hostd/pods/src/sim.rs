@@ -54,7 +54,9 @@ mod world;
 
 pub use analog::{AnalogSource, Signal};
 pub use board::Board;
-pub use faults::{FAULT_FORMS, Fault, FaultError, Link, RATE_MIN, STALL_MAX, When};
+pub use faults::{
+    FAULT_FORMS, Fault, FaultError, FaultProblem, Link, RATE_MIN, STALL_MAX, When, parse_time,
+};
 pub use firmware::{Firmware, FirmwareError};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use pods::protocol::LA_CHANNELS;
-use pods::sim::{Board, Ending, FAULT_FORMS, Fault};
+use pods::sim::{Board, Ending, FAULT_FORMS, Fault, Playback, parse_time};
 use pods::{SimConfig, SimPod};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -56,9 +56,15 @@ pub struct PodSim {
     /// Where the pod's identity and noise come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Play channels of a recording on logic-analyzer channels, for ever: bus.sr:SCL=1,SDA=2
+    /// Play channels of a recording on logic-analyzer channels, over and over: bus.sr:SCL=1,SDA=2
     #[arg(long, value_name = "FILE.sr:CHANNEL=LA,...")]
     play: Option<Play>,
+    /// Play it once only; then its last levels hold
+    #[arg(long, requires = "play")]
+    play_once: bool,
+    /// Begin to play so long after the start, such as 2s; until then its first levels hold
+    #[arg(long, value_name = "TIME", requires = "play", value_parser = parse_time)]
+    play_after: Option<Duration>,
     /// Wire two logic-analyzer channels together (repeatable): 3=4
     #[arg(long, value_name = "LA=LA", value_parser = jumper)]
     jumper: Vec<(u8, u8)>,
@@ -120,14 +126,10 @@ impl PodSim {
     /// # Errors
     /// An address that cannot be listened on, or a recording that cannot be played.
     pub fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let playback = match &self.play {
-            Some(play) => Some(play.load()?),
-            None => None,
-        };
         let config = SimConfig {
             seed: self.seed,
             board: self.board,
-            playback,
+            playback: self.playback()?,
             jumpers: self.jumper.clone(),
             nrst_la: self.nrst_la,
             spi_flash: self.spi,
@@ -176,6 +178,20 @@ impl PodSim {
 }
 
 impl PodSim {
+    fn playback(&self) -> anyhow::Result<Option<Playback>> {
+        let Some(play) = &self.play else {
+            return Ok(None);
+        };
+        let playback = play
+            .load()?
+            .starting_after(self.play_after.unwrap_or_default());
+        Ok(Some(if self.play_once {
+            playback.once()
+        } else {
+            playback
+        }))
+    }
+
     fn open_console(&self) -> anyhow::Result<Option<Terminal>> {
         let Some(link) = &self.usb_console else {
             return Ok(None);

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 mod parse;
 mod wire;
 
-pub use parse::{FAULT_FORMS, FaultError};
+pub use parse::{FAULT_FORMS, FaultError, Problem as FaultProblem, time as parse_time};
 pub(crate) use wire::{Fate, Near, Wire};
 
 use super::Shared;

@@ -1,6 +1,8 @@
-//! A real recording as what the target drives on the logic-analyzer channels, looped for ever.
+//! A real recording as what the target drives on the logic-analyzer channels: looped for ever, or
+//! once, from the start of the pod or from a later instant.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::protocol::{LA_CHANNELS, LA_MASK};
 
@@ -62,6 +64,10 @@ pub struct Playback {
     rate_millihertz: u64,
     mask: u16,
     powered_by: Option<u8>,
+    /// Until then it stands at its first levels.
+    start_ns: u64,
+    /// It ends after one turn and keeps its last levels.
+    once: bool,
 }
 
 impl Playback {
@@ -105,7 +111,23 @@ impl Playback {
             rate_millihertz,
             mask,
             powered_by: None,
+            start_ns: 0,
+            once: false,
         })
+    }
+
+    /// Plays it once: afterwards its last levels hold.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// Begins so long after the pod's start: until then its first levels hold.
+    #[must_use]
+    pub fn starting_after(mut self, delay: Duration) -> Self {
+        self.start_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        self
     }
 
     /// The target drives its pins only while this rail (1 or 2) is on.
@@ -126,13 +148,20 @@ impl Playback {
 
     /// The word at an instant, and the changes after it.
     pub(crate) fn cursor(&self, at_ns: u64) -> Cursor {
-        let sample = u128::from(at_ns) * u128::from(self.rate_millihertz) / NS_MHZ;
+        let played_ns = at_ns.saturating_sub(self.start_ns);
+        let sample = u128::from(played_ns) * u128::from(self.rate_millihertz) / NS_MHZ;
         let length = u128::from(self.length);
-        let position = u64::try_from(sample % length).expect("less than the length");
+        let ended = self.once && sample >= length;
+        let (turn, position) = if ended {
+            (0, length - 1)
+        } else {
+            (sample / length, sample % length)
+        };
+        let position = u64::try_from(position).expect("less than the length");
         let next = self.words.partition_point(|(at, _)| *at <= position);
         let mut cursor = Cursor {
             playback: self.clone(),
-            turn: sample / length,
+            turn,
             next,
             word: self.words[next - 1].1,
             next_ns: None,
@@ -168,11 +197,12 @@ impl Cursor {
         }
         let (turn, position) = match words.get(self.next) {
             Some((position, _)) => (self.turn, *position),
+            None if self.playback.once => return None,
             None => (self.turn + 1, 0),
         };
         let sample = turn * u128::from(*length) + u128::from(position);
         let ns = (sample * NS_MHZ).div_ceil(u128::from(self.playback.rate_millihertz));
-        u64::try_from(ns).ok()
+        u64::try_from(ns).ok()?.checked_add(self.playback.start_ns)
     }
 
     /// Steps over the next change.

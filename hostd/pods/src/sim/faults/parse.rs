@@ -208,7 +208,10 @@ fn brown_out(parts: &Parts<'_>) -> Result<Fault, Problem> {
 }
 
 /// Reads `1.5s` or `200ms`.
-fn time(text: &str) -> Result<Duration, Problem> {
+///
+/// # Errors
+/// [`Problem::Time`] for anything else.
+pub fn time(text: &str) -> Result<Duration, Problem> {
     let (number, unit_s) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s').ok_or(Problem::Time)?, 1.0),

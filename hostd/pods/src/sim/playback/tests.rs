@@ -1,5 +1,7 @@
 //! A looped recording: words at instants, and the instants of its changes.
 
+use std::time::Duration;
+
 use super::{PlayError, Playback, Recording};
 
 fn recording(rate: f64, samples: u64, edges: &[(u64, u16)]) -> Recording {
@@ -51,6 +53,56 @@ fn a_constant_window_never_changes() {
     let played = recording(1e3, 100, &[(10, 1), (20, 0)]);
     let playback = Playback::new(&played, &[(0, 1)], Some((30, 40))).unwrap();
     assert_eq!(playback.cursor(u64::MAX).next_ns(), None);
+}
+
+/// All changes of the first 100 ms, and the word before them.
+fn changes(playback: &Playback) -> (u16, Vec<(u64, u16)>) {
+    let mut cursor = playback.cursor(0);
+    let first = cursor.word();
+    let mut seen = Vec::new();
+    while let Some(at) = cursor.next_ns().filter(|at| *at < 100_000_000) {
+        cursor.advance();
+        seen.push((at, cursor.word()));
+    }
+    (first, seen)
+}
+
+#[test]
+fn played_once_its_last_levels_hold() {
+    let played = recording(1e3, 10, &[(0, 1), (4, 0), (8, 1)]);
+    let playback = Playback::new(&played, &[(0, 1)], None).unwrap().once();
+    assert_eq!(
+        changes(&playback),
+        (1, vec![(4_000_000, 0), (8_000_000, 1)])
+    );
+    for at in [8_000_000, 10_000_000, u64::MAX] {
+        let cursor = playback.cursor(at);
+        assert_eq!((cursor.word(), cursor.next_ns()), (1, None), "{at}");
+    }
+    assert_eq!(playback.cursor(7_999_999).word(), 0);
+}
+
+#[test]
+fn played_later_its_first_levels_hold_until_then() {
+    let played = recording(1e3, 10, &[(0, 1), (4, 0)]);
+    let playback = Playback::new(&played, &[(0, 1)], None).unwrap();
+    let later = playback.clone().starting_after(Duration::from_millis(70));
+    let expected = vec![
+        (74_000_000, 0),
+        (80_000_000, 1),
+        (84_000_000, 0),
+        (90_000_000, 1),
+    ];
+    let (first, mut seen) = changes(&later);
+    seen.truncate(4);
+    assert_eq!((first, seen), (1, expected));
+    assert_eq!(later.cursor(69_000_000).word(), 1);
+    let both = later.once();
+    assert_eq!(changes(&both), (1, vec![(74_000_000, 0)]));
+    assert_eq!(both.cursor(99_000_000).word(), 0);
+    // So late that it never comes.
+    let never = playback.starting_after(Duration::MAX);
+    assert_eq!(never.cursor(u64::MAX - 1).next_ns(), None);
 }
 
 #[test]
