@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -50,5 +51,37 @@ fn every_error_code_is_documented() {
             page.contains(&format!("`{code}`")),
             "{code} is not in docs/http-status.md"
         );
+    }
+}
+
+#[test]
+fn every_option_and_fault_of_the_simulated_pod_is_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let page = fs::read_to_string(root.join("docs/simulated-pod.md")).unwrap();
+    let shown = Command::new(tests::server::binary().unwrap())
+        .args(["pod-sim", "--help"])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let words = shown.split_whitespace();
+    let options: BTreeSet<&str> = words.filter(|word| word.starts_with("--")).collect();
+    assert!(options.contains("--fault"), "{shown}");
+    // Those that every verb has.
+    for option in &options - &BTreeSet::from(["--config", "--data-dir", "--help", "--version"]) {
+        assert!(
+            page.contains(option),
+            "{option} is not in docs/simulated-pod.md"
+        );
+    }
+    let (_, faults) = shown.split_once("Faults:").unwrap();
+    let kinds = faults
+        .lines()
+        .filter_map(|line| line.split(['@', '=', '[']).next());
+    let kinds: Vec<&str> = kinds
+        .filter(|kind| !kind.is_empty() && !kind.contains(' '))
+        .collect();
+    assert_eq!(kinds.len(), 8, "{faults}");
+    for kind in kinds {
+        assert!(page.contains(&format!("| `{kind}")), "{kind}");
     }
 }

@@ -110,6 +110,22 @@ pub(super) const TIERS: &[Tier] = &[
         files: &["tests/e2e/test_e2e_usb.py"],
     },
     Tier {
+        // The console of older firmware runs the instruments itself.
+        name: "usb-old",
+        simulator: &[
+            "--board",
+            "v2",
+            "--fault",
+            "firmware=3.8.0",
+            "--usb-console",
+        ],
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v2"),
+        ],
+        files: &["tests/e2e/test_e2e_usb.py"],
+    },
+    Tier {
         name: "cloud",
         simulator: &["--board", "v3"],
         bench: ANALOG_V3,

@@ -160,6 +160,9 @@ impl Faults {
     /// Takes what happens now that a connection has sent so many bytes.
     fn reached(&self, sent: u64) -> Vec<Event> {
         let mut state = self.state();
+        if state.counted.is_empty() {
+            return Vec::new();
+        }
         let later = state.counted.split_off(&(sent + 1));
         let now = std::mem::replace(&mut state.counted, later);
         now.into_values().flatten().collect()

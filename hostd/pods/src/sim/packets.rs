@@ -1,42 +1,53 @@
-//! The lines a capture is sent in.
+//! The lines a capture is sent in. They are written as text at once: a capture has thousands of them.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::session::{Client, Gone};
 use crate::capture::Trigger;
 use crate::connection::Stream;
 use crate::protocol::chunk;
 
-/// A line being made.
-pub(crate) struct Packet(Map<String, Value>);
+/// Packets are collected up to so many bytes before they are sent, since most are tiny.
+const SEND_BYTES: usize = 16 * 1024;
+
+/// A line being made: its fields, each with a comma in front.
+pub(crate) struct Packet(Vec<u8>);
 
 impl Packet {
     /// ADC counts, as base64 or decimal.
     pub(crate) fn adc(counts: &[u16], b64: bool) -> Self {
-        let mut fields = Map::new();
+        let mut packet = Self(Vec::new());
         if b64 {
-            fields.insert("b64".to_owned(), chunk::encode_b64(counts).into());
+            packet.field("b64", &chunk::encode_b64(counts));
         } else {
-            fields.insert("data".to_owned(), json!(counts));
+            packet.field("data", counts);
         }
-        Self(fields)
+        packet
     }
 
     /// LA edges up to a sample.
     pub(crate) fn la(edges: &[(u64, u16)], upto: u64) -> Self {
-        let mut fields = Map::new();
-        fields.insert("la".to_owned(), true.into());
-        fields.insert("la_edges".to_owned(), json!(edges));
-        fields.insert("la_upto".to_owned(), upto.into());
-        Self(fields)
+        let mut packet = Self(Vec::new());
+        packet.field("la", &true);
+        packet.field("la_edges", edges);
+        packet.field("la_upto", &upto);
+        packet
     }
 
     /// Says which trigger fired.
     pub(crate) fn trigger(&mut self, trigger: Option<Trigger>) {
         if let Some(Trigger { channel, edge, .. }) = trigger {
             let report = json!({"la": channel, "edge": edge.name(), "fired": true});
-            self.0.insert("trigger".to_owned(), report);
+            self.field("trigger", &report);
         }
+    }
+
+    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        self.0.extend([b',', b'"']);
+        self.0.extend(name.as_bytes());
+        self.0.extend(b"\":");
+        serde_json::to_writer(&mut self.0, value).expect("numbers and texts can be written");
     }
 }
 
@@ -46,6 +57,7 @@ pub(crate) struct Packets<'a, S> {
     head: Vec<(&'static str, Value)>,
     samples: u64,
     first: bool,
+    waiting: Vec<u8>,
 }
 
 impl<'a, S: Stream> Packets<'a, S> {
@@ -59,6 +71,7 @@ impl<'a, S: Stream> Packets<'a, S> {
             head,
             samples,
             first: true,
+            waiting: Vec::new(),
         }
     }
 
@@ -67,17 +80,20 @@ impl<'a, S: Stream> Packets<'a, S> {
         self.samples
     }
 
-    pub(crate) async fn send(&mut self, packet: Packet, last: bool) -> Result<(), Gone> {
+    pub(crate) async fn send(&mut self, mut packet: Packet, last: bool) -> Result<(), Gone> {
         let status = if self.first { "ok" } else { "chunk" };
         self.first = false;
-        let Packet(mut line) = packet;
-        line.insert("status".to_owned(), status.into());
-        line.insert("more".to_owned(), (!last).into());
-        line.extend(
-            self.head
-                .drain(..)
-                .map(|(name, value)| (name.to_owned(), value)),
-        );
-        self.client.send(&Value::Object(line)).await
+        for (name, value) in self.head.drain(..) {
+            packet.field(name, &value);
+        }
+        let mut line = format!("{{\"status\":\"{status}\",\"more\":{}", !last).into_bytes();
+        line.extend(packet.0);
+        line.push(b'}');
+        self.client.append(&mut self.waiting, &line);
+        if last || self.waiting.len() >= SEND_BYTES {
+            self.client.write_raw(&self.waiting).await?;
+            self.waiting.clear();
+        }
+        Ok(())
     }
 }

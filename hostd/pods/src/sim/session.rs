@@ -30,19 +30,23 @@ impl<S: Stream> Client<S> {
     /// Sends one line.
     pub(crate) async fn send(&mut self, line: &Value) -> Result<(), Gone> {
         let line = serde_json::to_vec(line).expect("a JSON value with text keys can be written");
-        if let Some((garbage, instead)) = self.shared.faults.line(self.shared.seed) {
-            self.write(garbage).await?;
-            if instead {
-                return Ok(());
-            }
-        }
-        self.write(line).await
+        let mut lines = Vec::with_capacity(line.len() + 1);
+        self.append(&mut lines, &line);
+        self.write_raw(&lines).await
     }
 
-    async fn write(&mut self, line: Vec<u8>) -> Result<(), Gone> {
-        match timeout(WRITE_TIMEOUT, self.lines.write(line)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone),
+    /// Adds a line, with its end, to what will be sent.
+    pub(crate) fn append(&self, lines: &mut Vec<u8>, line: &[u8]) {
+        let mut add = |line: &[u8]| {
+            lines.extend(line);
+            lines.push(b'\n');
+        };
+        let garbled = self.shared.faults.line(self.shared.seed);
+        if let Some((garbage, _)) = &garbled {
+            add(garbage);
+        }
+        if garbled.is_none_or(|(_, instead)| !instead) {
+            add(line);
         }
     }
 
