@@ -1,0 +1,403 @@
+//! Debug port and access port (ADIv5): power-up handshake, sticky errors, posted reads, and the bridge to
+//! the chip's memory with its auto-increment.
+
+use crate::bus::{BusFault, Width};
+use crate::swd::{Answer, Registers, Request};
+use crate::word::bit;
+
+/// SW-DP of a Cortex-M0: designer ARM, version 1, minimal.
+const DPIDR: u32 = 0x0bb1_1477;
+/// AHB-AP of a Cortex-M0.
+const AP_IDR: u32 = 0x0477_0021;
+/// Where the ROM table is, and that it is there.
+const AP_BASE: u32 = 0xe00f_f003;
+
+const DP_ABORT: u8 = 0x0;
+const DP_CTRL: u8 = 0x4;
+const DP_SELECT: u8 = 0x8;
+const DP_RDBUFF: u8 = 0xc;
+
+const STICKYERR: u32 = 1 << 5;
+const STICKYCMP: u32 = 1 << 4;
+const STICKYORUN: u32 = 1 << 1;
+const WDATAERR: u32 = 1 << 7;
+const POWER_REQUESTS: u32 = 1 << 28 | 1 << 30;
+/// What can be written besides: overrun detection and the transaction counter.
+const CTRL_MASK: u32 = POWER_REQUESTS | 0x00ff_ff01;
+
+const AP_CSW: u32 = 0x00;
+const AP_TAR: u32 = 0x04;
+const AP_DRW: u32 = 0x0c;
+
+/// Privileged data access; the port is enabled.
+const CSW_RESET: u32 = 0x0300_0042;
+const CSW_WRITABLE: u32 = 0x7f00_0037;
+const CSW_ENABLED: u32 = 1 << 6;
+/// The address counts within this many bytes, and wraps.
+const WRAP: u32 = 0x3ff;
+
+/// The chip's memory as the access port reaches it.
+pub(crate) trait Memory {
+    fn load(&mut self, address: u32, width: Width) -> Result<u32, BusFault>;
+    fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), BusFault>;
+    /// Whether the last access still occupies the bus.
+    fn is_busy(&mut self) -> bool;
+}
+
+/// Debug port with its one access port.
+#[derive(Debug)]
+pub(crate) struct DebugPort {
+    control: u32,
+    sticky: u32,
+    select: u32,
+    read_buffer: u32,
+    csw: u32,
+    tar: u32,
+}
+
+impl Default for DebugPort {
+    fn default() -> Self {
+        Self {
+            control: 0,
+            sticky: 0,
+            select: 0,
+            read_buffer: 0,
+            csw: CSW_RESET,
+            tar: 0,
+        }
+    }
+}
+
+/// A debug port on a memory, for one transfer.
+pub(crate) struct Bound<'a> {
+    pub(crate) port: &'a mut DebugPort,
+    pub(crate) memory: &'a mut dyn Memory,
+}
+
+impl Registers for Bound<'_> {
+    fn transfer(&mut self, request: Request, data: u32) -> Answer {
+        self.port.transfer(self.memory, request, data)
+    }
+}
+
+impl DebugPort {
+    fn transfer(&mut self, memory: &mut dyn Memory, request: Request, data: u32) -> Answer {
+        if request.is_ap {
+            return self.access(memory, request, data);
+        }
+        match (request.is_read, request.address) {
+            (true, DP_ABORT) => Answer::Ok(DPIDR),
+            (false, DP_ABORT) => {
+                self.abort(data);
+                Answer::Ok(0)
+            }
+            (true, DP_CTRL) => Answer::Ok(self.status()),
+            // All else waits until the error has been looked at.
+            _ if self.sticky != 0 => Answer::Fault,
+            (false, DP_CTRL) => {
+                if self.select & 15 == 0 {
+                    self.control = data & CTRL_MASK;
+                }
+                Answer::Ok(0)
+            }
+            (false, DP_SELECT) => {
+                self.select = data;
+                Answer::Ok(0)
+            }
+            _ if memory.is_busy() => Answer::Wait,
+            // RESEND and RDBUFF both give the last result again.
+            (true, DP_SELECT | DP_RDBUFF) => Answer::Ok(self.read_buffer),
+            _ => Answer::Ok(0),
+        }
+    }
+
+    /// The acknowledgements follow the power-up requests at once.
+    fn status(&self) -> u32 {
+        match self.select & 15 {
+            0 => self.control | (self.control & POWER_REQUESTS) << 1 | self.sticky,
+            // Data link control: one turnaround cycle.
+            1 => 0x40,
+            _ => 0,
+        }
+    }
+
+    fn abort(&mut self, value: u32) {
+        let clears = [
+            (1, STICKYCMP),
+            (2, STICKYERR),
+            (3, WDATAERR),
+            (4, STICKYORUN),
+        ];
+        for (place, flag) in clears {
+            if bit(value, place) {
+                self.sticky &= !flag;
+            }
+        }
+    }
+
+    /// A transfer with the access port. A read gives what the read before it found.
+    fn access(&mut self, memory: &mut dyn Memory, request: Request, data: u32) -> Answer {
+        if self.sticky != 0 {
+            return Answer::Fault;
+        }
+        if self.control & POWER_REQUESTS != POWER_REQUESTS {
+            self.sticky |= STICKYERR;
+            return Answer::Fault;
+        }
+        if memory.is_busy() {
+            return Answer::Wait;
+        }
+        let register = self.select & 0xf0 | u32::from(request.address);
+        let is_there = self.select >> 24 == 0;
+        if !request.is_read {
+            if is_there && self.write(memory, register, data).is_err() {
+                self.sticky |= STICKYERR;
+            }
+            return Answer::Ok(0);
+        }
+        let last = self.read_buffer;
+        let found = if is_there {
+            self.read(memory, register)
+        } else {
+            Ok(0)
+        };
+        match found {
+            Ok(value) => self.read_buffer = value,
+            Err(_) => self.sticky |= STICKYERR,
+        }
+        Answer::Ok(last)
+    }
+
+    fn width(&self) -> Width {
+        match self.csw & 7 {
+            0 => Width::Byte,
+            1 => Width::Half,
+            _ => Width::Word,
+        }
+    }
+
+    fn count_up(&mut self) {
+        if bit(self.csw, 4) {
+            let next = self.tar.wrapping_add(self.width().bytes());
+            self.tar = self.tar & !WRAP | next & WRAP;
+        }
+    }
+
+    /// The address of a banked data register.
+    fn banked(&self, register: u32) -> u32 {
+        self.tar & !0xf | register & 0xc
+    }
+
+    /// Where the data of an access lies in a word: narrow data stays in its byte lanes.
+    fn lane(&self) -> (u32, u32) {
+        let width = self.width();
+        let address = self.tar & !(width.bytes() - 1);
+        (address, (address & 3) * 8)
+    }
+
+    fn read(&mut self, memory: &mut dyn Memory, register: u32) -> Result<u32, BusFault> {
+        Ok(match register {
+            AP_CSW => self.csw | CSW_ENABLED,
+            AP_TAR => self.tar,
+            AP_DRW => {
+                let (address, shift) = self.lane();
+                let value = memory.load(address, self.width())? << shift;
+                self.count_up();
+                value
+            }
+            0x10..=0x1c => memory.load(self.banked(register), Width::Word)?,
+            0xf8 => AP_BASE,
+            0xfc => AP_IDR,
+            _ => 0,
+        })
+    }
+
+    fn write(&mut self, memory: &mut dyn Memory, register: u32, data: u32) -> Result<(), BusFault> {
+        match register {
+            AP_CSW => {
+                // There are no packed transfers, and words are the widest.
+                let increment = if data >> 4 & 3 == 1 { 1 << 4 } else { 0 };
+                self.csw = data & CSW_WRITABLE & !0x37 | increment | (data & 7).min(2);
+            }
+            AP_TAR => self.tar = data,
+            AP_DRW => {
+                let (address, shift) = self.lane();
+                memory.store(address, self.width(), data >> shift)?;
+                self.count_up();
+            }
+            0x10..=0x1c => memory.store(self.banked(register), Width::Word, data)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 4 KiB at 0; nothing else.
+    struct Ram(Vec<u8>);
+
+    impl Memory for Ram {
+        fn load(&mut self, address: u32, width: Width) -> Result<u32, BusFault> {
+            let first = address as usize;
+            let bytes = self.0.get(first..first + width.bytes() as usize);
+            let bytes = bytes.ok_or(BusFault { address })?;
+            Ok(bytes
+                .iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u32::from(*byte)))
+        }
+
+        fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), BusFault> {
+            let (first, count) = (address as usize, width.bytes() as usize);
+            let bytes = self.0.get_mut(first..first + count);
+            let bytes = bytes.ok_or(BusFault { address })?;
+            bytes.copy_from_slice(&value.to_le_bytes()[..count]);
+            Ok(())
+        }
+
+        fn is_busy(&mut self) -> bool {
+            false
+        }
+    }
+
+    struct Bench {
+        port: DebugPort,
+        memory: Ram,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let memory = Ram(vec![0; 4096]);
+            let port = DebugPort::default();
+            Self { port, memory }
+        }
+
+        fn powered() -> Self {
+            let mut bench = Self::new();
+            bench.dp_write(DP_CTRL, POWER_REQUESTS);
+            bench
+        }
+
+        fn go(&mut self, is_ap: bool, is_read: bool, address: u8, data: u32) -> Answer {
+            let request = Request {
+                is_ap,
+                is_read,
+                address,
+            };
+            self.port.transfer(&mut self.memory, request, data)
+        }
+
+        fn dp_read(&mut self, address: u8) -> Answer {
+            self.go(false, true, address, 0)
+        }
+
+        fn dp_write(&mut self, address: u8, data: u32) -> Answer {
+            self.go(false, false, address, data)
+        }
+
+        fn write(&mut self, register: u32, data: u32) -> Answer {
+            self.dp_write(DP_SELECT, register & 0xf0);
+            self.go(true, false, crate::word::low_byte(register & 0xc), data)
+        }
+
+        /// Reads and fetches the result.
+        fn read(&mut self, register: u32) -> Answer {
+            self.dp_write(DP_SELECT, register & 0xf0);
+            self.go(true, true, crate::word::low_byte(register & 0xc), 0);
+            self.dp_read(DP_RDBUFF)
+        }
+    }
+
+    #[test]
+    fn the_access_port_needs_power() {
+        let mut bench = Bench::new();
+        assert_eq!(bench.dp_read(0), Answer::Ok(DPIDR));
+        assert_eq!(bench.go(true, true, 0, 0), Answer::Fault);
+        assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(STICKYERR));
+        bench.dp_write(DP_ABORT, 0x1e);
+        bench.dp_write(DP_CTRL, POWER_REQUESTS);
+        assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(0xf000_0000));
+        assert_eq!(bench.read(0xfc), Answer::Ok(AP_IDR));
+        assert_eq!(bench.read(0xf8), Answer::Ok(AP_BASE));
+    }
+
+    #[test]
+    fn reads_are_posted() {
+        let mut bench = Bench::powered();
+        bench.memory.0[..8].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        bench.write(AP_CSW, 0x2300_0012);
+        bench.write(AP_TAR, 0);
+        assert_ne!(bench.go(true, true, 0xc, 0), Answer::Ok(1));
+        assert_eq!(bench.go(true, true, 0xc, 0), Answer::Ok(1));
+        assert_eq!(bench.dp_read(DP_RDBUFF), Answer::Ok(2));
+        assert_eq!(bench.dp_read(DP_RDBUFF), Answer::Ok(2));
+    }
+
+    #[test]
+    fn the_address_wraps_at_1_kib() {
+        let mut bench = Bench::powered();
+        bench.write(AP_CSW, 0x2300_0012);
+        bench.write(AP_TAR, 0x7fc);
+        bench.write(AP_DRW, 5);
+        assert_eq!(bench.read(AP_TAR), Answer::Ok(0x400));
+    }
+
+    #[test]
+    fn narrow_data_stays_in_its_lanes() {
+        let mut bench = Bench::powered();
+        bench.write(AP_CSW, 0x2300_0010);
+        bench.write(AP_TAR, 0x101);
+        bench.write(AP_DRW, 0x4433_2211);
+        bench.write(AP_DRW, 0x4433_2211);
+        assert_eq!(bench.memory.0[0x100..0x104], [0, 0x22, 0x33, 0]);
+        bench.write(AP_CSW, 0x2300_0001);
+        bench.write(AP_TAR, 0x102);
+        assert_eq!(bench.read(AP_DRW), Answer::Ok(0x0033_0000));
+        assert_eq!(bench.read(AP_TAR), Answer::Ok(0x102), "no increment");
+    }
+
+    #[test]
+    fn packed_transfers_are_not_offered() {
+        let mut bench = Bench::powered();
+        bench.write(AP_CSW, 0x2300_0020);
+        assert_eq!(bench.read(AP_CSW), Answer::Ok(0x2300_0040));
+    }
+
+    #[test]
+    fn a_bus_error_sticks_until_it_is_cleared() {
+        let mut bench = Bench::powered();
+        bench.write(AP_CSW, 0x2300_0012);
+        bench.write(AP_TAR, 0x8000_0000);
+        assert_eq!(
+            bench.write(AP_DRW, 1),
+            Answer::Ok(0),
+            "the error shows later"
+        );
+        assert_eq!(bench.dp_read(DP_RDBUFF), Answer::Fault);
+        assert_eq!(bench.go(true, true, 0, 0), Answer::Fault);
+        assert_eq!(bench.dp_read(0), Answer::Ok(DPIDR));
+        assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(0xf000_0020));
+        bench.dp_write(DP_ABORT, 4);
+        assert_eq!(bench.read(AP_TAR), Answer::Ok(0x8000_0000));
+    }
+
+    #[test]
+    fn banked_registers_reach_four_words() {
+        let mut bench = Bench::powered();
+        bench.write(AP_TAR, 0x204);
+        bench.write(0x1c, 9);
+        assert_eq!(bench.memory.0[0x20c], 9);
+        assert_eq!(bench.read(0x1c), Answer::Ok(9));
+    }
+
+    #[test]
+    fn other_access_ports_are_empty() {
+        let mut bench = Bench::powered();
+        bench.dp_write(DP_SELECT, 0x0100_00f0);
+        bench.go(true, true, 0xc, 0);
+        assert_eq!(bench.dp_read(DP_RDBUFF), Answer::Ok(0));
+    }
+}

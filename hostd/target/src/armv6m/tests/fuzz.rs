@@ -1,0 +1,61 @@
+//! The core takes any instruction stream, register contents and private register writes without a panic,
+//! and always gets on or stops with a reason.
+
+use super::*;
+use crate::cpu::DebugControls;
+
+/// Runs `count` cycles of a program made of random half words.
+fn run_random(seed: u64, cycles: u64) {
+    let mut random = Random(seed | 1);
+    let mut core = core(&[]);
+    for byte in &mut core.bus.ram {
+        *byte = crate::word::low_byte(random.next());
+    }
+    for byte in &mut core.bus.table[8..] {
+        *byte = crate::word::low_byte(random.next());
+    }
+    for vector in (8..0x100).step_by(4) {
+        let target = (RAM + random.below(0x1_0000)) | 1;
+        core.bus.store(0, vector, Width::Word, target).unwrap();
+    }
+    core.set_debug(DebugControls {
+        enabled: random.below(2) == 1,
+        ..DebugControls::default()
+    });
+    let mut until = 0;
+    while until < cycles {
+        for number in 0..21 {
+            let value = match random.below(4) {
+                0 => RAM + random.below(0x1_0000),
+                1 => 0xe000_e000 + random.below(0x1000),
+                2 => random.below(64),
+                _ => random.next(),
+            };
+            core.set_register(number, value);
+        }
+        core.set_register(16, random.next() | 1 << 24);
+        core.set_register(15, RAM + random.below(0x1_0000));
+        core.bus.lines = random.next() & random.next() & random.next();
+        let address = 0xe000_e000 | random.next() & 0xffc;
+        core.store(address, Width::Word, random.next()).unwrap();
+        until = core.cycles() + 200;
+        for _ in 0..20 {
+            if core.run(until) == Stop::Deadline {
+                break;
+            }
+            if core.is_locked_up() {
+                core.reset();
+            }
+            core.set_register(15, RAM + random.below(0x1_0000));
+        }
+        let late = core.cycles().saturating_sub(until);
+        assert!(late <= 100, "an instruction has a limited duration");
+    }
+}
+
+#[test]
+fn no_instruction_stream_panics() {
+    for seed in 1..=20 {
+        run_random(seed, 20_000);
+    }
+}

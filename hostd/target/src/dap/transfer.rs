@@ -1,0 +1,210 @@
+//! `DAP_Transfer` and `DAP_TransferBlock`: many register accesses in one packet.
+//!
+//! The access port answers a read with what the one before it found. The probe hides that: it reads on and
+//! hands the host each value where it asked for it, and after a write it looks whether it succeeded.
+
+use super::{Fields, Link, Probe};
+use crate::swd::{Answer, Request};
+
+/// Bits of a request byte.
+const AP: u8 = 1;
+const READ: u8 = 1 << 1;
+const VALUE_MATCH: u8 = 1 << 4;
+const MATCH_MASK: u8 = 1 << 4;
+
+/// Added to the acknowledgement when a value did not come up to what was asked for.
+const MISMATCH: u8 = 1 << 4;
+
+const READ_BUFFER: Request = Request {
+    is_ap: false,
+    is_read: true,
+    address: 0xc,
+};
+
+fn request(byte: u8) -> Request {
+    Request {
+        is_ap: byte & AP != 0,
+        is_read: byte & READ != 0,
+        address: byte & 0xc,
+    }
+}
+
+/// Progress of one packet.
+#[derive(Debug, Default)]
+struct Run {
+    /// The acknowledgement of the last transfer; zero until there was one.
+    acknowledge: u8,
+    done: u16,
+    data: Vec<u8>,
+}
+
+impl Run {
+    /// Notes an answer; the data of a good one.
+    fn note(&mut self, answer: Answer) -> Option<u32> {
+        self.acknowledge = answer.bits();
+        match answer {
+            Answer::Ok(data) => Some(data),
+            _ => None,
+        }
+    }
+}
+
+impl Probe {
+    pub(super) fn transfer(
+        &mut self,
+        link: &mut Link<'_>,
+        fields: &mut Fields<'_>,
+        response: &mut Vec<u8>,
+    ) {
+        let _index = fields.byte();
+        let count = fields.byte().unwrap_or(0);
+        // Command, count, acknowledgement.
+        let room = self.packet_bytes - 3;
+        let mut run = Run::default();
+        for _ in 0..count {
+            let Some(byte) = fields.byte() else { break };
+            if run.data.len() + 4 > room && byte & READ != 0 {
+                break;
+            }
+            let value = if byte & READ == 0 || byte & VALUE_MATCH != 0 {
+                match fields.word() {
+                    Some(word) => word,
+                    None => break,
+                }
+            } else {
+                0
+            };
+            if self.one_transfer(link, &mut run, byte, value).is_none() {
+                break;
+            }
+            run.done += 1;
+            if run.acknowledge & MISMATCH != 0 {
+                break;
+            }
+        }
+        response.push(u8::try_from(run.done).unwrap_or(u8::MAX));
+        response.push(run.acknowledge);
+        response.extend(run.data);
+    }
+
+    fn one_transfer(
+        &mut self,
+        link: &mut Link<'_>,
+        run: &mut Run,
+        byte: u8,
+        value: u32,
+    ) -> Option<()> {
+        match (byte & READ != 0, byte & VALUE_MATCH != 0) {
+            (true, false) => {
+                let data = self.read(link, run, request(byte))?;
+                run.data.extend(data.to_le_bytes());
+            }
+            (true, true) => self.wait_for(link, run, request(byte), value)?,
+            (false, _) if byte & MATCH_MASK != 0 => {
+                self.match_mask = value;
+                run.acknowledge = Answer::Ok(0).bits();
+            }
+            (false, _) => {
+                run.note(self.exchange(link, request(byte), value))?;
+                if byte & AP != 0 {
+                    // Whether the write reached its goal shows with the next access.
+                    run.note(self.exchange(link, READ_BUFFER, 0))?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// One read, with the result of a posted one fetched.
+    fn read(&self, link: &mut Link<'_>, run: &mut Run, request: Request) -> Option<u32> {
+        let data = run.note(self.exchange(link, request, 0))?;
+        if !request.is_ap {
+            return Some(data);
+        }
+        run.note(self.exchange(link, READ_BUFFER, 0))
+    }
+
+    /// Reads until the masked value is the wanted one, as often as the host has allowed.
+    fn wait_for(
+        &self,
+        link: &mut Link<'_>,
+        run: &mut Run,
+        request: Request,
+        wanted: u32,
+    ) -> Option<()> {
+        for _ in 0..=self.configuration.match_retries {
+            let data = self.read(link, run, request)?;
+            if data & self.match_mask == wanted {
+                return Some(());
+            }
+        }
+        run.acknowledge |= MISMATCH;
+        Some(())
+    }
+
+    pub(super) fn transfer_block(
+        &mut self,
+        link: &mut Link<'_>,
+        fields: &mut Fields<'_>,
+        response: &mut Vec<u8>,
+    ) {
+        let _index = fields.byte();
+        let count = fields.half().unwrap_or(0);
+        let mut run = Run::default();
+        if let Some(byte) = fields.byte() {
+            if byte & READ != 0 {
+                // Command, count, acknowledgement.
+                let room = (self.packet_bytes - 4) / 4;
+                let count = usize::from(count).min(room);
+                self.read_block(link, &mut run, request(byte), count);
+            } else {
+                self.write_block(link, &mut run, request(byte), count, fields);
+            }
+        }
+        response.extend(run.done.to_le_bytes());
+        response.push(run.acknowledge);
+        response.extend(run.data);
+    }
+
+    /// Reads a register again and again. Posted reads overlap: each access fetches what the one before found.
+    fn read_block(&self, link: &mut Link<'_>, run: &mut Run, request: Request, count: usize) {
+        if count == 0 {
+            return;
+        }
+        if request.is_ap && run.note(self.exchange(link, request, 0)).is_none() {
+            return;
+        }
+        for place in 1..=count {
+            let next = if request.is_ap && place == count {
+                READ_BUFFER
+            } else {
+                request
+            };
+            let Some(data) = run.note(self.exchange(link, next, 0)) else {
+                return;
+            };
+            run.data.extend(data.to_le_bytes());
+            run.done += 1;
+        }
+    }
+
+    fn write_block(
+        &self,
+        link: &mut Link<'_>,
+        run: &mut Run,
+        request: Request,
+        count: u16,
+        fields: &mut Fields<'_>,
+    ) {
+        for _ in 0..count {
+            let Some(word) = fields.word() else { return };
+            if run.note(self.exchange(link, request, word)).is_none() {
+                return;
+            }
+            run.done += 1;
+        }
+        if request.is_ap && run.done > 0 {
+            run.note(self.exchange(link, READ_BUFFER, 0));
+        }
+    }
+}

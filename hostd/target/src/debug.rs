@@ -1,0 +1,346 @@
+//! The debug unit of a Cortex-M0 as an access port sees it: halting, stepping, core registers, breakpoints,
+//! vector catch, and the tables by which tools find all this.
+//!
+//! Details that real tools rely on: entering debug state for any reason sets C_HALT and clears S_LOCKUP;
+//! S_RESET_ST and S_RETIRE_ST are cleared by reading; the program counter stands at a BKPT, not behind it.
+
+use crate::bus::{BusFault, Width};
+use crate::cpu::{Cpu, DebugControls, Stop};
+use crate::word::{bit, low_byte};
+
+const DFSR: u32 = 0xe000_ed30;
+const DHCSR: u32 = 0xe000_edf0;
+const DCRSR: u32 = 0xe000_edf4;
+const DCRDR: u32 = 0xe000_edf8;
+const DEMCR: u32 = 0xe000_edfc;
+const DWT_CTRL: u32 = 0xe000_1000;
+const DWT_PCSR: u32 = 0xe000_101c;
+const BP_CTRL: u32 = 0xe000_2000;
+const BP_COMP: u32 = 0xe000_2008;
+const AIRCR: u32 = 0xe000_ed0c;
+
+const DHCSR_KEY: u32 = 0xa05f;
+const AIRCR_KEY: u32 = 0x05fa;
+
+const C_DEBUGEN: u32 = 1;
+const C_HALT: u32 = 2;
+const C_STEP: u32 = 4;
+const C_MASKINTS: u32 = 8;
+const CONTROLS: u32 = C_DEBUGEN | C_HALT | C_STEP | C_MASKINTS;
+const S_REGRDY: u32 = 1 << 16;
+
+/// Reasons for halting, as bits of DFSR.
+const HALTED: u32 = 1;
+const BKPT: u32 = 2;
+const VCATCH: u32 = 8;
+
+const VC_CORERESET: u32 = 0;
+const VC_HARDERR: u32 = 10;
+const DEMCR_MASK: u32 = 1 << 24 | 1 << VC_HARDERR | 1 << VC_CORERESET;
+
+const COMPARATOR_COUNT: u32 = 4;
+const COMPARATORS: usize = COMPARATOR_COUNT as usize;
+const COMPARATOR_MASK: u32 = 0xdfff_fffd;
+
+const REGISTER_WRITE: u32 = 16;
+
+/// Blocks of identification registers: address of the last 48 bytes, part number, class, designer.
+struct Identity {
+    page: u32,
+    part: u32,
+    class: u32,
+    designer: Designer,
+}
+
+#[derive(Clone, Copy)]
+enum Designer {
+    Arm,
+    St,
+}
+
+const SCS_PAGE: u32 = 0xe000_e000;
+const ROM_TABLE: u32 = 0xe00f_f000;
+
+const IDENTITIES: [Identity; 3] = [
+    Identity {
+        page: SCS_PAGE,
+        part: 0x008,
+        class: 0xe,
+        designer: Designer::Arm,
+    },
+    Identity {
+        page: 0xe000_1000,
+        part: 0x00a,
+        class: 0xe,
+        designer: Designer::Arm,
+    },
+    Identity {
+        page: 0xe000_2000,
+        part: 0x00b,
+        class: 0xe,
+        designer: Designer::Arm,
+    },
+];
+
+/// Entries of the ROM table: system control space, DWT, breakpoint unit.
+const ROM_ENTRIES: [u32; 4] = [0xfff0_f003, 0xfff0_2003, 0xfff0_3003, 0];
+
+/// What a write to the debug unit asks of the target beyond the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Nothing,
+    Reset,
+    /// Execute one instruction, then halt.
+    Step,
+}
+
+/// State of the debug unit.
+#[derive(Debug)]
+pub(crate) struct Debug {
+    control: u32,
+    is_halted: bool,
+    was_reset: bool,
+    has_retired: bool,
+    fault_status: u32,
+    transfer: u32,
+    monitor: u32,
+    breakpoints_enabled: bool,
+    comparators: [u32; COMPARATORS],
+}
+
+impl Default for Debug {
+    fn default() -> Self {
+        Self {
+            control: 0,
+            is_halted: false,
+            was_reset: true,
+            has_retired: false,
+            fault_status: 0,
+            transfer: 0,
+            monitor: 0,
+            breakpoints_enabled: false,
+            comparators: [0; COMPARATORS],
+        }
+    }
+}
+
+impl Debug {
+    pub(crate) fn is_halted(&self) -> bool {
+        self.is_halted
+    }
+
+    /// The core has executed something.
+    pub(crate) fn note_progress(&mut self) {
+        self.has_retired = true;
+    }
+
+    pub(crate) fn enter_reset(&mut self) {
+        self.was_reset = true;
+        self.is_halted = false;
+        self.control &= !(C_HALT | C_STEP);
+    }
+
+    /// The core starts; a debugger may catch it before its first instruction.
+    pub(crate) fn leave_reset<C: Cpu>(&mut self, core: &mut C) {
+        self.apply(core);
+        if self.control & C_DEBUGEN != 0 && bit(self.monitor, VC_CORERESET) {
+            self.halt(core, VCATCH);
+        }
+    }
+
+    /// Halts a core that stopped by itself.
+    pub(crate) fn halt_for<C: Cpu>(&mut self, stop: Stop, core: &mut C) {
+        let reason = match stop {
+            Stop::Breakpoint => BKPT,
+            Stop::VectorCatch => VCATCH,
+            _ => HALTED,
+        };
+        self.halt(core, reason);
+    }
+
+    fn halt<C: Cpu>(&mut self, core: &mut C, reason: u32) {
+        self.is_halted = true;
+        self.control |= C_HALT;
+        self.fault_status |= reason;
+        core.wake();
+    }
+
+    /// Tells the core what the registers say.
+    fn apply<C: Cpu>(&self, core: &mut C) {
+        let enabled = self.control & C_DEBUGEN != 0;
+        core.set_debug(DebugControls {
+            enabled,
+            mask_interrupts: enabled && self.control & C_MASKINTS != 0,
+            catch_hard_fault: enabled && bit(self.monitor, VC_HARDERR),
+            breakpoints: if enabled {
+                self.breakpoints()
+            } else {
+                Vec::new()
+            },
+        });
+    }
+
+    /// Addresses of the comparators: bits 31 and 30 choose the half words of the word in bits 28 to 2.
+    fn breakpoints(&self) -> Vec<u32> {
+        let used = self.comparators.iter().filter(|value| bit(**value, 0));
+        let used = used.filter(|_| self.breakpoints_enabled);
+        let mut addresses = Vec::new();
+        for comparator in used {
+            let word = comparator & 0x1fff_fffc;
+            if bit(*comparator, 30) {
+                addresses.push(word);
+            }
+            if bit(*comparator, 31) {
+                addresses.push(word | 2);
+            }
+        }
+        addresses
+    }
+
+    /// Reads a word of the private region through the access port.
+    pub(crate) fn read<C: Cpu>(&mut self, core: &mut C, address: u32) -> Result<u32, BusFault> {
+        Ok(match address {
+            DHCSR => self.status(core),
+            DCRDR => self.transfer,
+            DEMCR => self.monitor,
+            DFSR => self.fault_status,
+            // One watchpoint comparator would be 1 << 28; there is none.
+            DWT_CTRL => 0,
+            DWT_PCSR if self.is_halted => u32::MAX,
+            DWT_PCSR => core.register(15),
+            BP_CTRL => COMPARATOR_COUNT << 4 | u32::from(self.breakpoints_enabled),
+            BP_COMP..=0xe000_2014 => self.comparators[((address - BP_COMP) / 4) as usize],
+            ROM_TABLE..=0xe00f_f00c => ROM_ENTRIES[((address - ROM_TABLE) / 4) as usize],
+            // System memory is on the same bus.
+            0xe00f_ffcc => 1,
+            _ => match identification(core, address) {
+                Some(value) => value,
+                None => core.load(address, Width::Word)?,
+            },
+        })
+    }
+
+    fn status<C: Cpu>(&mut self, core: &C) -> u32 {
+        let is_locked_up = core.is_locked_up() && !self.is_halted;
+        self.control
+            | S_REGRDY
+            | u32::from(self.is_halted) << 17
+            | u32::from(core.is_sleeping()) << 18
+            | u32::from(is_locked_up) << 19
+            | u32::from(std::mem::take(&mut self.has_retired)) << 24
+            | u32::from(std::mem::take(&mut self.was_reset)) << 25
+    }
+
+    /// Writes a word of the private region through the access port.
+    pub(crate) fn write<C: Cpu>(
+        &mut self,
+        core: &mut C,
+        address: u32,
+        value: u32,
+    ) -> Result<Request, BusFault> {
+        match address {
+            DHCSR if value >> 16 == DHCSR_KEY => return Ok(self.write_control(core, value)),
+            DHCSR => {}
+            DCRSR => {
+                let number = low_byte(value & 0x1f);
+                if bit(value, REGISTER_WRITE) {
+                    core.set_register(number, self.transfer);
+                } else {
+                    self.transfer = core.register(number);
+                }
+            }
+            DCRDR => self.transfer = value,
+            DEMCR => {
+                self.monitor = value & DEMCR_MASK;
+                self.apply(core);
+            }
+            DFSR => self.fault_status &= !value,
+            BP_CTRL => {
+                // Bit 1 is the key.
+                if bit(value, 1) {
+                    self.breakpoints_enabled = bit(value, 0);
+                    self.apply(core);
+                }
+            }
+            BP_COMP..=0xe000_2014 => {
+                self.comparators[((address - BP_COMP) / 4) as usize] = value & COMPARATOR_MASK;
+                self.apply(core);
+            }
+            AIRCR => {
+                if value >> 16 == AIRCR_KEY && bit(value, 2) {
+                    return Ok(Request::Reset);
+                }
+            }
+            _ => core.store(address, Width::Word, value)?,
+        }
+        Ok(Request::Nothing)
+    }
+
+    fn write_control<C: Cpu>(&mut self, core: &mut C, value: u32) -> Request {
+        self.control = value & CONTROLS;
+        if value & C_DEBUGEN == 0 {
+            self.control = 0;
+            self.is_halted = false;
+            self.apply(core);
+            return Request::Nothing;
+        }
+        self.apply(core);
+        if value & C_HALT != 0 {
+            if !self.is_halted {
+                self.halt(core, HALTED);
+            }
+            return Request::Nothing;
+        }
+        let steps = self.is_halted && value & C_STEP != 0;
+        self.is_halted = false;
+        if steps {
+            Request::Step
+        } else {
+            Request::Nothing
+        }
+    }
+
+    /// A step has been made.
+    pub(crate) fn halt_after_step<C: Cpu>(&mut self, stop: Stop, core: &mut C) {
+        match stop {
+            Stop::Breakpoint | Stop::VectorCatch => self.halt_for(stop, core),
+            _ => self.halt(core, HALTED),
+        }
+    }
+}
+
+/// Peripheral and component identification at the ends of the pages.
+fn identification<C: Cpu>(core: &mut C, address: u32) -> Option<u32> {
+    let page = address & !0xfff;
+    let identity = if page == ROM_TABLE {
+        // The table carries the chip's own identity: the device number of its IDCODE.
+        let id_code = core.load(0x4001_5800, Width::Word).unwrap_or(0);
+        Identity {
+            page,
+            part: id_code & 0xfff,
+            class: 1,
+            designer: Designer::St,
+        }
+    } else {
+        IDENTITIES
+            .into_iter()
+            .find(|identity| identity.page == page)?
+    };
+    // JEP106: continuation count, identity.
+    let (bank, code) = match identity.designer {
+        Designer::Arm => (4, 0x3b),
+        Designer::St => (0, 0x20),
+    };
+    Some(match address & 0xfff {
+        0xfd0 => bank,
+        0xfe0 => identity.part & 0xff,
+        0xfe4 => (code & 0xf) << 4 | identity.part >> 8,
+        0xfe8 => 8 | code >> 4,
+        0xfd4 | 0xfd8 | 0xfdc | 0xfec => 0,
+        0xff0 => 0x0d,
+        0xff4 => identity.class << 4,
+        0xff8 => 0x05,
+        0xffc => 0xb1,
+        _ => return None,
+    })
+}

@@ -1,0 +1,114 @@
+//! Pins as the outside sees them.
+
+/// A port of general-purpose pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Port {
+    /// PA0 to PA15.
+    A,
+    /// PB0 to PB15.
+    B,
+    /// PC0 to PC15.
+    C,
+    /// PD0 to PD15.
+    D,
+    /// PF0 to PF15.
+    F,
+}
+
+impl Port {
+    /// Place of the port in the register map: 0 for A up to 5 for F.
+    pub(super) const fn place(self) -> u32 {
+        match self {
+            Self::A => 0,
+            Self::B => 1,
+            Self::C => 2,
+            Self::D => 3,
+            Self::F => 5,
+        }
+    }
+
+    pub(super) const fn at_place(place: u32) -> Option<Self> {
+        match place {
+            0 => Some(Self::A),
+            1 => Some(Self::B),
+            2 => Some(Self::C),
+            3 => Some(Self::D),
+            5 => Some(Self::F),
+            _ => None,
+        }
+    }
+}
+
+/// One pin of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pin {
+    /// Its port.
+    pub port: Port,
+    /// Its number in the port, 0 to 15.
+    pub number: u8,
+}
+
+impl Pin {
+    /// A pin; of the number only the low four bits count.
+    #[must_use]
+    pub const fn new(port: Port, number: u8) -> Self {
+        Self {
+            port,
+            number: number & 15,
+        }
+    }
+}
+
+/// What the chip does to a pin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drive {
+    /// Nothing: an input, analog, or an open drain that is off.
+    #[default]
+    Float,
+    /// A weak pull-up of about 40 kΩ.
+    PullUp,
+    /// A weak pull-down of about 40 kΩ.
+    PullDown,
+    /// Driven low.
+    Low,
+    /// Driven high.
+    High,
+}
+
+/// What the outside does to a pin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// Nothing is connected or drives.
+    #[default]
+    Open,
+    /// Pulled or driven low.
+    Low,
+    /// Pulled or driven high.
+    High,
+}
+
+impl Drive {
+    /// What the chip reads at a pin: its own drivers win over the outside, the outside over weak pulls. An
+    /// open pin reads low.
+    #[must_use]
+    pub const fn reads(self, outside: Level) -> bool {
+        match (self, outside) {
+            (Self::High, _) => true,
+            (Self::Low, _) => false,
+            (_, Level::High) => true,
+            (_, Level::Low) => false,
+            (drive, Level::Open) => matches!(drive, Self::PullUp),
+        }
+    }
+}
+
+/// A change of what the chip does to a pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinChange {
+    /// When, in nanoseconds since the target was made.
+    pub at_ns: u64,
+    /// Which pin.
+    pub pin: Pin,
+    /// What the chip does to it from then on.
+    pub drive: Drive,
+}

@@ -1,0 +1,272 @@
+//! A microcontroller on a board: power, reset, time, pins, and the debugger's way in.
+
+mod debugger;
+mod inputs;
+mod load;
+
+use crate::adi::DebugPort;
+use crate::armv6m::Core;
+use crate::bus::{Bus, NEVER};
+use crate::cpu::{Cpu, Stop};
+use crate::debug::Debug;
+use crate::stm32f0::{Part, PinChange, ResetCause, SentWord, Stm32f0};
+use crate::swd::Wire;
+pub use inputs::{INPUTS_MAX, InputChange, Inputs};
+pub use load::Load;
+
+/// Current while executing: so much, and so much more per megahertz (data sheet, code from flash).
+const RUN_MA: f64 = 1.0;
+const RUN_MA_PER_MHZ: f64 = 0.44;
+/// Current while sleeping.
+const SLEEP_MA: f64 = 0.5;
+const SLEEP_MA_PER_MHZ: f64 = 0.08;
+/// Current while held in reset.
+const RESET_MA: f64 = 0.8;
+
+/// What is around the chip. It is called in the order of time, while the core waits.
+pub trait Board {
+    /// The chip does something else to a pin. What follows from it goes into `inputs`, at the same instant
+    /// or later.
+    fn pin_changed(&mut self, change: PinChange, inputs: &mut Inputs);
+
+    /// USART1 began to send a word. Its bits are pin changes too.
+    fn word_sent(&mut self, _word: SentWord) {}
+}
+
+/// A board without anything on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BareBoard;
+
+impl Board for BareBoard {
+    fn pin_changed(&mut self, _change: PinChange, _inputs: &mut Inputs) {}
+}
+
+/// When a target will next do something by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// It executes code.
+    Busy,
+    /// Nothing before this instant, in nanoseconds since the target was made.
+    At(u64),
+    /// Nothing, unless the outside does something.
+    Idle,
+}
+
+/// A simulated microcontroller.
+#[derive(Debug)]
+pub struct Target {
+    core: Core<Stm32f0>,
+    debug: Debug,
+    port: DebugPort,
+    wire: Wire,
+    inputs: Inputs,
+    is_powered: bool,
+    /// The reset pin is held low.
+    is_held: bool,
+    /// Time spent executing and sleeping since the last look, in nanoseconds.
+    load: Load,
+}
+
+impl Target {
+    /// A new part, without power.
+    #[must_use]
+    pub fn new(part: Part) -> Self {
+        Self {
+            core: Core::new(Stm32f0::new(part)),
+            debug: Debug::default(),
+            port: DebugPort::default(),
+            wire: Wire::default(),
+            inputs: Inputs::default(),
+            is_powered: false,
+            is_held: false,
+            load: Load::default(),
+        }
+    }
+
+    /// The chip around the core: part, flash contents, protection.
+    pub fn chip(&mut self) -> &mut Stm32f0 {
+        &mut self.core.bus
+    }
+
+    /// The present, in nanoseconds since the target was made.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.core.bus.clock().ns(self.core.cycles())
+    }
+
+    /// What the outside will do to the pins.
+    pub fn inputs(&mut self) -> &mut Inputs {
+        &mut self.inputs
+    }
+
+    /// Whether the supply is on.
+    #[must_use]
+    pub fn is_powered(&self) -> bool {
+        self.is_powered
+    }
+
+    /// Whether the core executes or sleeps, as opposed to standing still without power, in reset or halted
+    /// by a debugger.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.is_powered && !self.is_held && !self.debug.is_halted()
+    }
+
+    /// Switches the supply, now. Off, memory forgets and the debug port too.
+    pub fn set_power(&mut self, on: bool, board: &mut dyn Board) {
+        if on == self.is_powered {
+            return;
+        }
+        self.is_powered = on;
+        let now_ns = self.now_ns();
+        let cycles = self.core.cycles();
+        self.core.bus.clock_mut().restart(cycles, now_ns);
+        if on {
+            self.debug = Debug::default();
+            self.port = DebugPort::default();
+            self.wire = Wire::default();
+            self.reset(ResetCause::Power);
+        } else {
+            self.core.bus.release_pins(cycles);
+            self.core.bus.scramble_sram();
+        }
+        self.flush(board);
+    }
+
+    /// Pulls the reset pin low or lets it go, now. The debug port goes on working.
+    pub fn set_reset_pin(&mut self, low: bool, board: &mut dyn Board) {
+        let is_pressed = low && !self.is_held;
+        self.is_held = low;
+        if self.is_powered && is_pressed {
+            self.reset(ResetCause::Pin);
+        } else if self.is_powered && !low {
+            self.debug.leave_reset(&mut self.core);
+        }
+        self.flush(board);
+    }
+
+    /// Resets core and peripherals.
+    pub(crate) fn reset(&mut self, cause: ResetCause) {
+        let now = self.core.cycles();
+        self.core.bus.reset(now, cause);
+        self.core.reset();
+        self.debug.enter_reset();
+        if !self.is_held {
+            self.debug.leave_reset(&mut self.core);
+        }
+    }
+
+    /// Lets time pass up to an instant. Pin changes go to the board as they happen, and what the board
+    /// answers counts for the instructions that follow. Does nothing for an instant that is past.
+    pub fn run_until(&mut self, until_ns: u64, board: &mut dyn Board) {
+        loop {
+            self.flush(board);
+            let now_ns = self.now_ns();
+            while let Some(input) = self.inputs.take(now_ns) {
+                let now = self.core.cycles();
+                self.core.bus.advance(now);
+                self.core.bus.set_outside(now, input.pin, input.level);
+            }
+            if now_ns >= until_ns {
+                return;
+            }
+            let slice_ns = until_ns.min(self.inputs.next_at());
+            self.run_slice(slice_ns);
+        }
+    }
+
+    /// Runs to an instant or to the next thing that must be looked at.
+    fn run_slice(&mut self, until_ns: u64) {
+        let from_ns = self.now_ns();
+        let until = self
+            .core
+            .bus
+            .clock()
+            .cycle(until_ns)
+            .max(self.core.cycles() + 1);
+        let slept_before = self.core.slept();
+        if self.is_running() {
+            let stop = self.core.run(until);
+            self.debug.note_progress();
+            match stop {
+                Stop::Deadline | Stop::Output | Stop::Lockup => {}
+                Stop::Breakpoint | Stop::VectorCatch => self.debug.halt_for(stop, &mut self.core),
+                Stop::ResetRequest => self.reset(ResetCause::Software),
+            }
+            if self.core.bus.takes_option_launch() {
+                self.reset(ResetCause::OptionLoader);
+            }
+        } else {
+            self.core.idle(until);
+        }
+        let passed_ns = self.now_ns() - from_ns;
+        let slept_ns = self
+            .core
+            .bus
+            .clock()
+            .duration_ns(self.core.slept() - slept_before);
+        self.load
+            .add(slept_ns.min(passed_ns), self.current_ma(false));
+        self.load
+            .add(passed_ns.saturating_sub(slept_ns), self.current_ma(true));
+    }
+
+    /// Hands what has happened at the pins to the board.
+    fn flush(&mut self, board: &mut dyn Board) {
+        for word in self.core.bus.take_sent() {
+            board.word_sent(word);
+        }
+        while let Some(change) = self.core.bus.take_change() {
+            board.pin_changed(change, &mut self.inputs);
+        }
+    }
+
+    fn current_ma(&self, is_awake: bool) -> f64 {
+        if !self.is_powered {
+            return 0.0;
+        }
+        if self.is_held {
+            return RESET_MA;
+        }
+        let mhz = f64::from(self.core.bus.clock().hz()) / 1e6;
+        if is_awake {
+            RUN_MA + RUN_MA_PER_MHZ * mhz
+        } else {
+            SLEEP_MA + SLEEP_MA_PER_MHZ * mhz
+        }
+    }
+
+    /// An estimate of the present supply current of the chip alone, in milliamperes.
+    #[must_use]
+    pub fn current_now_ma(&self) -> f64 {
+        self.current_ma(!self.core.is_sleeping())
+    }
+
+    /// How the time since the last call was spent.
+    pub fn take_load(&mut self) -> Load {
+        std::mem::take(&mut self.load)
+    }
+
+    /// When the target will next do something by itself, so that its owner can sleep till then.
+    #[must_use]
+    pub fn next_activity(&self) -> Activity {
+        let chip = &self.core.bus;
+        let cycle = if !self.is_powered || self.is_held {
+            NEVER
+        } else if self.debug.is_halted() {
+            chip.next_event()
+        } else {
+            self.core.next_activity().min(chip.next_event())
+        };
+        let at_ns = if cycle == NEVER {
+            NEVER
+        } else {
+            chip.clock().ns(cycle)
+        };
+        match at_ns.min(self.inputs.next_at()) {
+            NEVER => Activity::Idle,
+            at_ns if at_ns <= self.now_ns() => Activity::Busy,
+            at_ns => Activity::At(at_ns),
+        }
+    }
+}
