@@ -18,6 +18,7 @@ Commands:
   ci                 everything a change must pass: fmt, tidy, clippy, test, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   tidy               house rules: dependency edges, licences, files, what handlers import
+  docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
 
@@ -38,6 +39,7 @@ pub(crate) enum Task {
     Ci,
     Handlers,
     Tidy,
+    Docs,
     /// One tier of the SDK's suite, or all.
     Clients(Option<String>),
     Bench(String),
@@ -60,7 +62,7 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "bench", "build", "ci", "clients", "handlers", "help", "run", "test", "tidy",
+    "bench", "build", "ci", "clients", "docs", "handlers", "help", "run", "test", "tidy",
 ];
 const FLAGS: &[&str] = &["--help", "--toolchain", "--verbose"];
 
@@ -174,6 +176,7 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "test" => Task::Test,
         "ci" => Task::Ci,
         "handlers" => Task::Handlers,
+        "docs" => Task::Docs,
         "tidy" => Task::Tidy,
         "clients" => Task::Clients(rest.next().cloned()),
         "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),

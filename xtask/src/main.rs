@@ -6,6 +6,7 @@ mod bench;
 mod ci;
 mod clients;
 mod component;
+mod docs;
 mod handlers;
 mod host;
 mod metadata;
@@ -47,6 +48,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Test => test::run(options, test::Profile::Default),
         Task::Ci => ci::run(options),
         Task::Handlers => handlers::build(options),
+        Task::Docs => docs::run(),
         Task::Tidy => tidy::run(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),

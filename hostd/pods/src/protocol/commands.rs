@@ -13,6 +13,7 @@ mod field;
 mod gate;
 mod gps;
 mod identity;
+pub mod markdown;
 mod pins;
 mod power;
 mod reply;

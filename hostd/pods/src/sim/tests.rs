@@ -285,5 +285,6 @@ async fn unplugging_ends_connections_and_keeps_the_instrument() {
     assert_eq!(levels["levels"], 0b100);
 }
 
+mod page;
 mod random;
 mod table;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{GROUPS, Tier, all, find, tier_of};
+use super::{GROUPS, Tier, all, find, markdown, tier_of};
 
 fn object(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -53,4 +53,15 @@ fn what_a_request_changes_is_its_tier() {
     assert_eq!(tier_of(&object(&json!({"cmd": "warp"}))), Tier::Firmware);
     assert_eq!(tier_of(&Map::new()), Tier::Firmware);
     assert!((0..4).all(|number| Tier::from_number(number).unwrap().number() == number));
+}
+
+#[test]
+fn the_page_for_makers_has_the_present_table() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pod-protocol.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let renewed = markdown::renewed(&page).expect("a place for the table");
+    assert!(page == renewed, "run `cargo xtask docs`");
+    for command in all() {
+        assert!(page.contains(&format!("\n#### `{}`\n", command.verb)));
+    }
 }
