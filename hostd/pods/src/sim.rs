@@ -17,6 +17,7 @@ mod adc;
 mod analog;
 mod args;
 mod board;
+mod calibration;
 mod can;
 mod capture;
 mod commands;
@@ -26,9 +27,11 @@ mod current;
 mod dac;
 mod faults;
 mod firmware;
+mod frontend;
 mod generate;
 mod gpio;
 mod image;
+mod limits;
 mod lines;
 mod measure;
 mod noise;
@@ -46,6 +49,7 @@ mod session;
 mod settings;
 mod spi;
 mod status;
+mod stored;
 mod timeline;
 mod trigger;
 mod uart;
@@ -246,6 +250,15 @@ impl SimPod {
     /// be opened; the instrument's state stays.
     pub fn set_plugged(&self, plugged: bool) {
         self.shared.plugged.send_replace(plugged);
+    }
+
+    /// What a voltmeter on the output connector reads now, in volts; 0 when no output is routed.
+    pub fn meter_volts(&self) -> f64 {
+        self.shared.with(|world, now_ns| {
+            let level = world.dac_walk(now_ns).level();
+            let routed = world.switches.at(now_ns).output();
+            routed.map_or(0.0, |path| world.hardware.volts(path, level))
+        })
     }
 
     /// Restarts the firmware: connections end, outputs go off, the LA bank is unselected. Stored

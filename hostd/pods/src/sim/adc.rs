@@ -1,26 +1,19 @@
-//! The analog input: which voltage a sample sees, and the count it becomes.
+//! The analog input: its samples as counts, and the readings made of them.
 
 use serde_json::{Value, json};
 
-use super::analog::{AnalogSource, Input, Switches};
-use super::board::{Board, Fit};
-use super::dac::Output;
-use super::noise::gaussian;
+use super::analog::Input;
+use super::dac::Player;
+use super::frontend::SENSE_OHMS;
 use super::refuse::Refuse;
 use super::world::World;
 use crate::protocol::rates;
 
-/// Noise of the converter, in counts.
-const NOISE_COUNTS: f64 = 1.2;
-
-/// Sense resistor of the 4-20 mA input.
-const SENSE_OHMS: f64 = 249.0;
-
 /// Samples an `adc_read` averages.
-const BURST_SAMPLES: u64 = 16;
+pub(crate) const BURST_SAMPLES: u64 = 16;
 
 /// Divider of that burst: the fastest rate.
-const BURST_DIVIDER: u32 = 60;
+pub(crate) const BURST_DIVIDER: u32 = 60;
 
 /// Counts that burst may span.
 const BURST_SPAN_MAX: u32 = 1024;
@@ -29,71 +22,20 @@ const BURST_SPAN_MAX: u32 = 1024;
 pub(crate) const SETTLE_NS: u64 = 20_000_000;
 
 /// What the ADC sees from an instant on.
+#[derive(Debug, Clone)]
 pub(crate) struct AdcRender {
-    board: Board,
-    seed: u64,
-    ext: AnalogSource,
-    current_in: AnalogSource,
-    switches: Pieces<Switches>,
-    output: Pieces<Output>,
-}
-
-/// Values in force one after the other, walked forward.
-struct Pieces<T> {
-    pieces: Vec<(u64, T)>,
-    at: usize,
-}
-
-impl<T> Pieces<T> {
-    fn at(&mut self, ns: u64) -> &T {
-        while self
-            .pieces
-            .get(self.at + 1)
-            .is_some_and(|(at, _)| *at <= ns)
-        {
-            self.at += 1;
-        }
-        &self.pieces[self.at].1
-    }
+    player: Player,
 }
 
 impl AdcRender {
     /// Takes what happens from `from_ns` to `to_ns`.
     pub(crate) fn new(world: &World, from_ns: u64, to_ns: u64) -> Self {
         Self {
-            board: world.config.board,
-            seed: world.config.seed,
-            ext: world.config.ext.clone(),
-            current_in: world.config.current_in.clone(),
-            switches: Pieces {
-                pieces: world.switches.window(from_ns, to_ns),
-                at: 0,
-            },
-            output: Pieces {
-                pieces: world.dac.output().window(from_ns, to_ns),
-                at: 0,
-            },
+            player: world.player(from_ns, to_ns),
         }
     }
 
-    /// The raw count at an instant; instants must not go back.
-    pub(crate) fn count(&mut self, at_ns: u64) -> u16 {
-        let switches = *self.switches.at(at_ns);
-        let code = self.output.at(at_ns).code(at_ns);
-        let fits = self.board.dac_fits();
-        let volts = match switches.input() {
-            Input::Ext => self.ext.volts(self.seed, at_ns),
-            Input::CurrentIn => self.current_in.volts(!self.seed, at_ns),
-            Input::Cal1 if switches.out_5v_on() => fits.out_5v.code_volts(code),
-            Input::Cal2 if switches.out_12v_on_adc() => fits.out_12v.code_volts(code),
-            Input::Cal1 | Input::Cal2 => 0.0,
-        };
-        let fit = input_fit(self.board, switches.input());
-        let noise = gaussian(self.seed.rotate_left(17), at_ns) * NOISE_COUNTS * fit.b;
-        fit.count(volts + noise)
-    }
-
-    /// Counts of `samples` from the instant `t0_ns` on.
+    /// Counts of `samples` from the instant `t0_ns` on; instants must not go back.
     pub(crate) fn counts(
         &mut self,
         t0_ns: u64,
@@ -101,18 +43,14 @@ impl AdcRender {
         samples: std::ops::Range<u64>,
     ) -> Vec<u16> {
         samples
-            .map(|index| self.count(t0_ns + rates::sample_ns(index, divider)))
+            .map(|index| self.player.count(t0_ns + rates::sample_ns(index, divider)))
             .collect()
     }
 }
 
-fn input_fit(board: Board, input: Input) -> Fit {
-    let fits = board.adc_fits();
-    match input {
-        Input::Ext => fits.ext,
-        Input::Cal1 | Input::CurrentIn => fits.cal1,
-        Input::Cal2 => fits.cal2,
-    }
+/// A count on the line: the circle is cut at its far side, since the front end wraps near 0 V.
+pub(crate) fn unwrapped(count: u16) -> u32 {
+    u32::from(count) + if count < 0x8000 { 0x1_0000 } else { 0 }
 }
 
 /// When the burst of an `adc_read` that started at `from_ns` is complete.
@@ -144,9 +82,12 @@ pub(crate) fn burst(world: &World, path: &'static str, end_ns: u64) -> Result<Va
     let circled = mean.rem_euclid(65_536.0);
     let unwrapped = circled + if circled < 32_768.0 { 65_536.0 } else { 0.0 };
     let input = world.switches.at(end_ns).input();
-    let volts = input_fit(world.config.board, input).volts(unwrapped);
+    let volts = world.input_fit(input).volts(unwrapped);
     let mut reply = json!({"source": path, "mv": whole(volts * 1e3), "count": whole(circled),
         "span": span});
+    if let Some(offset) = world.stored.calibration.offset {
+        reply["offset_mv"] = whole(offset.volts * 1e3).into();
+    }
     if input == Input::CurrentIn {
         reply["ua"] = whole(volts / SENSE_OHMS * 1e6).into();
     }

@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use serde_json::{Value, json};
 
 use super::args::Args;
+use super::frontend::OutputPath;
 use super::noise::gaussian;
 use super::refuse::Refuse;
 
@@ -46,6 +47,8 @@ pub enum Signal {
         /// Centre in volts.
         offset_v: f64,
     },
+    /// A cable from the pod's own voltage output: whichever of the three is routed, or 0 V.
+    Output,
 }
 
 impl AnalogSource {
@@ -57,10 +60,10 @@ impl AnalogSource {
         }
     }
 
-    /// An open 4-20 mA input.
+    /// An open 4-20 mA input: its sense resistor holds it at 0 V.
     pub fn open_current_input() -> Self {
         Self {
-            signal: Signal::Dc { volts: 0.012 },
+            signal: Signal::Dc { volts: 0.0 },
             noise_v: 0.000_2,
         }
     }
@@ -69,6 +72,8 @@ impl AnalogSource {
     pub(crate) fn volts(&self, seed: u64, at_ns: u64) -> f64 {
         let clean = match self.signal {
             Signal::Dc { volts } => volts,
+            // Depends on more than time: whoever knows the output's level adds it.
+            Signal::Output => 0.0,
             Signal::Sine {
                 freq_hz,
                 amplitude_v,
@@ -149,6 +154,16 @@ impl Switches {
             relays if relays & 2 != 0 => Input::Cal2,
             relays if relays & 4 != 0 => Input::CurrentIn,
             _ => Input::Ext,
+        }
+    }
+
+    /// The voltage output on the connector.
+    pub(crate) fn output(self) -> Option<OutputPath> {
+        match (self.mux & 1, (self.mux >> 1) & 3) {
+            (1, 0) => Some(OutputPath::V3),
+            (1, 1) => Some(OutputPath::V5),
+            (1, _) => Some(OutputPath::V12),
+            _ => None,
         }
     }
 

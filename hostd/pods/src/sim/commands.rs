@@ -11,8 +11,8 @@ use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    board, control, current, dac, generate, gpio, image, profile, psram, replay, reset, settings,
-    spi, status,
+    board, calibration, control, current, dac, generate, gpio, image, limits, profile, psram,
+    replay, reset, settings, spi, status,
 };
 use crate::protocol::commands::{self, Gate};
 
@@ -36,6 +36,8 @@ pub(crate) enum Next {
     Profile { end_ns: u64 },
     /// The result of a power profile.
     ReadProfile,
+    /// A measurement that corrects the front end.
+    Calibrate(calibration::Run),
     /// Done; the pod restarts when the reply is out.
     Reboot(Value),
     /// A replay started; the connection's upload no longer needs the capture hardware.
@@ -89,6 +91,11 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
+        "calibrate" => match calibration::calibrate(world, args)? {
+            calibration::Asked::Reply(data) => data,
+            calibration::Asked::Run(run) => return Ok(Next::Calibrate(run)),
+        },
+        "dac_limits" => limits::dac_limits(world, args, now_ns)?,
         "psram_ping" => psram::ping(world, args)?,
         "psram_recover" => return Ok(Next::Reboot(psram::recover())),
         "cloud_status" => settings::cloud_status(),
@@ -125,6 +132,11 @@ fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
     if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
         return Err(Refuse::DcOnly);
     }
+    if command.has_gate(Gate::NoDacLimits) && world.stored.limits.is_some() {
+        return Err(Refuse::LimitsSet {
+            command: verb.to_owned(),
+        });
+    }
     Ok(())
 }
 
@@ -158,8 +170,13 @@ fn cal_switch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, 
 }
 
 fn dac_stop(world: &mut World, now_ns: u64) -> Value {
-    world.dac.stop(now_ns);
-    Value::Null
+    match world.park(now_ns) {
+        Some(parked_mv) => json!({"parked_mv": parked_mv}),
+        None => {
+            world.dac.stop(now_ns);
+            Value::Null
+        }
+    }
 }
 
 fn adc_read(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {

@@ -1,28 +1,41 @@
 //! The control loop: each tick the output moves towards the point of a curve that the input names.
 //!
-//! Like everything the DAC does it is a function of time, evaluated when somebody looks: in closed
-//! form for a fixed input, over the last ticks (older ones no longer matter) for a moving one.
+//! An order says what the loop does; its state is followed tick by tick by whoever looks, through
+//! the real path: the ADC's samples, the routed input, and the output's own settling when it is
+//! looped back.
 
 use std::sync::Arc;
 
-use super::analog::AnalogSource;
-use super::board::Fit;
+use super::frontend::Wires;
 
 mod commands;
+mod map;
 
 pub(crate) use commands::{arm, input, probe};
+use map::InputMap;
 
 /// Entries of the table the input's top bits index.
 const TABLE: usize = 2048;
 
-/// Clock of the ticks.
-const CLOCK_MHZ: u64 = 48;
+/// Clock of the ticks: 48 MHz, a period of 125/6 ns.
+const TICK_NS_OVER: u64 = 125;
+const TICK_NS_UNDER: u64 = 6;
 
 /// Full gain of `k`.
 const GAIN_ONE: f64 = 32_768.0;
 
-/// Ticks looked back for a moving input; what was before has died away at any usual gain.
-const MEMORY_TICKS: u64 = 512;
+/// The ADC runs by itself at its fastest rate; the loop uses its latest sample.
+const ADC_PERIOD_NS: u64 = 2_500;
+
+/// Ticks followed one by one. Of those before, only the output they left counts: even at the
+/// smallest gain less than a thousandth of a step is left after as many.
+const TICKS_FOLLOWED: u64 = 1 << 18;
+
+/// Instants at which ticks that are not followed are searched for an over-range input.
+const TRIP_LOOKS: u64 = 1024;
+
+/// A fixed input's output this near to its end has arrived.
+const ARRIVED_CODES: f64 = 1e-6;
 
 /// What indexes the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,43 +64,45 @@ impl Source {
     }
 }
 
-/// A running loop.
+/// What a loop was told to do.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
-    pub(super) k: u16,
-    pub(super) vmin: u16,
-    pub(super) vmax: u16,
-    pub(super) tick_div: u16,
-    pub(super) table: Arc<[u16]>,
-    pub(super) source: Source,
+    k: u16,
+    vmin: u16,
+    vmax: u16,
+    tick_div: u16,
+    table: Arc<[u16]>,
+    source: Source,
     /// The held input, or where the sweep starts.
-    pub(super) input: u16,
-    pub(super) step: u16,
-    pub(super) start_ns: u64,
-    /// The output at the start.
-    pub(super) from: u16,
-    /// What the ADC sees: the front connector.
-    pub(super) ext: AnalogSource,
-    pub(super) fit: Fit,
-    pub(super) seed: u64,
+    input: u16,
+    step: u16,
+    map: Option<InputMap>,
+    start_ns: u64,
+    /// It had tripped before this order changed its input.
+    tripped: bool,
 }
 
 impl Loop {
-    fn ticks(&self, at_ns: u64) -> u64 {
-        at_ns.saturating_sub(self.start_ns) * CLOCK_MHZ / (1_000 * u64::from(self.tick_div))
+    fn tick_ns(&self, tick: u64) -> u64 {
+        let clocks = tick * u64::from(self.tick_div);
+        self.start_ns + (clocks * TICK_NS_OVER).div_ceil(TICK_NS_UNDER)
     }
 
-    /// What the ADC reads at an instant.
-    pub(crate) fn count(&self, at_ns: u64) -> u16 {
-        self.fit.count(self.ext.volts(self.seed, at_ns))
+    fn ticks_at(&self, at_ns: u64) -> u64 {
+        let elapsed_ns = at_ns.saturating_sub(self.start_ns);
+        elapsed_ns * TICK_NS_UNDER / (TICK_NS_OVER * u64::from(self.tick_div))
     }
 
-    /// What indexes the curve at an instant.
-    pub(crate) fn indexed_by(&self, at_ns: u64) -> u16 {
-        self.input_at(self.ticks(at_ns))
+    fn gain(&self) -> f64 {
+        f64::from(self.k) / GAIN_ONE
     }
 
-    fn input_at(&self, tick: u64) -> u16 {
+    fn clamp(&self, code: f64) -> f64 {
+        code.clamp(f64::from(self.vmin), f64::from(self.vmax))
+    }
+
+    /// What indexes the curve, at a tick and with this ADC count.
+    fn indexed_by(&self, tick: u64, count: u16) -> u16 {
         match self.source {
             Source::Fixed => self.input,
             Source::Sweep => {
@@ -95,57 +110,155 @@ impl Loop {
                 let moved = u16::try_from(moved).expect("masked to 16 bits");
                 self.input.wrapping_add(moved)
             }
-            Source::Adc => {
-                let elapsed_ns = tick * u64::from(self.tick_div) * 1_000 / CLOCK_MHZ;
-                self.count(self.start_ns + elapsed_ns)
-            }
+            Source::Adc => self.map.as_ref().map_or(count, |map| map.input(count)),
         }
     }
 
-    fn target(&self, tick: u64) -> f64 {
-        let entry = usize::from(self.input_at(tick) >> 5);
+    fn target(&self, tick: u64, count: u16) -> f64 {
+        let entry = usize::from(self.indexed_by(tick, count) >> 5);
         f64::from(self.table[entry])
     }
 
-    /// The DAC code at an instant.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "the code is clamped to 16 bits, and powers saturate"
-    )]
-    pub(crate) fn code(&self, at_ns: u64) -> u16 {
-        let gain = f64::from(self.k) / GAIN_ONE;
-        let ticks = self.ticks(at_ns);
-        let (low, high) = (f64::from(self.vmin), f64::from(self.vmax));
-        let start = f64::from(self.from).clamp(low, high);
-        let code = if self.source == Source::Fixed {
-            let target = self.target(0);
-            target + (start - target) * (1.0 - gain).powf(ticks as f64)
-        } else {
-            let first = ticks.saturating_sub(MEMORY_TICKS);
-            let mut code = if first == 0 {
-                start
-            } else {
-                self.target(first)
-            };
-            for tick in first..ticks {
-                code = (code + (self.target(tick) - code) * gain).clamp(low, high);
-            }
-            code
-        };
-        code.round().clamp(low, high) as u16
+    fn trips(&self, count: u16) -> bool {
+        self.source == Source::Adc && self.map.as_ref().is_some_and(|map| map.trips(count))
     }
 }
 
-/// Spreads a curve over the table: entry j is point ⌊j · N / 2048⌋.
-fn table(points: &[u16]) -> Arc<[u16]> {
+/// A running loop.
+#[derive(Debug, Clone)]
+pub(crate) struct LoopState {
+    order: Loop,
+    /// Ticks that are over.
+    ticks: u64,
+    code: f64,
+    /// When the ADC's latest sample was taken, and its count.
+    sampled_ns: Option<u64>,
+    count: u16,
+    tripped: bool,
+}
+
+impl LoopState {
+    /// A loop that takes over with the DAC at `code`.
+    pub(crate) fn new(order: Loop, code: u16) -> Self {
+        let code = order.clamp(f64::from(code));
+        Self {
+            ticks: 0,
+            code,
+            sampled_ns: None,
+            count: 0,
+            tripped: order.tripped,
+            order,
+        }
+    }
+
+    pub(crate) fn order(&self) -> &Loop {
+        &self.order
+    }
+
+    /// Whether the input went over range; the output then stays at its lower end.
+    pub(crate) fn is_tripped(&self) -> bool {
+        self.tripped
+    }
+
+    /// The DAC's code.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to 16 bits by every tick"
+    )]
+    pub(crate) fn code(&self) -> u16 {
+        self.code.round() as u16
+    }
+
+    /// When the next tick is due; never when it can change nothing.
+    pub(crate) fn next_tick_ns(&self) -> Option<u64> {
+        (!self.tripped && !self.has_arrived()).then(|| self.order.tick_ns(self.ticks + 1))
+    }
+
+    fn has_arrived(&self) -> bool {
+        let order = &self.order;
+        order.source == Source::Fixed
+            && (self.code - order.clamp(order.target(0, 0))).abs() < ARRIVED_CODES
+    }
+
+    /// When the sample was taken that a tick uses.
+    pub(crate) fn sample_ns_for(&self, tick_ns: u64) -> u64 {
+        let elapsed_ns = tick_ns - self.order.start_ns;
+        tick_ns - elapsed_ns % ADC_PERIOD_NS
+    }
+
+    /// One tick, with the output at `level` when its sample is taken.
+    pub(crate) fn tick(&mut self, wires: &mut Wires, sampled_ns: u64, level: f64) {
+        if self.order.source == Source::Adc && self.sampled_ns != Some(sampled_ns) {
+            self.sampled_ns = Some(sampled_ns);
+            self.count = wires.count(level, sampled_ns);
+            if self.order.trips(self.count) {
+                self.trip();
+                return;
+            }
+        }
+        let target = self.order.target(self.ticks, self.count);
+        let moved = self.code + (target - self.code) * self.order.gain();
+        self.code = self.order.clamp(moved);
+        self.ticks += 1;
+    }
+
+    fn trip(&mut self) {
+        self.tripped = true;
+        self.code = f64::from(self.order.vmin);
+    }
+
+    /// Skips what lies too far before `to_ns` to be followed.
+    pub(crate) fn skip_to(&mut self, wires: &mut Wires, level: f64, to_ns: u64) {
+        let due = self.order.ticks_at(to_ns).saturating_sub(self.ticks);
+        let skipped = due.saturating_sub(TICKS_FOLLOWED);
+        if skipped == 0 || self.tripped {
+            return;
+        }
+        if self.order.source == Source::Fixed {
+            let target = self.order.target(0, 0);
+            let left = left_after(self.order.gain(), skipped);
+            self.code = self.order.clamp(target + (self.code - target) * left);
+        }
+        let watched = self.order.map.as_ref().is_some_and(InputMap::has_trip);
+        if watched && self.order.source == Source::Adc {
+            for look in 0..TRIP_LOOKS {
+                let tick = self.ticks + skipped * look / TRIP_LOOKS;
+                if self
+                    .order
+                    .trips(wires.count(level, self.order.tick_ns(tick)))
+                {
+                    self.trip();
+                    return;
+                }
+            }
+        }
+        self.ticks += skipped;
+    }
+
+    /// What indexes the curve at an instant at which the ADC shows `count`.
+    pub(crate) fn indexed_by(&self, count: u16, at_ns: u64) -> u16 {
+        self.order.indexed_by(self.order.ticks_at(at_ns), count)
+    }
+}
+
+/// The share of a step that is left after as many ticks.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "of so many ticks nothing is left"
+)]
+fn left_after(gain: f64, ticks: u64) -> f64 {
+    (1.0 - gain).powf(ticks as f64)
+}
+
+/// Spreads a curve over the table: entry j is point ⌊j · N / entries⌋, and the last point beyond.
+fn table(points: &[u16], entries: usize) -> Arc<[u16]> {
     (0..TABLE)
-        .map(|entry| points[entry * points.len() / TABLE])
+        .map(|entry| points[(entry.min(entries - 1)) * points.len() / entries])
         .collect()
 }
 
-/// The table of a pod that never had a curve: the output follows the input.
+/// The curve of a pod that never had one: the output follows the input.
 pub(crate) fn identity() -> Arc<[u16]> {
     (0..=u16::MAX).step_by(32).collect()
 }

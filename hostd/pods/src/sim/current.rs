@@ -25,6 +25,7 @@ pub(crate) fn current_out(
     let Some(ua) = args.int("ua", -UA_MAX..=UA_MAX)? else {
         return Ok(json!({"min_ua": min_ua, "max_ua": max_ua}));
     };
+    world.need_no_limits("current_out")?;
     if ua < whole(LIVE_ZERO_UA) || ua > max_ua {
         return Err(Refuse::CurrentRange { min_ua, max_ua });
     }

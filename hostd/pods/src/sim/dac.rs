@@ -1,15 +1,19 @@
-//! The DAC as a function of time: a held code, or a waveform since an instant. Evaluating it at a
-//! sample's time is all a capture of it takes.
+//! The DAC over time: a held code, a waveform, a loop. Orders are written down with their instants;
+//! a walk along them tells what the output does.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+mod walk;
+
+pub(crate) use walk::{Player, Walk};
+
 use super::args::Args;
-use super::board::Board;
 use super::control::Loop;
+use super::frontend::{OutputPath, Wires};
 use super::refuse::Refuse;
-use super::timeline::Timeline;
+use super::timeline::{Pieces, Timeline};
 use super::world::World;
 
 /// Codes that are played again and again.
@@ -24,25 +28,20 @@ pub(crate) struct Wave {
 #[derive(Debug, Clone)]
 pub(crate) enum Output {
     Hold(u16),
-    Play { wave: Arc<Wave>, start_ns: u64 },
+    /// The code there was before.
+    Freeze,
+    Play {
+        wave: Arc<Wave>,
+        start_ns: u64,
+    },
     Regulate(Box<Loop>),
 }
 
-impl Output {
-    pub(crate) fn code(&self, at_ns: u64) -> u16 {
-        match self {
-            Self::Hold(code) => *code,
-            Self::Regulate(running) => running.code(at_ns),
-            Self::Play { wave, start_ns } => {
-                // Sample times are rounded down to nanoseconds; rounding ticks up undoes that.
-                let elapsed_ns = u128::from(at_ns.saturating_sub(*start_ns));
-                let ticks = (elapsed_ns * 6).div_ceil(125);
-                let step = ticks / u128::from(wave.divider) % wave.codes.len() as u128;
-                let step = usize::try_from(step).expect("less than the length");
-                wave.codes[step]
-            }
-        }
-    }
+/// One order for the output, told from every other by its number.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    number: u64,
+    output: Output,
 }
 
 /// A waveform that starts with the next capture.
@@ -54,24 +53,49 @@ struct Armed {
 
 #[derive(Debug)]
 pub(crate) struct Dac {
-    output: Timeline<Output>,
+    output: Timeline<Piece>,
+    /// Pieces so far.
+    pieces: u64,
+    /// The output as far as nothing can change any more.
+    walk: Walk,
     armed: Option<Armed>,
 }
 
 impl Dac {
     pub(crate) fn new() -> Self {
         Self {
-            output: Timeline::new(Output::Hold(0)),
+            output: Timeline::new(Piece {
+                number: 0,
+                output: Output::Hold(0),
+            }),
+            pieces: 0,
+            walk: Walk::holding(0),
             armed: None,
         }
     }
 
-    pub(crate) fn output(&self) -> &Timeline<Output> {
-        &self.output
+    fn set(&mut self, at_ns: u64, output: Output) {
+        self.pieces += 1;
+        let number = self.pieces;
+        self.output.set(at_ns, Piece { number, output });
     }
 
-    pub(crate) fn prune(&mut self, before_ns: u64) {
-        self.output.prune(before_ns);
+    /// The output from where it is known up to an instant.
+    pub(crate) fn player(&self, wires: impl FnOnce(u64) -> Wires, to_ns: u64) -> Player {
+        let from_ns = self.walk.at_ns();
+        let pieces = Pieces::new(self.output.window(from_ns, to_ns));
+        Player::new(self.walk.clone(), pieces, wires(from_ns))
+    }
+
+    /// Keeps a walk to an instant before which nothing changes, and forgets what led there.
+    pub(crate) fn settle(&mut self, walk: Walk) {
+        self.output.prune(walk.at_ns());
+        self.walk = walk;
+    }
+
+    /// Since when the output is known.
+    pub(crate) fn settled_ns(&self) -> u64 {
+        self.walk.at_ns()
     }
 
     /// At the low end, with nothing armed.
@@ -81,27 +105,25 @@ impl Dac {
 
     pub(crate) fn hold(&mut self, code: u16, now_ns: u64) {
         self.armed = None;
-        self.output.set(now_ns, Output::Hold(code));
+        self.set(now_ns, Output::Hold(code));
     }
 
     /// From now on a control loop sets the level.
-    pub(crate) fn regulate(&mut self, running: Loop, now_ns: u64) {
+    pub(crate) fn regulate(&mut self, order: Loop, now_ns: u64) {
         self.armed = None;
-        let output = Output::Regulate(Box::new(running));
-        self.output.set(now_ns, output);
+        self.set(now_ns, Output::Regulate(Box::new(order)));
     }
 
     /// From `at_ns` on, the level it has there.
     pub(crate) fn freeze(&mut self, at_ns: u64) {
-        let code = self.output.at(at_ns).code(at_ns);
-        self.output.set(at_ns, Output::Hold(code));
+        self.set(at_ns, Output::Freeze);
     }
 
     /// Plays from `at_ns`, for a while or until stopped.
     pub(crate) fn play(&mut self, wave: Arc<Wave>, at_ns: u64, duration_ns: Option<u64>) {
         self.armed = None;
         let start_ns = at_ns;
-        self.output.set(at_ns, Output::Play { wave, start_ns });
+        self.set(at_ns, Output::Play { wave, start_ns });
         if let Some(duration_ns) = duration_ns {
             self.freeze(at_ns.saturating_add(duration_ns));
         }
@@ -158,12 +180,16 @@ pub(crate) fn dac_out(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result
         world.route("off", now_ns)?;
         return Ok(json!({"path": "off", "mv": 0, "code": -1}));
     }
-    let fit = output_fit(world.config.board, path)?;
+    let output = OutputPath::from_name(path).ok_or(BAD_PATH)?;
+    let fit = world.output_fit(output);
+    let code = volts.map(|volts| fit.code(volts));
+    if let Some(code) = code {
+        world.check_codes(code, code)?;
+    }
     let name = world.route(path, now_ns)?;
-    let Some(volts) = volts else {
+    let Some(code) = code else {
         return Ok(json!({"path": name, "mv": 0, "code": -1}));
     };
-    let code = fit.code(volts);
     world.dac.hold(code, now_ns);
     let achieved = fit.code_volts(code);
     Ok(
@@ -172,19 +198,11 @@ pub(crate) fn dac_out(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result
     )
 }
 
-/// The fit of the output that a path names.
-pub(crate) fn output_fit(board: Board, path: &str) -> Result<super::board::Fit, Refuse> {
-    let fits = board.dac_fits();
-    match path.strip_prefix("dac_").unwrap_or(path) {
-        "3v3" => Ok(fits.out_3v3),
-        "5v" => Ok(fits.out_5v),
-        "12v" => Ok(fits.out_12v),
-        _ => Err(Refuse::Bad {
-            field: "path",
-            want: "3v3, 5v, 12v or off",
-        }),
-    }
-}
+/// A path that is no output.
+pub(crate) const BAD_PATH: Refuse = Refuse::Bad {
+    field: "path",
+    want: "3v3, 5v, 12v or off",
+};
 
 #[allow(
     clippy::cast_possible_truncation,

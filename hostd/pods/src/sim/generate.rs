@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::args::Args;
 use super::board::Fit;
-use super::dac::{Wave, output_fit};
+use super::dac::{BAD_PATH, Wave};
+use super::frontend::OutputPath;
 use super::refuse::Refuse;
 use super::world::World;
 use crate::protocol::rates::{self, DAC_CLOCK_HZ, DAC_DIVIDERS};
@@ -105,17 +106,12 @@ impl Range {
             let path = args
                 .text("path")?
                 .ok_or(Refuse::Missing { field: "path" })?;
-            let (name, _) = super::analog::Switches::PARKED
-                .routed(path)
-                .ok_or(Refuse::Bad {
-                    field: "path",
-                    want: "3v3, 5v or 12v",
-                })?;
+            let output = OutputPath::from_name(path).ok_or(BAD_PATH)?;
             let range = Self {
-                fit: output_fit(board, path)?,
+                fit: world.output_fit(output),
                 centre: args.number("offset_v")?.unwrap_or(0.0),
                 swing: args.number("amplitude_v")?.unwrap_or(0.0),
-                path: Some(name),
+                path: Some(output.name()),
             };
             return range.within_output();
         }

@@ -61,6 +61,7 @@ pub(crate) fn fpga_image(world: &mut World, args: &Args<'_>, now_ns: u64) -> Res
         return Err(Refuse::Busy);
     }
     world.dac.stop(now_ns);
+    world.park(now_ns);
     world.pins.free(&RELEASED, now_ns);
     world.spi.end();
     world.image = match image {

@@ -68,6 +68,8 @@ impl World {
         self.reset = before.reset;
         self.spi = before.spi;
         self.switches = before.switches;
+        self.stored = before.stored;
+        self.park(now_ns);
         self.boot = Boot {
             since_ns: now_ns,
             ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),

@@ -102,8 +102,32 @@ pub(crate) enum Refuse {
     LoopImage,
     #[error("no control loop is armed")]
     LoopIdle,
-    #[error("this control loop has no input map")]
-    NoInputMap,
+    #[error("a sweep and an input map exclude each other: {{\"cmd\":\"dac_loop_input\"}} chooses")]
+    SweptMap,
+    #[error("DAC limits are set: `{command}` is refused")]
+    LimitsSet { command: String },
+    #[error("DAC limits: the {path} output must stay within {min_mv}..{max_mv} mV")]
+    BeyondLimits {
+        path: &'static str,
+        min_mv: i32,
+        max_mv: i32,
+    },
+    #[error("DAC limits: the stage on the {path} output is inverted and must stay connected")]
+    LimitedRoute { path: &'static str },
+    #[error("the codes are too close: they must be {limit} apart")]
+    CodesTooClose { limit: u16 },
+    #[error("{read_mv} mV is far from the {expected_mv} mV the output should give")]
+    FarOff { read_mv: i64, expected_mv: i64 },
+    #[error("the gain is {percent} % off, which no calibration corrects")]
+    GainOff { percent: String },
+    #[error("something drives the input: it reads {mv} mV, the limit is {limit_mv} mV")]
+    Driven { mv: i64, limit_mv: i64 },
+    #[error("the ADC offset comes first: {{\"cmd\":\"calibrate\",\"source\":\"current_in\"}}")]
+    NeedsOffset,
+    #[error(
+        "the {path} output has no line of its own: {{\"cmd\":\"calibrate\",\"dac\":\"{path}\"}} comes first"
+    )]
+    NeedsLine { path: &'static str },
     #[error("a power profile is running")]
     ProfileRuns,
     #[error("no power profile to read")]
@@ -133,4 +157,18 @@ pub(crate) enum Refuse {
     CanRules { limit: usize },
     #[error("bad {field}: want a list of at most 8 bytes")]
     CanData { field: &'static str },
+}
+
+impl Refuse {
+    /// A reading in volts that does not fit the output it belongs to.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "float to integer casts saturate"
+    )]
+    pub(crate) fn far(read_v: f64, expected_v: f64) -> Self {
+        Self::FarOff {
+            read_mv: (read_v * 1e3).round() as i64,
+            expected_mv: (expected_v * 1e3).round() as i64,
+        }
+    }
 }

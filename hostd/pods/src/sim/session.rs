@@ -9,7 +9,7 @@ use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
 use super::upload::Reserved;
-use super::{Shared, adc, capture, profile, psram, reset};
+use super::{Shared, adc, calibration, capture, profile, psram, reset};
 use crate::connection::Stream;
 use crate::connection::lines::{LineError, Lines};
 use crate::protocol::REQUEST_LINE_BYTES_MAX;
@@ -134,6 +134,7 @@ async fn answer<S: Stream>(
             let data = reset::report(false);
             client.send(&json!({"status": "ok", "data": data})).await
         }
+        Ok(Next::Calibrate(run)) => calibration::run(shared, client, run).await,
         Ok(Next::Reboot(data)) => {
             shared.reboot_after(psram::RECOVER_DELAY);
             client.ok(data).await

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::analog::Input;
+use super::control::LoopState;
 use super::world::World;
 
 pub(super) const GATEWARE: u32 = 48;
@@ -29,13 +31,28 @@ const CAPS: [&str; 14] = [
 ];
 
 /// Present on the third revision.
-const V3_CAPS: [&str; 2] = ["nrst_pin", "usb_cc"];
+const V3_CAPS: [&str; 3] = ["nrst_pin", "usb_cc", "pod_current"];
 
 /// Present with the analog front end.
-const ANALOG_CAPS: [&str; 5] = ["analog", "scope", "dac", "dac_dc", "current_out"];
+const ANALOG_CAPS: [&str; 8] = [
+    "analog",
+    "scope",
+    "dac",
+    "dac_dc",
+    "current_out",
+    "calibrate",
+    "cal_dmm",
+    "dac_limits",
+];
 
 /// Present when the DAC plays waveforms.
-const AC_CAPS: [&str; 4] = ["dac_cotrig", "generate16", "dac_replay", "dac_loop_sources"];
+const AC_CAPS: [&str; 5] = [
+    "dac_cotrig",
+    "generate16",
+    "dac_replay",
+    "dac_loop_sources",
+    "dac_loop_input_map",
+];
 
 /// The data of `status`.
 pub(crate) fn status(world: &World, now_ns: u64) -> Value {
@@ -53,7 +70,12 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         caps.extend(AC_CAPS);
         caps.push(world.image.capability());
     }
+<<<<<<< HEAD
     caps.retain(|cap| config.firmware.has_capability(cap));
+=======
+    let walk = world.dac_walk(now_ns);
+    let tripped = walk.running().is_some_and(LoopState::is_tripped);
+>>>>>>> dde4fc1 (pods: calibrate the simulated pod, limit its DAC, close its loop)
     let mut status = json!({
         "device": "benchpod",
         "board": BOARD,
@@ -70,11 +92,11 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "flash_kb": 2048,
         "last_crash": "none",
         "reset": world.boot.cause(),
-        "loop_tripped": false,
+        "loop_tripped": tripped,
         "uptime_ms": world.boot.uptime_ms(now_ns),
     });
     if analog {
-        let fit = config.board.adc_fits().ext;
+        let fit = world.input_fit(Input::Ext);
         let fields = [
             ("adc_bits", json!(16)),
             ("adc_channels", json!(1)),

@@ -69,5 +69,45 @@ impl<T: Clone> Timeline<T> {
     }
 }
 
+/// A stretch of a timeline, walked mostly forward.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces<T> {
+    pieces: Vec<(u64, T)>,
+    at: usize,
+}
+
+impl<T> Pieces<T> {
+    /// From what [`Timeline::window`] gives.
+    pub(crate) fn new(pieces: Vec<(u64, T)>) -> Self {
+        Self { pieces, at: 0 }
+    }
+
+    /// The value at an instant.
+    pub(crate) fn at(&mut self, ns: u64) -> &T {
+        while self.at > 0 && self.pieces[self.at].0 > ns {
+            self.at -= 1;
+        }
+        while self.next_ns().is_some_and(|at| at <= ns) {
+            self.at += 1;
+        }
+        &self.pieces[self.at].1
+    }
+
+    /// The value it stands at.
+    pub(crate) fn current(&self) -> &T {
+        &self.pieces[self.at].1
+    }
+
+    /// When the value it stands at ends.
+    pub(crate) fn next_ns(&self) -> Option<u64> {
+        self.pieces.get(self.at + 1).map(|(at, _)| *at)
+    }
+
+    /// Goes on to the next value, when there is one.
+    pub(crate) fn step(&mut self) {
+        self.at = (self.at + 1).min(self.pieces.len() - 1);
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::analog::Switches;
 use super::board::Board;
 use super::can::Can;
-use super::dac::Dac;
+use super::dac::{Dac, Player, Walk};
+use super::frontend::{Hardware, Wires};
 use super::image::Image;
 use super::lines::Levels;
 use super::pins::Pins;
@@ -15,6 +16,7 @@ use super::reboot::Boot;
 use super::refuse::Refuse;
 use super::reset::Reset;
 use super::spi::Spi;
+use super::stored::Stored;
 use super::timeline::Timeline;
 use super::upload::Upload;
 use super::{SimConfig, control, noise};
@@ -35,10 +37,12 @@ pub(crate) struct World {
     pub(crate) upload: Upload,
     pub(crate) can: Can,
     pub(crate) profile: Option<Profile>,
-    /// The table the control loop was last given.
+    /// The curve the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
     pub(crate) boot: Boot,
+    pub(crate) hardware: Hardware,
+    pub(crate) stored: Stored,
 }
 
 impl World {
@@ -63,6 +67,8 @@ impl World {
             curve: control::identity(),
             spi: Spi::new(config.spi_flash),
             boot: Boot::first(),
+            hardware: Hardware::new(config.board, config.seed),
+            stored: Stored::default(),
             config,
         }
     }
@@ -76,9 +82,30 @@ impl World {
         let profiled_ns = self.profile.as_ref().map(Profile::start_ns);
         self.rails
             .prune(profiled_ns.unwrap_or(before_ns).min(before_ns));
-        self.dac.prune(before_ns);
+        self.settle_dac(before_ns);
         self.reset.prune(before_ns);
         self.switches.prune(before_ns);
+    }
+
+    fn settle_dac(&mut self, before_ns: u64) {
+        if before_ns > self.dac.settled_ns() {
+            let walk = self.dac_walk(before_ns);
+            self.dac.settle(walk);
+        }
+    }
+
+    /// The DAC's output and what the ADC sees, for a stretch of time.
+    pub(crate) fn player(&self, from_ns: u64, to_ns: u64) -> Player {
+        let to_ns = to_ns.max(from_ns);
+        self.dac
+            .player(|since_ns| Wires::new(self, since_ns, to_ns), to_ns)
+    }
+
+    /// The DAC's output at an instant.
+    pub(crate) fn dac_walk(&self, at_ns: u64) -> Walk {
+        let mut player = self.player(at_ns, at_ns);
+        player.advance(at_ns);
+        player.into_walk()
     }
 
     /// The level of every channel at an instant.
@@ -93,6 +120,7 @@ impl World {
             field: "path",
             want: "off, dac_3v3, dac_5v, dac_12v, adc_ext, cal1, cal2, current_in or current_out",
         })?;
+        self.check_switches(after)?;
         self.switch(after, now_ns);
         Ok(name)
     }

@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::protocol::rates;
+use crate::sim::analog::Input;
+use crate::sim::frontend::Hardware;
 use crate::sim::tests::{Client, bench};
 use crate::sim::{AnalogSource, Board, Signal, SimConfig};
 
@@ -27,12 +29,15 @@ async fn a_synthesised_signal_is_seen_sample_by_sample() {
     let captured = client
         .capture(json!({"cmd": "capture", "samples": 5_000, "sample_rate_mhz": 0.4}))
         .await;
-    let fit = Board::V3.adc_fits().ext;
+    let hardware = Hardware::new(Board::V3, 1);
     for (index, count) in (0..).zip(&captured.adc) {
         let seconds = std::time::Duration::from_nanos(rates::sample_ns(index, 60)).as_secs_f64();
         let volts = 0.5 + 3.0 * (std::f64::consts::TAU * 440.0 * seconds).sin();
         // Around 0 V the counts wrap, so the distance is taken on the circle.
-        let off = fit.count(volts).wrapping_sub(*count).cast_signed();
+        let off = hardware
+            .count(Input::Ext, volts)
+            .wrapping_sub(*count)
+            .cast_signed();
         assert!(off.abs() <= 8, "sample {index}: {off} counts off");
     }
 }
@@ -48,7 +53,12 @@ async fn a_moving_input_is_refused_and_a_wrapping_one_is_read() {
     let text = client.refused(json!({"cmd": "adc_read"})).await;
     assert!(text.contains("1024"), "{text}");
     // This board wraps at 65.716013 V - 65536 counts, just below 0 V.
-    let pod = bench(source(Signal::Dc { volts: -0.001 }));
+    let hardware = Hardware::new(Board::V3, 1);
+    let mut below_0 = (0..200).map(|step| f64::from(step) * -1e-4);
+    let at_wrap = below_0.find(|volts| hardware.count(Input::Ext, *volts) == 0);
+    let pod = bench(source(Signal::Dc {
+        volts: at_wrap.unwrap(),
+    }));
     let mut client = Client::new(&pod).await;
     let read = client.ok(json!({"cmd": "adc_read"})).await;
     assert!((-4..=2).contains(&read["mv"].as_i64().unwrap()), "{read}");

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::map::InputMap;
 use super::{Loop, Source, TABLE, table};
 use crate::protocol::chunk::decode_b64;
 use crate::sim::args::Args;
-use crate::sim::dac::Output;
 use crate::sim::image::Image;
 use crate::sim::refuse::Refuse;
 use crate::sim::world::World;
@@ -14,15 +14,6 @@ const DEFAULT_K: u16 = 8192;
 const DEFAULT_TICK_DIV: u16 = 64;
 const K_MAX: u16 = 32_767;
 const TICK_DIV_MIN: u16 = 8;
-
-/// Fields of an input map, which this loop does not have.
-const MAP_FIELDS: [&str; 5] = [
-    "in_mv_per_unit",
-    "in_mv_at_zero",
-    "in_min",
-    "in_max",
-    "in_trip",
-];
 
 /// `dac_control_loop`: arms the loop.
 pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
@@ -36,75 +27,78 @@ pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Val
             want: "at most vmax",
         });
     }
-    if MAP_FIELDS.iter().any(|field| args.has(field)) {
-        return Err(Refuse::NoInputMap);
-    }
+    let tick_div = word("tick_div", DEFAULT_TICK_DIV)?.max(TICK_DIV_MIN);
     let source = source(args)?.unwrap_or(Source::Adc);
     let (input, step) = (word("input", 0)?, word("step", 0)?);
     check_sweep(source, step)?;
+    let routed = world.switches.at(now_ns).input();
+    let map = InputMap::from_args(args, world.input_fit(routed))?;
+    if source == Source::Sweep && map.is_some() {
+        return Err(Refuse::SweptMap);
+    }
+    world.check_codes(vmin, vmax)?;
     let points = args.text("curve")?.map(curve).transpose()?;
     let curve_pts = points.as_ref().map_or(0, Vec::len);
     if let Some(points) = points {
-        world.curve = table(&points);
+        world.curve = points.into();
     }
-    let running = Loop {
+    let entries = map.as_ref().map_or(TABLE, InputMap::entries);
+    let mut reply = json!({"armed": true, "k": k.min(K_MAX), "vmin": vmin, "vmax": vmax,
+        "tick_div": tick_div, "curve_pts": curve_pts, "source": source.name(),
+        "input": input, "step": step});
+    if let Some(map) = &map {
+        map.report(reply.as_object_mut().expect("built as an object"));
+    }
+    let order = Loop {
         k: k.min(K_MAX),
         vmin,
         vmax,
-        tick_div: word("tick_div", DEFAULT_TICK_DIV)?.max(TICK_DIV_MIN),
-        table: world.curve.clone(),
+        tick_div,
+        table: table(&world.curve, entries),
         source,
         input,
         step,
+        map,
         start_ns: now_ns,
-        from: world.dac.output().at(now_ns).code(now_ns),
-        ext: world.config.ext.clone(),
-        fit: world.config.board.adc_fits().ext,
-        seed: world.config.seed,
+        tripped: false,
     };
-    let reply = json!({"armed": true, "k": running.k, "vmin": vmin, "vmax": vmax,
-        "tick_div": running.tick_div, "curve_pts": curve_pts, "source": source.name(),
-        "input": input, "step": step});
-    world.dac.regulate(running, now_ns);
+    world.dac.regulate(order, now_ns);
     Ok(reply)
 }
 
 /// `dac_loop_input`: changes what indexes the curve; what is absent stays.
 pub(crate) fn input(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     need_image(world)?;
-    let mut running = running(world, now_ns).cloned().ok_or(Refuse::LoopIdle)?;
-    let from = running.code(now_ns);
-    running.source = source(args)?.unwrap_or(running.source);
-    running.input = args.uint("input", 0..=65_535)?.unwrap_or(running.input);
-    running.step = args.uint("step", 0..=65_535)?.unwrap_or(running.step);
-    check_sweep(running.source, running.step)?;
-    (running.from, running.start_ns) = (from, now_ns);
-    let reply = json!({"source": running.source.name(), "input": running.input,
-        "step": running.step, "v": from});
-    world.dac.regulate(running, now_ns);
+    let walk = world.dac_walk(now_ns);
+    let state = walk.running().ok_or(Refuse::LoopIdle)?;
+    let mut order = state.order().clone();
+    order.source = source(args)?.unwrap_or(order.source);
+    order.input = args.uint("input", 0..=65_535)?.unwrap_or(order.input);
+    order.step = args.uint("step", 0..=65_535)?.unwrap_or(order.step);
+    check_sweep(order.source, order.step)?;
+    if order.source == Source::Sweep && order.map.is_some() {
+        return Err(Refuse::SweptMap);
+    }
+    order.start_ns = now_ns;
+    order.tripped = state.is_tripped();
+    let reply = json!({"source": order.source.name(), "input": order.input,
+        "step": order.step, "v": walk.code()});
+    world.dac.regulate(order, now_ns);
     Ok(reply)
 }
 
 /// `dac_loop_probe`: input and output as they are.
 pub(crate) fn probe(world: &World, now_ns: u64) -> Result<Value, Refuse> {
     need_image(world)?;
-    let code = world.dac.output().at(now_ns).code(now_ns);
-    Ok(match running(world, now_ns) {
-        Some(running) => json!({"i": running.count(now_ns), "v": code,
-            "in": running.indexed_by(now_ns), "source": running.source.name(), "tripped": false}),
-        None => {
-            let fit = world.config.board.adc_fits().ext;
-            let count = fit.count(world.config.ext.volts(world.config.seed, now_ns));
-            json!({"i": count, "v": code, "in": count, "source": "adc", "tripped": false})
-        }
+    let mut player = world.player(now_ns, now_ns);
+    let count = player.count(now_ns);
+    let walk = player.into_walk();
+    let code = walk.code();
+    Ok(match walk.running() {
+        Some(state) => json!({"i": count, "v": code, "in": state.indexed_by(count, now_ns),
+            "source": state.order().source.name(), "tripped": state.is_tripped()}),
+        None => json!({"i": count, "v": code, "in": count, "source": "adc", "tripped": false}),
     })
-}
-
-fn running(world: &World, now_ns: u64) -> Option<&Loop> {
-    match world.dac.output().at(now_ns) {
-        Output::Regulate(running) => Some(running),
-        Output::Hold(_) | Output::Play { .. } => None,
-    }
 }
 
 fn need_image(world: &World) -> Result<(), Refuse> {

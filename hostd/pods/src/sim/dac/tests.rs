@@ -90,7 +90,8 @@ async fn the_open_inputs_read_almost_nothing() {
     let mut client = Client::new(&pod).await;
     let ext = client.ok(json!({"cmd": "adc_read"})).await;
     assert_eq!(ext["source"], "adc_ext");
-    assert!((40..50).contains(&ext["mv"].as_i64().unwrap()), "{ext}");
+    // 45 mV, and the ADC's own offset of a few.
+    assert!((43..58).contains(&ext["mv"].as_i64().unwrap()), "{ext}");
     let current = client
         .ok(json!({"cmd": "adc_read", "source": "current_in"}))
         .await;
