@@ -9,7 +9,7 @@ use super::world::World;
 
 /// Words a self-test writes and reads.
 const PING_WORDS: std::ops::RangeInclusive<i64> = 4..=256;
-const DEFAULT_PING_WORDS: u16 = 64;
+const DEFAULT_PING_WORDS: u16 = 256;
 
 /// From the reply of `psram_recover` to the restart.
 pub(crate) const RECOVER_DELAY: Duration = Duration::from_millis(400);

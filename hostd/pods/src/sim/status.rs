@@ -70,12 +70,9 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         caps.extend(AC_CAPS);
         caps.push(world.image.capability());
     }
-<<<<<<< HEAD
     caps.retain(|cap| config.firmware.has_capability(cap));
-=======
     let walk = world.dac_walk(now_ns);
     let tripped = walk.running().is_some_and(LoopState::is_tripped);
->>>>>>> dde4fc1 (pods: calibrate the simulated pod, limit its DAC, close its loop)
     let mut status = json!({
         "device": "benchpod",
         "board": BOARD,

@@ -67,8 +67,10 @@ const CALIBRATION: &[Out] = &[
         Shape::Named,
         "for each input: null, or its correction in ppm",
     ),
-    Out::bool("dmm", "the forms with `dac` and `adc` exist"),
-    Out::int("zero_count_mc", "count at 0 V").unit("1/1000 count"),
+    Out::bool("dmm", "a line of an output or a gain of an input is stored"),
+    Out::int("zero_count_mc", "unwrapped count of the open input")
+        .unit("1/1000 count")
+        .when("an offset is stored"),
     Out::new("measured", Shape::Object(MEASURED), "the two points").when("a gain measurement"),
 ];
 
@@ -87,7 +89,7 @@ pub(super) const GROUP: Group = Group {
     title: "Calibration and DAC limits",
     commands: &[
         Command::read_or_set("calibrate", &[Change::Given("source"), Change::Set("clear"), Change::Given("dac"), Change::Given("adc")], "Reads, measures, stores or clears corrections. All forms answer alike.")
-            .gates(&[Gate::Analog])
+            .gates(&[Gate::Analog, Gate::CaptureHardwareFor("source"), Gate::CaptureHardwareFor("adc")])
             .fields(CALIBRATE)
             .data(Data::Object(CALIBRATION))
             .examples(&[
@@ -95,7 +97,7 @@ pub(super) const GROUP: Group = Group {
                 Example::new(r#"{"cmd":"calibrate","source":"current_in"}"#),
                 Example::new(r#"{"cmd":"calibrate","clear":"offset"}"#),
                 Example::new(r#"{"cmd":"calibrate","dac":"5v","code1":13000,"uv1":994622,"code2":52000,"uv2":3971212}"#),
-                Example::after(&[r#"{"cmd":"calibrate","dac":"5v","code1":13000,"uv1":994622,"code2":52000,"uv2":3971212}"#], r#"{"cmd":"calibrate","adc":"cal1"}"#),
+                Example::after(&[r#"{"cmd":"calibrate","source":"current_in"}"#, r#"{"cmd":"calibrate","dac":"5v","code1":13000,"uv1":994622,"code2":52000,"uv2":3971212}"#], r#"{"cmd":"calibrate","adc":"cal1"}"#),
             ]),
         Command::read_or_set("dac_limits", &[Change::Given("path"), Change::Unset("enabled")], "Reads, sets or clears the limits of the DAC, which are kept over restarts.")
             .gates(&[Gate::Analog])

@@ -17,6 +17,8 @@ pub enum Gate {
     LaVoltage,
     /// No other capture, upload or read-back uses the capture hardware.
     CaptureHardware,
+    /// The same, if this field is given.
+    CaptureHardwareFor(&'static str),
     /// Gateware image 0 is loaded.
     LoopImage,
     /// No limits are set for the DAC.
@@ -31,6 +33,9 @@ impl Gate {
                 .get(field)
                 .and_then(Value::as_f64)
                 .is_some_and(|number| number > 0.0),
+            Self::CaptureHardwareFor(field) => {
+                request.get(field).is_some_and(|value| !value.is_null())
+            }
             _ => true,
         }
     }
@@ -42,7 +47,7 @@ impl Gate {
             Self::Waveforms => "this board plays no waveforms",
             Self::BoardV3 => "`…` needs a v3 board",
             Self::LaVoltage => "la voltage not set",
-            Self::CaptureHardware => "busy",
+            Self::CaptureHardware | Self::CaptureHardwareFor(_) => "busy",
             Self::LoopImage => "the control loop needs image 0",
             Self::NoDacLimits => "DAC limits",
         }

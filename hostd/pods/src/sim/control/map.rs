@@ -15,6 +15,9 @@ const GAIN_MAX: f64 = 32_767.0;
 /// Volts from which a window is refused: half of the ADC's circle.
 const SPAN_V_MAX: f64 = 32.0;
 
+/// Largest number a map may name.
+const NUMBER_MAX: f64 = 1e9;
+
 /// The last entry of the table.
 const LAST: i32 = 2047;
 
@@ -32,7 +35,7 @@ pub(crate) struct InputMap {
 impl InputMap {
     /// Reads a map; `fit` is that of the ADC input.
     pub(crate) fn from_args(args: &Args<'_>, fit: Fit) -> Result<Option<Self>, Refuse> {
-        let Some(mv_per_unit) = args.number("in_mv_per_unit")? else {
+        let Some(mv_per_unit) = number(args, "in_mv_per_unit")? else {
             return Ok(None);
         };
         if mv_per_unit <= 0.0 {
@@ -41,7 +44,7 @@ impl InputMap {
                 want: "more than 0",
             });
         }
-        let end = |field| args.number(field)?.ok_or(Refuse::Missing { field });
+        let end = |field| number(args, field)?.ok_or(Refuse::Missing { field });
         let (low, high) = (end("in_min")?, end("in_max")?);
         if high <= low {
             return Err(Refuse::Bad {
@@ -49,7 +52,7 @@ impl InputMap {
                 want: "more than in_min",
             });
         }
-        let trip = args.number("in_trip")?;
+        let trip = number(args, "in_trip")?;
         if trip.is_some_and(|trip| trip <= low) {
             return Err(Refuse::Bad {
                 field: "in_trip",
@@ -57,7 +60,7 @@ impl InputMap {
             });
         }
         let volts_per_unit = mv_per_unit / 1e3;
-        let at_zero = args.number("in_mv_at_zero")?.unwrap_or(0.0) / 1e3;
+        let at_zero = number(args, "in_mv_at_zero")?.unwrap_or(0.0) / 1e3;
         let top = trip.map_or(high, |trip| trip.max(high));
         if (top - low) * volts_per_unit > SPAN_V_MAX {
             return Err(Refuse::Bad {
@@ -110,6 +113,17 @@ impl InputMap {
         reply.insert("in_gain".to_owned(), json!(self.gain));
         reply.insert("idx_max".to_owned(), json!(self.idx_max));
         reply.insert("trip_idx".to_owned(), json!(self.trip_idx));
+    }
+}
+
+/// A number of a size that sensors have.
+fn number(args: &Args<'_>, field: &'static str) -> Result<Option<f64>, Refuse> {
+    match args.number(field)? {
+        Some(number) if number.abs() > NUMBER_MAX => Err(Refuse::Bad {
+            field,
+            want: "at most a thousand million",
+        }),
+        number => Ok(number),
     }
 }
 

@@ -42,10 +42,6 @@ const UNANSWERED: &[(&str, &str)] = &[
     ("ota_selftest", "not there yet"),
     ("capture_read", "not there yet"),
     ("test", "not there yet"),
-    ("psram_ping", "not there yet"),
-    ("psram_recover", "not there yet"),
-    ("calibrate", "not there yet"),
-    ("dac_limits", "not there yet"),
     ("sensor_types", "not there yet"),
     ("sensor_start", "not there yet"),
     ("sensor_set", "not there yet"),
@@ -59,9 +55,6 @@ const UNANSWERED: &[(&str, &str)] = &[
     ("gps_stop", "not there yet"),
 ];
 
-/// Parts of examples that the simulator does not take yet.
-const UNTAKEN: &[&str] = &["in_mv_per_unit"];
-
 /// Longer than any answer may take.
 const PATIENCE: Duration = Duration::from_secs(7_200);
 
@@ -73,10 +66,9 @@ pub(super) fn answered() -> impl Iterator<Item = &'static Command> {
     all().filter(|command| is_answered(command))
 }
 
-/// The examples of a command that the simulator takes.
+/// The examples of a command.
 fn examples(command: &'static Command) -> impl Iterator<Item = &'static Example> {
-    let taken = |example: &&Example| !UNTAKEN.iter().any(|part| example.request.contains(part));
-    command.examples.iter().filter(taken)
+    command.examples.iter()
 }
 
 pub(super) fn parsed(request: &str) -> Map<String, Value> {

@@ -10,6 +10,12 @@ const NARROWED: &[(&str, &str)] = &[
     ("load", "offset"),
     ("spi_flash", "len"),
     ("dac_loop_input", "step"),
+    ("dac_control_loop", "in_mv_per_unit"),
+    ("dac_control_loop", "in_min"),
+    ("dac_control_loop", "in_max"),
+    ("dac_control_loop", "in_trip"),
+    ("dac_limits", "min_mv"),
+    ("dac_limits", "max_mv"),
 ];
 
 /// The example to try a field with: one that has it, else the first.

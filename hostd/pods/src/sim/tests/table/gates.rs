@@ -111,7 +111,10 @@ async fn what_needs_the_capture_hardware_is_refused_while_it_is_used() {
             tokio::time::sleep(tokio::time::Duration::from_millis(1)).await;
             let lines = ask(&pod, example, &parsed(example.request)).await;
             let busy = refusal(&lines) == Some("busy");
-            let gated = command.has_gate(Gate::CaptureHardware);
+            let request = parsed(example.request);
+            let given =
+                |gate: &Gate| matches!(gate, Gate::CaptureHardwareFor(_)) && gate.applies(&request);
+            let gated = command.has_gate(Gate::CaptureHardware) || command.gates.iter().any(given);
             if busy != gated {
                 problems.push(format!("{}: {lines:?}", example.request));
             }
