@@ -152,6 +152,7 @@ fn gate_name(gate: Gate) -> String {
         Gate::BoardV3 => "v3 board".to_owned(),
         Gate::LaVoltage => "LA voltage".to_owned(),
         Gate::CaptureHardware => "capture hardware".to_owned(),
+        Gate::CaptureHardwareFor(field) => format!("capture hardware if `{field}` is given"),
         Gate::LoopImage => "image 0".to_owned(),
         Gate::NoDacLimits => "no DAC limits".to_owned(),
     }
