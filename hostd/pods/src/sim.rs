@@ -30,11 +30,14 @@ mod firmware;
 mod frontend;
 mod generate;
 mod gpio;
+mod gps;
+mod i2c;
 mod image;
 mod limits;
 mod lines;
 mod measure;
 mod noise;
+mod outside;
 mod packets;
 mod pins;
 mod playback;
@@ -45,6 +48,7 @@ mod reboot;
 mod refuse;
 mod replay;
 mod reset;
+mod sensor;
 mod session;
 mod settings;
 mod spi;
@@ -54,6 +58,7 @@ mod timeline;
 mod trigger;
 mod uart;
 mod upload;
+mod wave;
 mod world;
 
 pub use analog::{AnalogSource, Signal};
@@ -62,6 +67,7 @@ pub use faults::{
     FAULT_FORMS, Fault, FaultError, FaultProblem, Link, RATE_MIN, STALL_MAX, When, parse_time,
 };
 pub use firmware::{Firmware, FirmwareError};
+pub use i2c::{I2cError, I2cMaster, I2cPart};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
 
@@ -173,7 +179,11 @@ impl Shared {
         // Every state a panicking command can leave is a valid one: claims come before changes.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = self.now_ns();
-        work(&mut world, now_ns)
+        // An emulated sensor answers what happens on its bus before anyone sees it, and after.
+        world.listen(now_ns);
+        let done = work(&mut world, now_ns);
+        world.listen(now_ns);
+        done
     }
 
     pub(crate) fn wires_changed(&self) {

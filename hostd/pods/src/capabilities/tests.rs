@@ -65,9 +65,10 @@ async fn the_pods_own_fit_is_always_published() {
     assert_eq!(parameter(&v2, "cap.board"), Some("stm32h563"));
     assert_eq!(parameter(&v2, "cap.firmware_version"), Some("3.9.4"));
     assert_eq!(parameter(&v2, "cap.analyzer"), Some("true"));
-    assert_eq!(parameter(&v2, "cap.gps"), None);
+    assert_eq!(parameter(&v2, "cap.gps"), Some("true"));
     let silent = read(&json!({"board": "stm32h563"}));
     assert_eq!(parameter(&silent, "cap.adc_cal_b"), Some("-0.001003762"));
+    assert_eq!(parameter(&silent, "cap.gps"), None);
 }
 
 #[test]

@@ -90,6 +90,24 @@ impl Args<'_> {
         })
     }
 
+    /// A byte as a number, or as a decimal or `0x` text.
+    pub(crate) fn byte(&self, field: &'static str) -> Result<Option<u8>, Refuse> {
+        let Some(value) = self.value(field) else {
+            return Ok(None);
+        };
+        let byte = match value {
+            Value::String(text) => match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+                Some(digits) => u8::from_str_radix(digits, 16).ok(),
+                None => text.parse().ok(),
+            },
+            number => number.as_u64().and_then(|number| u8::try_from(number).ok()),
+        };
+        byte.map(Some).ok_or(Refuse::Bad {
+            field,
+            want: "a byte, decimal or 0x",
+        })
+    }
+
     /// A boolean, or 0 and 1.
     pub(crate) fn flag(&self, field: &'static str) -> Result<Option<bool>, Refuse> {
         match self.value(field) {

@@ -7,12 +7,13 @@ use super::args::Args;
 use super::capture::Plan;
 use super::measure::Measure;
 use super::refuse::Refuse;
+use super::sensor::{BusCapture, Regs};
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    board, calibration, control, current, dac, generate, gpio, image, limits, profile, psram,
-    replay, reset, settings, spi, status,
+    board, calibration, control, current, dac, generate, gpio, gps, image, limits, profile, psram,
+    replay, reset, sensor, settings, spi, status,
 };
 use crate::protocol::commands::{self, Gate};
 
@@ -38,6 +39,15 @@ pub(crate) enum Next {
     ReadProfile,
     /// A measurement that corrects the front end.
     Calibrate(calibration::Run),
+    /// Done at this instant; the reply comes then.
+    Later {
+        at_ns: u64,
+        answer: Result<Value, Refuse>,
+    },
+    /// Registers of the sensor.
+    Regs(Regs),
+    /// A capture of the sensor's bus.
+    BusCapture(BusCapture),
     /// Done; the pod restarts when the reply is out.
     Reboot(Value),
     /// A replay started; the connection's upload no longer needs the capture hardware.
@@ -82,12 +92,6 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "load" => upload::load(world, args)?,
         "fpga_image" => image::fpga_image(world, args, now_ns)?,
         "current_out" => current::current_out(world, args, now_ns)?,
-        "spi_start" => spi::start(world, args, now_ns)?,
-        "spi_stop" => spi::stop(world, now_ns),
-        "spi_status" => world.spi.status(),
-        "spi_xfer" => spi::xfer(world, args)?,
-        "spi_stream" => spi::stream(world, args)?,
-        "spi_flash" => spi::flash(world, args)?,
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
@@ -113,6 +117,36 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         // Clients read this as a feature the pod lacks, which is what the probe is.
         "dap_start" => return Err(Refuse::UnknownCommand),
         "measure" => return Measure::from_args(args).map(Next::Measure),
+        _ => return on_channels(world, verb, args, now_ns),
+    };
+    Ok(Next::Reply(data))
+}
+
+/// Runs a command of what can be put on logic-analyzer channels.
+fn on_channels(
+    world: &mut World,
+    verb: &str,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Next, Refuse> {
+    let data = match verb {
+        "spi_start" => spi::start(world, args, now_ns)?,
+        "spi_stop" => spi::stop(world, now_ns),
+        "spi_status" => world.spi.status(),
+        "spi_xfer" => return spi::xfer(world, args, now_ns),
+        "spi_stream" => return spi::stream(world, args, now_ns),
+        "spi_flash" => return spi::flash(world, args, now_ns),
+        "sensor_types" => sensor::types(),
+        "sensor_start" => sensor::start(world, args, now_ns)?,
+        "sensor_set" => sensor::set(world, args)?,
+        "sensor_status" => sensor::status(world),
+        "sensor_regs" => return Regs::read(world, args, now_ns).map(Next::Regs),
+        "sensor_la" => return BusCapture::from_args(args).map(Next::BusCapture),
+        "sensor_stop" => sensor::stop(world, now_ns),
+        "gps_start" => gps::start(world, args, now_ns)?,
+        "gps_set" => gps::set(world, args, now_ns)?,
+        "gps_status" => gps::status(world, now_ns),
+        "gps_stop" => gps::stop(world, now_ns),
         _ => return Err(Refuse::UnknownCommand),
     };
     Ok(Next::Reply(data))

@@ -1,30 +1,64 @@
 //! What is on the logic-analyzer wires: the pod's own drive wins (it sits in front of the series
-//! resistors), then the target's, then a pull-up, then low.
+//! resistors), then what drives from outside, then the played target, then a pull-up, then low.
 
 use super::pins::{PULL_UP_MASK, bit};
 use super::playback::Cursor;
+use super::wave::Wave;
 use super::world::World;
-use crate::protocol::rates;
+use crate::protocol::{LA_MASK, rates};
 
-/// One change on the pod's side or of the target's power.
+/// One change on the pod's side, from outside, or of the target's power.
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Drive(u16, Option<bool>),
+    Outside(u16, Option<bool>),
     Pulls(u16),
     Power(bool),
     Reset(bool),
 }
 
-/// The levels of all channels from an instant on, change by change.
+/// Channels that are driven, and those of them that are driven high.
+#[derive(Debug, Clone, Copy, Default)]
+struct Drive {
+    driven: u16,
+    high: u16,
+}
+
+impl Drive {
+    fn set(&mut self, bit: u16, level: Option<bool>) {
+        self.driven = with(self.driven, bit, level.is_some());
+        self.high = with(self.high, bit, level == Some(true));
+    }
+
+    /// This drive where there is one, `below` elsewhere.
+    fn over(self, below: Self) -> Self {
+        Self {
+            driven: self.driven | below.driven,
+            high: self.high | (below.high & !self.driven),
+        }
+    }
+
+    fn word(self, passive: u16) -> u16 {
+        self.high | (passive & !self.driven)
+    }
+}
+
+fn with(mask: u16, bit: u16, on: bool) -> u16 {
+    if on { mask | bit } else { mask & !bit }
+}
+
+/// The levels of channels from an instant on, change by change.
 pub(crate) struct Levels {
     /// Ascending in time.
     changes: Vec<(u64, Change)>,
     next: usize,
-    forced: u16,
-    forced_high: u16,
+    pod: Drive,
+    outside: Drive,
     pulls: u16,
     powered: bool,
     target: Option<(u16, Cursor)>,
+    /// What the pod drives by formula.
+    waves: Vec<Box<dyn Wave>>,
     /// Channels wired together, as single bits.
     jumpers: Vec<(u16, u16)>,
     /// The channel wired to the reset line, or 0, and whether that line is held low.
@@ -36,67 +70,74 @@ impl Levels {
     /// The levels at `from_ns`, and the changes up to `to_ns` as far as they are known. The target's
     /// changes have no end.
     pub(crate) fn new(world: &World, from_ns: u64, to_ns: u64) -> Self {
-        let mut changes = Vec::new();
-        for (la, drive) in world.pins.drives() {
-            let window = drive.window(from_ns, to_ns).into_iter();
-            changes.extend(window.map(|(at, drive)| (at, Change::Drive(bit(la), drive))));
-        }
-        let pulls = world.pins.pulls().window(from_ns, to_ns).into_iter();
-        changes.extend(pulls.map(|(at, pulls)| (at, Change::Pulls(pulls))));
+        Self::of(world, from_ns, to_ns, LA_MASK, 0)
+    }
+
+    /// As [`new`](Self::new), when only `channels` are looked at: others have no changes.
+    pub(crate) fn on(world: &World, from_ns: u64, to_ns: u64, channels: u16) -> Self {
+        Self::of(world, from_ns, to_ns, channels, 0)
+    }
+
+    /// As [`on`](Self::on), as if the pod itself did not drive the channels `silent`.
+    pub(crate) fn of(world: &World, from_ns: u64, to_ns: u64, channels: u16, silent: u16) -> Self {
+        let jumpers = world.config.jumpers.iter();
+        let jumpers: Vec<_> = jumpers
+            .map(|(one, other)| (bit(*one), bit(*other)))
+            .collect();
+        let channels = joined(channels, &jumpers);
+        let nrst = world.config.nrst_la.map_or(0, bit) & channels;
         let playback = world.config.playback.as_ref();
-        if let Some(efuse) = playback.and_then(super::Playback::power_rail) {
-            let switch = world.rails.switch(efuse).window(from_ns, to_ns);
-            changes.extend(switch.into_iter().map(|(at, on)| (at, Change::Power(on))));
-        }
-        let nrst = world.config.nrst_la.map_or(0, bit);
-        if nrst != 0 {
-            let resets = world.reset.asserted().window(from_ns, to_ns).into_iter();
-            changes.extend(resets.map(|(at, low)| (at, Change::Reset(low))));
-        }
-        changes.sort_by_key(|(at, _)| *at);
+        let playback = playback.filter(|playback| playback.mask() & channels != 0);
         let mut levels = Self {
-            changes,
+            changes: changes(world, (from_ns, to_ns), channels, silent),
             next: 0,
-            forced: 0,
-            forced_high: 0,
+            pod: Drive::default(),
+            outside: Drive::default(),
             pulls: 0,
             powered: true,
-            jumpers: world
-                .config
-                .jumpers
-                .iter()
-                .map(|(one, other)| (bit(*one), bit(*other)))
-                .collect(),
+            waves: world.waves(from_ns, to_ns, channels & !silent),
+            jumpers,
             nrst,
             reset: false,
             target: playback.map(|playback| (playback.mask(), playback.cursor(from_ns))),
         };
-        while levels.next_ns().is_some_and(|at| at <= from_ns) {
-            levels.step();
-        }
+        levels.advance_to(from_ns);
         levels
     }
 
     /// The level of every channel, bit n−1 for LA n.
     pub(crate) fn word(&self) -> u16 {
-        let mut word = self.separate_word();
-        // A jumper carries what the pod drives on one end to the other.
+        let waves = self.waves.iter().map(|wave| wave.drive());
+        let waves = waves.fold(Drive::default(), |below, (driven, high)| {
+            Drive { driven, high }.over(below)
+        });
+        let mut drive = waves.over(self.pod).over(self.outside);
+        let mut passive = self.passive();
+        // A jumper carries what is driven on one end to the other; undriven ends share a pull-up.
         for (one, other) in &self.jumpers {
             for (from, to) in [(*one, *other), (*other, *one)] {
-                if self.forced & from != 0 && self.forced & to == 0 {
-                    word = if self.forced_high & from != 0 {
-                        word | to
-                    } else {
-                        word & !to
-                    };
+                if drive.driven & from != 0 && drive.driven & to == 0 {
+                    drive.set(to, Some(drive.high & from != 0));
+                    break;
                 }
             }
+            let wire = one | other;
+            let undriven = drive.driven & wire == 0 && !self.is_played(wire);
+            if undriven && passive & wire != 0 {
+                passive |= wire;
+            }
         }
-        word
+        drive.word(passive)
     }
 
-    /// The levels without jumpers.
-    fn separate_word(&self) -> u16 {
+    fn is_played(&self, channels: u16) -> bool {
+        let target = self.target.as_ref().filter(|_| self.powered);
+        let held = if self.reset { self.nrst } else { 0 };
+        target.map_or(0, |(mask, _)| *mask) & channels != 0 || held & channels != 0
+    }
+
+    /// The levels of what neither the pod nor anything outside drives.
+    fn passive(&self) -> u16 {
         let (mask, driven) = match &self.target {
             Some((mask, cursor)) if self.powered => (*mask, cursor.word()),
             _ => (0, 0),
@@ -104,12 +145,7 @@ impl Levels {
         let pulled = self.pulls & PULL_UP_MASK;
         let passive = (driven & mask) | (pulled & !mask);
         // The reset line has a pull-up of its own.
-        let passive = if self.reset {
-            passive & !self.nrst
-        } else {
-            passive | self.nrst
-        };
-        self.forced_high | (passive & !self.forced)
+        with(passive, self.nrst, !self.reset)
     }
 
     /// Steps over all changes up to an instant.
@@ -122,38 +158,85 @@ impl Levels {
     /// When the next change is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         let own = self.changes.get(self.next).map(|(at, _)| *at);
-        let target = self
-            .target
-            .as_ref()
-            .and_then(|(_, cursor)| cursor.next_ns());
-        match (own, target) {
-            (Some(own), Some(target)) => Some(own.min(target)),
-            (own, target) => own.or(target),
-        }
+        let target = self.target.as_ref();
+        let target = target.and_then(|(_, cursor)| cursor.next_ns());
+        let waves = self.waves.iter().filter_map(|wave| wave.next_ns());
+        own.into_iter().chain(target).chain(waves).min()
     }
 
     /// Steps over the next change.
     pub(crate) fn step(&mut self) {
-        let own = self.changes.get(self.next).copied();
+        let Some(at_ns) = self.next_ns() else { return };
         if let Some((_, cursor)) = &mut self.target
-            && let Some(target_ns) = cursor.next_ns()
-            && own.is_none_or(|(at, _)| target_ns < at)
+            && cursor.next_ns() == Some(at_ns)
         {
             cursor.advance();
             return;
         }
-        let Some((_, change)) = own else { return };
-        self.next += 1;
-        match change {
-            Change::Drive(bit, drive) => {
-                let set = |mask: u16, on: bool| if on { mask | bit } else { mask & !bit };
-                self.forced = set(self.forced, drive.is_some());
-                self.forced_high = set(self.forced_high, drive == Some(true));
-            }
+        let mut waves = self.waves.iter_mut();
+        if let Some(wave) = waves.find(|wave| wave.next_ns() == Some(at_ns)) {
+            wave.advance();
+            return;
+        }
+        let Some((_, change)) = self.changes.get(self.next) else {
+            return;
+        };
+        match *change {
+            Change::Drive(bit, level) => self.pod.set(bit, level),
+            Change::Outside(bit, level) => self.outside.set(bit, level),
             Change::Pulls(pulls) => self.pulls = pulls,
             Change::Power(on) => self.powered = on,
             Change::Reset(low) => self.reset = low,
         }
+        self.next += 1;
+    }
+}
+
+/// What is written down for these channels in the window, ascending in time.
+fn changes(
+    world: &World,
+    (from_ns, to_ns): (u64, u64),
+    channels: u16,
+    silent: u16,
+) -> Vec<(u64, Change)> {
+    let mut changes = Vec::new();
+    let heard = |(la, _): &(u8, _)| channels & !silent & bit(*la) != 0;
+    for (la, drive) in world.pins.drives().filter(heard) {
+        let window = drive.window(from_ns, to_ns).into_iter();
+        changes.extend(window.map(|(at, drive)| (at, Change::Drive(bit(la), drive))));
+    }
+    let wired = |(la, _): &(u8, _)| channels & bit(*la) != 0;
+    for (la, drive) in world.outside.drives().filter(wired) {
+        let window = drive.window(from_ns, to_ns).into_iter();
+        changes.extend(window.map(|(at, drive)| (at, Change::Outside(bit(la), drive))));
+    }
+    let pulls = world.pins.pulls().window(from_ns, to_ns).into_iter();
+    changes.extend(pulls.map(|(at, pulls)| (at, Change::Pulls(pulls & channels))));
+    let playback = world.config.playback.as_ref();
+    if let Some(efuse) = playback.and_then(super::Playback::power_rail) {
+        let switch = world.rails.switch(efuse).window(from_ns, to_ns);
+        changes.extend(switch.into_iter().map(|(at, on)| (at, Change::Power(on))));
+    }
+    if world.config.nrst_la.is_some() {
+        let resets = world.reset.asserted().window(from_ns, to_ns).into_iter();
+        changes.extend(resets.map(|(at, low)| (at, Change::Reset(low))));
+    }
+    changes.sort_by_key(|(at, _)| *at);
+    changes
+}
+
+/// The channels, with all that jumpers join to them.
+fn joined(channels: u16, jumpers: &[(u16, u16)]) -> u16 {
+    let mut all = channels;
+    loop {
+        let wires = jumpers.iter().map(|(one, other)| one | other);
+        let more = wires
+            .filter(|wire| wire & all != 0)
+            .fold(all, |all, wire| all | wire);
+        if more == all {
+            return all;
+        }
+        all = more;
     }
 }
 

@@ -185,6 +185,16 @@ impl Pins {
         }
     }
 
+    /// From `at_ns` on the pod drives the channel to this level, or lets go; what was planned for later
+    /// is dropped.
+    pub(crate) fn drive(&mut self, la: u8, level: Option<bool>, at_ns: u64) {
+        let line = &mut self.drives[index(la)];
+        line.cancel_after(at_ns);
+        if *line.at(at_ns) != level {
+            line.set(at_ns, level);
+        }
+    }
+
     /// Sends bytes as 8N1 on a channel, from `at_ns` on; gives the end of the last stop bit.
     pub(crate) fn transmit(&mut self, la: u8, bytes: &[u8], baud: u32, at_ns: u64) -> u64 {
         let line = &mut self.drives[index(la)];

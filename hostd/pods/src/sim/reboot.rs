@@ -60,12 +60,15 @@ impl World {
         before.rails.reboot(now_ns);
         before.dac.reboot(now_ns);
         before.reset.reboot(now_ns);
-        before.spi.end();
+        before.spi.end(now_ns);
         before.switch(super::analog::Switches::PARKED, now_ns);
         self.pins = before.pins;
         self.rails = before.rails;
         self.dac = before.dac;
         self.reset = before.reset;
+        before.gps.reboot(now_ns);
+        self.gps = before.gps;
+        self.outside = before.outside;
         self.spi = before.spi;
         self.switches = before.switches;
         self.stored = before.stored;

@@ -24,6 +24,12 @@ pub(crate) enum Refuse {
         min: i64,
         max: i64,
     },
+    #[error("{field} out of range: want {min}..{max}")]
+    Beyond {
+        field: &'static str,
+        min: f64,
+        max: f64,
+    },
     #[error("this BenchPod has no analog front end: `{command}` needs one")]
     NoAnalog { command: String },
     #[error("this board plays no waveforms: its DAC holds DC levels only")]
@@ -98,6 +104,8 @@ pub(crate) enum Refuse {
     SpiVerify { at: u32 },
     #[error("the flash does not take its write enable")]
     SpiNoEnable,
+    #[error("the flash stays busy")]
+    SpiStuck,
     #[error("the control loop needs image 0: {{\"cmd\":\"fpga_image\",\"image\":0}}")]
     LoopImage,
     #[error("no control loop is armed")]
@@ -137,6 +145,14 @@ pub(crate) enum Refuse {
         command: &'static str,
         place: &'static str,
     },
+    #[error("no sensor is emulated: start one with {{\"cmd\":\"sensor_start\"}}")]
+    NoSensor,
+    #[error("sda and scl must differ")]
+    SameSensorPins,
+    #[error("{key} is not a value of the {model}")]
+    UnknownValue { key: String, model: &'static str },
+    #[error("the sentences take {needed} bit/s at this rate, more than {baud} baud")]
+    GpsRate { needed: u64, baud: u32 },
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]

@@ -135,6 +135,15 @@ async fn answer<S: Stream>(
             client.send(&json!({"status": "ok", "data": data})).await
         }
         Ok(Next::Calibrate(run)) => calibration::run(shared, client, run).await,
+        Ok(Next::Later { at_ns, answer }) => {
+            tokio::time::sleep_until(shared.instant(at_ns)).await;
+            match answer {
+                Ok(data) => client.ok(data).await,
+                Err(refusal) => client.refuse(&refusal).await,
+            }
+        }
+        Ok(Next::Regs(regs)) => regs.send(shared, client).await,
+        Ok(Next::BusCapture(capture)) => capture.run(shared, client).await,
         Ok(Next::Reboot(data)) => {
             shared.reboot_after(psram::RECOVER_DELAY);
             client.ok(data).await

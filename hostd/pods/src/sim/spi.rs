@@ -1,19 +1,26 @@
-//! The SPI master, with a NOR flash on the channels it is configured for.
+//! The SPI master, with a NOR flash on the channels it is configured for. A transfer takes its time, and
+//! its bits are on the channels.
+
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 mod flash;
+mod frames;
 mod nor;
 
 pub(crate) use nor::Nor;
 
 use super::args::Args;
+use super::commands::Next;
 use super::gpio::need_bank;
 use super::pins::Owner;
 use super::refuse::Refuse;
+use super::wave::Wave;
 use super::world::World;
+use frames::{Frame, Frames};
 
 /// Bytes of one transfer.
 const XFER_BYTES_MAX: usize = 768;
@@ -29,8 +36,12 @@ const HALVES: std::ops::RangeInclusive<u32> = 2..=63;
 const HZ: std::ops::RangeInclusive<i64> = 190_477..=100_000_000;
 const DEFAULT_HZ: u32 = 1_000_000;
 
-/// What the master's input reads with nothing on it.
+/// What flash commands read where no flash is wired.
 const OPEN: u8 = 0x00;
+
+/// A stream pauses after so many bytes, to fetch the next ones.
+const STREAM_BURST: u64 = 512;
+const STREAM_PAUSE_NS: u64 = 3_000_000;
 
 pub(super) const FUNCTIONS: [Owner; 4] =
     [Owner::SpiSck, Owner::SpiMosi, Owner::SpiMiso, Owner::SpiCs];
@@ -52,6 +63,28 @@ pub(crate) struct Spi {
     nor: Nor,
     /// Where the chip is wired.
     wired: Option<[u8; 4]>,
+    frames: Frames,
+    /// When the next frame can begin.
+    free_ns: u64,
+}
+
+/// How a frame is sent.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    hold: bool,
+    burst: u64,
+    pause_ns: u64,
+}
+
+impl Manner {
+    /// Without pauses.
+    fn plain(hold: bool) -> Self {
+        Self {
+            hold,
+            burst: u64::MAX / 32,
+            pause_ns: 0,
+        }
+    }
 }
 
 impl Spi {
@@ -66,34 +99,66 @@ impl Spi {
         self.session.as_mut().ok_or(Refuse::SpiIdle)
     }
 
-    /// Shifts bytes; the chip stays selected when `hold`.
-    fn shift(&mut self, bytes: &[u8], hold: bool) -> Result<Vec<u8>, Refuse> {
+    /// Whatever comes next begins now, or when the last transfer is over.
+    fn begin(&mut self, now_ns: u64) {
+        self.free_ns = self.free_ns.max(now_ns);
+    }
+
+    /// Shifts bytes, beginning when the last frame is over.
+    fn shift(&mut self, sent: &[u8], manner: Manner) -> Result<Arc<Frame>, Refuse> {
+        let start_ns = self.free_ns;
         let session = self.session()?;
-        session.held = hold;
-        let wired = Some(session.pins);
-        if self.wired != wired {
-            return Ok(vec![OPEN; bytes.len()]);
+        session.held = manner.hold;
+        let session = *session;
+        let is_wired = self.wired == Some(session.pins);
+        let answered = is_wired.then(|| {
+            let bytes = sent.iter().map(|byte| self.nor.shift(*byte, start_ns));
+            bytes.collect()
+        });
+        let frame = Arc::new(Frame {
+            start_ns,
+            pins: session.pins,
+            hz: session.hz,
+            idle_high: session.mode == 3,
+            sent: sent.into(),
+            answered,
+            releases: !manner.hold,
+            burst: manner.burst,
+            pause_ns: manner.pause_ns,
+            until_ns: None,
+        });
+        self.free_ns = frame.end_ns();
+        if is_wired && !manner.hold {
+            self.nor.deselect(self.free_ns);
         }
-        let received = bytes.iter().map(|byte| self.nor.shift(*byte)).collect();
-        if !hold {
-            self.nor.deselect();
-        }
-        Ok(received)
+        self.frames.push(frame.clone());
+        Ok(frame)
     }
 
     /// A frame of its own: command bytes, then `extra` more to read an answer.
     fn frame(&mut self, bytes: &[u8], extra: usize) -> Result<Vec<u8>, Refuse> {
         let mut sent = bytes.to_vec();
         sent.resize(bytes.len() + extra, 0);
-        let mut received = self.shift(&sent, false)?;
-        received.drain(..bytes.len());
-        Ok(received)
+        let frame = self.shift(&sent, Manner::plain(false))?;
+        let answered = frame.answered.as_ref();
+        Ok(answered.map_or(vec![OPEN; extra], |all| all[bytes.len()..].to_vec()))
     }
 
     /// Ends the session; the channels are the caller's to free.
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self, now_ns: u64) {
         self.session = None;
-        self.nor.deselect();
+        self.nor.deselect(now_ns);
+        self.frames.end(now_ns);
+        self.free_ns = self.free_ns.min(now_ns);
+    }
+
+    pub(super) fn prune(&mut self, before_ns: u64) {
+        self.frames.prune(before_ns);
+    }
+
+    /// What the master and its chip drive on these channels from `from_ns` on.
+    pub(super) fn wave(&self, from_ns: u64, to_ns: u64, channels: u16) -> Option<Box<dyn Wave>> {
+        self.frames.wave(from_ns, to_ns, channels)
     }
 
     /// `spi_status`.
@@ -140,6 +205,10 @@ pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
     }
     let claims: Vec<(u8, Owner)> = pins.into_iter().zip(FUNCTIONS).collect();
     world.pins.claim_all(&claims, now_ns)?;
+    if mode == 3 {
+        // The clock idles high.
+        world.pins.drive(pins[0], Some(true), now_ns);
+    }
     let halves = (CLOCK_HZ / 2)
         .div_ceil(hz)
         .clamp(*HALVES.start(), *HALVES.end());
@@ -156,21 +225,27 @@ pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
 /// `spi_stop`: frees the channels.
 pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
     world.pins.free(&FUNCTIONS, now_ns);
-    world.spi.end();
+    world.spi.end(now_ns);
     json!({"active": false})
 }
 
 /// `spi_xfer`: bytes both ways.
-pub(crate) fn xfer(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+pub(crate) fn xfer(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
     world.spi.session()?;
     let sent = bytes(args, "tx", 1..=XFER_BYTES_MAX)?.ok_or(Refuse::Missing { field: "tx" })?;
     let hold = hold(args)?;
-    let received = world.spi.shift(&sent, hold)?;
-    Ok(json!({"rx": URL_SAFE_NO_PAD.encode(received), "cs": select(hold)}))
+    world.spi.begin(now_ns);
+    let frame = world.spi.shift(&sent, Manner::plain(hold))?;
+    let received = match &frame.answered {
+        Some(answered) => answered.to_vec(),
+        None => frame.sample(world),
+    };
+    let data = json!({"rx": URL_SAFE_NO_PAD.encode(received), "cs": select(hold)});
+    Ok(later(world, Ok(data)))
 }
 
 /// `spi_stream`: a head and staged bytes in one frame.
-pub(crate) fn stream(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+pub(crate) fn stream(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
     let session = *world.spi.session()?;
     let len: usize = args
         .uint("len", 0..=i64::MAX)?
@@ -186,18 +261,34 @@ pub(crate) fn stream(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse
         return Err(Refuse::NothingUploaded);
     }
     sent.extend(staged);
+    world.spi.begin(now_ns);
     if session.held {
-        world.spi.nor.deselect();
+        // The select goes up before the frame.
+        world.spi.shift(&[], Manner::plain(false))?;
     }
-    world.spi.shift(&sent, hold)?;
-    let took_ms = sent.len() as u64 * 8 * 1000 / u64::from(session.hz);
-    Ok(json!({"sent": sent.len(), "ms": took_ms, "cs": select(hold)}))
+    let manner = Manner {
+        hold,
+        burst: STREAM_BURST,
+        pause_ns: STREAM_PAUSE_NS,
+    };
+    let frame = world.spi.shift(&sent, manner)?;
+    let took_ms = (frame.end_ns() - frame.start_ns) / 1_000_000;
+    let data = json!({"sent": sent.len(), "ms": took_ms, "cs": select(hold)});
+    Ok(later(world, Ok(data)))
 }
 
 /// `spi_flash`: reading, erasing and programming by whole operations.
-pub(crate) fn flash(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+pub(crate) fn flash(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
     world.spi.session()?;
-    flash::run(&mut world.spi, args)
+    world.spi.begin(now_ns);
+    let answer = flash::run(&mut world.spi, args);
+    Ok(later(world, answer))
+}
+
+/// The answer comes when the last frame is over.
+fn later(world: &World, answer: Result<Value, Refuse>) -> Next {
+    let at_ns = world.spi.free_ns;
+    Next::Later { at_ns, answer }
 }
 
 fn hold(args: &Args<'_>) -> Result<bool, Refuse> {

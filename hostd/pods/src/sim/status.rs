@@ -13,7 +13,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 14] = [
+const CAPS: [&str; 17] = [
     "signal",
     "la",
     "gpio",
@@ -28,6 +28,9 @@ const CAPS: [&str; 14] = [
     "power_profile",
     "spi_master",
     "spi_stream",
+    "i2c_sensor",
+    "sensor_types",
+    "gps",
 ];
 
 /// Present on the third revision.

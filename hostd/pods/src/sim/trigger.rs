@@ -88,7 +88,7 @@ fn search(world: &World, trigger: Trigger, from_ns: u64, to_ns: u64, first: bool
     let wanted = matches!(trigger.edge, Edge::Rising | Edge::High);
     let by_level = matches!(trigger.edge, Edge::High | Edge::Low);
     let mask = bit(trigger.channel);
-    let mut levels = Levels::new(world, from_ns, to_ns);
+    let mut levels = Levels::on(world, from_ns, to_ns, mask);
     let mut level = levels.word() & mask != 0;
     if first && by_level && level == wanted {
         return Some(from_ns);

@@ -102,7 +102,15 @@ impl Uart {
         loop {
             let mut changed = std::pin::pin!(shared.changed().notified());
             changed.as_mut().enable();
-            let received = shared.with(|world, now_ns| open.uart.receive(world, now_ns));
+            let received = shared.with(|world, now_ns| match world.loading {
+                0 => Some(open.uart.receive(world, now_ns)),
+                _ => None,
+            });
+            let Some(received) = received else {
+                // Silent while an upload runs: what comes meanwhile waits on both sides.
+                changed.await;
+                continue;
+            };
             if !received.bytes.is_empty() {
                 client.write_raw(&received.bytes).await?;
             }
@@ -134,7 +142,7 @@ impl Uart {
         let from_ns = world.uart_since_ns.unwrap_or(now_ns);
         let to_ns = now_ns + SEARCH_NS;
         let mask = bit(self.rx);
-        let mut levels = Levels::new(world, from_ns, to_ns);
+        let mut levels = Levels::on(world, from_ns, to_ns, mask);
         let mut level = levels.word() & mask != 0;
         let mut received = Received {
             bytes: Vec::new(),

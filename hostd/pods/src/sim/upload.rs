@@ -80,6 +80,25 @@ impl Drop for Reserved {
     }
 }
 
+/// An upload that is arriving.
+struct Loading(Arc<Shared>);
+
+impl Loading {
+    fn start(shared: &Arc<Shared>) -> Self {
+        shared.with(|world, _| world.loading += 1);
+        shared.wires_changed();
+        Self(shared.clone())
+    }
+}
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.0
+            .with(|world, _| world.loading = world.loading.saturating_sub(1));
+        self.0.wires_changed();
+    }
+}
+
 /// A `load_bin` as it was asked for.
 pub(crate) struct LoadBin {
     total: usize,
@@ -111,6 +130,7 @@ impl LoadBin {
             Ok(hold) => hold,
             Err(refusal) => return client.refuse(&refusal).await.map(|()| None),
         };
+        let _loading = Loading::start(shared);
         client.ok(json!({"ready": self.total})).await?;
         let mut bytes = Vec::with_capacity(self.total);
         while bytes.len() < self.total {

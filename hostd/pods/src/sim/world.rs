@@ -7,18 +7,22 @@ use super::board::Board;
 use super::can::Can;
 use super::dac::{Dac, Player, Walk};
 use super::frontend::{Hardware, Wires};
+use super::gps::Gps;
 use super::image::Image;
 use super::lines::Levels;
+use super::outside::Outside;
 use super::pins::Pins;
 use super::profile::Profile;
 use super::rails::Rails;
 use super::reboot::Boot;
 use super::refuse::Refuse;
 use super::reset::Reset;
+use super::sensor::Sensor;
 use super::spi::Spi;
 use super::stored::Stored;
 use super::timeline::Timeline;
 use super::upload::Upload;
+use super::wave::Wave;
 use super::{SimConfig, control, noise};
 
 /// State behind the lock. Nothing here waits.
@@ -33,6 +37,8 @@ pub(crate) struct World {
     capture_since_ns: Option<u64>,
     /// Since when a UART session still has to look at its receive line.
     pub(crate) uart_since_ns: Option<u64>,
+    /// Uploads that are arriving; a UART session is silent meanwhile.
+    pub(crate) loading: usize,
     pub(crate) image: Image,
     pub(crate) upload: Upload,
     pub(crate) can: Can,
@@ -40,6 +46,10 @@ pub(crate) struct World {
     /// The curve the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
+    pub(crate) sensor: Sensor,
+    pub(crate) gps: Gps,
+    /// What stands outside and drives channels.
+    pub(crate) outside: Outside,
     pub(crate) boot: Boot,
     pub(crate) hardware: Hardware,
     pub(crate) stored: Stored,
@@ -60,12 +70,16 @@ impl World {
             switches: Timeline::new(Switches::PARKED),
             capture_since_ns: None,
             uart_since_ns: None,
+            loading: 0,
             image: Image::ControlLoop,
             upload: Upload::default(),
             can: Can::default(),
             profile: None,
             curve: control::identity(),
             spi: Spi::new(config.spi_flash),
+            sensor: Sensor::default(),
+            gps: Gps::new(config.seed),
+            outside: Outside::new(),
             boot: Boot::first(),
             hardware: Hardware::new(config.board, config.seed),
             stored: Stored::default(),
@@ -79,6 +93,9 @@ impl World {
         let watched = [self.capture_since_ns, self.uart_since_ns];
         let before_ns = watched.into_iter().flatten().min().unwrap_or(now_ns);
         self.pins.prune(before_ns);
+        self.outside.prune(before_ns);
+        self.gps.prune(before_ns);
+        self.spi.prune(before_ns);
         let profiled_ns = self.profile.as_ref().map(Profile::start_ns);
         self.rails
             .prune(profiled_ns.unwrap_or(before_ns).min(before_ns));
@@ -111,6 +128,13 @@ impl World {
     /// The level of every channel at an instant.
     pub(crate) fn word(&self, at_ns: u64) -> u16 {
         Levels::new(self, at_ns, at_ns).word()
+    }
+
+    /// What the pod drives by formula on these channels, from `from_ns` on.
+    pub(crate) fn waves(&self, from_ns: u64, to_ns: u64, channels: u16) -> Vec<Box<dyn Wave>> {
+        let spi = self.spi.wave(from_ns, to_ns, channels);
+        let gps = self.gps.waves(from_ns, to_ns, channels);
+        gps.chain(spi).collect()
     }
 
     /// Switches an analog path; gives its full name.

@@ -33,6 +33,7 @@ pub(crate) enum Owner {
     SpiMosi,
     SpiMiso,
     SpiCs,
+    GpsTx,
 }
 
 impl Owner {
@@ -50,6 +51,7 @@ impl Owner {
             Self::SpiMosi => "spi_mosi",
             Self::SpiMiso => "spi_miso",
             Self::SpiCs => "spi_cs",
+            Self::GpsTx => "gps_tx",
         }
     }
 
@@ -79,6 +81,7 @@ impl Owner {
             Self::SpiSck | Self::SpiMosi | Self::SpiMiso | Self::SpiCs => {
                 r#"stop the SPI session first ({"cmd":"spi_stop"})"#.to_owned()
             }
+            Self::GpsTx => r#"stop the GPS receiver first ({"cmd":"gps_stop"})"#.to_owned(),
             Self::Free | Self::Step | Self::StepDir => "wait for the step train to end".to_owned(),
         }
     }
@@ -95,7 +98,7 @@ impl Owner {
                 level,
             } if !level => Some(false),
             // A transmitter idles high, as does a deselected chip.
-            Self::UartTx | Self::SpiCs => Some(true),
+            Self::UartTx | Self::GpsTx | Self::SpiCs => Some(true),
             Self::SpiSck | Self::SpiMosi => Some(false),
             _ => None,
         }

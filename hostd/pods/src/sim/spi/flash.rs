@@ -14,8 +14,20 @@ const ERASE_BYTES_MAX: i64 = 1 << 20;
 const WRITE_BYTES_MAX: usize = 768;
 const PAGE: u32 = 256;
 
+/// Between two looks at the status of a busy chip, by what it is doing.
+const PROGRAM_POLL_NS: u64 = 100_000;
+const ERASE_POLL_NS: u64 = 5_000_000;
+const CHIP_POLL_NS: u64 = 100_000_000;
+
+/// A chip that is busy for so many looks stays busy.
+const POLLS_MAX: u32 = 1_000;
+
+const BUSY: u8 = 0x01;
+
 /// Runs one operation of the open session.
 pub(super) fn run(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {
+    let begin_ns = spi.free_ns;
+    let took_ms = |spi: &Spi| (spi.free_ns - begin_ns) / 1_000_000;
     match args.text("op")?.unwrap_or_default() {
         "id" => id(spi),
         "read" => {
@@ -32,15 +44,21 @@ pub(super) fn run(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {
             for sector in (first..last).step_by(SECTOR as usize) {
                 enable(spi)?;
                 spi.frame(&command(0x20, sector), 0)?;
+                finish(spi, ERASE_POLL_NS)?;
             }
-            Ok(json!({"addr": first, "len": last - first, "ms": 0}))
+            Ok(json!({"addr": first, "len": last - first, "ms": took_ms(spi)}))
         }
         "chip_erase" => {
             enable(spi)?;
             spi.frame(&[0xc7], 0)?;
-            Ok(json!({"ms": 0}))
+            finish(spi, CHIP_POLL_NS)?;
+            Ok(json!({"ms": took_ms(spi)}))
         }
-        "write" => write(spi, args),
+        "write" => {
+            let mut data = write(spi, args)?;
+            data["ms"] = took_ms(spi).into();
+            Ok(data)
+        }
         _ => Err(Refuse::Bad {
             field: "op",
             want: "id, read, erase, write or chip_erase",
@@ -74,6 +92,7 @@ fn write(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {
         let mut frame = command(0x02, at).to_vec();
         frame.extend(page);
         spi.frame(&frame, 0)?;
+        finish(spi, PROGRAM_POLL_NS)?;
         at = at / PAGE * PAGE + PAGE;
         rest = after;
     }
@@ -86,7 +105,7 @@ fn write(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {
             return Err(Refuse::SpiVerify { at });
         }
     }
-    Ok(json!({"addr": addr, "len": data.len(), "verified": verify, "ms": 0}))
+    Ok(json!({"addr": addr, "len": data.len(), "verified": verify}))
 }
 
 fn read(spi: &mut Spi, addr: u32, len: u32) -> Result<Vec<u8>, Refuse> {
@@ -101,6 +120,18 @@ fn enable(spi: &mut Spi) -> Result<(), Refuse> {
         return Err(Refuse::SpiNoEnable);
     }
     Ok(())
+}
+
+/// Looks at the status until the chip is done.
+fn finish(spi: &mut Spi, poll_ns: u64) -> Result<(), Refuse> {
+    for _ in 0..POLLS_MAX {
+        spi.free_ns += poll_ns;
+        let status = spi.frame(&[0x05], 1)?;
+        if status[0] & BUSY == 0 {
+            return Ok(());
+        }
+    }
+    Err(Refuse::SpiStuck)
 }
 
 fn command(opcode: u8, addr: u32) -> [u8; 4] {

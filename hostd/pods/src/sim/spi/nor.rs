@@ -14,7 +14,14 @@ const PAGE: usize = 256;
 /// Bytes of a frame that a command can need: opcode, address, one page.
 const FRAME_BYTES: usize = 4 + PAGE;
 
+const BUSY: u8 = 0x01;
 const WRITE_ENABLED: u8 = 0x02;
+
+/// Typical times of a W25Q64JV.
+const PROGRAM_NS: u64 = 400_000;
+const ERASE_SECTOR_NS: u64 = 45_000_000;
+const ERASE_BLOCK_NS: u64 = 150_000_000;
+const ERASE_CHIP_NS: u64 = 20_000_000_000;
 
 /// The chip and the frame it is in.
 #[derive(Debug, Default)]
@@ -25,11 +32,13 @@ pub(crate) struct Nor {
     frame: Vec<u8>,
     /// All bytes since then.
     count: u32,
+    /// Until then only the status is answered.
+    busy_until_ns: u64,
 }
 
 impl Nor {
-    /// Shifts a byte in and one out.
-    pub(crate) fn shift(&mut self, byte: u8) -> u8 {
+    /// Shifts a byte in and one out, in a frame that began then.
+    pub(crate) fn shift(&mut self, byte: u8, at_ns: u64) -> u8 {
         let index = self.count;
         self.count = self.count.saturating_add(1);
         if self.frame.len() < FRAME_BYTES {
@@ -38,7 +47,9 @@ impl Nor {
         match (self.frame[0], index) {
             (_, 0) => 0xff,
             (0x9f, _) => ID.get(index as usize - 1).copied().unwrap_or(0xff),
+            (0x05, _) if at_ns < self.busy_until_ns => BUSY | WRITE_ENABLED,
             (0x05, _) => u8::from(self.write_enabled) * WRITE_ENABLED,
+            _ if at_ns < self.busy_until_ns => 0xff,
             (0x03, 4..) => self.read(self.address().wrapping_add(index - 4)),
             (0x0b, 5..) => self.read(self.address().wrapping_add(index - 5)),
             _ => 0xff,
@@ -46,7 +57,7 @@ impl Nor {
     }
 
     /// The chip is deselected: commands that change something act now.
-    pub(crate) fn deselect(&mut self) {
+    pub(crate) fn deselect(&mut self, at_ns: u64) {
         self.count = 0;
         let frame = std::mem::take(&mut self.frame);
         let Some(command) = frame.first() else { return };
@@ -55,13 +66,28 @@ impl Nor {
                 .iter()
                 .fold(0, |address, byte| address << 8 | u32::from(*byte))
         });
+        if at_ns < self.busy_until_ns {
+            return;
+        }
         match (*command, address) {
             (0x06, _) => self.write_enabled = true,
             (0x04, _) => self.write_enabled = false,
-            (0x02, Some(address)) if self.take_enable() => self.program(address, &frame[4..]),
-            (0x20, Some(address)) if self.take_enable() => self.erase(address, SECTOR),
-            (0xd8, Some(address)) if self.take_enable() => self.erase(address, BLOCK),
-            (0xc7 | 0x60, _) if self.take_enable() => self.sectors.clear(),
+            (0x02, Some(address)) if self.take_enable() => {
+                self.program(address, &frame[4..]);
+                self.busy_until_ns = at_ns + PROGRAM_NS;
+            }
+            (0x20, Some(address)) if self.take_enable() => {
+                self.erase(address, SECTOR);
+                self.busy_until_ns = at_ns + ERASE_SECTOR_NS;
+            }
+            (0xd8, Some(address)) if self.take_enable() => {
+                self.erase(address, BLOCK);
+                self.busy_until_ns = at_ns + ERASE_BLOCK_NS;
+            }
+            (0xc7 | 0x60, _) if self.take_enable() => {
+                self.sectors.clear();
+                self.busy_until_ns = at_ns + ERASE_CHIP_NS;
+            }
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 43] = [
+const VERBS: [&str; 55] = [
     "ping",
     "status",
     "identity_public",
@@ -42,6 +42,18 @@ const VERBS: [&str; 43] = [
     "spi_flash",
     "spi_stream",
     "spi_status",
+    "spi_stop",
+    "sensor_types",
+    "sensor_start",
+    "sensor_set",
+    "sensor_status",
+    "sensor_regs",
+    "sensor_la",
+    "sensor_stop",
+    "gps_start",
+    "gps_set",
+    "gps_status",
+    "gps_stop",
     "can_write",
     "can_read",
     "can_status",
@@ -51,7 +63,7 @@ const VERBS: [&str; 43] = [
     "dap_start",
 ];
 
-const FIELDS: [&str; 41] = [
+const FIELDS: [&str; 62] = [
     "la",
     "mode",
     "level",
@@ -93,6 +105,27 @@ const FIELDS: [&str; 41] = [
     "reply_id",
     "max",
     "on",
+    "type",
+    "sda",
+    "scl",
+    "addr",
+    "start",
+    "len",
+    "temperature_c",
+    "tx",
+    "baud",
+    "rate_hz",
+    "sentences",
+    "latitude_deg",
+    "speed_kmh",
+    "course_deg",
+    "fix",
+    "utc",
+    "sck",
+    "mosi",
+    "miso",
+    "cs",
+    "op",
 ];
 
 fn values() -> Vec<Value> {
@@ -136,10 +169,35 @@ fn values() -> Vec<Value> {
         json!(u64::MAX),
         json!(i64::MIN),
         json!("ext"),
+        json!("bme280"),
+        json!("mpu6050"),
+        json!("RMC,GGA"),
+        json!("2026-01-01T00:00:00Z"),
+        json!("hold"),
+        json!("erase"),
+        json!("AQID"),
     ]
 }
 
+/// A start of something on channels, which chance alone would hardly name in full.
+fn start(random: &mut Random) -> Value {
+    let mut la = || 1 + random.below(14);
+    let (a, b, c, d) = (la(), la(), la(), la());
+    match random.below(4) {
+        0 => json!({"cmd": "spi_start", "sck": a, "mosi": b, "miso": c, "cs": d, "mode": 3}),
+        1 => json!({"cmd": "spi_xfer", "tx": "BgUAAAA", "cs": "hold"}),
+        2 => {
+            let model = *random.pick(&["bmp280", "bme280", "sht4x", "mpu6050"]);
+            json!({"cmd": "sensor_start", "type": model, "sda": a, "scl": b})
+        }
+        _ => json!({"cmd": "gps_start", "tx": a, "baud": 115_200, "rate_hz": 1 + random.below(10)}),
+    }
+}
+
 fn request(random: &mut Random, values: &[Value]) -> Value {
+    if random.below(8) == 0 {
+        return start(random);
+    }
     let mut request = Map::new();
     request.insert("cmd".to_owned(), (*random.pick(&VERBS)).into());
     for _ in 0..random.below(6) {
@@ -185,7 +243,9 @@ async fn a_random_command_sequence_never_wedges_the_pod() {
         if client.ok(json!({"cmd": "la_voltage"})).await["mv"] == 0 {
             client.ok(json!({"cmd": "la_voltage", "mv": 3300})).await;
         }
-        client.ok(json!({"cmd": "spi_stop"})).await;
+        for cmd in ["spi_stop", "sensor_stop", "gps_stop"] {
+            client.ok(json!({"cmd": cmd})).await;
+        }
         client
             .ok(json!({"cmd": "gpio", "la": "all", "mode": "off"}))
             .await;

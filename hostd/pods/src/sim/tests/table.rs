@@ -42,17 +42,6 @@ const UNANSWERED: &[(&str, &str)] = &[
     ("ota_selftest", "not there yet"),
     ("capture_read", "not there yet"),
     ("test", "not there yet"),
-    ("sensor_types", "not there yet"),
-    ("sensor_start", "not there yet"),
-    ("sensor_set", "not there yet"),
-    ("sensor_status", "not there yet"),
-    ("sensor_regs", "not there yet"),
-    ("sensor_la", "not there yet"),
-    ("sensor_stop", "not there yet"),
-    ("gps_start", "not there yet"),
-    ("gps_set", "not there yet"),
-    ("gps_status", "not there yet"),
-    ("gps_stop", "not there yet"),
 ];
 
 /// Longer than any answer may take.

@@ -151,3 +151,23 @@ async fn wrong_requests_are_refused() {
             .starts_with("pull conflict: LA7")
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_silent_while_an_upload_runs() {
+    let pod = bench(wired());
+    let mut uart = Client::new(&pod).await;
+    uart.ok(json!({"cmd": "uart_proxy_start", "rx": 3, "tx": 4}))
+        .await;
+    let mut other = Client::new(&pod).await;
+    let load = json!({"cmd": "load_bin", "total": 64, "psram": true});
+    assert_eq!(other.ok(load).await["ready"], 64);
+    uart.send_raw(b"late").await;
+    assert!(
+        timeout(Duration::from_secs(5), uart.read_raw(1))
+            .await
+            .is_err()
+    );
+    other.send_raw(&[0; 64]).await;
+    other.reply().await.unwrap();
+    assert_eq!(uart.read_raw(4).await, b"late");
+}

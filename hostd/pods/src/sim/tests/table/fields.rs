@@ -9,6 +9,7 @@ use crate::protocol::commands::{Command, Example, Field, Kind, Need, Outside};
 const NARROWED: &[(&str, &str)] = &[
     ("load", "offset"),
     ("spi_flash", "len"),
+    ("sensor_regs", "len"),
     ("dac_loop_input", "step"),
     ("dac_control_loop", "in_mv_per_unit"),
     ("dac_control_loop", "in_min"),

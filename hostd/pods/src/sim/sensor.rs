@@ -1,0 +1,196 @@
+//! The emulated I2C sensor: which model is on which channels, what it measures, and the bus it listens
+//! to. The bus is looked at when somebody asks, never in between.
+
+use serde_json::{Map, Value, json};
+
+mod bme280;
+mod bmp280;
+mod listen;
+mod model;
+mod mpu6050;
+mod readback;
+mod registers;
+mod sht4x;
+mod wire;
+
+pub(crate) use readback::{BusCapture, Regs};
+
+use super::args::Args;
+use super::gpio::need_bank;
+use super::pins::{Owner, bit};
+use super::refuse::Refuse;
+use super::world::World;
+use model::{MODELS, Model};
+use registers::Registers;
+use wire::Wire;
+
+/// Addresses the bus leaves to devices.
+const ADDRESSES: std::ops::RangeInclusive<u8> = 0x08..=0x77;
+const ADDRESS_FORM: &str = "an address of 0x08 to 0x77, decimal or 0x";
+
+pub(super) const FUNCTIONS: [Owner; 2] = [Owner::I2cSda, Owner::I2cScl];
+
+/// The sensor, if one is there, and what is counted beyond it.
+#[derive(Default)]
+pub(crate) struct Sensor {
+    armed: Option<Armed>,
+    /// STOP conditions seen while any sensor was armed.
+    transactions: u16,
+    /// The lines of the present or the last sensor.
+    lines: Option<Lines>,
+}
+
+/// Channels of the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) scl: u8,
+    pub(crate) sda: u8,
+}
+
+/// A sensor on its bus.
+struct Armed {
+    address: u8,
+    lines: Lines,
+    registers: Registers,
+    wire: Wire,
+    /// Up to here the bus has been looked at.
+    seen_ns: u64,
+}
+
+impl Sensor {
+    fn armed(&mut self) -> Result<&mut Armed, Refuse> {
+        self.armed.as_mut().ok_or(Refuse::NoSensor)
+    }
+
+    /// The lines of the present or the last sensor.
+    pub(crate) fn lines(&self) -> Option<Lines> {
+        self.lines
+    }
+
+    /// Takes the sensor away; the channels are the caller's to free.
+    pub(super) fn end(&mut self) {
+        self.armed = None;
+    }
+}
+
+/// `sensor_types`: the models and the values they take.
+pub(crate) fn types() -> Value {
+    json!({"types": MODELS.map(Model::describe)})
+}
+
+/// `sensor_start`: puts a sensor on two channels, in place of a running one.
+pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    need_bank(world)?;
+    let name = args
+        .text("type")?
+        .ok_or(Refuse::Missing { field: "type" })?;
+    let model = Model::from_name(name).ok_or(Refuse::Bad {
+        field: "type",
+        want: "bmp280, bme280, sht4x or mpu6050",
+    })?;
+    let sda = args.la("sda")?.ok_or(Refuse::Missing { field: "sda" })?;
+    let scl = args.la("scl")?.ok_or(Refuse::Missing { field: "scl" })?;
+    if sda == scl {
+        return Err(Refuse::SameSensorPins);
+    }
+    let address = address(args)?.unwrap_or(model.addr);
+    let claims = [(sda, Owner::I2cSda), (scl, Owner::I2cScl)];
+    // A running sensor gives its channels up to the new one, but only when there is a new one.
+    for (la, owner) in claims {
+        if !FUNCTIONS.contains(&world.pins.owner(la)) {
+            world.pins.check_claim(la, owner, now_ns)?;
+        }
+    }
+    world.pins.free(&FUNCTIONS, now_ns);
+    world.pins.claim_all(&claims, now_ns)?;
+    let word = world.word(now_ns);
+    let lines = Lines { scl, sda };
+    world.sensor.lines = Some(lines);
+    world.sensor.armed = Some(Armed {
+        address,
+        lines,
+        registers: Registers::new(model),
+        wire: Wire::new(address, word & bit(scl) != 0, word & bit(sda) != 0),
+        seen_ns: now_ns,
+    });
+    Ok(json!({"type": model.name, "addr": address, "sda": sda, "scl": scl}))
+}
+
+/// `sensor_set`: changes what is measured; all of it or nothing.
+pub(crate) fn set(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+    let armed = world.sensor.armed()?;
+    let model = armed.registers.model();
+    let mut values = armed.registers.values().to_vec();
+    let mut changes = 0;
+    for (param, value) in model.params.iter().zip(&mut values) {
+        let Some(asked) = args.number(param.key)? else {
+            continue;
+        };
+        if !(param.min..=param.max).contains(&asked) {
+            return Err(Refuse::Beyond {
+                field: param.key,
+                min: param.min,
+                max: param.max,
+            });
+        }
+        *value = asked;
+        changes += 1;
+    }
+    let known = |key: &&String| *key == "cmd" || model.params.iter().any(|it| it.key == *key);
+    if let Some(key) = args.0.keys().find(|key| !known(key)) {
+        return Err(Refuse::UnknownValue {
+            key: key.clone(),
+            model: model.name,
+        });
+    }
+    if changes == 0 {
+        return Err(Refuse::Missing { field: "a value" });
+    }
+    armed.registers.set_values(values);
+    Ok(json!({"type": model.name, "values": model.report(armed.registers.values())}))
+}
+
+/// `sensor_status`.
+pub(crate) fn status(world: &World) -> Value {
+    let Some(armed) = &world.sensor.armed else {
+        return json!({"active": false});
+    };
+    let registers = &armed.registers;
+    let mut status = Map::new();
+    let fields = [
+        ("active", json!(true)),
+        ("type", json!(registers.model().name)),
+        ("addr", json!(armed.address)),
+        ("transactions", json!(world.sensor.transactions)),
+        ("reads", json!(registers.reads)),
+        ("writes", json!(registers.writes)),
+        ("last_reg", json!(registers.last_reg)),
+        ("last_val", json!(registers.last_val)),
+        ("values", registers.model().report(registers.values())),
+    ];
+    status.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(status)
+}
+
+/// `sensor_stop`: takes the sensor away and frees its channels.
+pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
+    world.pins.free(&FUNCTIONS, now_ns);
+    world.sensor.end();
+    Value::Null
+}
+
+/// The address that was asked for: a number, or a decimal or hexadecimal text.
+fn address(args: &Args<'_>) -> Result<Option<u8>, Refuse> {
+    let wrong = Refuse::Bad {
+        field: "addr",
+        want: ADDRESS_FORM,
+    };
+    match args.byte("addr") {
+        Ok(Some(address)) if !ADDRESSES.contains(&address) => Err(wrong),
+        Ok(address) => Ok(address),
+        Err(_) => Err(wrong),
+    }
+}
+
+#[cfg(test)]
+mod tests;
