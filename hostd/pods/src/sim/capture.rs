@@ -81,12 +81,12 @@ pub(crate) async fn run<S: Stream>(
         let adc = AdcRender::new(world, t0_ns, end_ns);
         (adc, plan.la.map(|part| la_render(world, part, t0_ns)))
     });
-    let mut packets = Packets::new(client, plan.head(), packet_samples(shared));
+    let packets = Packets::new(client, plan.head(), packet_samples(shared));
+    let mut packets = packets.releasing(hold);
     send_adc(&mut packets, &plan, &mut adc, t0_ns).await?;
     if let (Some(part), Some(la)) = (plan.la, la) {
         send_la(&mut packets, &plan, part, la).await?;
     }
-    drop(hold);
     Ok(())
 }
 

@@ -76,7 +76,7 @@ impl Measure {
         }
         let mut adc = shared.with(|world, _| AdcRender::new(world, t0_ns, end_ns));
         let head = vec![("bits", json!(16))];
-        let mut packets = Packets::new(client, head, packet_samples(shared));
+        let mut packets = Packets::new(client, head, packet_samples(shared)).releasing(hold);
         let samples = self.part.samples;
         let mut from = 0;
         while from < samples {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::capture::Hold;
 use super::session::{Client, Gone};
 use crate::capture::Trigger;
 use crate::connection::Stream;
@@ -58,6 +59,7 @@ pub(crate) struct Packets<'a, S> {
     samples: u64,
     first: bool,
     waiting: Vec<u8>,
+    hold: Option<Hold>,
 }
 
 impl<'a, S: Stream> Packets<'a, S> {
@@ -72,7 +74,14 @@ impl<'a, S: Stream> Packets<'a, S> {
             samples,
             first: true,
             waiting: Vec::new(),
+            hold: None,
         }
+    }
+
+    /// Lets the capture hardware go before the last packet is sent: who has that may capture again.
+    pub(crate) fn releasing(mut self, hold: Hold) -> Self {
+        self.hold = Some(hold);
+        self
     }
 
     /// Most samples a packet covers.
@@ -90,6 +99,9 @@ impl<'a, S: Stream> Packets<'a, S> {
         line.extend(packet.0);
         line.push(b'}');
         self.client.append(&mut self.waiting, &line);
+        if last {
+            self.hold = None;
+        }
         if last || self.waiting.len() >= SEND_BYTES {
             self.client.write_raw(&self.waiting).await?;
             self.waiting.clear();
