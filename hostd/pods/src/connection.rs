@@ -23,8 +23,14 @@ pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<BoxedStream>> +
 
 /// Opens connections to one pod. Several may be open at once.
 pub trait Transport: Send + Sync + 'static {
-    /// Which kind of transport this is, as device records show it: `sim`, `tcp`, `usb`.
+    /// Which kind of transport this is, as device records show it: `sim`, `tcp`, `tls`, `usb`.
     fn kind(&self) -> &'static str;
+
+    /// SHA-256 in hex of the certificate that the pod must show: given with its address, or taken
+    /// from the first connection. `None` before that, and where there is no certificate.
+    fn certificate_pin(&self) -> Option<String> {
+        None
+    }
 
     /// Opens one more connection.
     fn connect(&self) -> Connecting<'_>;

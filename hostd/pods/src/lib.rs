@@ -50,6 +50,7 @@ pub mod pod;
 pub mod protocol;
 pub mod sim;
 pub mod tcp;
+pub mod tls;
 
 pub use capabilities::Capabilities;
 pub use capture::{AdcSource, CaptureRequest, CaptureStream, Edge, Frame, RequestError, Trigger};
@@ -60,7 +61,7 @@ pub use sim::{SimConfig, SimPod};
 
 /// A way to reach pods, by the scheme in front of their address.
 pub trait Driver: Sync {
-    /// The scheme, without its colon: `sim`, `tcp`.
+    /// The scheme, without its colon: `sim`, `tcp`, `tls`.
     fn scheme(&self) -> &'static str;
 
     /// What the rest of the address looks like, for messages and documentation.
@@ -74,7 +75,7 @@ pub trait Driver: Sync {
 }
 
 /// Every way to reach a pod. A new transport is one file and one line here.
-pub static DRIVERS: &[&dyn Driver] = &[&tcp::Driver, &sim::Driver];
+pub static DRIVERS: &[&dyn Driver] = &[&tcp::Driver, &tls::Driver, &sim::Driver];
 
 /// Why a pod address could not be used.
 #[derive(Debug, thiserror::Error)]

@@ -112,9 +112,14 @@ impl Pod {
         }
     }
 
-    /// The transport's kind: `sim`, `tcp`, `usb`.
+    /// The transport's kind: `sim`, `tcp`, `tls`, `usb`.
     pub fn transport_kind(&self) -> &'static str {
         self.transport.kind()
+    }
+
+    /// The certificate the transport is pinned to; see [`Transport::certificate_pin`].
+    pub fn certificate_pin(&self) -> Option<String> {
+        self.transport.certificate_pin()
     }
 
     /// Whether the pod is there, now.

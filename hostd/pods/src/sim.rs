@@ -9,17 +9,21 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::duplex;
+use tokio::io::{AsyncWriteExt as _, duplex};
 use tokio::sync::{Notify, watch};
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant, timeout};
+use tokio_rustls::TlsAcceptor;
 
+mod access;
 mod adc;
+mod admin;
 mod analog;
 mod args;
 mod board;
 mod calibration;
 mod can;
 mod capture;
+mod certificate;
 mod commands;
 mod console;
 mod control;
@@ -32,6 +36,7 @@ mod generate;
 mod gpio;
 mod gps;
 mod i2c;
+mod identity;
 mod image;
 mod limits;
 mod lines;
@@ -51,16 +56,20 @@ mod reset;
 mod sensor;
 mod session;
 mod settings;
+mod speedtest;
 mod spi;
 mod status;
 mod stored;
 mod timeline;
+mod tls;
 mod trigger;
 mod uart;
+mod update;
 mod upload;
 mod wave;
 mod world;
 
+pub use access::{LEASE_MAX, Origin};
 pub use analog::{AnalogSource, Signal};
 pub use board::Board;
 pub use faults::{
@@ -70,9 +79,11 @@ pub use firmware::{Firmware, FirmwareError};
 pub use i2c::{I2cError, I2cMaster, I2cPart};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
+pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
 
 use crate::AddressError;
 use crate::connection::{BoxedStream, Connecting, Stream, Transport};
+use access::Peer;
 use faults::{Fate, Faults, Near, Wire};
 use world::World;
 
@@ -81,6 +92,9 @@ pub const CONNECTIONS_MAX: usize = 8;
 
 /// Bytes an in-process connection holds in each direction.
 const PIPE_BYTES: usize = 64 * 1024;
+
+/// How long a TLS handshake may take, and its end.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Samples in one packet of a real pod.
 pub const REAL_PACKET_SAMPLES: u32 = 256;
@@ -119,6 +133,12 @@ pub struct SimConfig {
     pub firmware: Firmware,
     /// What goes wrong, from its start on.
     pub faults: Vec<Fault>,
+    /// Size of the firmware flash in KiB.
+    pub flash_kb: u16,
+    /// Ed25519 public keys an update may be signed with.
+    pub update_keys: Vec<[u8; 32]>,
+    /// Where its TLS listener is, for it to report.
+    pub tls_port: u16,
 }
 
 impl Default for SimConfig {
@@ -138,6 +158,9 @@ impl Default for SimConfig {
             packet_samples: REAL_PACKET_SAMPLES,
             firmware: Firmware::CURRENT,
             faults: Vec::new(),
+            flash_kb: 2048,
+            update_keys: Vec::new(),
+            tls_port: crate::tls::DEFAULT_PORT,
         }
     }
 }
@@ -217,23 +240,29 @@ impl SimPod {
         Arc::new(Self { shared })
     }
 
-    /// Serves one connection until either side closes it, and tells how it has to end.
+    /// Serves one connection of the network, in plaintext, until either side closes it, and tells
+    /// how it has to end.
     pub async fn serve(&self, stream: impl Stream) -> Ending {
-        self.serve_until(stream, Arc::default()).await
+        self.serve_as(stream, Origin::Lan).await
     }
 
-    async fn serve_until(&self, stream: impl Stream, fate: Arc<Fate>) -> Ending {
-        let place = Place::take(&self.shared);
-        if place.is_none() || !self.shared.is_serving() {
+    /// Serves one connection of this origin until either side closes it, and tells how it has to end.
+    pub async fn serve_as(&self, stream: impl Stream, origin: Origin) -> Ending {
+        self.serve_until(stream, origin, Arc::default()).await
+    }
+
+    async fn serve_until(&self, stream: impl Stream, origin: Origin, fate: Arc<Fate>) -> Ending {
+        let place = Place::take(&self.shared, origin);
+        let Some(place) = place.filter(|_| self.shared.is_serving()) else {
             return Ending::Closed;
-        }
+        };
         faults::start(&self.shared);
         let mut plugged = self.shared.plugged.subscribe();
         let mut boots = self.shared.boots.subscribe();
         let mut resets = self.shared.faults.resets();
         let wire = Wire::new(stream, self.shared.clone(), fate.clone());
         tokio::select! {
-            () = session::run(&self.shared, wire) => {}
+            () = session::run(&self.shared, wire, place.peer) => {}
             _ = plugged.wait_for(|plugged| !plugged) => {}
             _ = boots.changed() => {}
             Ok(()) = resets.changed() => fate.reset(),
@@ -245,6 +274,24 @@ impl SimPod {
         }
     }
 
+    /// Serves one connection of the network over TLS: makes the handshake first. One that fails, or
+    /// takes too long, is closed.
+    pub async fn serve_tls(&self, stream: impl Stream) -> Ending {
+        let server = self
+            .shared
+            .with(|world, _| world.settings.tls.server(world.config.seed));
+        let accepting = TlsAcceptor::from(server).accept(stream);
+        let Ok(Ok(mut stream)) = timeout(HANDSHAKE_TIMEOUT, accepting).await else {
+            return Ending::Closed;
+        };
+        let ending = self.serve_as(&mut stream, Origin::LanTls).await;
+        if ending == Ending::Closed {
+            // So that the client can tell the end from a cut. It may be gone already.
+            let _ = timeout(HANDSHAKE_TIMEOUT, stream.shutdown()).await;
+        }
+        ending
+    }
+
     /// Serves the pod's text console, as its USB port has it, until the other side is gone.
     pub async fn console(&self, stream: impl Stream) {
         console::run(&self.shared, stream).await;
@@ -254,6 +301,40 @@ impl SimPod {
     pub fn fault(&self, fault: Fault) {
         faults::set(&self.shared, fault);
         faults::start(&self.shared);
+    }
+
+    /// A way to the pod whose connections have this origin. The pod itself, as a transport, is
+    /// reached by [`Origin::Usb`].
+    pub fn link(&self, origin: Origin) -> Arc<dyn Transport> {
+        Arc::new(SimLink {
+            pod: Self {
+                shared: self.shared.clone(),
+            },
+            origin,
+        })
+    }
+
+    /// A cloud job takes the pod for this long, at most [`LEASE_MAX`]: the LAN may only look.
+    pub fn hold(&self, holder: &str, lasts: Duration) {
+        let access = |world: &mut World, now_ns| {
+            world.access.set_lease(Some(holder), lasts, now_ns);
+        };
+        self.shared.with(access);
+    }
+
+    /// The cloud job gives the pod back.
+    pub fn release(&self) {
+        let access = |world: &mut World, now_ns| {
+            world.access.set_lease(None, Duration::ZERO, now_ns);
+        };
+        self.shared.with(access);
+    }
+
+    /// Puts the pod in safe mode for this reason, or ends it.
+    pub fn set_safe_mode(&self, reason: Option<&str>) {
+        let reason = reason.map(str::to_owned);
+        self.shared
+            .with(|world, _| world.access.set_safe_mode(reason));
     }
 
     /// Pulls the plug (false) or puts it back (true). Unplugged, all connections end and none can
@@ -289,19 +370,61 @@ pub enum Ending {
 }
 
 /// One of the connections a pod has room for.
-struct Place(Arc<Shared>);
+struct Place {
+    shared: Arc<Shared>,
+    peer: Peer,
+}
 
 impl Place {
-    fn take(shared: &Arc<Shared>) -> Option<Self> {
+    fn take(shared: &Arc<Shared>, origin: Origin) -> Option<Self> {
         let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let place = Self(shared.clone());
+        let place = Self {
+            shared: shared.clone(),
+            peer: shared.with(|world, _| world.access.join(origin)),
+        };
         (taken < CONNECTIONS_MAX).then_some(place)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.shared.with(|world, _| world.leave(self.peer));
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Connections inside this process, of one origin.
+struct SimLink {
+    pod: SimPod,
+    origin: Origin,
+}
+
+impl Transport for SimLink {
+    fn kind(&self) -> &'static str {
+        "sim"
+    }
+
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move { self.pod.connect_as(self.origin) })
+    }
+}
+
+impl SimPod {
+    fn connect_as(&self, origin: Origin) -> io::Result<BoxedStream> {
+        let shared = &self.shared;
+        faults::start(shared);
+        let listens = shared.with(|world, _| world.admits(origin));
+        if !*shared.plugged.borrow() || !shared.is_serving() || !listens {
+            return Err(io::Error::from(io::ErrorKind::NotConnected));
+        }
+        let (near, far) = duplex(PIPE_BYTES);
+        let pod = Self {
+            shared: shared.clone(),
+        };
+        let fate = Arc::new(Fate::default());
+        let near = Near::new(near, fate.clone());
+        tokio::spawn(async move { pod.serve_until(far, origin, fate).await });
+        Ok(Box::new(near))
     }
 }
 
@@ -311,20 +434,7 @@ impl Transport for SimPod {
     }
 
     fn connect(&self) -> Connecting<'_> {
-        Box::pin(async move {
-            faults::start(&self.shared);
-            if !*self.shared.plugged.borrow() || !self.shared.is_serving() {
-                return Err(io::Error::from(io::ErrorKind::NotConnected));
-            }
-            let (near, far) = duplex(PIPE_BYTES);
-            let pod = Self {
-                shared: self.shared.clone(),
-            };
-            let fate = Arc::new(Fate::default());
-            let near = Near::new(near, fate.clone());
-            tokio::spawn(async move { pod.serve_until(far, fate).await });
-            Ok(Box::new(near) as BoxedStream)
-        })
+        Box::pin(async move { self.connect_as(Origin::Usb) })
     }
 }
 

@@ -10,11 +10,12 @@ async fn every_driver_is_reached_by_its_scheme() {
         ("sim:v2,dc", "sim"),
         ("tcp:bench.example:9000", "tcp"),
         ("tcp:[::1]", "tcp"),
+        ("tls:bench.example", "tls"),
     ] {
         assert_eq!(transport(address).unwrap().kind(), kind, "{address}");
     }
     let schemes: Vec<_> = DRIVERS.iter().map(|driver| driver.scheme()).collect();
-    assert_eq!(schemes, ["tcp", "sim"]);
+    assert_eq!(schemes, ["tcp", "tls", "sim"]);
 }
 
 #[test]

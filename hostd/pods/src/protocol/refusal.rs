@@ -142,7 +142,8 @@ fn trigger_timeout(text: &str) -> Option<RefusalKind> {
 
 fn leased(text: &str) -> Option<RefusalKind> {
     let rest = after(text, "busy: a cloud job holds this pod (")?;
-    let inside = &rest[..rest.find(')')?];
+    // A holder's name may hold what ends the text.
+    let inside = &rest[..rest.rfind(" s left)")?];
     let (holder, left) = inside.rsplit_once(", ")?;
     let (left_s, _) = leading_number(left)?;
     Some(RefusalKind::Leased {

@@ -1,13 +1,5 @@
 //! The boards a simulated pod can be, with the constants of their analog front ends.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-use super::noise::mix;
-
-/// Bytes of an Ed25519 public key.
-const KEY_BYTES: usize = 32;
-
 /// Counts of the 16-bit circle.
 const CIRCLE: f64 = 65_536.0;
 
@@ -161,13 +153,6 @@ impl Board {
             }
         }
     }
-}
-
-/// The public key of the pod with this seed, as `identity_public` gives it.
-pub(crate) fn public_key(seed: u64) -> String {
-    let words = (1..=KEY_BYTES as u64 / 8).map(|index| mix(seed ^ mix(index)));
-    let bytes: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
-    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 #[cfg(test)]

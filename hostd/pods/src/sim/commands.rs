@@ -2,18 +2,20 @@
 
 use serde_json::{Value, json};
 
+use super::access::Peer;
 use super::analog::Input;
 use super::args::Args;
 use super::capture::Plan;
 use super::measure::Measure;
 use super::refuse::Refuse;
 use super::sensor::{BusCapture, Regs};
+use super::speedtest::Speedtest;
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    board, calibration, control, current, dac, generate, gpio, gps, image, limits, profile, psram,
-    replay, reset, sensor, settings, spi, status,
+    admin, calibration, control, current, dac, generate, gpio, gps, image, limits, profile, psram,
+    replay, reset, sensor, spi, status,
 };
 use crate::protocol::commands::{self, Gate};
 
@@ -50,19 +52,26 @@ pub(crate) enum Next {
     BusCapture(BusCapture),
     /// Done; the pod restarts when the reply is out.
     Reboot(Value),
+    /// A test of the link.
+    Speedtest(Speedtest),
     /// A replay started; the connection's upload no longer needs the capture hardware.
     Replayed(Value),
 }
 
 /// Runs a command, or says how it goes on.
-pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+pub(crate) fn dispatch(
+    world: &mut World,
+    args: &Args<'_>,
+    peer: Peer,
+    now_ns: u64,
+) -> Result<Next, Refuse> {
     let verb = args.text("cmd")?.ok_or(Refuse::MissingCommand)?;
     world.settle(now_ns);
-    gate(world, verb, args)?;
+    world.gate(verb, args, peer, now_ns)?;
+    gate(world, verb)?;
     let data = match verb {
         "ping" => json!("pong"),
         "status" => status::status(world, now_ns),
-        "identity_public" => json!({"public": board::public_key(world.config.seed)}),
         "target_power" => world.rails.target_power(args, now_ns)?,
         "target_status" => world.rails.target_status(now_ns),
         "power_status" => world.rails.power_status(now_ns),
@@ -102,10 +111,6 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         "dac_limits" => limits::dac_limits(world, args, now_ns)?,
         "psram_ping" => psram::ping(world, args)?,
         "psram_recover" => return Ok(Next::Reboot(psram::recover())),
-        "cloud_status" => settings::cloud_status(),
-        "lan_policy" => settings::lan_policy(args)?,
-        "sig_policy" => settings::sig_policy(args)?,
-        "usb_network" => settings::usb_network(args)?,
         "power_profile" => return profile(world, args, now_ns),
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,
@@ -117,7 +122,7 @@ pub(crate) fn dispatch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         // Clients read this as a feature the pod lacks, which is what the probe is.
         "dap_start" => return Err(Refuse::UnknownCommand),
         "measure" => return Measure::from_args(args).map(Next::Measure),
-        _ => return on_channels(world, verb, args, now_ns),
+        _ => return on_channels(world, verb, args, peer, now_ns),
     };
     Ok(Next::Reply(data))
 }
@@ -127,6 +132,7 @@ fn on_channels(
     world: &mut World,
     verb: &str,
     args: &Args<'_>,
+    peer: Peer,
     now_ns: u64,
 ) -> Result<Next, Refuse> {
     let data = match verb {
@@ -147,22 +153,17 @@ fn on_channels(
         "gps_set" => gps::set(world, args, now_ns)?,
         "gps_status" => gps::status(world, now_ns),
         "gps_stop" => gps::stop(world, now_ns),
-        _ => return Err(Refuse::UnknownCommand),
+        _ => return admin::dispatch(world, verb, args, peer, now_ns),
     };
     Ok(Next::Reply(data))
 }
 
-fn gate(world: &World, verb: &str, args: &Args<'_>) -> Result<(), Refuse> {
+fn gate(world: &World, verb: &str) -> Result<(), Refuse> {
     if !world.config.firmware.knows(verb) {
         return Err(Refuse::UnknownCommand);
     }
     // A verb that is not described is not answered.
     let command = commands::find(verb).ok_or(Refuse::UnknownCommand)?;
-    if command.needs_analog(args.0) && !world.config.board.is_analog() {
-        return Err(Refuse::NoAnalog {
-            command: verb.to_owned(),
-        });
-    }
     if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
         return Err(Refuse::DcOnly);
     }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use super::access::Peer;
 use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::firmware::Firmware;
-use super::{Shared, board};
+use super::{Shared, identity};
 use crate::connection::Stream;
 
 /// Characters of a line; the rest is not taken.
@@ -18,9 +19,6 @@ const LINE_CHARS_MAX: usize = 127;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 256;
-
-/// Bytes of the public key that make the short id.
-const SHORT_ID_BYTES: usize = 3;
 
 const PROMPT: &str = "> ";
 
@@ -115,7 +113,7 @@ fn answer(shared: &Arc<Shared>, line: &str) -> String {
 /// Runs a command of the network API.
 fn ask(shared: &Arc<Shared>, request: &Value) -> Result<Value, String> {
     let request: &Map<String, Value> = request.as_object().expect("built as an object");
-    let next = shared.with(|world, now_ns| dispatch(world, &Args(request), now_ns));
+    let next = shared.with(|world, now_ns| dispatch(world, &Args(request), Peer::CONSOLE, now_ns));
     shared.wires_changed();
     match next {
         Ok(Next::Reply(data)) => Ok(data),
@@ -162,14 +160,8 @@ fn status(shared: &Arc<Shared>) -> String {
 }
 
 fn identity(shared: &Arc<Shared>) -> String {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    let key = board::public_key(shared.seed);
-    let bytes = URL_SAFE_NO_PAD.decode(&key).expect("encoded just before");
-    let mut short = String::new();
-    for byte in &bytes[..SHORT_ID_BYTES] {
-        let _ = write!(short, "{byte:02x}");
-    }
+    let short = identity::short_id(shared.seed);
+    let key = identity::public_key(shared.seed);
     format!("identity {short} {key}")
 }
 

@@ -73,7 +73,7 @@ impl Firmware {
     /// From here on the USB console leaves instrument commands to the network.
     pub(crate) const NETWORK_ONLY: Self = Self::new(3, 9, 0);
 
-    const fn new(major: u16, minor: u16, patch: u16) -> Self {
+    pub(crate) const fn new(major: u16, minor: u16, patch: u16) -> Self {
         Self {
             major,
             minor,

@@ -73,6 +73,13 @@ impl World {
         self.switches = before.switches;
         self.stored = before.stored;
         self.park(now_ns);
+        before.access.reboot();
+        self.access = before.access;
+        before.settings.reboot(now_ns);
+        self.settings = before.settings;
+        if let Some(image) = self.settings.next_firmware.take() {
+            self.config.firmware = image.into();
+        }
         self.boot = Boot {
             since_ns: now_ns,
             ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),

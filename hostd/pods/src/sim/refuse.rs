@@ -140,10 +140,10 @@ pub(crate) enum Refuse {
     ProfileRuns,
     #[error("no power profile to read")]
     NoProfile,
-    #[error("{command}: change it {} {place}", if *place == "USB" { "over" } else { "from" })]
-    Policy {
+    #[error("{command}: change it {how}")]
+    Elsewhere {
         command: &'static str,
-        place: &'static str,
+        how: &'static str,
     },
     #[error("no sensor is emulated: start one with {{\"cmd\":\"sensor_start\"}}")]
     NoSensor,
@@ -153,6 +153,37 @@ pub(crate) enum Refuse {
     UnknownValue { key: String, model: &'static str },
     #[error("the sentences take {needed} bit/s at this rate, more than {baud} baud")]
     GpsRate { needed: u64, baud: u32 },
+    #[error("sig_policy: only the USB console can loosen `{policy}`")]
+    Loosens { policy: &'static str },
+    #[error("sig_policy: this firmware has no keys to check signatures with")]
+    NoKeys,
+    #[error("identity_wipe: change it on the device, at its USB console")]
+    NoWipe,
+    #[error("cloud_set: this firmware connects over TLS only")]
+    PlainCloud,
+    #[error("speedtest: only through a tunnel")]
+    TunnelOnly,
+    #[error("busy: {target} update from {holder} is in progress")]
+    Updating {
+        target: &'static str,
+        holder: String,
+    },
+    #[error("no update is {state}")]
+    NoUpdate { state: &'static str },
+    #[error("size out of range: this takes at most {limit} bytes")]
+    ImageTooLarge { limit: u64 },
+    #[error("locked: `{command}` is not open to the LAN")]
+    Locked { command: String },
+    #[error("busy: a cloud job holds this pod ({holder}, {left_s} s left)")]
+    Leased { holder: String, left_s: u64 },
+    #[error("forbidden: `{command}` needs tier {tier}, this tunnel has {allowed}")]
+    Forbidden {
+        command: String,
+        tier: u8,
+        allowed: u8,
+    },
+    #[error("safe mode: `{command}` is off after repeated crashes at boot")]
+    SafeMode { command: String },
     #[error("uart busy")]
     UartBusy,
     #[error("rx and tx must differ")]

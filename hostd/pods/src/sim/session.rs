@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::time::{Duration, timeout};
 
+use super::access::Peer;
 use super::args::Args;
 use super::commands::{Next, dispatch};
 use super::refuse::Refuse;
@@ -78,13 +79,14 @@ impl<S: Stream> Client<S> {
 }
 
 /// Serves a connection until it ends.
-pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
+pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream, peer: Peer) {
     let mut client = Client {
         lines: Lines::new(stream, REQUEST_LINE_BYTES_MAX),
         shared: shared.clone(),
     };
     let mut reserved: Option<Reserved> = None;
-    loop {
+    // A command may close the listener its own connection came through.
+    while shared.with(|world, _| world.admits(peer.origin)) {
         let read = match &reserved {
             None => client.lines.read().await,
             Some(upload) => tokio::select! {
@@ -104,7 +106,7 @@ pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream) {
             Err(LineError::TooLong { limit }) => Err(Refuse::RequestTooLong { limit }),
         };
         let answered = match request {
-            Ok(request) => answer(shared, &mut client, &request, &mut reserved).await,
+            Ok(request) => answer(shared, &mut client, &request, peer, &mut reserved).await,
             Err(refusal) => client.refuse(&refusal).await,
         };
         if answered.is_err() {
@@ -117,12 +119,13 @@ async fn answer<S: Stream>(
     shared: &Arc<Shared>,
     client: &mut Client<S>,
     request: &Map<String, Value>,
+    peer: Peer,
     reserved: &mut Option<Reserved>,
 ) -> Result<(), Gone> {
-    if !shared.is_serving() {
+    if !shared.is_serving() || !shared.with(|world, _| world.admits(peer.origin)) {
         return Err(Gone);
     }
-    let next = shared.with(|world, now_ns| dispatch(world, &Args(request), now_ns));
+    let next = shared.with(|world, now_ns| dispatch(world, &Args(request), peer, now_ns));
     shared.wires_changed();
     match next {
         Err(refusal) => client.refuse(&refusal).await,
@@ -151,6 +154,7 @@ async fn answer<S: Stream>(
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
         Ok(Next::Profile { end_ns }) => profile::wait_and_send(shared, client, end_ns).await,
         Ok(Next::ReadProfile) => profile::send(shared, client).await,
+        Ok(Next::Speedtest(test)) => test.run(client).await,
         Ok(Next::Uart(session)) => session.run(shared, client).await,
         Ok(Next::LoadBin(load)) => {
             *reserved = None;

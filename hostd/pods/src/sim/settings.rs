@@ -1,38 +1,102 @@
-//! Stored settings as a pod shows them that was never registered: they can be read here, and changed
-//! only where a real pod allows it, which is not on a connection of this kind.
+//! What a simulated pod stores: it outlives restarts, as in flash. Who may change what depends on
+//! where a connection comes from.
 
 use serde_json::{Value, json};
 
-use super::args::Args;
+mod cloud;
+mod network;
+mod policy;
+
+pub(crate) use cloud::{cloud_ca, cloud_clear, cloud_proxy, cloud_set, cloud_status};
+pub(crate) use network::{eth, usb_network, wifi_clear, wifi_set, wifi_status};
+pub(crate) use policy::{LanPolicy, SigPolicy, lan_policy, sig_policy};
+
+use super::access::{Origin, Peer};
+use super::certificate::Facts;
 use super::refuse::Refuse;
+use super::tls::Lan;
+use super::update::{Blobs, FirmwareImage};
+use super::world::World;
 
-/// `cloud_status`: not registered.
-pub(crate) fn cloud_status() -> Value {
-    json!({"configured": false, "state": "disabled", "device_id": "", "last_error": "",
-        "host": "", "port": 0, "tls": true, "verify": true})
+/// The settings.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) lan: LanPolicy,
+    pub(crate) sig: SigPolicy,
+    /// The plain port takes no commands.
+    pub(crate) https_only: bool,
+    /// Company CA for the cloud's certificate.
+    pub(crate) ca: Vec<Facts>,
+    pub(crate) tls: Lan,
+    pub(crate) blobs: Blobs,
+    /// Written, and run from the next start on.
+    pub(crate) next_firmware: Option<FirmwareImage>,
+    cloud: Option<cloud::Cloud>,
+    proxy: Option<cloud::Proxy>,
+    wifi: Option<network::Wifi>,
+    eth: network::Ethernet,
+    usb_off: bool,
 }
 
-/// `lan_policy`: open.
-pub(crate) fn lan_policy(args: &Args<'_>) -> Result<Value, Refuse> {
-    read_only(args, "lan_policy", "the cloud or the USB console")?;
-    Ok(json!({"policy": "open"}))
+impl Settings {
+    /// After a restart the pod looks for its networks anew.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        if let Some(cloud) = &mut self.cloud {
+            cloud.reconnect(now_ns);
+        }
+        if let Some(wifi) = &mut self.wifi {
+            wifi.reconnect(now_ns);
+        }
+    }
 }
 
-/// `sig_policy`: signatures are noted, not enforced; there are no keys.
-pub(crate) fn sig_policy(args: &Args<'_>) -> Result<Value, Refuse> {
-    read_only(args, "sig_policy", "the cloud or the USB console")?;
-    Ok(json!({"policy": "audit", "enforces": false, "keys": 0}))
+impl World {
+    /// What `status` says of what is stored.
+    pub(crate) fn settings_status(&self, now_ns: u64) -> Vec<(&'static str, Value)> {
+        let known = [
+            "ota_sig",
+            "sig_policy_cmd",
+            "lan_policy_cmd",
+            "tunnel_max_tier",
+            "lease_state",
+            "cloud_ca",
+            "cloud_proxy",
+            "blob_slots",
+        ];
+        let mut fields: Vec<_> = known.map(|name| (name, json!(true))).into();
+        let cloud = cloud::cloud_status(self, now_ns);
+        let wifi = network::wifi_status(self, now_ns);
+        fields.extend([
+            ("sig_policy", json!(self.settings.sig.word())),
+            ("sig_keys", json!(self.config.update_keys.len())),
+            ("lan_policy", json!(self.settings.lan.word())),
+            ("cloud", cloud["state"].clone()),
+            ("wifi", wifi["state"].clone()),
+        ]);
+        fields
+    }
 }
 
-/// `usb_network`: on.
-pub(crate) fn usb_network(args: &Args<'_>) -> Result<Value, Refuse> {
-    read_only(args, "usb_network", "USB")?;
-    Ok(json!({"setting": "on"}))
+/// Where a setting can be changed instead. Clients know these words.
+const NOT_FROM_LAN: &str = "from the cloud or the USB console";
+const NOT_FROM_LAN_CLOUD: &str = "from the cloud or over USB";
+const ONLY_SECURE: &str = "over TLS (port 8443), over USB or from the cloud";
+const ONLY_USB: &str = "on the device";
+
+/// Refuses a change that comes from the LAN.
+pub(crate) fn not_from_lan(peer: Peer, command: &'static str) -> Result<(), Refuse> {
+    if peer.origin.is_lan() {
+        let how = NOT_FROM_LAN_CLOUD;
+        return Err(Refuse::Elsewhere { command, how });
+    }
+    Ok(())
 }
 
-fn read_only(args: &Args<'_>, command: &'static str, place: &'static str) -> Result<(), Refuse> {
-    if args.has("set") {
-        return Err(Refuse::Policy { command, place });
+/// Refuses a change that comes over a link that anyone could have listened to.
+pub(crate) fn only_secure(peer: Peer, command: &'static str) -> Result<(), Refuse> {
+    if peer.origin == Origin::Lan {
+        let how = ONLY_SECURE;
+        return Err(Refuse::Elsewhere { command, how });
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "nrst_pin": v3,
         "usb_cc": v3,
         "caps": caps,
-        "flash_kb": 2048,
+        "flash_kb": config.flash_kb,
         "last_crash": "none",
         "reset": world.boot.cause(),
         "loop_tripped": tripped,
@@ -108,6 +108,10 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         let map: &mut Map<String, Value> = status.as_object_mut().expect("built as an object");
         map.extend(fields.map(|(name, value)| (name.to_owned(), value)));
     }
+    let map: &mut Map<String, Value> = status.as_object_mut().expect("built as an object");
+    let more = world.settings_status(now_ns).into_iter();
+    let more = more.chain(world.access.status(now_ns));
+    map.extend(more.map(|(name, value)| (name.to_owned(), value)));
     status
 }
 

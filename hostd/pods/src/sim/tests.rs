@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
 use super::noise::mix;
-use super::{Board, CONNECTIONS_MAX, SimConfig, SimPod};
+use super::{Board, CONNECTIONS_MAX, Origin, SimConfig, SimPod};
 use crate::capture::Frame;
 use crate::connection::lines::Lines;
 use crate::connection::{BoxedStream, Transport};
@@ -51,8 +51,13 @@ pub(crate) fn bench(config: SimConfig) -> Arc<SimPod> {
 }
 
 impl Client {
+    /// A client in the LAN.
     pub(crate) async fn new(pod: &Arc<SimPod>) -> Self {
-        let stream = pod.connect().await.unwrap();
+        Self::from(pod, Origin::Lan).await
+    }
+
+    pub(crate) async fn from(pod: &Arc<SimPod>, origin: Origin) -> Self {
+        let stream = pod.link(origin).connect().await.unwrap();
         Self {
             lines: Lines::new(stream, REPLY_LINE_BYTES_MAX),
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::access::Access;
 use super::analog::Switches;
 use super::board::Board;
 use super::can::Can;
@@ -18,9 +19,11 @@ use super::reboot::Boot;
 use super::refuse::Refuse;
 use super::reset::Reset;
 use super::sensor::Sensor;
+use super::settings::Settings;
 use super::spi::Spi;
 use super::stored::Stored;
 use super::timeline::Timeline;
+use super::update::Update;
 use super::upload::Upload;
 use super::wave::Wave;
 use super::{SimConfig, control, noise};
@@ -50,6 +53,9 @@ pub(crate) struct World {
     pub(crate) gps: Gps,
     /// What stands outside and drives channels.
     pub(crate) outside: Outside,
+    pub(crate) access: Access,
+    pub(crate) settings: Settings,
+    pub(crate) update: Update,
     pub(crate) boot: Boot,
     pub(crate) hardware: Hardware,
     pub(crate) stored: Stored,
@@ -76,6 +82,9 @@ impl World {
             can: Can::default(),
             profile: None,
             curve: control::identity(),
+            access: Access::default(),
+            settings: Settings::default(),
+            update: Update::default(),
             spi: Spi::new(config.spi_flash),
             sensor: Sensor::default(),
             gps: Gps::new(config.seed),
@@ -157,9 +166,10 @@ impl World {
 
     /// Takes the capture hardware.
     pub(crate) fn take_capture(&mut self, now_ns: u64) -> Result<(), Refuse> {
-        if self.capture_since_ns.is_some() {
+        if self.capture_since_ns.is_some() || self.update.stages(now_ns) {
             return Err(Refuse::Busy);
         }
+        self.update.overwrite();
         self.capture_since_ns = Some(now_ns);
         Ok(())
     }

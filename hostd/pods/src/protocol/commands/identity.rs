@@ -1,6 +1,6 @@
 //! Who the pod is and how it is.
 
-use super::{Command, Data, Denied, Example, Field, Group, Out, OwnConnection, Shape, Tier};
+use super::{Command, Data, Denied, Example, Field, Group, Kind, Out, OwnConnection, Shape, Tier};
 
 const IDENTITY: &str = "Signs a nonce with the pod's key: proof that the pod holds it.";
 
@@ -11,6 +11,12 @@ const BLOB: &[Out] = &[
     Out::int("size", "its length").unit("bytes"),
     Out::text("version", "its version"),
     Out::text("sha256", "its hash in hex"),
+];
+
+const LEASE: &[Out] = &[
+    Out::bool("held", "a cloud job holds the pod"),
+    Out::text("holder", "who; empty otherwise"),
+    Out::int("left_s", "how much longer").unit("s"),
 ];
 
 const STATUS: &[Out] = &[
@@ -41,6 +47,35 @@ const STATUS: &[Out] = &[
         "the control loop tripped and was not armed since",
     ),
     Out::int("uptime_ms", "time since the start").unit("ms"),
+    Out::bool(
+        "safe_mode",
+        "only a rescue is possible, after repeated crashes at boot",
+    ),
+    Out::text("safe_reason", "why; empty otherwise"),
+    Out::new(
+        "lease",
+        Shape::Object(LEASE),
+        "the cloud job that holds the pod",
+    ),
+    Out::text("sig_policy", "see `sig_policy`"),
+    Out::int("sig_keys", "keys an update may be signed with"),
+    Out::text("lan_policy", "see `lan_policy`"),
+    Out::text(
+        "cloud",
+        "state of the link to the cloud, see `cloud_status`",
+    ),
+    Out::text("wifi", "state of the wireless link, see `wifi_status`"),
+    Out::bool("ota_sig", "updates may be signed"),
+    Out::bool("sig_policy_cmd", "there is `sig_policy`"),
+    Out::bool("lan_policy_cmd", "there is `lan_policy`"),
+    Out::bool("tunnel_max_tier", "tunnels can be limited to a tier"),
+    Out::bool(
+        "lease_state",
+        "the pod is told of leases and keeps the LAN out meanwhile",
+    ),
+    Out::bool("cloud_ca", "there is `cloud_ca`"),
+    Out::bool("cloud_proxy", "there is `cloud_proxy`"),
+    Out::bool("blob_slots", "there is `blob_status`"),
     Out::int("adc_bits", "bits of a count").when("with the front end"),
     Out::int("adc_channels", "ADC channels").when("with the front end"),
     Out::int("adc_fullscale_mv", "nominal full scale")
@@ -79,12 +114,12 @@ pub(super) const GROUP: Group = Group {
             .examples(&[Example::new(r#"{"cmd":"identity_public"}"#)]),
         Command::light("identity_pop", IDENTITY)
             .in_safe_mode()
-            .fields(&[Field::text("nonce", "what the other side chose, printed and not secret").required()])
+            .fields(&[Field::new("nonce", Kind::Bytes(1, 128), "what the other side chose; what is signed is `benchpod-pop:v1`, a zero byte and these bytes").required()])
             .data(Data::Object(&[Out::text("signature", "Ed25519 signature as unpadded base64url, 86 characters")]))
             .examples(&[Example::new(r#"{"cmd":"identity_pop","nonce":"9f2c4be1"}"#)]),
         Command::light("identity_wipe", "Always refused: only the USB console wipes the key.")
             .in_safe_mode()
-            .denials(&[Denied::new("identity_wipe", "always", &[r#"{"cmd":"identity_wipe"}"#])]),
+            .denials(&[Denied::new("identity_wipe: change it on the device", "always", &[r#"{"cmd":"identity_wipe"}"#])]),
         Command::light("blob_status", "The images in the pod's flash.")
             .in_safe_mode()
             .data(Data::Object(&[Out::new("blobs", Shape::Objects(BLOB), "one entry for each")]))

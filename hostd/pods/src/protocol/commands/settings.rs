@@ -28,7 +28,10 @@ const TLS: &[Out] = &[
     Out::int("port", "where TLS is offered"),
     Out::bool("https_only", "the plain port is closed"),
     Out::int("sessions", "open ones"),
-    Out::text("origin", "`self` or `installed`"),
+    Out::text(
+        "origin",
+        "`generated` by the pod or installed by its `user`",
+    ),
     Out::text("key", "kind of key"),
     Out::text("subject", "the certificate's subject"),
     Out::new("san", Shape::Texts, "its names"),
@@ -115,7 +118,7 @@ pub(super) const GROUP: Group = Group {
             .in_safe_mode()
             .fields(&[Field::word("set", &["on", "off"], "only over the USB link")])
             .data(Data::Object(&[Out::text("setting", "`on` or `off`")]))
-            .denials(&[Denied::new("usb_network: change it over USB", "set over another link", &[r#"{"cmd":"usb_network","set":"off"}"#])])
+            .denials(&[Denied::new("usb_network: change it on the device", "set over another link", &[r#"{"cmd":"usb_network","set":"off"}"#])])
             .examples(&[Example::new(r#"{"cmd":"usb_network"}"#)]),
         Command::read_or_set("lan_tls", &[Change::Given("https_only"), Change::Set("regenerate")], "Reads or changes the certificate of the LAN listener.")
             .in_safe_mode()
@@ -124,6 +127,7 @@ pub(super) const GROUP: Group = Group {
                 Field::flag("regenerate", "make a new key and certificate"),
             ])
             .data(Data::Object(TLS))
+            .denials(&[Denied::new("lan_tls: change it over TLS (port 8443), over USB or from the cloud", "regenerated, or the plain port opened, in plaintext", &[r#"{"cmd":"lan_tls","regenerate":true}"#])])
             .examples(&[Example::new(r#"{"cmd":"lan_tls"}"#)]),
         Command::read_or_set("lan_policy", &[Change::Given("set")], "Reads or sets what the LAN may do.")
             .in_safe_mode()

@@ -1,6 +1,6 @@
 //! Updates of firmware, gateware and certificates.
 
-use super::{Command, Data, Denied, Example, Field, Group, Kind, Out, Tier};
+use super::{Command, Data, Denied, Example, Field, Gate, Group, Kind, Out, Tier};
 
 const SESSION: &[Out] = &[
     Out::text(
@@ -25,7 +25,7 @@ const BEGIN: &[Field] = &[
         "size",
         1,
         8_388_608,
-        "bytes of the image; a certificate bundle has at most 7664",
+        "bytes of the image; firmware has at most half the flash, a CA 16384, a LAN certificate with its key 7664",
     )
     .unit("bytes")
     .required(),
@@ -49,6 +49,7 @@ pub(super) const GROUP: Group = Group {
     title: "Updates",
     commands: &[
         Command::new("ota_begin", Tier::Firmware, "Begins an update: begin, data, end, commit. Nothing is written before `ota_end` succeeded. One link at a time; another may take over after 30 s without a request.")
+            .gates(&[Gate::CaptureHardware])
             .fields(BEGIN)
             .data(Data::Object(SESSION))
             .denials(&[Denied::new("busy: ", "another link is updating: `busy: <target> update from <holder> is in progress`", &[])])

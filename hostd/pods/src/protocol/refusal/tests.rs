@@ -41,6 +41,13 @@ fn each_phrase_has_its_kind() {
             },
         ),
         (
+            "busy: a cloud job holds this pod (job 7 (bob), 3 s left)",
+            RefusalKind::Leased {
+                holder: "job 7 (bob)".to_owned(),
+                left_s: 3,
+            },
+        ),
+        (
             "busy: gw0 update from lan is in progress",
             RefusalKind::Busy,
         ),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Client, Random, bench};
 use crate::sim::{Board, SimConfig};
 
-const VERBS: [&str; 55] = [
+const VERBS: [&str; 78] = [
     "ping",
     "status",
     "identity_public",
@@ -61,9 +61,32 @@ const VERBS: [&str; 55] = [
     "can_respond",
     "can_disable",
     "dap_start",
+    "identity_pop",
+    "identity_wipe",
+    "cloud_set",
+    "cloud_clear",
+    "cloud_ca",
+    "cloud_proxy",
+    "wifi_set",
+    "wifi_clear",
+    "wifi_status",
+    "eth",
+    "lan_policy",
+    "sig_policy",
+    "usb_network",
+    "lan_tls",
+    "blob_status",
+    "ota_begin",
+    "ota_data",
+    "ota_end",
+    "ota_commit",
+    "ota_abort",
+    "ota_status",
+    "ota_selftest",
+    "speedtest",
 ];
 
-const FIELDS: [&str; 62] = [
+const FIELDS: [&str; 73] = [
     "la",
     "mode",
     "level",
@@ -126,6 +149,17 @@ const FIELDS: [&str; 62] = [
     "miso",
     "cs",
     "op",
+    "set",
+    "host",
+    "device_id",
+    "nonce",
+    "ssid",
+    "offset",
+    "size",
+    "sha256",
+    "target",
+    "clear",
+    "action",
 ];
 
 fn values() -> Vec<Value> {

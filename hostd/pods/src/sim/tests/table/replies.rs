@@ -8,7 +8,15 @@ use super::{answered, ask, assert_none, examples, full_bench, parsed, refusal};
 use crate::protocol::commands::{Answer, Command, Data, Out, Shape};
 
 /// Fields no example shows, since it takes more than requests to see them.
-const UNSEEN: &[(&str, &str)] = &[("adc_read", "offset_mv")];
+const UNSEEN: &[(&str, &str)] = &[
+    ("adc_read", "offset_mv"),
+    // Only the cloud and the USB port set them.
+    ("cloud_ca", "certs[].sha256"),
+    ("cloud_ca", "certs[].subject"),
+    ("cloud_proxy", "auth"),
+    ("cloud_proxy", "host"),
+    ("cloud_proxy", "port"),
+];
 
 /// The fields of an answer, each of its type and in its place.
 struct Check {

@@ -1,0 +1,76 @@
+//! The pod's key: an Ed25519 pair that follows from the seed, the same after every start.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ed25519_dalek::{Signer as _, SigningKey};
+use serde_json::{Value, json};
+
+use super::args::Args;
+use super::noise::mix;
+use super::refuse::Refuse;
+
+/// Bytes of a secret key.
+const SECRET_BYTES: usize = 32;
+
+/// What a proof of possession begins with, so that it is worth nothing as a login.
+const PROOF_CONTEXT: &[u8] = b"benchpod-pop:v1\0";
+
+/// Longest nonce.
+const NONCE_BYTES_MAX: usize = 128;
+
+/// Hex digits of the public key that name a pod.
+const SHORT_BYTES: usize = 3;
+
+/// 32 bytes for `purpose`, which only this seed gives.
+pub(crate) fn secret(seed: u64, purpose: u64) -> [u8; SECRET_BYTES] {
+    let mut bytes = [0; SECRET_BYTES];
+    for (index, word) in (1..).zip(bytes.chunks_exact_mut(8)) {
+        word.copy_from_slice(&mix(seed ^ mix(index ^ mix(purpose))).to_be_bytes());
+    }
+    bytes
+}
+
+fn key(seed: u64) -> SigningKey {
+    SigningKey::from_bytes(&secret(seed, 0))
+}
+
+/// The public key, as `identity_public` gives it.
+pub(crate) fn public_key(seed: u64) -> String {
+    URL_SAFE_NO_PAD.encode(key(seed).verifying_key())
+}
+
+/// `identity_public`.
+pub(crate) fn public(seed: u64) -> Value {
+    json!({"public": public_key(seed)})
+}
+
+/// The name people know the pod by, such as `a1b2c3`.
+pub(crate) fn short_id(seed: u64) -> String {
+    let public = key(seed).verifying_key();
+    hex(&public.as_bytes()[..SHORT_BYTES])
+}
+
+/// `identity_pop`: signs a nonce of 1 to 128 bytes, given as base64url.
+pub(crate) fn prove(args: &Args<'_>, seed: u64) -> Result<Value, Refuse> {
+    let text = args
+        .text("nonce")?
+        .ok_or(Refuse::Missing { field: "nonce" })?;
+    let nonce = URL_SAFE_NO_PAD.decode(text.trim_end_matches('='));
+    let nonce = nonce
+        .ok()
+        .filter(|nonce| (1..=NONCE_BYTES_MAX).contains(&nonce.len()))
+        .ok_or(Refuse::Bad {
+            field: "nonce",
+            want: "base64url of 1 to 128 bytes",
+        })?;
+    let signature = key(seed).sign(&[PROOF_CONTEXT, &nonce].concat());
+    Ok(json!({"signature": URL_SAFE_NO_PAD.encode(signature.to_bytes())}))
+}
+
+/// Lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;
