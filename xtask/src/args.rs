@@ -17,6 +17,7 @@ Commands:
   test               all set-up, then every default test; arguments go to the test runner
   ci                 everything a change must pass: fmt, tidy, clippy, test, clients
   handlers           build every guest into target/handlers, as a component and precompiled
+  firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
   docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
@@ -38,6 +39,7 @@ pub(crate) enum Task {
     Test,
     Ci,
     Handlers,
+    Firmware,
     Tidy,
     Docs,
     /// One tier of the SDK's suite, or all.
@@ -62,7 +64,8 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "bench", "build", "ci", "clients", "docs", "handlers", "help", "run", "test", "tidy",
+    "bench", "build", "ci", "clients", "docs", "firmware", "handlers", "help", "run", "test",
+    "tidy",
 ];
 const FLAGS: &[&str] = &["--help", "--toolchain", "--verbose"];
 
@@ -177,6 +180,7 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "ci" => Task::Ci,
         "handlers" => Task::Handlers,
         "docs" => Task::Docs,
+        "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "clients" => Task::Clients(rest.next().cloned()),
         "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),

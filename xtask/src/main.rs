@@ -7,6 +7,7 @@ mod ci;
 mod clients;
 mod component;
 mod docs;
+mod firmware;
 mod handlers;
 mod host;
 mod metadata;
@@ -49,6 +50,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Ci => ci::run(options),
         Task::Handlers => handlers::build(options),
         Task::Docs => docs::run(),
+        Task::Firmware => firmware::build(),
         Task::Tidy => tidy::run(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),

@@ -20,6 +20,7 @@ pub mod bus;
 pub mod cpu;
 pub mod dap;
 mod debug;
+pub mod firmware;
 pub mod stm32f0;
 pub mod swd;
 pub mod target;

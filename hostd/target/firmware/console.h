@@ -1,0 +1,10 @@
+/* The command line on the console port. */
+#ifndef CONSOLE_H
+#define CONSOLE_H
+
+void console_start(void);
+
+/* Takes what has been received and runs complete lines. */
+void console_poll(void);
+
+#endif
