@@ -5,6 +5,7 @@
 //! bits at the clock that the host has set, so a host that polls sees its target get on.
 
 mod fields;
+pub mod fuzz;
 mod transfer;
 
 #[cfg(test)]

@@ -137,7 +137,7 @@ impl Debug {
     pub(crate) fn enter_reset(&mut self) {
         self.was_reset = true;
         self.is_halted = false;
-        self.control &= !(C_HALT | C_STEP);
+        self.control &= !C_HALT;
     }
 
     /// The core starts; a debugger may catch it before its first instruction.

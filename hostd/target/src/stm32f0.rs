@@ -18,6 +18,7 @@ mod tests;
 use std::collections::VecDeque;
 
 pub use clock::HSI_HZ;
+pub use flash::FlashTimes;
 pub use part::{Part, STM32F030R8, STM32F030RC};
 pub use pin::{Drive, Level, Pin, PinChange, Port};
 
@@ -113,6 +114,11 @@ impl Stm32f0 {
     #[must_use]
     pub fn flash(&self) -> &[u8] {
         self.flash.cells()
+    }
+
+    /// Sets how long operations of the flash take, for benches that have no time for true ones.
+    pub fn set_flash_times(&mut self, times: FlashTimes) {
+        self.flash.set_times(times);
     }
 
     /// Puts the part under read protection: a debugger can no longer read its flash. Programming the

@@ -370,6 +370,25 @@ fn time_passes_with_the_traffic() {
     );
 }
 
+#[test]
+fn a_write_to_a_busy_flash_makes_the_next_access_wait() {
+    let mut bench = Bench::attached();
+    bench.halt();
+    bench.unlock_flash();
+    bench.write(FPEC + 0x10, 1);
+    bench.ap_write(0, 0x2300_0011);
+    bench.ap_write(4, FLASH_BASE);
+    // The fastest clock and not one retry: the second write cannot be over when the next access comes.
+    bench.ask(&[SWJ_CLOCK, 0xff, 0xff, 0xff, 0xff]);
+    bench.ask(&[TRANSFER_CONFIGURE, 0, 0, 0, 0, 0]);
+    let twice = [TRANSFER_BLOCK, 0, 2, 0, 0xd, 1, 0, 1, 0, 2, 0, 2, 0];
+    let response = bench.ask(&twice);
+    assert_eq!(response, [TRANSFER_BLOCK, 2, 0, 2]);
+    bench.ask(&[TRANSFER_CONFIGURE, 0, 100, 0, 0, 0]);
+    assert_eq!(bench.ask(&[TRANSFER, 0, 1, 3])[..3], [TRANSFER, 1, 1]);
+    assert_eq!(bench.target.chip().flash()[..4], [1, 0, 2, 0]);
+}
+
 /// Random packets, some of them near to sense.
 fn packets(seed: u64, count: u32) {
     let mut state = seed | 1;
@@ -413,4 +432,29 @@ fn no_packet_breaks_the_probe() {
     for seed in 1..=8 {
         packets(seed * 0x9e37_79b9, 400);
     }
+}
+
+#[test]
+fn the_entry_for_fuzzers_takes_anything() {
+    let mut state = 0x0bad_cafe_dead_beefu64;
+    for _ in 0..50 {
+        let data: Vec<u8> = (0..300)
+            .map(|place| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                // Mostly short packets.
+                let byte = state.to_le_bytes()[6];
+                if place % 16 == 1 { 0 } else { byte & 0x1f }
+            })
+            .collect();
+        fuzz::packets(&data);
+    }
+}
+
+#[test]
+fn a_target_can_be_owned_by_any_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<Target>();
+    is_send::<Probe>();
 }

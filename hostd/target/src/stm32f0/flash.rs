@@ -35,9 +35,24 @@ const LOCK: u32 = 1 << 7;
 const OPTWRE: u32 = 1 << 9;
 const OBL_LAUNCH: u32 = 1 << 13;
 
-/// Typical times of the data sheet.
-const PROGRAM_NS: u64 = 53_500;
-const ERASE_NS: u64 = 30_000_000;
+/// How long operations of the flash take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashTimes {
+    /// Programming a half word, in nanoseconds.
+    pub program_ns: u64,
+    /// Erasing a page, or all, in nanoseconds.
+    pub erase_ns: u64,
+}
+
+impl Default for FlashTimes {
+    /// Typical times of the data sheet.
+    fn default() -> Self {
+        Self {
+            program_ns: 53_500,
+            erase_ns: 30_000_000,
+        }
+    }
+}
 
 /// The read protection byte that means none; any other but 0xcc means level 1.
 const UNPROTECTED: u8 = 0xaa;
@@ -84,6 +99,7 @@ pub(super) struct Flash {
     busy_until: u64,
     /// Software asked for a reset that loads the option bytes.
     launches_options: bool,
+    times: FlashTimes,
 }
 
 impl Flash {
@@ -102,6 +118,7 @@ impl Flash {
             wrpr: 0,
             busy_until: 0,
             launches_options: false,
+            times: FlashTimes::default(),
         };
         flash.reset();
         flash
@@ -153,6 +170,10 @@ impl Flash {
     pub(super) fn protect_from_reading(&mut self) {
         self.options[..2].copy_from_slice(&[0x00, 0xff]);
         self.load_options();
+    }
+
+    pub(super) fn set_times(&mut self, times: FlashTimes) {
+        self.times = times;
     }
 
     pub(super) fn busy_until(&self) -> u64 {
@@ -250,7 +271,7 @@ impl Flash {
             OPTER if self.control & OPTWRE != 0 => self.options.fill(0xff),
             _ => return,
         }
-        self.begin(now, clock, ERASE_NS);
+        self.begin(now, clock, self.times.erase_ns);
     }
 
     fn begin(&mut self, now: u64, clock: &Clock, duration_ns: u64) {
@@ -291,7 +312,7 @@ impl Flash {
             return Ok(());
         }
         cells.copy_from_slice(&low_half(value).to_le_bytes());
-        self.begin(now, clock, PROGRAM_NS);
+        self.begin(now, clock, self.times.program_ns);
         Ok(())
     }
 
@@ -321,10 +342,10 @@ impl Flash {
         }
         let [byte, _] = low_half(value).to_le_bytes();
         cells.copy_from_slice(&[byte, !byte]);
-        let mut duration_ns = PROGRAM_NS;
+        let mut duration_ns = self.times.program_ns;
         if offset == 0 && byte == UNPROTECTED && self.is_read_protected() {
             self.cells.fill(0xff);
-            duration_ns += ERASE_NS;
+            duration_ns += self.times.erase_ns;
         }
         self.begin(now, clock, duration_ns);
         Ok(())

@@ -222,3 +222,20 @@ fn write_protected_pages_stay() {
     chip.store(0, FLASH_BASE, Width::Half, 1).unwrap();
     assert_eq!(chip.flash()[0], 1);
 }
+
+#[test]
+fn a_bench_in_a_hurry_gets_a_fast_flash() {
+    let mut chip = chip();
+    chip.set_flash_times(FlashTimes {
+        program_ns: 125,
+        erase_ns: 1_000,
+    });
+    unlock(&mut chip);
+    write(&mut chip, FPEC + 0x10, 1);
+    chip.store(0, FLASH_BASE, Width::Half, 0x1234).unwrap();
+    assert_eq!(chip.stalled_until(FLASH_BASE), 1);
+    write(&mut chip, FPEC + 0x10, 4);
+    write(&mut chip, FPEC + 0x10, 0x44);
+    assert_eq!(chip.stalled_until(FLASH_BASE), 1 + 8);
+    assert_eq!(chip.flash()[0], 0xff);
+}

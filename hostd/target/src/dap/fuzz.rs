@@ -1,0 +1,34 @@
+//! An entry for fuzzers: any bytes become packets for a probe at a running target.
+
+use super::Probe;
+use crate::firmware::{DEMO_ELF, load_elf};
+use crate::stm32f0::STM32F030R8;
+use crate::target::{BareBoard, Target};
+
+/// How long a target may run for one input, in nanoseconds.
+const DURATION_NS_MAX: u64 = 1_000_000_000;
+
+/// Takes `data` as packets, each with its length in two bytes before it, as pods frame them.
+///
+/// # Panics
+/// When an answer breaks the rules: empty, too long, or to another command. Nothing else may panic.
+pub fn packets(data: &[u8]) {
+    let mut target = Target::new(STM32F030R8);
+    // An image that cannot be loaded leaves an erased part, which serves as well.
+    let _ = load_elf(target.chip(), DEMO_ELF);
+    target.set_power(true, &mut BareBoard);
+    let mut probe = Probe::new(256, 1);
+    let mut response = Vec::new();
+    let mut rest = data;
+    while let Some(([low, high], tail)) = rest.split_first_chunk() {
+        let length = usize::from(u16::from_le_bytes([*low, *high])).min(tail.len());
+        let (packet, tail) = tail.split_at(length);
+        rest = tail;
+        probe.process(&mut target, &mut BareBoard, packet, &mut response);
+        assert!(!response.is_empty() && response.len() <= probe.packet_bytes());
+        assert!(response[0] == 0xff || packet.first() == Some(&response[0]));
+        if target.now_ns() > DURATION_NS_MAX {
+            return;
+        }
+    }
+}
