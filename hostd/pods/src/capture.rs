@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-mod assembly;
+pub(crate) mod assembly;
 mod check;
 mod stream;
 

@@ -46,6 +46,8 @@ use std::sync::Arc;
 pub mod capabilities;
 pub mod capture;
 pub mod connection;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod pod;
 pub mod protocol;
 pub mod sim;

@@ -58,7 +58,7 @@ const EMPTY_PACKETS_MAX: u32 = 64;
 
 /// The state of a capture that is arriving.
 #[derive(Debug)]
-pub(super) struct Assembly {
+pub(crate) struct Assembly {
     adc_asked: u64,
     la_asked: u64,
     adc_seen: u64,
@@ -68,7 +68,7 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    pub(super) fn new((adc_asked, la_asked): (u64, u64)) -> Self {
+    pub(crate) fn new((adc_asked, la_asked): (u64, u64)) -> Self {
         Self {
             adc_asked,
             la_asked,
@@ -80,7 +80,7 @@ impl Assembly {
     }
 
     /// Takes a packet; gives its frames, at most one of each kind.
-    pub(super) fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
+    pub(crate) fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
         let seen = self.adc_seen + self.la_seen;
         let frames = match chunk.payload {
             Payload::Dense(values) => self.dense(values)?,
