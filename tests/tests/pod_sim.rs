@@ -24,6 +24,8 @@ fn recording() -> PathBuf {
 struct PodSim {
     child: Child,
     address: String,
+    /// Where it speaks TLS, if it was told to.
+    tls: Option<String>,
 }
 
 impl PodSim {
@@ -37,10 +39,20 @@ impl PodSim {
         let mut line = String::new();
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         printed.read_line(&mut line).unwrap();
-        let address = line.strip_prefix("listening on ").unwrap();
+        let address = line
+            .strip_prefix("listening on ")
+            .unwrap()
+            .trim()
+            .to_owned();
+        let tls = args.contains(&"--tls").then(|| {
+            line.clear();
+            printed.read_line(&mut line).unwrap();
+            line.strip_prefix("TLS on ").unwrap().trim().to_owned()
+        });
         Self {
             child,
-            address: address.trim().to_owned(),
+            address,
+            tls,
         }
     }
 
@@ -276,4 +288,45 @@ fn hostd_drives_it_as_a_network_pod() {
         "{}",
         decoded.text
     );
+}
+
+#[test]
+fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
+    let pod = PodSim::start(&["--tls", "127.0.0.1:0"]);
+    let reported = pod.connect().ask(&json!({"cmd": "lan_tls"}));
+    let sha256 = reported["data"]["sha256"].as_str().unwrap();
+    let tls = pod.tls.as_deref().unwrap();
+    assert!(tls.ends_with(&format!(":{}", reported["data"]["port"])));
+    let wrong = "ab".repeat(32);
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    let device = |name: &str, pin: &str| {
+        format!("[[devices]]\nname = \"{name}\"\naddress = \"tls:{tls}{pin}\"\n")
+    };
+    let devices = device("pinned", &format!(",sha256={sha256}"))
+        + &device("stranger", &format!(",sha256={wrong}"));
+    std::fs::write(&config, devices).unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    let listed = server.client().get("/api/bench/devices").unwrap();
+    let listed = listed.expect(200)["devices"].as_array().unwrap().clone();
+    let device = |name: &str| listed.iter().find(|d| d["name"] == name);
+    let pinned = device("pinned").unwrap();
+    assert_eq!(
+        (&pinned["transport"], &pinned["online"]),
+        (&json!("tls"), &json!(true))
+    );
+    // The pod behind the wrong certificate never tells who it is.
+    assert!(device("stranger").is_none_or(|device| device["online"] == false));
+
+    // Once the plain port is closed it takes no more commands, and TLS goes on.
+    let closed = pod
+        .connect()
+        .ask(&json!({"cmd": "lan_tls", "https_only": true}));
+    assert_eq!(closed["data"]["https_only"], true, "{closed}");
+    let mut plain = pod.connect();
+    plain.send("{\"cmd\":\"ping\"}\n");
+    assert!(plain.is_closed());
+    let path = format!("/api/bench/devices/{}", pinned["id"].as_str().unwrap());
+    let still = server.client().get(&path).unwrap();
+    assert_eq!(still.expect(200)["online"], true);
 }

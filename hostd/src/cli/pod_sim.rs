@@ -50,6 +50,10 @@ pub struct PodSim {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
+    /// Address and port to offer TLS on as well, with a certificate that follows from the seed;
+    /// port 0 picks a free one
+    #[arg(long, value_name = "ADDR")]
+    tls: Option<String>,
     /// Board: v2, v3 or digital
     #[arg(long, value_name = "BOARD", default_value = "v3", value_parser = board)]
     board: Board,
@@ -81,7 +85,7 @@ pub struct PodSim {
     #[arg(long, value_name = "LINK", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "an option whose value is optional")]
     usb_console: Option<Option<PathBuf>>,
-    /// Write {"address","console"} to this file once connections are accepted
+    /// Write {"address","tls","console"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
 }
@@ -145,34 +149,45 @@ impl PodSim {
 
     async fn serve(&self, config: SimConfig, out: &mut impl Write) -> anyhow::Result<()> {
         let stop = crate::serve::stop_signal().context("listen for signals")?;
-        let listener = TcpListener::bind(&self.listen)
-            .await
-            .with_context(|| format!("listen on {}", self.listen))?;
+        let listener = listen(&self.listen).await?;
         let address = listener.local_addr().context("read the listen address")?;
-        let pod = SimPod::new(config);
+        let tls = match &self.tls {
+            Some(tls) => Some(listen(tls).await?),
+            None => None,
+        };
+        let tls_address = tls.as_ref().map(TcpListener::local_addr).transpose();
+        let tls_address = tls_address.context("read the listen address of TLS")?;
+        let tls_port = tls_address.map_or(config.tls_port, |address| address.port());
+        let pod = SimPod::new(SimConfig { tls_port, ..config });
         let console = self.open_console()?;
         let console_path = console.as_ref().map(|console| console.path().to_owned());
         // Who started this may not read what it prints.
         let _ = writeln!(out, "listening on {address}").and_then(|()| out.flush());
+        if let Some(address) = tls_address {
+            let _ = writeln!(out, "TLS on {address}").and_then(|()| out.flush());
+        }
         if let Some(path) = &console_path {
             let _ = writeln!(out, "console on {}", path.display()).and_then(|()| out.flush());
         }
         if let Some(path) = &self.ready_file {
-            write_ready_file(path, address, console_path.as_deref())
+            write_ready_file(path, address, tls_address, console_path.as_deref())
                 .with_context(|| format!("write {}", path.display()))?;
         }
-        let mut connections = JoinSet::new();
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let (mut connections, mut secured) = (JoinSet::new(), JoinSet::new());
         if let Some(console) = console {
             let pod = pod.clone();
             connections.spawn(async move { pod.console(console).await });
         }
         tokio::select! {
-            () = accept(&listener, &pod, &mut connections) => {}
+            () = accept(&listener, &pod, Door::Plain, &places, &mut connections) => {}
+            () = accept_tls(tls.as_ref(), &pod, &places, &mut secured) => {}
             () = stop => {}
         }
         // Whoever is connected sees the connection end, as when a real pod is unplugged.
         pod.set_plugged(false);
         connections.shutdown().await;
+        secured.shutdown().await;
         Ok(())
     }
 }
@@ -201,9 +216,39 @@ impl PodSim {
     }
 }
 
+async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("listen on {address}"))
+}
+
+/// What a listener speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Plain,
+    Tls,
+}
+
+/// Accepts connections over TLS for ever, if there is a listener for them.
+async fn accept_tls(
+    listener: Option<&TcpListener>,
+    pod: &Arc<SimPod>,
+    places: &Arc<Semaphore>,
+    connections: &mut JoinSet<()>,
+) {
+    match listener {
+        Some(listener) => accept(listener, pod, Door::Tls, places, connections).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Accepts connections for ever.
-async fn accept(listener: &TcpListener, pod: &Arc<SimPod>, connections: &mut JoinSet<()>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+async fn accept(
+    listener: &TcpListener,
+    pod: &Arc<SimPod>,
+    door: Door,
+    places: &Arc<Semaphore>,
+    connections: &mut JoinSet<()>,
+) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -215,17 +260,24 @@ async fn accept(listener: &TcpListener, pod: &Arc<SimPod>, connections: &mut Joi
         };
         let pod = pod.clone();
         connections.spawn(async move {
-            if speaks_commands(&stream).await {
-                serve(&pod, stream).await;
-            }
+            serve(&pod, stream, door).await;
             drop(place);
         });
     }
 }
 
 /// Serves a connection and ends it the way the pod says.
-async fn serve(pod: &SimPod, mut stream: TcpStream) {
-    if pod.serve(&mut stream).await == Ending::Reset {
+async fn serve(pod: &SimPod, mut stream: TcpStream, door: Door) {
+    // A reply is one small segment that the client waits for.
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let ending = match door {
+        Door::Plain if !speaks_commands(&stream).await => return,
+        Door::Plain => pod.serve(&mut stream).await,
+        Door::Tls => pod.serve_tls(&mut stream).await,
+    };
+    if ending == Ending::Reset {
         // Without it the connection closes in order, which is all that is left to do.
         let _ = stream.set_zero_linger();
     }
@@ -233,23 +285,24 @@ async fn serve(pod: &SimPod, mut stream: TcpStream) {
 
 /// Whether the client's first byte begins a command. Nothing is taken from the stream.
 async fn speaks_commands(stream: &TcpStream) -> bool {
-    // A reply is one small segment that the client waits for.
-    if stream.set_nodelay(true).is_err() {
-        return false;
-    }
     let mut first = [0];
     matches!(stream.peek(&mut first).await, Ok(1) if first[0] == COMMAND_START)
 }
 
-/// Write `{"address"}`, with `console` if there is one, in one step, so that a reader never sees a part of it.
+/// Write `{"address"}`, with `tls` and `console` if there are such, in one step, so that a reader
+/// never sees a part of it.
 fn write_ready_file(
     path: &Path,
     address: SocketAddr,
+    tls: Option<SocketAddr>,
     console: Option<&Path>,
 ) -> std::io::Result<()> {
     let mut part = path.to_owned().into_os_string();
     part.push(".part");
     let mut content = serde_json::json!({"address": address.to_string()});
+    if let Some(tls) = tls {
+        content["tls"] = tls.to_string().into();
+    }
     if let Some(console) = console {
         content["console"] = console.to_string_lossy().into();
     }

@@ -69,7 +69,9 @@ pub struct CapturesConfig {
 pub struct DeviceConfig {
     /// Name it gets when it is first seen; renaming it later is kept.
     pub name: String,
-    /// How to reach it: `tcp:host:port`, or `sim:…` for the simulator in this process.
+    /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the
+    /// fingerprint of its certificate (without one, the first it shows is trusted until hostd
+    /// stops), or `sim:…` for the simulator in this process.
     pub address: String,
 }
 

@@ -29,7 +29,7 @@ pub struct DeviceRecord {
     pub name: String,
     /// Name it was first admitted under.
     pub first_name: String,
-    /// Where its pod is reached: `tcp:host:port`, `sim:…`.
+    /// Where its pod is reached: `tcp:host:port`, `tls:host:port`, `sim:…`.
     pub address: String,
     /// `usb`, `tcp` or `sim`.
     pub transport: String,
