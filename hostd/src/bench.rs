@@ -34,6 +34,8 @@ const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
 pub struct Bench {
     store: Store,
     clock: Clock,
+    /// How every pod is looked after.
+    options: PodOptions,
     devices: RwLock<BTreeMap<String, Entry>>,
     /// Held from a write to the store until memory follows, so that both go in one order.
     changes: tokio::sync::Mutex<()>,
@@ -42,10 +44,11 @@ pub struct Bench {
 
 impl Bench {
     #[must_use]
-    pub fn new(store: Store, clock: Clock) -> Self {
+    pub fn new(store: Store, clock: Clock, options: PodOptions) -> Self {
         Self {
             store,
             clock,
+            options,
             devices: RwLock::default(),
             changes: tokio::sync::Mutex::default(),
             stopped: watch::Sender::new(false),
@@ -118,7 +121,7 @@ impl Bench {
             Some(record) => record,
             None => self.admit(org, name, address, transport.kind()).await?,
         };
-        let pod = Pod::spawn(transport, PodOptions::default());
+        let pod = Pod::spawn(transport, self.options.clone());
         let states = pod.watch();
         let id = record.id.clone();
         let pod = Some(pod);
@@ -157,11 +160,23 @@ impl Bench {
     /// Note what the pod says of itself, until it is let go.
     async fn watch(self: Arc<Self>, id: String, mut states: watch::Receiver<PodState>) {
         let mut stopped = self.stopped.subscribe();
+        let mut was_there = false;
         loop {
             let state = states.borrow_and_update().clone();
             match &state {
-                PodState::Online(facts) => self.note(&id, facts).await,
-                PodState::Offline { reason } => info!(id, reason, "device offline"),
+                PodState::Online(facts) => {
+                    if !std::mem::replace(&mut was_there, true) {
+                        info!(id, serial = facts.identity.serial, "device online");
+                    }
+                    self.note(&id, facts).await;
+                }
+                PodState::Offline { reason } => {
+                    was_there = false;
+                    info!(id, reason, "device offline");
+                }
+                PodState::Reconnecting { reason, .. } => {
+                    info!(id, reason, "device lost, waiting for it to come back");
+                }
                 PodState::Connecting => {}
             }
             loop {
@@ -197,7 +212,6 @@ impl Bench {
         let serial = serial.clone();
         let board = format!("{} {}", facts.board, facts.board_rev);
         let firmware_version = facts.firmware_version.clone();
-        info!(device = old.name, id, board, "device online");
         self.change(id, move |record| {
             record.serial.clone_from(&serial);
             record.board.clone_from(&board);
@@ -323,7 +337,7 @@ impl Bench {
         let all = async {
             for pod in pods {
                 let mut states = pod.watch();
-                drop(states.wait_for(|s| *s != PodState::Connecting).await);
+                drop(states.wait_for(PodState::is_settled).await);
             }
         };
         if tokio::time::timeout(wait, all).await.is_err() {

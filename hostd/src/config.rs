@@ -12,7 +12,7 @@ mod sections;
 
 pub use sections::{
     AuthConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig, LogConfig, LogFormat,
-    StoreConfig,
+    PodsConfig, StoreConfig,
 };
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
@@ -20,6 +20,9 @@ const ENV_PREFIX: &str = "HOSTD_";
 
 /// Variables with that prefix that are not configuration keys.
 const ENV_OTHER: [&str; 2] = ["HOSTD_CONFIG", "HOSTD_HANDLERS"];
+
+/// Longest time a pod may be away without being offline.
+const GRACE_MS_MAX: u64 = 600_000;
 
 /// All keys of the configuration file, except the `[[devices]]` list.
 pub const KEYS: &[(&str, &str)] = &[
@@ -74,6 +77,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "handlers.memory_mib",
         "linear memory one instance may grow to, in MiB",
     ),
+    (
+        "pods.grace_ms",
+        "time a pod that lost its link may be away before its device counts as offline",
+    ),
     ("captures.queue_max", "captures waiting for one device"),
     (
         "captures.samples_max",
@@ -95,6 +102,7 @@ pub struct Config {
     pub store: StoreConfig,
     pub auth: AuthConfig,
     pub handlers: HandlersConfig,
+    pub pods: PodsConfig,
     pub captures: CapturesConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceConfig>,
@@ -109,6 +117,7 @@ impl Default for Config {
             store: StoreConfig::default(),
             auth: AuthConfig::default(),
             handlers: HandlersConfig::default(),
+            pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
             devices: Vec::new(),
         }
@@ -210,6 +219,9 @@ impl Config {
         }
         if !(1..=256).contains(&self.handlers.memory_mib) {
             return bad("handlers.memory_mib", "must be 1 to 256");
+        }
+        if self.pods.grace_ms > GRACE_MS_MAX {
+            return bad("pods.grace_ms", "must be at most 600000");
         }
         if self.captures.read_max == 0 {
             return bad("captures.read_max", "must be at least 1");

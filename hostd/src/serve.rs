@@ -119,7 +119,11 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
         .await
         .context("read keys and users")?;
-    let bench = Arc::new(Bench::new(store.clone(), clock.clone()));
+    let bench = Arc::new(Bench::new(
+        store.clone(),
+        clock.clone(),
+        config.pods.options(),
+    ));
     let captures = Captures::open(
         dir,
         &config.captures,

@@ -10,6 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub mod lines;
 
+/// Connections a pod serves at once on the network.
+pub const LAN_CONNECTIONS_MAX: usize = 5;
+
 /// One connection to a pod: bytes both ways.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -30,6 +33,11 @@ pub trait Transport: Send + Sync + 'static {
     /// from the first connection. `None` before that, and where there is no certificate.
     fn certificate_pin(&self) -> Option<String> {
         None
+    }
+
+    /// Most connections the pod serves at once this way.
+    fn connections_max(&self) -> usize {
+        LAN_CONNECTIONS_MAX
     }
 
     /// Opens one more connection.

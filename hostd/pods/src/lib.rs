@@ -57,7 +57,10 @@ pub mod tls;
 pub use capabilities::Capabilities;
 pub use capture::{AdcSource, CaptureRequest, CaptureStream, Edge, Frame, RequestError, Trigger};
 pub use connection::{BoxedStream, Transport};
-pub use pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodFacts, PodIdentity, PodOptions, PodState};
+pub use pod::{
+    DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodEvent, PodFacts, PodIdentity, PodOptions, PodState,
+    Session, SessionEnd, SessionKind,
+};
 pub use protocol::{Refusal, RefusalKind};
 pub use sim::{SimConfig, SimPod};
 

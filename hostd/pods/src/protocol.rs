@@ -2,6 +2,7 @@
 
 pub mod chunk;
 pub mod commands;
+pub mod dap_frame;
 pub mod rates;
 pub mod refusal;
 pub mod reply;

@@ -433,6 +433,10 @@ impl Transport for SimPod {
         "sim"
     }
 
+    fn connections_max(&self) -> usize {
+        CONNECTIONS_MAX
+    }
+
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async move { self.connect_as(Origin::Usb) })
     }

@@ -57,6 +57,12 @@ pub struct HandlersConfig {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub struct PodsConfig {
+    pub grace_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CapturesConfig {
     pub queue_max: u32,
     pub samples_max: u64,
@@ -121,6 +127,23 @@ impl Default for HandlersConfig {
             queue_wait_ms: 2_000,
             deadline_ms: 150_000,
             memory_mib: 64,
+        }
+    }
+}
+
+impl Default for PodsConfig {
+    fn default() -> Self {
+        Self { grace_ms: 10_000 }
+    }
+}
+
+impl PodsConfig {
+    /// How pods are looked after under this configuration.
+    #[must_use]
+    pub fn options(&self) -> pods::PodOptions {
+        pods::PodOptions {
+            grace: std::time::Duration::from_millis(self.grace_ms),
+            ..pods::PodOptions::default()
         }
     }
 }

@@ -50,7 +50,11 @@ impl Context {
             PodError::MissingCommand | PodError::LineTooLong { .. } | PodError::Request(_) => {
                 Error::Invalid(error.to_string())
             }
-            PodError::QueueFull { .. } => Error::Other(error.to_string()),
+            PodError::QueueFull { .. }
+            | PodError::Busy { .. }
+            | PodError::NoPlace { .. }
+            | PodError::NotReleased { .. }
+            | PodError::Ended(_) => Error::Other(error.to_string()),
         }
     }
 }

@@ -149,6 +149,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         self.stream.flush().await.map_err(LineError::Io)
     }
 
+    /// The stream, and the bytes that came from it and that nobody has read.
+    pub fn into_parts(mut self) -> (S, Vec<u8>) {
+        self.buffer.drain(..self.start);
+        (self.stream, self.buffer)
+    }
+
     fn find_newline(&mut self) -> Option<usize> {
         let from = self.start + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == b'\n');

@@ -4,19 +4,25 @@
 //! A link whose answer was late or garbled is never used again, since nobody could tell which
 //! later line belongs to which command. A new connection starts in step.
 
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
+use super::backoff::Backoff;
+use super::exclusion::{SessionEnd, Sessions};
 use super::facts::{PodFacts, PodIdentity};
-use super::{PodError, PodOptions, PodState, link};
+use super::greeting::{self, Greeted, Link, Unwelcome};
+use super::health::Run;
+use super::{PodError, PodEvent, PodOptions, PodState, link};
 use crate::connection::lines::Lines;
 use crate::connection::{BoxedStream, Transport};
-use crate::protocol::REPLY_LINE_BYTES_MAX;
 
 /// A command that waits for its turn.
 pub(super) struct Job {
@@ -30,10 +36,28 @@ pub(super) struct Job {
 
 /// The owner of a pod.
 pub(super) struct Actor {
-    transport: Arc<dyn Transport>,
-    options: Arc<PodOptions>,
-    queue: mpsc::Receiver<Job>,
-    publish: watch::Sender<PodState>,
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) options: Arc<PodOptions>,
+    pub(super) queue: mpsc::Receiver<Job>,
+    /// Never carries anything; ends with the last handle. Sessions send commands, too, but do not
+    /// keep the pod.
+    pub(super) handles: mpsc::Receiver<Infallible>,
+    pub(super) publish: watch::Sender<PodState>,
+    pub(super) events: broadcast::Sender<PodEvent>,
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) known: Known,
+}
+
+/// What the owner remembers of its pod across links.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The key of the pod that belongs here.
+    pub(super) public_key: Option<String>,
+    /// The key of the one that last answered in its place.
+    impostor: Option<String>,
+    run: Option<Run>,
+    /// When a pod that lost its link stops being waited for.
+    grace_until: Option<Instant>,
 }
 
 /// How the owner's work on one link ended.
@@ -44,89 +68,169 @@ enum Ended {
     Lost(PodError),
 }
 
-struct Link {
-    lines: Lines<BoxedStream>,
-    identity: PodIdentity,
-}
-
 impl Actor {
-    pub(super) fn new(
-        transport: Arc<dyn Transport>,
-        options: Arc<PodOptions>,
-        queue: mpsc::Receiver<Job>,
-        publish: watch::Sender<PodState>,
-    ) -> Self {
-        Self {
-            transport,
-            options,
-            queue,
-            publish,
-        }
-    }
-
     pub(super) async fn run(mut self) {
-        let mut backoff = self.options.backoff_min;
+        let mut backoff = Backoff::new(self.options.backoff_min, self.options.backoff_max);
         loop {
-            match self.connect().await {
-                Some(Ok(link)) => {
+            let greeting = greeting::greet(
+                self.transport.clone(),
+                self.options.clone(),
+                self.known.public_key.clone(),
+            );
+            match self.meanwhile(greeting).await {
+                None => break,
+                Some(Ok(greeted)) => {
+                    let link = self.welcome(greeted);
                     let since = Instant::now();
                     match self.serve(link).await {
-                        Ended::LetGo => return,
-                        Ended::Lost(error) => warn!(%error, "lost the link to a pod"),
+                        Ended::LetGo => break,
+                        Ended::Lost(error) => self.lose(&error),
                     }
-                    self.publish.send_replace(PodState::Connecting);
-                    // Commands wait here. A pod whose links never last is not hammered.
+                    // A pod whose links never last is not hammered.
                     if since.elapsed() > self.options.ping_interval {
-                        backoff = self.options.backoff_min;
+                        backoff.reset();
                     }
-                    tokio::time::sleep(backoff).await;
-                    backoff = (backoff * 2).min(self.options.backoff_max);
-                    continue;
                 }
-                Some(Err(error)) => self.go_offline(&error),
-                None => return,
+                Some(Err(unwelcome)) => self.turn_away(unwelcome),
             }
-            if self.refuse_until(Instant::now() + backoff).await {
-                return;
+            let pause = tokio::time::sleep(backoff.pause());
+            if self.meanwhile(pause).await.is_none() {
+                break;
             }
-            backoff = (backoff * 2).min(self.options.backoff_max);
         }
+        self.sessions.end_all(&SessionEnd::LetGo);
     }
 
-    fn go_offline(&self, error: &PodError) {
-        let reason = match error {
-            PodError::Offline { reason } => reason.clone(),
-            other => other.to_string(),
-        };
-        self.publish.send_if_modified(|state| {
-            let next = PodState::Offline { reason };
-            let changed = *state != next;
-            if changed {
-                info!(?next, "a pod is offline");
-                *state = next;
-            }
-            changed
-        });
-    }
-
-    /// Opens a link and asks the pod who it is. Commands wait when the pod was there just now,
-    /// and fail at once when it was not. `None` when the last handle is gone.
-    async fn connect(&mut self) -> Option<Result<Link, PodError>> {
-        let offline = matches!(&*self.publish.borrow(), PodState::Offline { .. });
-        let greeting = greet(
-            self.transport.clone(),
-            self.options.clone(),
-            self.publish.clone(),
-        );
-        if !offline {
-            return Some(greeting.await);
-        }
-        tokio::pin!(greeting);
+    /// Waits for `work` without a link. Commands wait, too, while the pod may be back in a moment;
+    /// when it is offline they fail at once. `None` when the last handle is gone.
+    async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::pin!(work);
         loop {
+            let offline = matches!(&*self.publish.borrow(), PodState::Offline { .. });
+            let grace_until = self.known.grace_until;
+            let grace_over = async {
+                match grace_until {
+                    Some(until) => tokio::time::sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
-                greeted = &mut greeting => return Some(greeted),
-                job = self.queue.recv() => self.refuse(job?),
+                biased;
+                done = &mut work => return Some(done),
+                _ = self.handles.recv() => return None,
+                () = grace_over => self.end_grace(),
+                Some(job) = self.queue.recv(), if offline => self.refuse(job),
             }
+        }
+    }
+
+    /// The pod answers: notes what is new about it and says so.
+    fn welcome(&mut self, greeted: Greeted) -> Link {
+        let Greeted { link, facts } = greeted;
+        self.known.public_key = Some(link.identity.public_key.clone());
+        self.known.impostor = None;
+        self.known.grace_until = None;
+        info!(
+            serial = link.identity.serial,
+            board = facts.board,
+            "a pod is online"
+        );
+        let was_away = !matches!(&*self.publish.borrow(), PodState::Reconnecting { .. });
+        let facts = Arc::new(facts);
+        self.note(&facts);
+        self.publish.send_replace(PodState::Online(facts.clone()));
+        if was_away {
+            self.tell(PodEvent::Online(facts));
+        }
+        link
+    }
+
+    /// Compares a look at the pod with the one before it.
+    fn note(&mut self, facts: &PodFacts) {
+        let run = Run::from_status(&facts.raw, &facts.firmware_version);
+        let before = self.known.run.replace(run.clone());
+        let Some(before) = before else { return };
+        if before.restarted_before(&run) {
+            info!(cause = run.cause, "a pod has restarted");
+            self.sessions.end_all(&SessionEnd::Rebooted);
+            let cause = run.cause.clone();
+            self.tell(PodEvent::Rebooted { cause });
+        }
+        if before.firmware != run.firmware {
+            info!(was = before.firmware, now = run.firmware, "other firmware");
+            self.tell(PodEvent::FirmwareChanged {
+                was: before.firmware,
+                now: run.firmware,
+            });
+        }
+    }
+
+    fn tell(&self, event: PodEvent) {
+        // Nobody has to listen.
+        let _ = self.events.send(event);
+    }
+
+    /// The link broke: the pod gets its grace.
+    fn lose(&mut self, error: &PodError) {
+        let reason = reason_of(error);
+        warn!(reason, "lost the link to a pod");
+        let PodState::Online(facts) = self.publish.borrow().clone() else {
+            return;
+        };
+        self.known.grace_until = Some(Instant::now() + self.options.grace);
+        self.publish
+            .send_replace(PodState::Reconnecting { facts, reason });
+    }
+
+    fn end_grace(&mut self) {
+        let reason = match &*self.publish.borrow() {
+            PodState::Reconnecting { reason, .. } => format!(
+                "{reason}, and it has not come back within {} s",
+                self.options.grace.as_secs_f32()
+            ),
+            _ => "it has not come back".to_owned(),
+        };
+        self.go_offline(reason);
+    }
+
+    /// An attempt to connect failed, or reached another pod.
+    fn turn_away(&mut self, unwelcome: Unwelcome) {
+        match unwelcome {
+            Unwelcome::Failed(error) => {
+                let waiting = matches!(&*self.publish.borrow(), PodState::Reconnecting { .. });
+                if !waiting {
+                    self.go_offline(reason_of(&error));
+                }
+            }
+            Unwelcome::Another { expected, found } => {
+                let reason = format!(
+                    "another pod ({}) answers in its place ({} belongs here)",
+                    found.short_id,
+                    PodIdentity::short_id_of(&expected)
+                );
+                self.go_offline(reason);
+                if self.known.impostor.as_ref() != Some(&found.public_key) {
+                    self.known.impostor = Some(found.public_key.clone());
+                    let was = expected;
+                    self.tell(PodEvent::IdentityChanged { was, now: found });
+                }
+            }
+        }
+    }
+
+    fn go_offline(&mut self, reason: String) {
+        self.known.grace_until = None;
+        let next = PodState::Offline {
+            reason: reason.clone(),
+        };
+        let before = self.publish.send_replace(next);
+        let was_offline = matches!(before, PodState::Offline { .. });
+        if !was_offline {
+            info!(reason, "a pod is offline");
+            self.sessions.end_all(&SessionEnd::Offline {
+                reason: reason.clone(),
+            });
+            self.tell(PodEvent::Offline { reason });
         }
     }
 
@@ -139,36 +243,27 @@ impl Actor {
         let _ = job.answer.send(Err(PodError::Offline { reason }));
     }
 
-    /// Answers commands as offline until `until`. True when the last handle is gone.
-    async fn refuse_until(&mut self, until: Instant) -> bool {
-        let pause = tokio::time::sleep_until(until);
-        tokio::pin!(pause);
-        loop {
-            tokio::select! {
-                () = &mut pause => return false,
-                job = self.queue.recv() => match job {
-                    Some(job) => self.refuse(job),
-                    None => return true,
-                },
-            }
-        }
-    }
-
     async fn serve(&mut self, mut link: Link) -> Ended {
-        let mut next_ping = Instant::now() + self.options.ping_interval;
+        let mut next_look = Instant::now() + self.options.ping_interval;
+        let mut next_status = Instant::now() + self.options.status_interval;
         loop {
             let served = tokio::select! {
-                job = self.queue.recv() => match job {
-                    Some(job) => self.perform(&mut link, job).await,
-                    None => return Ended::LetGo,
-                },
-                () = tokio::time::sleep_until(next_ping) => self.ping(&mut link).await,
+                _ = self.handles.recv() => return Ended::LetGo,
+                Some(job) = self.queue.recv() => self.perform(&mut link, job).await,
+                () = tokio::time::sleep_until(next_look) => {
+                    if next_status <= Instant::now() {
+                        next_status = Instant::now() + self.options.status_interval;
+                        self.look(&mut link).await
+                    } else {
+                        self.ping(&mut link).await
+                    }
+                }
                 broken = unasked(&mut link.lines) => Err(broken),
             };
             if let Err(error) = served {
                 return Ended::Lost(error);
             }
-            next_ping = Instant::now() + self.options.ping_interval;
+            next_look = Instant::now() + self.options.ping_interval;
         }
     }
 
@@ -181,29 +276,52 @@ impl Actor {
         }
     }
 
+    /// Asks for the status in place of a ping.
+    async fn look(&mut self, link: &mut Link) -> Result<(), PodError> {
+        let line = br#"{"cmd":"status"}"#.to_vec();
+        let timeout = self.options.ping_timeout;
+        match link::exchange(&mut link.lines, "status", line, timeout).await {
+            Ok(data) => {
+                self.renew_facts(link.identity.clone(), data);
+                Ok(())
+            }
+            Err(PodError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Runs one command. An error means that the link is out of step.
-    async fn perform(&self, link: &mut Link, job: Job) -> Result<(), PodError> {
+    async fn perform(&mut self, link: &mut Link, job: Job) -> Result<(), PodError> {
         let left = job.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || job.answer.is_closed() {
             let expired = PodError::timeout(&job.verb, job.patience);
             let _ = job.answer.send(Err(expired));
             return Ok(());
         }
-        let result = link::exchange(&mut link.lines, &job.verb, job.line, left).await;
+        let mut result = link::exchange(&mut link.lines, &job.verb, job.line, left).await;
+        if matches!(result, Err(PodError::Timeout { .. })) {
+            // The caller's own time, which may have been spent in the queue.
+            result = Err(PodError::timeout(&job.verb, job.patience));
+        }
         debug!(command = job.verb, ok = result.is_ok(), "pod command");
         if let (Ok(data), "status") = (&result, job.verb.as_str()) {
             self.renew_facts(link.identity.clone(), data.clone());
         }
         let broken = match &result {
             Ok(_) | Err(PodError::Refused(_)) => None,
-            Err(error) => Some(format!("`{}` failed: {error}", job.verb)),
+            Err(error @ PodError::Protocol(_)) => {
+                let reason = reason_of(error);
+                Some(format!("its answer to `{}` is wrong: {reason}", job.verb))
+            }
+            Err(error) => Some(reason_of(error)),
         };
         let _ = job.answer.send(result);
         broken.map_or(Ok(()), |reason| Err(PodError::Offline { reason }))
     }
 
-    fn renew_facts(&self, identity: PodIdentity, data: Value) {
+    fn renew_facts(&mut self, identity: PodIdentity, data: Value) {
         if let Ok(facts) = PodFacts::from_data(identity, data) {
+            self.note(&facts);
             let next = PodState::Online(Arc::new(facts));
             self.publish.send_if_modified(|state| {
                 let changed = *state != next;
@@ -211,6 +329,18 @@ impl Actor {
                 changed
             });
         }
+    }
+}
+
+/// The error as a fragment.
+fn reason_of(error: &PodError) -> String {
+    match error {
+        PodError::Offline { reason } => reason.clone(),
+        PodError::Protocol(cause) => match cause.source() {
+            Some(source) => format!("{cause}: {source}"),
+            None => cause.to_string(),
+        },
+        other => other.to_string(),
     }
 }
 
@@ -223,37 +353,4 @@ async fn unasked(lines: &mut Lines<BoxedStream>) -> PodError {
         Ok(None) => PodError::closed(),
         Err(error) => PodError::from_line("idle", error),
     }
-}
-
-/// Connects, asks identity and status, and publishes the pod as online.
-async fn greet(
-    transport: Arc<dyn Transport>,
-    options: Arc<PodOptions>,
-    publish: watch::Sender<PodState>,
-) -> Result<Link, PodError> {
-    let stream = link::connect(&*transport, options.connect_timeout).await?;
-    let mut lines = Lines::new(stream, REPLY_LINE_BYTES_MAX);
-    let identity = {
-        let line = br#"{"cmd":"identity_public"}"#.to_vec();
-        let timeout = options.greeting_timeout;
-        let data = link::exchange(&mut lines, "identity_public", line, timeout).await?;
-        PodIdentity::from_data(&data)?
-    };
-    if let Some(expected) = &options.expected_public_key
-        && *expected != identity.public_key
-    {
-        return Err(PodError::Offline {
-            reason: format!("another pod ({}) answers in its place", identity.short_id),
-        });
-    }
-    let line = br#"{"cmd":"status"}"#.to_vec();
-    let status = link::exchange(&mut lines, "status", line, options.greeting_timeout).await?;
-    let facts = PodFacts::from_data(identity.clone(), status)?;
-    info!(
-        serial = identity.serial,
-        board = facts.board,
-        "a pod is online"
-    );
-    publish.send_replace(PodState::Online(Arc::new(facts)));
-    Ok(Link { lines, identity })
 }

@@ -1,9 +1,12 @@
 //! What can go wrong with a pod.
 
+use std::io;
 use std::time::Duration;
 
+use super::exclusion::{SessionEnd, SessionKind};
 use crate::capture::{AssemblyError, RequestError};
 use crate::connection::lines::LineError;
+use crate::protocol::dap_frame::DapFrameError;
 use crate::protocol::{ChunkError, Refusal, ReplyError};
 
 /// Why a command or a capture failed.
@@ -57,6 +60,29 @@ pub enum PodError {
         /// The limit.
         limit: usize,
     },
+    /// Another session excludes this one.
+    #[error("a {held} session of this pod is open; a {wanted} session cannot be open beside it")]
+    Busy {
+        /// The kind that was asked for.
+        wanted: SessionKind,
+        /// The kind that is open.
+        held: SessionKind,
+    },
+    /// All connections of the pod are in use.
+    #[error("all {limit} connections that sessions may have to this pod are in use")]
+    NoPlace {
+        /// The limit.
+        limit: usize,
+    },
+    /// The session was ended from this side.
+    #[error("the session has ended")]
+    Ended(#[source] SessionEnd),
+    /// The pod still holds the channels of a closed session.
+    #[error("the pod still holds the channels of the closed {kind} session")]
+    NotReleased {
+        /// The session's kind.
+        kind: SessionKind,
+    },
     /// Too many commands wait for this pod.
     #[error("{limit} commands are waiting for this pod already")]
     QueueFull {
@@ -83,6 +109,21 @@ pub enum ProtocolError {
     /// The packets do not make the capture.
     #[error("the capture is inconsistent")]
     Assembly(#[source] AssemblyError),
+    /// The data of a reply is not what the command answers with.
+    #[error("`{command}` answered with data of another shape")]
+    Data {
+        /// The command.
+        command: &'static str,
+        /// Where reading it stopped.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// An answer is missing, so later ones could not be told apart.
+    #[error("an earlier answer of this session is missing")]
+    OutOfStep,
+    /// A frame of a debug-probe session is malformed.
+    #[error("a debug-probe packet is malformed")]
+    DapFrame(#[source] DapFrameError),
     /// The pod's data lacks what every pod says of itself.
     #[error("`{command}` answered without `{field}`")]
     MissingField {
@@ -101,6 +142,12 @@ impl PodError {
         }
     }
 
+    pub(crate) fn let_go() -> Self {
+        Self::Offline {
+            reason: "it was let go".to_owned(),
+        }
+    }
+
     pub(crate) fn closed() -> Self {
         Self::Offline {
             reason: "it closed the connection".to_owned(),
@@ -111,7 +158,16 @@ impl PodError {
     pub(crate) fn from_line(command: &str, error: LineError) -> Self {
         match error {
             LineError::TooLong { limit } => ProtocolError::LineTooLong { limit }.into(),
-            LineError::Io(error) => Self::Offline {
+            LineError::Io(error) => Self::from_io(command, &error),
+        }
+    }
+
+    /// A failed connection, while `command` was waited for.
+    pub(crate) fn from_io(command: &str, error: &io::Error) -> Self {
+        let inner = error.get_ref();
+        match inner.and_then(|inner| inner.downcast_ref::<SessionEnd>()) {
+            Some(end) => Self::Ended(end.clone()),
+            None => Self::Offline {
                 reason: format!("its connection failed during `{command}`: {error}"),
             },
         }

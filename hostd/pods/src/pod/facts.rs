@@ -59,6 +59,14 @@ impl PodIdentity {
             _ => Err(missing.into()),
         }
     }
+
+    /// The short id of a public key; the key itself when it is none.
+    pub(super) fn short_id_of(public_key: &str) -> String {
+        match URL_SAFE_NO_PAD.decode(public_key) {
+            Ok(bytes) if bytes.len() == 32 => hex(&bytes[..SHORT_ID_BYTES]),
+            _ => public_key.to_owned(),
+        }
+    }
 }
 
 impl PodFacts {

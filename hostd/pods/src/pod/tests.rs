@@ -2,15 +2,24 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
+    ReadBuf, duplex,
+};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::capture::{AdcSource, CaptureRequest, Edge, Frame, Trigger};
 use crate::connection::{BoxedStream, Connecting, Transport};
-use crate::pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodOptions, PodState, ProtocolError};
+use crate::pod::{
+    DEFAULT_REPLY_TIMEOUT, GpioMode, Pod, PodError, PodEvent, PodOptions, PodState, ProtocolError,
+    Session, SessionEnd, SessionKind,
+};
 use crate::protocol::RefusalKind;
 use crate::sim::tests::{bench, words};
 use crate::sim::{Playback, Recording, SimConfig};
@@ -29,7 +38,15 @@ async fn online(config: SimConfig) -> Pod {
     pod
 }
 
+/// Whether an error is the right one.
+type Expected = fn(&PodError) -> bool;
+
 mod captures;
+mod dap;
+mod health;
+mod random;
+mod script;
+mod sessions;
 mod transcripts;
 
 #[tokio::test(start_paused = true)]
@@ -102,14 +119,16 @@ async fn a_status_command_renews_what_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unplugged_pod_goes_offline_at_once_and_comes_back() {
+async fn an_unplugged_pod_goes_offline_after_its_grace_and_comes_back() {
     let bench = bench(SimConfig::default());
     let pod = Pod::spawn(bench.clone(), PodOptions::default());
     pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
     bench.set_plugged(false);
+    let unplugged = Instant::now();
     let mut state = pod.watch();
     let offline = |state: &PodState| matches!(state, PodState::Offline { .. });
     state.wait_for(offline).await.unwrap();
+    assert_eq!(unplugged.elapsed().as_secs(), 10);
     let error = ask(&pod, json!({"cmd": "ping"})).await.unwrap_err();
     assert!(matches!(error, PodError::Offline { .. }));
     let la = CaptureRequest::La {

@@ -1,86 +1,7 @@
 //! Pods that answer by transcript: wrong, late, or not at all.
 
+use super::script::{Step, greeted, ok, scripted, scripted_with};
 use super::*;
-
-/// What the scripted pod does with the next request.
-#[derive(Clone)]
-enum Step {
-    /// Answers this line to the request that contains that text.
-    Answer(&'static str, String),
-    /// Sends these bytes without waiting for anything.
-    Push(Vec<u8>),
-    /// Reads the request and stays silent until the client gives up.
-    Silence,
-    /// Closes.
-    Close,
-}
-
-/// Plays one script per connection.
-struct Script(Mutex<VecDeque<Vec<Step>>>);
-
-impl Transport for Script {
-    fn kind(&self) -> &'static str {
-        "script"
-    }
-
-    fn connect(&self) -> Connecting<'_> {
-        Box::pin(async move {
-            let script = self.0.lock().unwrap().pop_front();
-            let script = script.ok_or(io::ErrorKind::ConnectionRefused)?;
-            let (near, far) = duplex(1 << 20);
-            tokio::spawn(play(far, script));
-            Ok(Box::new(near) as BoxedStream)
-        })
-    }
-}
-
-async fn play(stream: DuplexStream, script: Vec<Step>) {
-    let mut stream = BufReader::new(stream);
-    for step in script {
-        match step {
-            Step::Answer(expected, line) => {
-                let mut request = String::new();
-                stream.read_line(&mut request).await.unwrap();
-                assert!(request.contains(expected), "{request} for {expected}");
-                stream
-                    .write_all(format!("{line}\n").as_bytes())
-                    .await
-                    .unwrap();
-            }
-            Step::Push(bytes) => stream.write_all(&bytes).await.unwrap(),
-            Step::Silence => {
-                stream.read_to_end(&mut Vec::new()).await.unwrap();
-            }
-            Step::Close => return,
-        }
-    }
-    stream.read_to_end(&mut Vec::new()).await.unwrap();
-}
-
-fn ok(verb: &'static str, data: Value) -> Step {
-    Step::Answer(verb, json!({"status": "ok", "data": data}).to_string())
-}
-
-/// A script that starts as every pod does.
-fn greeted(steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
-    let key = "A".repeat(43);
-    let mut script = vec![
-        ok("identity_public", json!({"public": key})),
-        ok(
-            "status",
-            json!({"board": "stm32h563", "version": "3.9.4", "caps": ["la"]}),
-        ),
-    ];
-    script.extend(steps);
-    script
-}
-
-async fn scripted(scripts: Vec<Vec<Step>>) -> Pod {
-    let transport = Arc::new(Script(Mutex::new(scripts.into())));
-    let pod = Pod::spawn(transport, PodOptions::default());
-    let _ = pod.wait_online(Duration::from_secs(1)).await;
-    pod
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_garbled_answer_is_an_error_and_the_next_command_works() {
@@ -174,10 +95,16 @@ async fn a_line_nobody_asked_for_opens_the_link_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_closes_in_the_middle_of_a_command_is_offline_for_it() {
-    let pod = scripted(vec![greeted([Step::Close])]).await;
+    let pod = scripted(vec![greeted([Step::Take("la_pins"), Step::Close])]).await;
     let error = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap_err();
     assert!(matches!(error, PodError::Offline { .. }), "{error:?}");
-    sleep(Duration::from_secs(1)).await;
+    assert!(pod.status().is_some(), "its grace has begun");
+    // The next one waits for the grace to end and is told what began it.
+    let error = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap_err();
+    assert!(
+        error.to_string().contains("closed the connection"),
+        "{error}"
+    );
     assert!(matches!(pod.state(), PodState::Offline { .. }));
 }
 
@@ -185,7 +112,8 @@ async fn a_pod_that_closes_in_the_middle_of_a_command_is_offline_for_it() {
 async fn a_pod_that_stops_answering_pings_goes_offline() {
     let pod = scripted(vec![greeted([Step::Silence])]).await;
     assert!(pod.state().is_online());
-    sleep(Duration::from_secs(12)).await;
+    sleep(Duration::from_secs(10) + PodOptions::default().grace).await;
+    sleep(Duration::from_secs(1)).await;
     assert!(
         matches!(pod.state(), PodState::Offline { .. }),
         "{:?}",
@@ -242,18 +170,169 @@ async fn capture_packets_that_contradict_themselves_are_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_capture_that_stalls_times_out() {
     let first = r#"{"status":"ok","la":true,"la_edges":[[0,1]],"la_upto":50,"more":true}"#;
-    let pod = scripted(vec![
-        greeted([]),
-        vec![Step::Answer("la_capture", first.to_owned())],
-    ])
-    .await;
-    let la = CaptureRequest::La {
-        samples: 100,
-        rate_mhz: 1.0,
-        trigger: None,
+    let options = PodOptions {
+        packet_timeout: Duration::from_secs(3),
+        ..PodOptions::default()
     };
-    let mut stream = pod.capture(la).await.unwrap();
+    let pod = scripted_with(
+        options,
+        vec![
+            greeted([]),
+            vec![Step::Answer("la_capture", first.to_owned())],
+        ],
+    )
+    .await;
+    let mut stream = pod.capture(la()).await.unwrap();
     assert!(stream.next().await.unwrap().is_ok());
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(matches!(error, PodError::Timeout { .. }), "{error:?}");
+}
+
+fn la() -> CaptureRequest {
+    CaptureRequest::La {
+        samples: 100,
+        rate_mhz: 1.0,
+        trigger: None,
+    }
+}
+
+const PONG: &[u8] = b"{\"status\":\"ok\",\"data\":\"pong\"}\n";
+
+/// Runs one command against a pod whose answer to it is `steps`, and then one against its next
+/// link: whatever the first one met, the second one works.
+async fn recovers(steps: Vec<Step>) -> Result<Value, PodError> {
+    let pod = scripted(vec![
+        greeted(steps),
+        greeted([ok("target_status", json!("next"))]),
+    ])
+    .await;
+    let before = Instant::now();
+    let first = pod
+        .command(object(json!({"cmd": "la_pins"})), Duration::from_secs(4))
+        .await;
+    assert!(before.elapsed() <= Duration::from_secs(4), "{first:?}");
+    let next = ask(&pod, json!({"cmd": "target_status"})).await;
+    assert_eq!(next.unwrap(), "next", "after {first:?}");
+    first
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_comes_instead_of_an_answer_is_an_error_and_the_link_recovers() {
+    let noise: Vec<u8> = (0..4000_u32)
+        .map(|index| u8::try_from(index.wrapping_mul(2_654_435_761) >> 24).unwrap())
+        .collect();
+    let huge = vec![b'y'; crate::protocol::REPLY_LINE_BYTES_MAX + 5];
+    let protocol: Expected = |error: &PodError| matches!(error, PodError::Protocol(_));
+    let timeout: Expected = |error: &PodError| matches!(error, PodError::Timeout { .. });
+    let offline: Expected = |error: &PodError| matches!(error, PodError::Offline { .. });
+    let cases: Vec<(&str, Vec<Step>, Expected)> = vec![
+        (
+            "a garbage line",
+            vec![Step::Bytes("la_pins", b"#!?\n".to_vec())],
+            protocol,
+        ),
+        (
+            "half a line, then silence",
+            vec![Step::Bytes("la_pins", PONG[..9].to_vec())],
+            timeout,
+        ),
+        (
+            "half a line, then the end",
+            vec![Step::Bytes("la_pins", PONG[..9].to_vec()), Step::Close],
+            protocol,
+        ),
+        ("noise", vec![Step::Bytes("la_pins", noise)], protocol),
+        (
+            "an endless line",
+            vec![Step::Bytes("la_pins", huge)],
+            protocol,
+        ),
+        (
+            "an empty line",
+            vec![Step::Bytes("la_pins", b"\n".to_vec())],
+            protocol,
+        ),
+        ("nothing", vec![Step::Silence], timeout),
+        ("the end", vec![Step::Take("la_pins"), Step::Close], offline),
+        ("a reset", vec![Step::Take("la_pins"), Step::Reset], offline),
+        (
+            "a reset in a line",
+            vec![Step::Bytes("la_pins", PONG[..9].to_vec()), Step::Reset],
+            offline,
+        ),
+        (
+            "bytes that come too slowly",
+            vec![Step::Drip(
+                "la_pins",
+                PONG.to_vec(),
+                Duration::from_millis(200),
+            )],
+            timeout,
+        ),
+    ];
+    for (name, steps, expected) in cases {
+        let error = recovers(steps).await.unwrap_err();
+        assert!(expected(&error), "{name}: {error:?}");
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_drips_in_within_the_time_counts() {
+    let drip = Step::Drip("la_pins", PONG.to_vec(), Duration::from_millis(50));
+    let pod = scripted(vec![greeted([drip, ok("target_status", json!(1))])]).await;
+    assert_eq!(ask(&pod, json!({"cmd": "la_pins"})).await.unwrap(), "pong");
+    assert_eq!(ask(&pod, json!({"cmd": "target_status"})).await.unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_second_of_two_answers_reaches_nobody() {
+    let twice = [PONG, b"{\"status\":\"ok\",\"data\":\"stale\"}\n"].concat();
+    let answer = recovers(vec![Step::Bytes("la_pins", twice)]).await;
+    assert_eq!(answer.unwrap(), "pong");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_accepts_and_never_answers_is_offline_with_the_reason() {
+    let pod = scripted(vec![vec![Step::Silence]; 3]).await;
+    let error = pod.wait_online(Duration::from_secs(6)).await.unwrap_err();
+    assert!(error.to_string().contains("identity_public"), "{error}");
+    assert!(matches!(pod.state(), PodState::Offline { .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_that_is_cut_off_or_goes_on_too_long_is_an_error() {
+    let first = br#"{"status":"ok","la":true,"la_edges":[[0,1]],"la_upto":50,"more":true}"#;
+    let cut = first[..30].to_vec();
+    let last = concat!(
+        r#"{"status":"ok","la":true,"la_edges":[[0,1]],"la_upto":100,"more":false}"#,
+        "\n",
+        r#"{"status":"chunk","la":true,"la_edges":[[100,1]],"la_upto":120,"more":false}"#,
+        "\n",
+    );
+    for (steps, frames, failed) in [
+        (
+            vec![Step::Bytes("la_capture", cut.clone()), Step::Close],
+            0,
+            true,
+        ),
+        (vec![Step::Bytes("la_capture", cut), Step::Reset], 0, true),
+        (vec![Step::Take("la_capture"), Step::Close], 0, true),
+        // What comes after the last packet is not read any more.
+        (vec![Step::Bytes("la_capture", last.into())], 1, false),
+    ] {
+        let pod = scripted(vec![greeted([ok("ping", json!("pong"))]), steps]).await;
+        let mut stream = pod.capture(la()).await.unwrap();
+        let mut found = (0, false);
+        while let Some(frame) = stream.next().await {
+            match frame {
+                Ok(_) => found.0 += 1,
+                Err(_) => found.1 = true,
+            }
+        }
+        assert_eq!(found, (frames, failed));
+        drop(stream);
+        assert_eq!(pod.connections_taken(), 0);
+        assert_eq!(ask(&pod, json!({"cmd": "ping"})).await.unwrap(), "pong");
+    }
 }

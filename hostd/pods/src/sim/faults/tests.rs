@@ -91,8 +91,7 @@ async fn unplugged_in_the_middle_of_a_capture_it_is_offline_and_then_back() {
     };
     assert!(reason.contains("closed"), "{reason}");
     assert!((1..100_000).contains(&covered), "{covered}");
-    let refused = ask(&pod, json!({"cmd": "ping"})).await.unwrap_err();
-    assert!(matches!(refused, PodError::Offline { .. }), "{refused}");
+    assert!(!pod.state().is_online());
     comes_back(&pod).await;
     assert!(began.elapsed() >= 2 * SECOND);
     // Nothing holds the capture hardware.
@@ -318,7 +317,7 @@ async fn a_restart_leaves_nothing_as_it_was() {
         at: When::Time(SECOND),
     });
     sleep(SECOND + BOOT / 2).await;
-    assert!(ask(&pod, json!({"cmd": "ping"})).await.is_err());
+    assert!(!pod.state().is_online());
     sleep(BOOT).await;
     comes_back(&pod).await;
     let after = ask(&pod, json!({"cmd": "status"})).await.unwrap();

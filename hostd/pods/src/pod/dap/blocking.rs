@@ -1,0 +1,98 @@
+//! A debug-probe session for a thread of its own, such as one that runs a flash algorithm. Any
+//! other thread can cancel it, and it never waits beyond its deadline.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use super::DapSession;
+use crate::pod::PodError;
+
+/// Why an exchange failed. After any of them the session is of no use but to be closed.
+#[derive(Debug, thiserror::Error)]
+pub enum DapError {
+    /// Somebody cancelled it.
+    #[error("cancelled")]
+    Cancelled,
+    /// The time for everything together is over.
+    #[error("the time for the whole debug session is over")]
+    Deadline,
+    /// The pod or the way to it.
+    #[error(transparent)]
+    Pod(#[from] PodError),
+}
+
+impl From<DapError> for io::Error {
+    fn from(error: DapError) -> Self {
+        let kind = match &error {
+            DapError::Cancelled => io::ErrorKind::ConnectionAborted,
+            DapError::Deadline | DapError::Pod(PodError::Timeout { .. }) => io::ErrorKind::TimedOut,
+            DapError::Pod(PodError::Protocol(_)) => io::ErrorKind::InvalidData,
+            DapError::Pod(_) => io::ErrorKind::BrokenPipe,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// Cancels a [`BlockingDap`]: an exchange that is under way returns at once.
+#[derive(Debug, Clone)]
+pub struct DapCancel(Arc<watch::Sender<bool>>);
+
+impl DapCancel {
+    /// Cancels it, for good.
+    pub fn cancel(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// A debug-probe session whose exchanges block the calling thread.
+pub struct BlockingDap {
+    session: DapSession,
+    runtime: Handle,
+    cancelled: watch::Receiver<bool>,
+    deadline: Instant,
+    packet_timeout: Duration,
+}
+
+impl DapSession {
+    /// Hands the session to a thread that may block. One exchange may take `packet_timeout`, all
+    /// together last until `deadline`. To be called within the tokio runtime that drives the pod.
+    pub fn blocking(self, packet_timeout: Duration, deadline: Instant) -> (BlockingDap, DapCancel) {
+        let (cancel, cancelled) = watch::channel(false);
+        let blocking = BlockingDap {
+            session: self,
+            runtime: Handle::current(),
+            cancelled,
+            deadline,
+            packet_timeout,
+        };
+        (blocking, DapCancel(Arc::new(cancel)))
+    }
+}
+
+impl BlockingDap {
+    /// Sends one packet and gives its answer. Not to be called on a thread that runs async tasks.
+    ///
+    /// # Errors
+    /// [`DapError`].
+    pub fn exchange(&mut self, packet: &[u8]) -> Result<Vec<u8>, DapError> {
+        let runtime = self.runtime.clone();
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                Ok(_) = self.cancelled.wait_for(|cancelled| *cancelled) => Err(DapError::Cancelled),
+                () = sleep_until(self.deadline) => Err(DapError::Deadline),
+                answer = self.session.exchange(packet, self.packet_timeout) => Ok(answer?),
+            }
+        })
+    }
+
+    /// The session back, to be closed in order.
+    pub fn into_session(self) -> DapSession {
+        self.session
+    }
+}
