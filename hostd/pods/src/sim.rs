@@ -44,6 +44,7 @@ mod measure;
 mod noise;
 mod outside;
 mod packets;
+mod pattern;
 mod pins;
 mod playback;
 mod profile;

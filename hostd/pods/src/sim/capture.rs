@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 mod plan;
+mod read;
 
 pub(crate) use plan::{Part, Plan};
+pub(crate) use read::{Kept, Read};
 
 use super::Shared;
 use super::adc::AdcRender;
@@ -15,6 +17,9 @@ use super::session::{Client, Gone};
 use super::trigger;
 use super::world::World;
 use crate::connection::Stream;
+
+/// Samples whose edges are found in one go.
+const EDGES_AT_ONCE: u64 = 1 << 16;
 
 /// The capture hardware, held; let go when dropped.
 pub(crate) struct Hold {
@@ -81,13 +86,37 @@ pub(crate) async fn run<S: Stream>(
         let adc = AdcRender::new(world, t0_ns, end_ns);
         (adc, plan.la.map(|part| la_render(world, part, t0_ns)))
     });
+    let edges = match la {
+        Some(la) => all_edges(la, plan.samples().1).await,
+        None => Vec::new(),
+    };
+    let kept = Arc::new(Kept {
+        plan,
+        t0_ns,
+        adc: adc.clone(),
+        edges,
+    });
+    keep(shared, &kept);
+    let plan = &kept.plan;
     let packets = Packets::new(client, plan.head(), packet_samples(shared));
     let mut packets = packets.releasing(hold);
-    send_adc(&mut packets, &plan, &mut adc, t0_ns).await?;
-    if let (Some(part), Some(la)) = (plan.la, la) {
-        send_la(&mut packets, &plan, part, la).await?;
-    }
+    send_adc(&mut packets, plan, &mut adc, t0_ns, 0).await?;
+    let la_samples = plan.samples().1;
+    send_edges(&mut packets, plan, &kept.edges, 0..la_samples).await?;
     Ok(())
+}
+
+/// Keeps a capture for `capture_read`, or a shot for `replay`.
+fn keep(shared: &Shared, capture: &Arc<Kept>) {
+    let shot = capture.plan.adc.filter(|_| capture.plan.is_single());
+    let trace = shot.map(|part| {
+        let mut adc = capture.adc.clone();
+        adc.counts(capture.t0_ns, part.divider, 0..part.samples)
+    });
+    shared.with(|world, _| match &trace {
+        Some(counts) => world.keep_trace(counts),
+        None => world.kept = Some(capture.clone()),
+    });
 }
 
 /// What a capture that does not come about must undo.
@@ -141,9 +170,9 @@ async fn send_adc<S: Stream>(
     plan: &Plan,
     adc: &mut AdcRender,
     t0_ns: u64,
+    mut from: u64,
 ) -> Result<(), Gone> {
     let Some(part) = plan.adc else { return Ok(()) };
-    let mut from = 0;
     while from < part.samples {
         let to = (from + packets.samples()).min(part.samples);
         let counts = adc.counts(t0_ns, part.divider, from..to);
@@ -158,17 +187,40 @@ async fn send_adc<S: Stream>(
     Ok(())
 }
 
-async fn send_la<S: Stream>(
+/// All edges of a capture, found piece by piece so that others get their turn.
+async fn all_edges(mut la: LaRender, samples: u64) -> Vec<(u64, u16)> {
+    let mut edges = Vec::new();
+    let mut upto = 0;
+    while upto < samples {
+        upto = (upto + EDGES_AT_ONCE).min(samples);
+        edges.extend(la.advance(upto));
+        tokio::task::yield_now().await;
+    }
+    edges
+}
+
+/// Sends the logic samples of a range; the first edge tells the word at its start.
+async fn send_edges<S: Stream>(
     packets: &mut Packets<'_, S>,
     plan: &Plan,
-    part: Part,
-    mut la: LaRender,
+    edges: &[(u64, u16)],
+    range: std::ops::Range<u64>,
 ) -> Result<(), Gone> {
-    let mut upto = 0;
-    while upto < part.samples {
-        upto = (upto + packets.samples()).min(part.samples);
-        let mut packet = Packet::la(&la.advance(upto), upto);
-        let last = upto == part.samples;
+    let mut upto = range.start;
+    let mut next = edges.partition_point(|(at, _)| *at <= upto);
+    let before = next.checked_sub(1).map(|last| edges[last].1);
+    let mut first = before.map(|word| (upto, word));
+    while upto < range.end {
+        upto = (upto + packets.samples()).min(range.end);
+        let end = edges.partition_point(|(at, _)| *at < upto);
+        let sent: Vec<_> = first
+            .take()
+            .into_iter()
+            .chain(edges[next..end].iter().copied())
+            .collect();
+        next = end;
+        let mut packet = Packet::la(&sent, upto);
+        let last = upto == range.end;
         if last {
             packet.trigger(plan.trigger);
         }

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::access::Peer;
 use super::analog::Input;
 use super::args::Args;
-use super::capture::Plan;
+use super::capture::{Plan, Read};
 use super::measure::Measure;
+use super::pattern::Pattern;
 use super::refuse::Refuse;
 use super::sensor::{BusCapture, Regs};
 use super::speedtest::Speedtest;
@@ -25,6 +26,10 @@ pub(crate) enum Next {
     Reply(Value),
     /// A capture, which runs in its connection's task.
     Capture(Plan),
+    /// The last capture again.
+    CaptureRead(Read),
+    /// A pattern made without hardware.
+    Pattern(Pattern),
     /// A stimulus with its capture.
     Measure(Measure),
     /// A reset pulse that ends at this instant.
@@ -104,11 +109,10 @@ pub(crate) fn dispatch(
         "dac_control_loop" => control::arm(world, args, now_ns)?,
         "dac_loop_input" => control::input(world, args, now_ns)?,
         "dac_loop_probe" => control::probe(world, now_ns)?,
-        "calibrate" => match calibration::calibrate(world, args)? {
-            calibration::Asked::Reply(data) => data,
-            calibration::Asked::Run(run) => return Ok(Next::Calibrate(run)),
-        },
+        "calibrate" => return calibrate(world, args),
         "dac_limits" => limits::dac_limits(world, args, now_ns)?,
+        "capture_read" => return Read::from_args(args).map(Next::CaptureRead),
+        "test" => return Pattern::from_args(args).map(Next::Pattern),
         "psram_ping" => psram::ping(world, args)?,
         "psram_recover" => return Ok(Next::Reboot(psram::recover())),
         "power_profile" => return profile(world, args, now_ns),
@@ -180,6 +184,13 @@ fn profile(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refu
         profile::Asked::Reply(data) => Next::Reply(data),
         profile::Asked::Wait { end_ns } => Next::Profile { end_ns },
         profile::Asked::Read => Next::ReadProfile,
+    })
+}
+
+fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Next, Refuse> {
+    Ok(match calibration::calibrate(world, args)? {
+        calibration::Asked::Reply(data) => Next::Reply(data),
+        calibration::Asked::Run(run) => Next::Calibrate(run),
     })
 }
 

@@ -78,6 +78,8 @@ impl Measure {
         let head = vec![("bits", json!(16))];
         let mut packets = Packets::new(client, head, packet_samples(shared)).releasing(hold);
         let samples = self.part.samples;
+        let trace = adc.clone().counts(t0_ns, self.part.divider, 0..samples);
+        shared.with(|world, _| world.keep_trace(&trace));
         let mut from = 0;
         while from < samples {
             let to = (from + packets.samples()).min(samples);

@@ -188,6 +188,10 @@ pub(crate) enum Refuse {
     UartBusy,
     #[error("rx and tx must differ")]
     SameUartPins,
+    #[error("no capture to read: there was none, or a newer one or an upload took its place")]
+    NothingCaptured,
+    #[error("offset lies beyond the {samples} samples of the capture")]
+    BeyondCapture { samples: u64 },
     #[error("nothing was uploaded")]
     NothingUploaded,
     #[error("{samples} samples were asked for, {uploaded} were uploaded")]

@@ -137,6 +137,8 @@ async fn answer<S: Stream>(
             let data = reset::report(false);
             client.send(&json!({"status": "ok", "data": data})).await
         }
+        Ok(Next::CaptureRead(read)) => read.run(shared, client).await,
+        Ok(Next::Pattern(pattern)) => pattern.run(shared, client).await,
         Ok(Next::Calibrate(run)) => calibration::run(shared, client, run).await,
         Ok(Next::Later { at_ns, answer }) => {
             tokio::time::sleep_until(shared.instant(at_ns)).await;

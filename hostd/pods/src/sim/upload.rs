@@ -148,6 +148,8 @@ impl LoadBin {
         shared.with(|world, _| {
             world.upload.deep = self.psram;
             if self.psram {
+                // Captures lie in the same memory.
+                world.kept = None;
                 world.upload.psram = bytes;
             } else {
                 world.upload.ram = bytes;

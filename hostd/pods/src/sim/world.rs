@@ -6,6 +6,7 @@ use super::access::Access;
 use super::analog::Switches;
 use super::board::Board;
 use super::can::Can;
+use super::capture::Kept;
 use super::dac::{Dac, Player, Walk};
 use super::frontend::{Hardware, Wires};
 use super::gps::Gps;
@@ -46,6 +47,8 @@ pub(crate) struct World {
     pub(crate) upload: Upload,
     pub(crate) can: Can,
     pub(crate) profile: Option<Profile>,
+    /// The last capture that can be read again.
+    pub(crate) kept: Option<Arc<Kept>>,
     /// The curve the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) spi: Spi,
@@ -81,6 +84,7 @@ impl World {
             upload: Upload::default(),
             can: Can::default(),
             profile: None,
+            kept: None,
             curve: control::identity(),
             access: Access::default(),
             settings: Settings::default(),
@@ -111,6 +115,16 @@ impl World {
         self.settle_dac(before_ns);
         self.reset.prune(before_ns);
         self.switches.prune(before_ns);
+    }
+
+    /// Keeps a shot of the ADC as the trace that `replay` plays; an older capture is gone.
+    pub(crate) fn keep_trace(&mut self, counts: &[u16]) {
+        self.kept = None;
+        self.upload.ram = counts
+            .iter()
+            .flat_map(|count| count.to_le_bytes())
+            .collect();
+        self.upload.deep = false;
     }
 
     fn settle_dac(&mut self, before_ns: u64) {

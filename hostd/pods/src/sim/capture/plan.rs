@@ -143,6 +143,17 @@ impl Plan {
     }
 
     /// What the first packet carries beside samples.
+    /// Samples of the ADC and of the LA.
+    pub(super) fn samples(&self) -> (u64, u64) {
+        let samples = |part: Option<Part>| part.map_or(0, |part| part.samples);
+        (samples(self.adc), samples(self.la))
+    }
+
+    /// Whether it is a shot of the ADC.
+    pub(super) fn is_single(&self) -> bool {
+        !self.tells_rates
+    }
+
     pub(super) fn head(&self) -> Vec<(&'static str, Value)> {
         let mut head = Vec::new();
         if self.adc.is_some() {

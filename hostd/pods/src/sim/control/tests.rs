@@ -1,5 +1,7 @@
 //! The loop against its formula: settling, sweeping, following the input.
 
+mod closed;
+
 use serde_json::{Value, json};
 use tokio::time::{Duration, advance};
 

@@ -1,7 +1,10 @@
 //! Levels on the outputs, read back through the loops.
 
 use serde_json::json;
+use tokio::time::{Duration, sleep};
 
+use crate::sim::analog::Input;
+use crate::sim::frontend::{Hardware, NOISE_COUNTS, OUTPUT_TAU_NS, OutputPath};
 use crate::sim::tests::{Client, bench};
 use crate::sim::{Board, SimConfig};
 
@@ -100,4 +103,56 @@ async fn the_open_inputs_read_almost_nothing() {
         current["ua"].as_f64().unwrap(),
     );
     assert!((ua - mv / 0.249).abs() < 4.0 && ua < 100.0, "{current}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_settles_with_the_time_constant_of_the_output() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    client
+        .ok(json!({"cmd": "analog_path", "path": "cal1"}))
+        .await;
+    client.ok(json!({"cmd": "dac_set", "value": 20})).await;
+    sleep(Duration::from_millis(1)).await;
+    // No time passes before the capture: the step is at its first sample.
+    client.ok(json!({"cmd": "dac_set", "value": 220})).await;
+    let captured = client
+        .capture(json!({"cmd": "capture", "samples": 40, "enc": "b64"}))
+        .await;
+    let hardware = Hardware::new(Board::V3, 1);
+    for (at, count) in (0_u16..).zip(&captured.adc) {
+        let left = (-2_500.0 * f64::from(at) / OUTPUT_TAU_NS).exp();
+        let level = 256.0 * (220.0 - 200.0 * left);
+        let expected = hardware.count(Input::Cal1, hardware.volts(OutputPath::V5, level));
+        let off = expected.wrapping_sub(*count).cast_signed();
+        assert!(off.abs() <= 6, "sample {at}: {off} counts off");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_inputs_noise_has_its_size() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    client
+        .ok(json!({"cmd": "dac_out", "path": "5v", "volts": 2.0}))
+        .await;
+    client
+        .ok(json!({"cmd": "analog_path", "path": "cal1"}))
+        .await;
+    sleep(Duration::from_millis(1)).await;
+    let counts = client
+        .capture(json!({"cmd": "capture", "samples": 30_000, "enc": "b64"}))
+        .await
+        .adc;
+    let mean = counts.iter().copied().map(f64::from).sum::<f64>() / 30_000.0;
+    let squares = counts
+        .iter()
+        .map(|count| (f64::from(*count) - mean).powi(2));
+    let rms = (squares.sum::<f64>() / 30_000.0).sqrt();
+    // The converter's own, and the rounding to whole counts.
+    let expected = (NOISE_COUNTS * NOISE_COUNTS + 1.0 / 12.0).sqrt();
+    assert!(
+        (rms / expected - 1.0).abs() < 0.03,
+        "{rms} counts, {expected}"
+    );
 }

@@ -70,6 +70,19 @@ async fn a_sine_has_its_frequency_amplitude_and_offset() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_sine_has_hardly_any_harmonics() {
+    let generate = json!({"cmd": "generate", "waveform": "sine", "freq": 1000.0, "path": "5v",
+        "amplitude_v": 2.0, "offset_v": 2.5, "route": false});
+    let capture = json!({"cmd": "capture_dual", "adc_samples": 200_000, "adc_rate_mhz": 0.4,
+        "enc": "b64"});
+    let (volts, rate_hz) = looped(generate, capture).await;
+    let at = |harmonic: u8| amplitude(&volts, 1000.0 * f64::from(harmonic), rate_hz);
+    let squares = (2..=9).map(|harmonic| at(harmonic).powi(2));
+    let distortion = squares.sum::<f64>().sqrt() / at(1);
+    assert!(distortion < 1e-3, "{distortion}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_square_starts_high_on_the_captures_first_sample_and_stops_where_told() {
     let pod = bench(SimConfig::default());
     let mut client = Client::new(&pod).await;

@@ -15,14 +15,10 @@ use crate::protocol::commands::{Answer, Command, Example, all};
 use crate::sim::{SimConfig, SimPod};
 
 /// Commands of real pods that the simulator does not answer, and why.
-const UNANSWERED: &[(&str, &str)] = &[
-    (
-        "dap_start",
-        "the debug port comes with the simulated target",
-    ),
-    ("capture_read", "not there yet"),
-    ("test", "not there yet"),
-];
+const UNANSWERED: &[(&str, &str)] = &[(
+    "dap_start",
+    "the debug port comes with the simulated target",
+)];
 
 /// Longer than any answer may take.
 const PATIENCE: Duration = Duration::from_secs(7_200);
