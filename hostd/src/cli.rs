@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | decode | pod-sim | key | user | org | config`.
+//! Command line: `hostd serve | decode | pod-sim | key | user | org | trust | config`.
 
 use std::path::PathBuf;
 
@@ -13,6 +13,7 @@ pub mod decode;
 pub mod key;
 pub mod org;
 pub mod pod_sim;
+pub mod trust;
 pub mod user;
 
 /// The bench server.
@@ -53,6 +54,9 @@ enum Verb {
     /// Manage organisations while the server is stopped
     #[command(subcommand)]
     Org(org::OrgCommand),
+    /// Manage trust rules for CI runs while the server is stopped
+    #[command(subcommand)]
+    Trust(trust::TrustCommand),
     /// Check or explain the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -112,6 +116,7 @@ impl Cli {
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Trust(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Config(ConfigCommand::Check) => {
                 use std::io::Write;
                 let config = self.source.load(&[])?;

@@ -11,8 +11,8 @@ use toml::{Table, Value};
 mod sections;
 
 pub use sections::{
-    AuthConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig, LogConfig, LogFormat,
-    PodsConfig, StoreConfig,
+    AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig, LogConfig,
+    LogFormat, MetricsConfig, OidcConfig, PodsConfig, StoreConfig,
 };
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
@@ -42,13 +42,37 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("http.body_wait_ms", "time for a request body to arrive"),
     ("http.drain_ms", "time that open requests get at shutdown"),
+    (
+        "http.rate_per_s",
+        "requests per second that one key or sign-in may make; 0 is no limit",
+    ),
+    (
+        "http.rate_burst",
+        "requests that one key or sign-in may make at once",
+    ),
     ("log.format", "text or json"),
     (
         "log.level",
         "error, warn, info, debug or trace, or a filter such as info,pods=debug",
     ),
     ("store.cache_mib", "page cache of the database, in MiB"),
+    (
+        "metrics.token",
+        "bearer token that /metrics asks for; empty leaves it open",
+    ),
     ("auth.key_prefix", "first part of API keys"),
+    (
+        "oidc.issuer",
+        "identity provider of CI runs, as its tokens name it",
+    ),
+    (
+        "oidc.audience",
+        "what the tokens of CI runs must be meant for",
+    ),
+    (
+        "oidc.jwks",
+        "URL or file of the identity provider's public keys",
+    ),
     (
         "handlers.dir",
         "load handler components from this folder instead of the built-in ones",
@@ -90,6 +114,24 @@ pub const KEYS: &[(&str, &str)] = &[
         "captures.read_max",
         "captures being read, decoded or exported at once",
     ),
+    (
+        "builds.artifact_mib_max",
+        "size of one file of a build, in MiB, at most 2047",
+    ),
+    ("builds.log_mib_max", "size of one log of a build, in MiB"),
+    (
+        "builds.quota_mib",
+        "size of all build files of one organisation, in MiB",
+    ),
+    (
+        "builds.count_max",
+        "builds of one organisation; the oldest ones with a result give way",
+    ),
+    ("builds.keep_days", "days until a build is forgotten"),
+    (
+        "builds.upload_wait_ms",
+        "time for a file to arrive; below handlers.deadline_ms",
+    ),
 ];
 
 /// The whole configuration.
@@ -100,10 +142,13 @@ pub struct Config {
     pub http: HttpConfig,
     pub log: LogConfig,
     pub store: StoreConfig,
+    pub metrics: MetricsConfig,
     pub auth: AuthConfig,
+    pub oidc: OidcConfig,
     pub handlers: HandlersConfig,
     pub pods: PodsConfig,
     pub captures: CapturesConfig,
+    pub builds: BuildsConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceConfig>,
 }
@@ -115,10 +160,13 @@ impl Default for Config {
             http: HttpConfig::default(),
             log: LogConfig::default(),
             store: StoreConfig::default(),
+            metrics: MetricsConfig::default(),
             auth: AuthConfig::default(),
+            oidc: OidcConfig::default(),
             handlers: HandlersConfig::default(),
             pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
+            builds: BuildsConfig::default(),
             devices: Vec::new(),
         }
     }
@@ -225,6 +273,12 @@ impl Config {
         }
         if self.captures.read_max == 0 {
             return bad("captures.read_max", "must be at least 1");
+        }
+        if !(1..=2047).contains(&self.builds.artifact_mib_max) {
+            return bad("builds.artifact_mib_max", "must be 1 to 2047");
+        }
+        if self.builds.count_max == 0 {
+            return bad("builds.count_max", "must be at least 1");
         }
         for (i, device) in self.devices.iter().enumerate() {
             if let Err(e) = pods::transport(&device.address) {

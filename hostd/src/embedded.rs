@@ -10,6 +10,10 @@ pub(crate) const HANDLERS: &[Embedded] = &[
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/auth.cwasm")),
     ),
     (
+        "builds",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/builds.cwasm")),
+    ),
+    (
         "captures",
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/captures.cwasm")),
     ),

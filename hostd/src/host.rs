@@ -10,7 +10,9 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use crate::identity::Verified;
 use crate::services::Services;
+use uploads::Inbound;
 
+mod builds;
 mod captures;
 mod clock;
 mod decode;
@@ -22,6 +24,9 @@ mod random;
 mod sessions;
 mod store;
 mod tokens;
+mod trust;
+pub mod uploads;
+mod users;
 
 /// Generated from `wit/`: records, and one trait per interface that the files here implement.
 #[allow(clippy::all, clippy::pedantic, reason = "generated code")]
@@ -34,6 +39,7 @@ pub mod bindings {
         with: {
             "bench:host/http-types": runtime::bindings::bench::host::http_types,
             "bench:host/captures.capture": super::captures::OpenCapture,
+            "bench:host/uploads.upload": crate::blobs::Staged,
         },
     });
 }
@@ -46,7 +52,10 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 11] = [
+const INTERFACES: [(&str, LinkFn); 15] = [
+    ("builds", |l| {
+        wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
     ("captures", |l| {
         wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -80,6 +89,15 @@ const INTERFACES: [(&str, LinkFn); 11] = [
     ("tokens", |l| {
         wit::tokens::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
+    ("trust", |l| {
+        wit::trust::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("uploads", |l| {
+        wit::uploads::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("users", |l| {
+        wit::users::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
 ];
 
 /// Who asks, and for whom the host acts.
@@ -99,6 +117,7 @@ pub struct Call {
     context: Context,
     table: ResourceTable,
     log_lines: u32,
+    inbound: Inbound,
 }
 
 impl Call {
@@ -108,7 +127,15 @@ impl Call {
             context,
             table: ResourceTable::new(),
             log_lines: 0,
+            inbound: Inbound::default(),
         }
+    }
+
+    /// With a body that the handler may receive.
+    #[must_use]
+    pub fn with_body(mut self, inbound: Inbound) -> Self {
+        self.inbound = inbound;
+        self
     }
 }
 
@@ -178,7 +205,7 @@ mod tests {
     #[test]
     fn worlds_name_only_interfaces_that_exist() {
         assert_eq!(world("nobody"), None);
-        for group in ["auth", "devices", "captures"] {
+        for group in ["auth", "builds", "devices", "captures"] {
             let interfaces = world(group).unwrap();
             assert!(!interfaces.is_empty());
             for name in &interfaces {

@@ -7,5 +7,6 @@ pub mod gateway;
 pub mod metrics;
 pub mod native;
 pub mod openapi;
+pub mod rate;
 pub mod routes;
 pub mod server;

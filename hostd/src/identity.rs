@@ -13,6 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use runtime::Credential;
 
 use crate::clock::Clock;
+use crate::store::trust::{self as trust_rules, TrustRule};
 use crate::store::users::Role;
 use crate::store::{Store, StoreError, keys, orgs, revocations, secrets, users};
 
@@ -25,11 +26,14 @@ mod key_admin;
 mod mint;
 pub mod offline;
 mod password;
+mod people;
+mod renewal;
 pub mod scope;
 mod secret;
 mod sessions;
 mod throttle;
 mod token;
+mod trust;
 mod user_admin;
 mod verified;
 
@@ -42,8 +46,11 @@ pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, Use
 pub use key_admin::CreatedKey;
 pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
 pub use password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
+pub use people::{OneTimeCode, PeopleError};
+pub use renewal::Renewal;
 pub use secret::Secret;
 pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn};
+pub use trust::{NewRule, RuleEdit, TrustError};
 pub use verified::Verified;
 
 use credential::{KeyText, Presented};
@@ -98,6 +105,9 @@ impl Identity {
         let (all_users, all_keys, ended) = store
             .read(|s| Ok::<_, IdentityError>((users::all(s)?, keys::all(s)?, revocations::all(s)?)))
             .await?;
+        let rules = store.read(trust_rules::all).await?;
+        let by_id = |rule: TrustRule| (rule.id.clone(), Arc::new(rule));
+        index.rules.extend(rules.into_iter().map(by_id));
         for user in &all_users {
             index.put_user(user);
         }
@@ -176,6 +186,7 @@ impl Identity {
             scopes: within_role(&entry.scopes, user.role),
             devices: None,
             session: None,
+            root: None,
             epoch: None,
         })
     }
@@ -186,13 +197,22 @@ impl Identity {
         if claims.exp.saturating_add(EXPIRY_LEEWAY_S) <= now_ms / 1000 {
             return Err(AuthError::Expired);
         }
-        let (user, key) = {
+        let (user, key, rule) = {
             let index = self.index();
-            if index.ended.contains_key(&claims.jti) {
+            let mut ids = [Some(&claims.jti), claims.parent.as_ref()].into_iter();
+            if ids.any(|id| id.is_some_and(|id| index.ended.contains_key(id))) {
                 return Err(AuthError::Revoked);
             }
             let key = claims.kid.as_ref().map(|kid| index.keys.get(kid).cloned());
-            (index.users.get(&claims.sub).cloned(), key)
+            let rule = claims.rule.as_ref().map(|id| index.rules.get(id).cloned());
+            (index.users.get(&claims.sub).cloned(), key, rule)
+        };
+        let live = |rule: &Arc<TrustRule>| {
+            rule.enabled && rule.user == claims.sub && rule.org == claims.org
+        };
+        let rule = match rule {
+            Some(rule) => Some(rule.filter(live).ok_or(AuthError::Revoked)?),
+            None => None,
         };
         let user = user
             .filter(|u| !u.disabled && *u.org == *claims.org)
@@ -208,7 +228,13 @@ impl Identity {
             }
             None => None,
         };
-        Ok(of_session(&claims, &user, key.as_deref()))
+        let mut verified = of_session(&claims, &user, key.as_deref());
+        if let Some(rule) = rule {
+            // The rule as it is now, whatever it was; and it lets in to drive devices, no more.
+            verified.devices = rule.devices.as_deref().map(Arc::from);
+            verified.scopes = [Scope::BenchControl].into();
+        }
+        Ok(verified)
     }
 
     fn index(&self) -> RwLockReadGuard<'_, Index> {
@@ -307,6 +333,14 @@ fn of_session(claims: &Claims, user: &UserEntry, key: Option<&KeyEntry>) -> Veri
         scopes,
         devices: claims.devices.as_deref().map(Arc::from),
         session: Some((claims.jti.as_str().into(), claims.exp)),
+        root: Some(
+            claims
+                .parent
+                .as_ref()
+                .unwrap_or(&claims.jti)
+                .as_str()
+                .into(),
+        ),
         epoch: claims.epoch,
     }
 }

@@ -2,6 +2,8 @@
 //! hold its parts. `main.rs` is the binary.
 
 pub mod bench;
+pub mod blobs;
+pub mod builds;
 pub mod captures;
 pub mod cli;
 pub mod clock;
@@ -13,6 +15,7 @@ pub mod http;
 pub mod id;
 pub mod identity;
 pub mod logging;
+pub mod oidc;
 pub mod serve;
 pub mod services;
 pub mod store;

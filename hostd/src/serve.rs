@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use crate::bench::Bench;
+use crate::builds::Builds;
 use crate::captures::Captures;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -17,9 +18,11 @@ use crate::demo;
 use crate::groups::{self, Embedded};
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
+use crate::http::rate::Rate;
 use crate::http::{openapi, server};
 use crate::identity::Identity;
 use crate::logging;
+use crate::oidc::Oidc;
 use crate::services::Services;
 use crate::store::Store;
 
@@ -133,12 +136,17 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     )
     .await
     .context("open the captures")?;
+    let builds = Builds::open(dir, &config.builds, store.clone(), clock.clone())
+        .await
+        .context("open the builds")?;
     Ok(Services {
+        oidc: Oidc::new(&config.oidc, clock.clone()),
         clock,
         store,
         auth,
         bench,
         captures,
+        builds,
     })
 }
 
@@ -152,7 +160,8 @@ fn gateway(
     Ok(Gateway {
         table,
         groups,
-        native: Native::new(document.to_string()),
+        native: Native::new(document.to_string(), &config.metrics.token),
+        rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
         body_wait: Duration::from_millis(config.http.body_wait_ms),
     })

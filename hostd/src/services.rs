@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::bench::Bench;
+use crate::builds::Builds;
 use crate::captures::Captures;
 use crate::clock::Clock;
 use crate::identity::Identity;
+use crate::oidc::Oidc;
 use crate::store::Store;
 
 /// Shared by all requests; each part guards itself.
@@ -14,6 +16,8 @@ pub struct Services {
     pub clock: Clock,
     pub store: Store,
     pub auth: Identity,
+    pub oidc: Oidc,
     pub bench: Arc<Bench>,
     pub captures: Arc<Captures>,
+    pub builds: Arc<Builds>,
 }

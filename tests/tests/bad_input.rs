@@ -262,7 +262,7 @@ fn paths_methods_types_and_sizes() {
         .expect_error(404, "not_found");
     let reply = client.send("PUT", "/api/keys", Some("{}")).unwrap();
     reply.expect_error(405, "method_not_allowed");
-    assert_eq!(reply.header("allow"), Some("GET, POST"));
+    assert_eq!(reply.header("allow"), Some("GET, HEAD, POST"));
     client
         .clone()
         .with_header("content-type", "text/plain")

@@ -1,9 +1,9 @@
-//! `POST /auth/session`: sign in with a password or a one-time code.
+//! `POST /auth/session`: sign in with a password or a one-time code, for once or to be renewed.
 //!
 //! The session comes as a bearer token for programs and as a cookie for browsers. The cookie is out
 //! of reach of scripts, and other sites' requests that change something do not carry it.
 
-use guest::{ApiError, Object, Request, Response, Route, sessions, text};
+use guest::{ApiError, Object, Request, Response, Route, flag, sessions, text};
 
 use crate::token::NO_STORE;
 
@@ -14,7 +14,7 @@ const COOKIE: &str = "hostd_session";
 const LOGIN_CHARS_MAX: usize = 128;
 
 /// Longest password, in characters. Hashing is deliberately slow, so its input is bounded.
-const PASSWORD_CHARS_MAX: usize = 256;
+pub(crate) const PASSWORD_CHARS_MAX: usize = 256;
 
 /// Longest one-time code, in characters.
 const CODE_CHARS_MAX: usize = 128;
@@ -32,21 +32,29 @@ pub(crate) const ROUTE: Route = Route {
 };
 
 #[derive(PartialEq)]
+struct Order {
+    proof: Proof,
+    /// Whether the session is to be renewed later.
+    keep: bool,
+}
+
+#[derive(PartialEq)]
 enum Proof {
     Password { login: String, password: String },
     Code(String),
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    match parse(request)? {
-        Proof::Password { login, password } => sessions::password(&login, &password),
-        Proof::Code(code) => sessions::code(&code),
+    let Order { proof, keep } = parse(request)?;
+    match proof {
+        Proof::Password { login, password } => sessions::password(&login, &password, keep),
+        Proof::Code(code) => sessions::code(&code, keep),
     }
     .map(|session| reply(&session))
     .map_err(refusal)
 }
 
-fn parse(request: &Request) -> Result<Proof, ApiError> {
+fn parse(request: &Request) -> Result<Order, ApiError> {
     let mut body = request.json()?;
     let by_code = body.has("code");
     if by_code && (body.has("login") || body.has("password")) {
@@ -63,33 +71,43 @@ fn parse(request: &Request) -> Result<Proof, ApiError> {
             password: body.required("password", text(1..=PASSWORD_CHARS_MAX)),
         }
     };
+    let keep = body.or("keep", flag(), false);
     body.finish()?;
-    Ok(proof)
+    Ok(Order { proof, keep })
 }
 
-fn reply(session: &sessions::Session) -> Response {
+/// The session, as token and as cookie.
+pub(crate) fn reply(session: &sessions::Session) -> Response {
     let mut body = Object::new();
     body.field("token", &session.token)
         .field("token_type", "bearer")
         .field("user", &session.user)
         .field("expires_at", &session.expires_at)
         .field("expires_in", &session.expires_in);
+    if let Some(renewal) = &session.renewal {
+        body.field("refresh_token", &renewal.token)
+            .field("refresh_expires_at", &renewal.expires_at)
+            .field("refresh_expires_in", &renewal.expires_in)
+            .field("session_id", &renewal.id);
+    }
     let mut response = body.reply(200);
-    let cookie = format!(
-        "{COOKIE}={}; Max-Age={}; Path=/; HttpOnly; SameSite=Lax",
-        session.token, session.expires_in
-    );
+    let cookie = cookie(&session.token, session.expires_in);
     response.headers.push(("set-cookie".to_owned(), cookie));
     response.headers.push(NO_STORE.map(str::to_owned).into());
     response
 }
 
-fn refusal(error: sessions::Error) -> ApiError {
+/// Value of `set-cookie`; no time left takes the cookie away.
+pub(crate) fn cookie(token: &str, expires_in_s: u32) -> String {
+    format!("{COOKIE}={token}; Max-Age={expires_in_s}; Path=/; HttpOnly; SameSite=Lax")
+}
+
+pub(crate) fn refusal(error: sessions::Error) -> ApiError {
     match error {
         sessions::Error::Rejected => ApiError::new(
             401,
             "invalid_credential",
-            "the login, password or code is wrong, or the code was used or has expired",
+            "the login, password, code or refresh token is wrong, was used before or has expired",
         ),
         sessions::Error::SlowDown(seconds) => ApiError::new(
             429,
@@ -97,6 +115,8 @@ fn refusal(error: sessions::Error) -> ApiError {
             format!("too many attempts; try again in {seconds} s"),
         )
         .retry_after(seconds),
+        sessions::Error::Invalid((field, message)) => ApiError::field(field, message),
+        sessions::Error::Forbidden(message) => ApiError::forbidden(message),
         sessions::Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -106,19 +126,28 @@ mod tests {
     use guest::sessions;
     use guest::testing::{header, json, mutations, request};
 
-    use super::{Proof, parse, refusal, reply};
+    use super::{Order, Proof, parse, refusal, reply};
 
     #[test]
     fn exactly_one_proof() {
         let proof = |body: &str| parse(&request(body));
         assert!(
             proof(r#"{"login":"ada","password":" s p "}"#).unwrap()
-                == Proof::Password {
-                    login: "ada".into(),
-                    password: " s p ".into()
+                == Order {
+                    proof: Proof::Password {
+                        login: "ada".into(),
+                        password: " s p ".into()
+                    },
+                    keep: false
                 }
         );
-        assert!(proof(r#"{"code":"ABC"}"#).unwrap() == Proof::Code("ABC".into()));
+        assert!(
+            proof(r#"{"code":"ABC","keep":true}"#).unwrap()
+                == Order {
+                    proof: Proof::Code("ABC".into()),
+                    keep: true
+                }
+        );
         for (body, field) in [
             ("{}", "login"),
             (r#"{"login":"ada"}"#, "password"),
@@ -128,6 +157,7 @@ mod tests {
             (r#"{"code":""}"#, "code"),
             (r#"{"code":"A","more":1}"#, "more"),
             (r#"{"login":{},"password":"x"}"#, "login"),
+            (r#"{"code":"A","keep":1}"#, "keep"),
         ] {
             let Err(error) = proof(body) else {
                 panic!("{body} was accepted");
@@ -144,6 +174,7 @@ mod tests {
             user: "ada".into(),
             expires_at: "2026-01-02T03:04:05Z".into(),
             expires_in: 600,
+            renewal: None,
         });
         assert_eq!(
             header(&response, "set-cookie"),
@@ -155,6 +186,7 @@ mod tests {
             (&body["token"], &body["user"], &body["expires_in"]),
             (&"abc".into(), &"ada".into(), &600.into())
         );
+        assert!(body.get("refresh_token").is_none());
     }
 
     #[test]

@@ -9,12 +9,27 @@ fn documents_are_complete_and_examples_fit() {
     guest::openapi::check(ROUTES);
 }
 
+/// These take a secret in the body in place of a credential.
+const PUBLIC: [&str; 3] = ["auth.session", "auth.refresh", "auth.github"];
+
+/// About the caller alone, whatever its scopes.
+const OWN: [&str; 3] = ["auth.session.current", "auth.session.end", "auth.password"];
+
 #[test]
-fn only_sign_in_is_public_and_no_session_token_makes_keys() {
+fn only_sign_in_is_public_and_only_ones_own_affairs_need_no_scope() {
     for route in ROUTES {
-        let public = route.credentials.is_empty();
-        assert_eq!(public, route.name == "auth.session", "{}", route.name);
-        assert_eq!(public, route.scope.is_none(), "{}", route.name);
-        assert!(!route.credentials.contains(&Credential::CloudSession));
+        let (public, own) = (PUBLIC.contains(&route.name), OWN.contains(&route.name));
+        assert_eq!(route.credentials.is_empty(), public, "{}", route.name);
+        assert_eq!(route.scope.is_none(), public || own, "{}", route.name);
+        let cloud = route.credentials.contains(&Credential::CloudSession);
+        assert!(!cloud || own, "{}", route.name);
+    }
+}
+
+#[test]
+fn keys_change_no_users() {
+    for route in ROUTES.iter().filter(|r| r.name.starts_with("users.")) {
+        let by_key = route.credentials.contains(&Credential::ApiKey);
+        assert_eq!(by_key, route.method == "GET", "{}", route.name);
     }
 }

@@ -29,7 +29,8 @@ mod shape;
 pub mod testing;
 
 pub use bench::host::{
-    captures, clock, decode, devices, http_types, keys, log, pod, random, sessions, store, tokens,
+    builds, captures, clock, decode, devices, http_types, keys, log, pod, random, sessions, store,
+    tokens, trust, uploads, users,
 };
 pub use bindings::bench;
 #[doc(hidden)]
@@ -39,7 +40,7 @@ pub use fields::Fields;
 pub use http_types::{Body, Caller, Credential, Credentials, Request, Response, Role};
 pub use json::Object;
 pub use query::Query;
-pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, table};
+pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};
 pub use shape::{Shape, choice, flag, integer, list, number, text};
 
 /// Generated from the world `everything`. The packaging step drops every import that a component's

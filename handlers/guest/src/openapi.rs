@@ -100,6 +100,7 @@ fn check_parameters(route: &Route, document: &Map<String, Value>) -> Result<(), 
         .pattern
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| name.strip_suffix("...").unwrap_or(name))
         .collect();
     if in_path == placeholders {
         Ok(())

@@ -19,13 +19,27 @@ pub struct Route {
     pub credentials: &'static [Credential],
     /// Scope that an API key or a cloud session must carry.
     pub scope: Option<&'static str>,
-    /// Bytes; 0 = no body is read.
+    /// Bytes; 0 = no body is read. Made by [`streamed`] for bodies that stay in the host.
     pub body_limit: u32,
     /// One line for people.
     pub summary: &'static str,
     /// JSON object with the OpenAPI members `parameters`, `requestBody`, `responses`.
     pub openapi: &'static str,
     pub handle: fn(&Request) -> Result<Response, ApiError>,
+}
+
+/// Tells a body limit of [`streamed`] from others.
+const STREAMED: u32 = 1 << 31;
+
+/// Body limit of a route whose body never enters the guest: its `handle` receives it through
+/// `uploads` when it has decided that it may come.
+///
+/// # Panics
+/// At compile time, for 2 GiB and more.
+#[must_use]
+pub const fn streamed(bytes_max: u32) -> u32 {
+    assert!(bytes_max < STREAMED, "the limit must be below 2 GiB");
+    bytes_max | STREAMED
 }
 
 impl Route {
@@ -38,7 +52,8 @@ impl Route {
             pattern: self.pattern.to_owned(),
             credentials: flags(self.credentials),
             scope: self.scope.map(str::to_owned),
-            body_limit: self.body_limit,
+            body_limit: self.body_limit & !STREAMED,
+            streamed_body: self.body_limit & STREAMED != 0,
             summary: self.summary.to_owned(),
             openapi: self.openapi.to_owned(),
         }

@@ -14,6 +14,8 @@ pub struct HttpConfig {
     pub head_wait_ms: u64,
     pub body_wait_ms: u64,
     pub drain_ms: u64,
+    pub rate_per_s: u32,
+    pub rate_burst: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +42,26 @@ pub struct StoreConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct AuthConfig {
     pub key_prefix: String,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Empty = `/metrics` is open.
+    #[serde(serialize_with = "redacted")]
+    pub token: String,
+}
+
+impl std::fmt::Debug for MetricsConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MetricsConfig")
+    }
+}
+
+/// A secret is read from the configuration and never printed with it.
+fn redacted<S: serde::Serializer>(secret: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let shown = if secret.is_empty() { "" } else { "[redacted]" };
+    serializer.serialize_str(shown)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +91,50 @@ pub struct CapturesConfig {
     pub read_max: u32,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BuildsConfig {
+    pub artifact_mib_max: u32,
+    pub log_mib_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+    pub keep_days: u32,
+    pub upload_wait_ms: u64,
+}
+
+impl Default for BuildsConfig {
+    fn default() -> Self {
+        Self {
+            artifact_mib_max: 64,
+            log_mib_max: 16,
+            quota_mib: 4096,
+            count_max: 1000,
+            keep_days: 30,
+            upload_wait_ms: 120_000,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OidcConfig {
+    pub issuer: String,
+    pub audience: String,
+    /// URL or path.
+    pub jwks: String,
+}
+
+impl Default for OidcConfig {
+    fn default() -> Self {
+        Self {
+            issuer: "https://token.actions.githubusercontent.com".into(),
+            // What published clients ask their provider for.
+            audience: "https://embeddedci.com".into(),
+            jwks: "https://token.actions.githubusercontent.com/.well-known/jwks".into(),
+        }
+    }
+}
+
 /// One `[[devices]]` entry: a pod that hostd drives from the start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +156,8 @@ impl Default for HttpConfig {
             head_wait_ms: 60_000,
             body_wait_ms: 30_000,
             drain_ms: 5_000,
+            rate_per_s: 1000,
+            rate_burst: 2000,
         }
     }
 }

@@ -17,7 +17,7 @@ impl Host for Call {
             .bench
             .list(caller.org())
             .into_iter()
-            .filter(|d| caller.may_use(&d.record.name))
+            .filter(|d| caller.may_use_id(&d.record.id))
             .map(|d| to_wit(&d))
             .collect())
     }
@@ -30,9 +30,7 @@ impl Host for Call {
         let org = self.device(&id).ok_or(Error::NotFound)?.record.org;
         let renamed = self.services.bench.rename(&org, &id, &name).await;
         renamed.map_err(|e| self.device_error(e))?;
-        // Looked up among all of the organisation's: a session bound to the old name did this.
-        let device = self.services.bench.get(&org, &id);
-        device.map(|d| to_wit(&d)).ok_or(Error::NotFound)
+        self.device(&id).map(|d| to_wit(&d)).ok_or(Error::NotFound)
     }
 
     async fn remove(&mut self, id: String) -> Result<(), Error> {
@@ -47,7 +45,7 @@ impl Context {
     pub(super) fn device(&self, id: &str) -> Option<Device> {
         let caller = self.caller.as_ref()?;
         let device = self.services.bench.get(caller.org(), id)?;
-        caller.may_use(&device.record.name).then_some(device)
+        caller.may_use_id(&device.record.id).then_some(device)
     }
 
     fn device_error(&self, error: BenchError) -> Error {

@@ -1,29 +1,104 @@
-//! `bench:host/sessions`: sign-in of people.
+//! `bench:host/sessions`: sign-in of people, and what a credential stands for.
 
-use super::bindings::bench::host::sessions::{Error, Host, Session};
+use runtime::Role;
+
+use super::bindings::bench::host::sessions::{Error, Host, Identity, Renewal, Session};
 use super::{Call, Context, internal};
 use crate::clock;
-use crate::identity::{SignInError, SignedIn};
+use crate::identity::{PeopleError, SignInError, SignedIn, Verified};
+use crate::store::users;
 
 impl Host for Call {
-    async fn password(&mut self, login: String, password: String) -> Result<Session, Error> {
-        let result = self.services.auth.sign_in_password(&login, password).await;
+    async fn password(
+        &mut self,
+        login: String,
+        password: String,
+        keep: bool,
+    ) -> Result<Session, Error> {
+        let auth = &self.services.auth;
+        let result = auth.sign_in_password(&login, password, keep).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
-    async fn code(&mut self, code: String) -> Result<Session, Error> {
-        let result = self.services.auth.sign_in_code(&code).await;
+    async fn code(&mut self, code: String, keep: bool) -> Result<Session, Error> {
+        let result = self.services.auth.sign_in_code(&code, keep).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
+    }
+
+    async fn renew(&mut self, token: String) -> Result<Session, Error> {
+        let result = self.services.auth.renew(&token).await;
+        result.map(to_wit).map_err(|e| self.sign_in_error(e))
+    }
+
+    async fn current(&mut self) -> Result<Identity, Error> {
+        let caller = self.session_caller()?;
+        let found = self.services.auth.whoami(caller).await;
+        let (user, org_name) = found.map_err(|e| self.person_error(e))?;
+        let devices = caller.devices().map(|ids| {
+            let name = |id: &String| self.device(id).map(|d| (id.clone(), d.record.name));
+            ids.iter().filter_map(name).collect()
+        });
+        Ok(Identity {
+            credential: caller.credential(),
+            user: user.id,
+            login: user.login,
+            role: role(caller.role()),
+            org: caller.org().to_owned(),
+            org_name,
+            kid: caller.kid().map(str::to_owned),
+            scopes: caller.to_caller().scopes,
+            devices,
+            expires_at: caller.expires_s().map(|s| clock::text(s * 1000)),
+        })
+    }
+
+    async fn end(&mut self) -> Result<(), Error> {
+        let ended = self.services.auth.sign_out(self.session_caller()?).await;
+        ended.map_err(|e| Error::Other(internal(self, "sessions", &e)))
+    }
+
+    async fn change_password(
+        &mut self,
+        old: Option<String>,
+        new: String,
+    ) -> Result<Session, Error> {
+        let caller = self.session_caller()?;
+        let auth = &self.services.auth;
+        let changed = auth.change_own_password(caller, old, &new).await;
+        changed.map(to_wit).map_err(|e| self.person_error(e))
     }
 }
 
 impl Context {
+    fn session_caller(&self) -> Result<&Verified, Error> {
+        let caller = self.caller.as_ref();
+        caller.ok_or_else(|| Error::Forbidden("there is no session".to_owned()))
+    }
+
     fn sign_in_error(&self, error: SignInError) -> Error {
         match error {
             SignInError::Rejected => Error::Rejected,
             SignInError::SlowDown { wait_s } => Error::SlowDown(wait_s),
             other => Error::Other(internal(self, "sessions", &other)),
         }
+    }
+
+    fn person_error(&self, error: PeopleError) -> Error {
+        match error {
+            PeopleError::SignIn(e) => self.sign_in_error(e),
+            PeopleError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
+            PeopleError::Forbidden(text) => Error::Forbidden(text),
+            other => Error::Other(internal(self, "sessions", &other)),
+        }
+    }
+}
+
+/// A stored role as the contract has it.
+pub(super) fn role(role: users::Role) -> Role {
+    match role {
+        users::Role::Member => Role::Member,
+        users::Role::Admin => Role::Admin,
+        users::Role::Owner => Role::Owner,
     }
 }
 
@@ -33,5 +108,11 @@ fn to_wit(signed_in: SignedIn) -> Session {
         user: signed_in.user,
         expires_at: clock::text(signed_in.expires_at_ms),
         expires_in: signed_in.expires_in_s,
+        renewal: signed_in.renewal.map(|renewal| Renewal {
+            token: renewal.token.expose().to_owned(),
+            id: renewal.id,
+            expires_at: clock::text(renewal.expires_at_ms),
+            expires_in: renewal.expires_in_s,
+        }),
     }
 }

@@ -73,6 +73,18 @@ pub async fn read(body: Incoming, limit_bytes: u32, wait: Duration) -> Result<By
     }
 }
 
+/// Let a body pass unread, unless it declares more than `limit_bytes`.
+///
+/// # Errors
+/// It does.
+pub async fn admit(body: Incoming, limit_bytes: u32) -> Result<Incoming, ReadError> {
+    if declared(&body).is_some_and(|n| n > u64::from(limit_bytes)) {
+        drain(body).await;
+        return Err(ReadError::TooLarge { limit_bytes });
+    }
+    Ok(body)
+}
+
 /// A response body: bytes at hand, or a stream that the host fills while it is sent.
 #[derive(Debug)]
 pub enum ResponseBody {

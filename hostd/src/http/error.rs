@@ -75,6 +75,17 @@ impl ApiError {
     }
 
     #[must_use]
+    pub fn rate_limited(retry_after_s: u32) -> Self {
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limited",
+            format!("this credential makes too many requests; go on in {retry_after_s} s"),
+        );
+        error.retry_after_s = Some(retry_after_s);
+        error
+    }
+
+    #[must_use]
     pub fn internal() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, EXPECT, HOST, HeaderName, ORIGIN, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
@@ -13,10 +14,12 @@ use runtime::{CallError, Credential, Reply, ReplyBody};
 use tracing::{error, info, warn};
 
 use crate::groups::Group;
+use crate::host::uploads::Inbound;
 use crate::host::{Call, Context};
 use crate::http::body::{self, ReadError, ResponseBody};
 use crate::http::error::ApiError;
 use crate::http::native::{self, Native};
+use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::id;
 use crate::identity::Verified;
@@ -46,6 +49,7 @@ pub struct Gateway {
     pub table: RouteTable,
     pub groups: Vec<Group>,
     pub native: Native,
+    pub rate: Rate,
     pub services: Arc<Services>,
     pub body_wait: Duration,
 }
@@ -70,16 +74,14 @@ impl Gateway {
         let request_id = request_id(request.headers());
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let (route, mut response) =
-            if let Some((name, response)) = self.native.answer(&method, &path, &self.groups) {
-                (name.to_owned(), response)
-            } else {
-                let (name, result) = self.route(request, &request_id).await;
-                (
-                    name,
-                    result.unwrap_or_else(|e| e.into_response(&request_id)),
-                )
-            };
+        let native = self
+            .native
+            .answer(&method, &path, request.headers(), &self.groups);
+        let (route, result) = match native {
+            Some((name, result)) => (name.to_owned(), result),
+            None => self.route(request, &request_id).await,
+        };
+        let mut response = result.unwrap_or_else(|e| e.into_response(&request_id));
         let headers = response.headers_mut();
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
@@ -176,9 +178,14 @@ impl Gateway {
             caller,
         } = admitted;
         let limit = entry.declared.body_limit;
-        let bytes = body::read(body, limit, self.body_wait)
-            .await
-            .map_err(|e| refuse_body(&e))?;
+        let (bytes, inbound) = if entry.declared.streamed_body {
+            let admitted = body::admit(body, limit).await;
+            admitted.map(|body| (Bytes::new(), Inbound::new(body)))
+        } else {
+            let read = body::read(body, limit, self.body_wait).await;
+            read.map(|bytes| (bytes, Inbound::default()))
+        }
+        .map_err(|e| refuse_body(&e))?;
         let group = &self.groups[entry.group];
         let record = runtime::Request {
             id: request_id.to_owned(),
@@ -194,8 +201,13 @@ impl Gateway {
             group: group.name(),
             request_id: request_id.to_owned(),
             caller,
-        });
-        match group.call(record, call).await {
+        })
+        .with_body(inbound.clone());
+        let result = group.call(record, call).await;
+        if let Some(unread) = inbound.take() {
+            body::drain(unread).await;
+        }
+        match result {
             Ok(reply) => respond(reply),
             Err(failure) => Err(refuse_call(&failure, request_id)),
         }
@@ -218,6 +230,9 @@ impl Gateway {
             .services
             .auth
             .authenticate(text(AUTHORIZATION), text(COOKIE), None)?;
+        self.rate
+            .take(verified.subject(), Instant::now())
+            .map_err(ApiError::rate_limited)?;
         if headers.get(AUTHORIZATION).is_none() && is_foreign(headers) {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,

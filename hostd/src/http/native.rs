@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::json;
+use subtle::ConstantTimeEq;
 
 use crate::groups::Group;
 use crate::http::body::ResponseBody;
+use crate::http::error::ApiError;
 use crate::http::metrics::HttpMetrics;
 
 const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"];
@@ -24,15 +26,18 @@ pub fn owns(path: &str) -> bool {
 pub struct Native {
     ready: AtomicBool,
     openapi: Bytes,
+    /// What `/metrics` asks for; empty = nothing.
+    metrics_token: String,
     pub metrics: HttpMetrics,
 }
 
 impl Native {
     #[must_use]
-    pub fn new(openapi: String) -> Self {
+    pub fn new(openapi: String, metrics_token: &str) -> Self {
         Self {
             ready: AtomicBool::new(false),
             openapi: openapi.into(),
+            metrics_token: metrics_token.to_owned(),
             metrics: HttpMetrics::default(),
         }
     }
@@ -42,9 +47,40 @@ impl Native {
         self.ready.store(ready, Ordering::Release);
     }
 
-    /// Route name and response, or None when the path is not one of ours.
+    /// Route name and answer, or None when the path is not one of ours.
     #[must_use]
     pub fn answer(
+        &self,
+        method: &http::Method,
+        path: &str,
+        headers: &HeaderMap,
+        groups: &[Group],
+    ) -> Option<(&'static str, Result<Response<ResponseBody>, ApiError>)> {
+        if path == "/metrics" && !self.may_read_metrics(headers) {
+            let error = ApiError::new(
+                StatusCode::UNAUTHORIZED,
+                "missing_credential",
+                "the metrics need the header Authorization: Bearer with the metrics.token of the configuration",
+            );
+            return Some(("metrics", Err(error)));
+        }
+        let (name, response) = self.document(method, path, groups)?;
+        Some((name, Ok(response)))
+    }
+
+    fn may_read_metrics(&self, headers: &HeaderMap) -> bool {
+        if self.metrics_token.is_empty() {
+            return true;
+        }
+        let given = headers.get(AUTHORIZATION).and_then(|v| v.to_str().ok());
+        let given = given.and_then(|text| text.strip_prefix("Bearer "));
+        given.is_some_and(|given| {
+            let wanted = self.metrics_token.as_bytes();
+            given.as_bytes().ct_eq(wanted).into()
+        })
+    }
+
+    fn document(
         &self,
         method: &http::Method,
         path: &str,

@@ -156,6 +156,9 @@ impl RouteTable {
         if allow.is_empty() {
             return Match::None;
         }
+        if allow.contains(&"GET") {
+            allow.push("HEAD");
+        }
         allow.sort_unstable();
         allow.dedup();
         Match::OtherMethod(allow.join(", "))

@@ -30,6 +30,11 @@ impl Hasher {
         self.digest(&["code", code])
     }
 
+    /// Of one of the secrets in a refresh token.
+    pub(super) fn refresh(&self, secret: &str) -> Digest {
+        self.digest(&["refresh", secret])
+    }
+
     /// Bytes that only this server can make, for the demo key.
     pub(super) fn derive(&self, label: &str, round: &str) -> [u8; 32] {
         self.digest(&["derive", label, round]).0

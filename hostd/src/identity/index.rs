@@ -10,6 +10,7 @@ use tracing::warn;
 use super::hash::Digest;
 use super::scope::Scope;
 use crate::store::keys::Key;
+use crate::store::trust::TrustRule;
 use crate::store::users::{Role, User};
 
 /// How often the time of a key's last use is written.
@@ -19,6 +20,8 @@ const LAST_USED_INTERVAL_MS: u64 = 60_000;
 pub(super) struct Index {
     pub(super) keys: HashMap<String, Arc<KeyEntry>>,
     pub(super) users: HashMap<String, Arc<UserEntry>>,
+    /// Trust rules by id.
+    pub(super) rules: HashMap<String, Arc<TrustRule>>,
     /// Ended sessions: token id to the instant (ms) the token expires.
     pub(super) ended: HashMap<String, u64>,
 }

@@ -53,7 +53,8 @@ impl Identity {
         Ok(found)
     }
 
-    /// Make a key for the caller. `ttl_s` none = it does not expire.
+    /// Make a key for the caller. `ttl_s` none = it does not expire. A key makes no key that can
+    /// do more, or lives longer, than itself.
     ///
     /// # Errors
     /// The credential may not manage keys, a value is out of bounds, or the storage failed.
@@ -66,7 +67,9 @@ impl Identity {
     ) -> Result<CreatedKey, KeyError> {
         reach(caller)?;
         let scopes = check_scopes(scopes, caller.is_admin())?;
-        self.new_key(caller.org(), caller.user(), name, scopes, ttl_s)
+        within_own(caller, &scopes)?;
+        let until_ms = self.key_expiry(caller);
+        self.new_key((caller.org(), caller.user()), name, scopes, ttl_s, until_ms)
             .await
     }
 
@@ -79,7 +82,7 @@ impl Identity {
         ttl_s: Option<u64>,
     ) -> Result<CreatedKey, KeyError> {
         let scopes = check_scopes(scopes, owner.role >= Role::Admin)?;
-        self.new_key(&owner.org, &owner.id, name, scopes, ttl_s)
+        self.new_key((&owner.org, &owner.id), name, scopes, ttl_s, None)
             .await
     }
 
@@ -99,6 +102,9 @@ impl Identity {
         let scopes = scopes
             .map(|scopes| check_scopes(&scopes, caller.is_admin()))
             .transpose()?;
+        if let Some(scopes) = &scopes {
+            within_own(caller, scopes)?;
+        }
         let (store, id) = (self.store.clone(), kid.to_owned());
         let write = async move { store.key_update(&id, name, scopes.map(texts)).await };
         self.change(write, |index, key| index.put_key(key.clone()))
@@ -136,11 +142,11 @@ impl Identity {
 
     async fn new_key(
         &self,
-        org: &str,
-        owner: &str,
+        (org, owner): (&str, &str),
         name: &str,
         scopes: Vec<Scope>,
         ttl_s: Option<u64>,
+        until_ms: Option<u64>,
     ) -> Result<CreatedKey, KeyError> {
         let name = check_name(name)?;
         if let Some(ttl_s) = ttl_s
@@ -173,7 +179,10 @@ impl Identity {
             hash: self.hasher.key(&kid, &secret).to_text(),
             created_at_ms: now_ms,
             last_used_at_ms: None,
-            expires_at_ms: ttl_s.map(|ttl_s| now_ms + ttl_s * 1000),
+            expires_at_ms: [ttl_s.map(|ttl_s| now_ms + ttl_s * 1000), until_ms]
+                .into_iter()
+                .flatten()
+                .min(),
             revoked_at_ms: None,
             kid,
         };
@@ -225,6 +234,20 @@ fn reach(caller: &Verified) -> Result<Reach, KeyError> {
     Err(KeyError::Forbidden(
         "this key cannot manage keys; sign in, or use a key with the scope bench:admin".to_owned(),
     ))
+}
+
+/// A key hands on what it has itself and no more.
+fn within_own(caller: &Verified, scopes: &[Scope]) -> Result<(), KeyError> {
+    if caller.credential() == Credential::UserSession {
+        return Ok(());
+    }
+    let Some(lacking) = scopes.iter().find(|scope| !caller.has(**scope)) else {
+        return Ok(());
+    };
+    Err(KeyError::Forbidden(format!(
+        "this key lacks the scope {} itself and cannot give it to a key; sign in to do so",
+        lacking.as_str()
+    )))
 }
 
 fn sees(caller: &Verified, reach: &Reach, key: &Key) -> bool {

@@ -16,7 +16,7 @@ pub const TTL_S_MIN: u32 = 60;
 /// Longest life of a session token, in seconds.
 pub const TTL_S_MAX: u32 = 86_400;
 
-/// Device names that one token can be restricted to; keeps it short enough for a URL.
+/// Devices that one token can be restricted to; keeps it short enough for a URL.
 const DEVICES_MAX: usize = 32;
 
 /// A new session token.
@@ -29,9 +29,10 @@ pub struct Minted {
 }
 
 impl Identity {
-    /// Make a cloud session token for the caller, for the named devices or for all. One made from
-    /// a key ends with the key: it may live shorter than asked. That the devices exist is the
-    /// caller's business; names that do not open nothing.
+    /// Make a cloud session token for the caller, for the devices with these ids or for all. One
+    /// made from a key ends with the key: it may live shorter than asked. One made from a sign-in
+    /// ends when that signs out. That the devices exist is the caller's business; ids that do not
+    /// open nothing.
     ///
     /// # Errors
     /// The caller is a cloud session itself, or a value is out of bounds.
@@ -74,6 +75,11 @@ impl Identity {
             org: caller.org().to_owned(),
             devices,
             kid: caller.kid().map(str::to_owned),
+            parent: match caller.credential() {
+                Credential::UserSession => caller.root.as_deref().map(str::to_owned),
+                _ => None,
+            },
+            rule: None,
             epoch: caller.epoch,
             iat: now_s,
             exp: expires_s,
@@ -87,7 +93,7 @@ impl Identity {
         })
     }
 
-    fn key_expiry(&self, caller: &Verified) -> Option<u64> {
+    pub(super) fn key_expiry(&self, caller: &Verified) -> Option<u64> {
         let index = self.index();
         index.keys.get(caller.kid()?)?.record.expires_at_ms
     }

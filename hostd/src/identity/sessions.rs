@@ -1,12 +1,14 @@
 //! People signing in and out.
 
+use runtime::Credential;
 use tracing::info;
 
 use super::error::SignInError;
 use super::password::{PASSWORD_BYTES_MAX, PasswordError};
+use super::renewal::{RENEWED_SESSION_TTL_S, Renewal};
 use super::token::{Claims, TokenType};
 use super::user_admin::LOGIN_BYTES_MAX;
-use super::{Identity, Secret, Verified};
+use super::{EXPIRY_LEEWAY_S, Identity, Secret, TTL_S_MAX, Verified};
 use crate::id;
 use crate::store::StoreError;
 use crate::store::codes::Code;
@@ -36,10 +38,12 @@ pub struct SignedIn {
     /// Whole seconds.
     pub expires_at_ms: u64,
     pub expires_in_s: u32,
+    /// None = the session ends when it expires.
+    pub renewal: Option<Renewal>,
 }
 
 impl Identity {
-    /// Sign in with a password.
+    /// Sign in with a password. `keep` makes a sign-in that renews itself.
     ///
     /// # Errors
     /// Login and password do not fit, there were too many attempts, or the storage failed.
@@ -47,7 +51,18 @@ impl Identity {
         &self,
         login: &str,
         password: String,
+        keep: bool,
     ) -> Result<SignedIn, SignInError> {
+        let user = self.check_password(login, password).await?;
+        self.start_session(&user, keep).await
+    }
+
+    /// The user that login and password belong to.
+    pub(super) async fn check_password(
+        &self,
+        login: &str,
+        password: String,
+    ) -> Result<User, SignInError> {
         if login.len() > LOGIN_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
@@ -73,14 +88,15 @@ impl Identity {
             .filter(|u| matches && !u.disabled)
             .ok_or(SignInError::Rejected)?;
         self.throttle.succeeded(login);
-        self.session_for(&user).await
+        Ok(user)
     }
 
-    /// Sign in with a one-time code. It is spent even if its user may not sign in.
+    /// Sign in with a one-time code. It is spent even if its user may not sign in. `keep` makes a
+    /// sign-in that renews itself.
     ///
     /// # Errors
     /// The code is unknown, spent or expired, or the storage failed.
-    pub async fn sign_in_code(&self, code: &str) -> Result<SignedIn, SignInError> {
+    pub async fn sign_in_code(&self, code: &str, keep: bool) -> Result<SignedIn, SignInError> {
         if code.len() > CODE_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
@@ -92,10 +108,11 @@ impl Identity {
             .read(move |s| users::by_id(s, &code.user))
             .await?;
         let user = user.filter(|u| !u.disabled).ok_or(SignInError::Rejected)?;
-        self.session_for(&user).await
+        self.start_session(&user, keep).await
     }
 
-    /// End the caller's session. Does nothing for an API key.
+    /// End the caller's session. For a sign-in that ends its renewal and the session tokens made
+    /// from it too; a session token ends alone. Does nothing for an API key.
     ///
     /// # Errors
     /// The storage failed.
@@ -103,13 +120,30 @@ impl Identity {
         let Some((jti, expires_s)) = &caller.session else {
             return Ok(());
         };
-        // Kept a little longer than the token is good for.
-        let expires_ms = (expires_s + super::EXPIRY_LEEWAY_S + 1) * 1000;
+        if caller.credential() == Credential::CloudSession {
+            return self
+                .end(jti, (expires_s + EXPIRY_LEEWAY_S + 1) * 1000)
+                .await;
+        }
+        let root = caller.root.as_ref().unwrap_or(jti);
+        self.store.refresh_remove(root).await?;
+        self.end_root(root, *expires_s).await
+    }
+
+    /// End a sign-in with all that stems from it. Remembered for as long as the longest session
+    /// token made of it can live.
+    pub(super) async fn end_root(&self, root: &str, expires_s: u64) -> Result<(), StoreError> {
+        let longest_s = self.clock.now_s() + u64::from(TTL_S_MAX);
+        let until_ms = (longest_s.max(expires_s) + EXPIRY_LEEWAY_S + 1) * 1000;
+        self.end(root, until_ms).await
+    }
+
+    async fn end(&self, id: &str, until_ms: u64) -> Result<(), StoreError> {
         let now_ms = self.clock.now_ms();
-        let (store, id) = (self.store.clone(), jti.clone());
-        let write = async move { store.revocation_add(&id, expires_ms, now_ms).await };
-        let jti = jti.clone();
-        self.change(write, move |index, ()| index.end(&jti, expires_ms, now_ms))
+        let (store, written) = (self.store.clone(), id.to_owned());
+        let write = async move { store.revocation_add(&written, until_ms, now_ms).await };
+        let id = id.to_owned();
+        self.change(write, move |index, ()| index.end(&id, until_ms, now_ms))
             .await
     }
 
@@ -129,8 +163,28 @@ impl Identity {
         Ok(Secret::new(code))
     }
 
-    async fn session_for(&self, user: &User) -> Result<SignedIn, SignInError> {
+    pub(super) async fn start_session(
+        &self,
+        user: &User,
+        keep: bool,
+    ) -> Result<SignedIn, SignInError> {
+        let renewal = match keep {
+            true => Some(self.begin_renewal(user).await?),
+            false => None,
+        };
+        self.session_for(user, renewal).await
+    }
+
+    pub(super) async fn session_for(
+        &self,
+        user: &User,
+        renewal: Option<Renewal>,
+    ) -> Result<SignedIn, SignInError> {
         let now_ms = self.clock.now_ms();
+        let expires_in_s = match renewal {
+            Some(_) => RENEWED_SESSION_TTL_S,
+            None => SESSION_TTL_S,
+        };
         let claims = Claims {
             iss: Claims::issuer(),
             typ: TokenType::UserSession,
@@ -138,9 +192,11 @@ impl Identity {
             org: user.org.clone(),
             devices: None,
             kid: None,
+            parent: renewal.as_ref().map(|r| r.id.clone()),
+            rule: None,
             epoch: Some(user.epoch),
             iat: now_ms / 1000,
-            exp: now_ms / 1000 + u64::from(SESSION_TTL_S),
+            exp: now_ms / 1000 + u64::from(expires_in_s),
             jti: id::ulid(&self.clock),
         };
         let token = self.signer.sign(&claims)?;
@@ -154,7 +210,8 @@ impl Identity {
             token,
             user: user.id.clone(),
             expires_at_ms: claims.exp * 1000,
-            expires_in_s: SESSION_TTL_S,
+            expires_in_s,
+            renewal,
         })
     }
 }

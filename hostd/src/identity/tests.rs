@@ -4,10 +4,12 @@ use super::*;
 use crate::clock::Hand;
 use crate::store::users::User;
 
+mod admins;
 mod forgery;
 mod fuzz;
 mod keys;
 mod people;
+mod renewal;
 mod sessions;
 
 /// 2026-11-21T09:54:16Z
@@ -37,7 +39,7 @@ async fn owner(identity: &Identity) -> Verified {
 async fn signed_in(identity: &Identity, login: &str) -> Verified {
     let user = identity.user_by_login(login).await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose()).await.unwrap();
+    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
     bearer(identity, &session.token).unwrap()
 }
 
@@ -79,7 +81,7 @@ async fn a_first_start_makes_an_organisation_and_its_owner_once() {
     let again = again.await.unwrap();
     assert_eq!(again.default_org(), identity.default_org());
     assert_eq!(again.users().await.unwrap().len(), 1);
-    let session = again.sign_in_code(&code).await.unwrap();
+    let session = again.sign_in_code(&code, false).await.unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
     assert_eq!(
         (caller.role(), caller.org()),
@@ -93,8 +95,8 @@ async fn each_start_replaces_the_code_until_somebody_signs_in() {
     let (identity, _hand) = server().await;
     let first = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
     let second = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
-    assert!(identity.sign_in_code(&first).await.is_err());
-    assert!(identity.sign_in_code(&second).await.is_ok());
+    assert!(identity.sign_in_code(&first, false).await.is_err());
+    assert!(identity.sign_in_code(&second, false).await.is_ok());
 }
 
 #[tokio::test]

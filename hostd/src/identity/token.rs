@@ -46,12 +46,18 @@ pub(super) struct Claims {
     /// User id.
     pub(super) sub: String,
     pub(super) org: String,
-    /// Device names; absent = all of the organisation.
+    /// Device ids; absent = all of the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) devices: Option<Vec<String>>,
     /// Key id it was minted from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kid: Option<String>,
+    /// The sign-in that it stems from; it ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<String>,
+    /// The trust rule that let it in; it ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rule: Option<String>,
     /// The user's epoch, when it stems from a sign-in rather than from a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) epoch: Option<u32>,

@@ -59,9 +59,19 @@ impl Identity {
         let name = org.to_owned();
         let found = self.store.read(move |s| orgs::by_name(s, &name)).await?;
         let org = found.ok_or_else(|| UserChangeError::UnknownOrg(org.to_owned()))?;
+        self.user_add_to(&org.id, login, role).await
+    }
+
+    /// Add a user to the organisation with this id; the login has been checked.
+    pub(super) async fn user_add_to(
+        &self,
+        org: &str,
+        login: &str,
+        role: Role,
+    ) -> Result<User, UserChangeError> {
         let user = User {
             id: id::ulid(&self.clock),
-            org: org.id,
+            org: org.to_owned(),
             login: login.to_owned(),
             role,
             password_hash: None,
@@ -110,7 +120,7 @@ impl Identity {
 }
 
 /// The rule for logins and for names of organisations.
-fn check_name(field: &'static str, name: &str) -> Result<(), UserChangeError> {
+pub(super) fn check_name(field: &'static str, name: &str) -> Result<(), UserChangeError> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"._@+-".contains(&b);
     if (1..=LOGIN_BYTES_MAX).contains(&name.len()) && name.bytes().all(plain) {
         return Ok(());

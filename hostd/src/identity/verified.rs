@@ -21,6 +21,8 @@ pub struct Verified {
     pub(super) devices: Option<Arc<[String]>>,
     /// Token id and the second it expires, for sessions.
     pub(super) session: Option<(Arc<str>, u64)>,
+    /// What ends a session and all that stem from it: the id of the sign-in it began with.
+    pub(super) root: Option<Arc<str>>,
     /// The user's epoch, when the credential stems from a sign-in.
     pub(super) epoch: Option<u32>,
 }
@@ -70,17 +72,30 @@ impl Verified {
         &self.scopes
     }
 
-    /// Device names the session is restricted to; none = every device of the organisation.
+    /// Ids of the devices the session is restricted to; none = every device of the organisation.
     #[must_use]
     pub fn devices(&self) -> Option<&[String]> {
         self.devices.as_deref()
     }
 
-    /// Whether the session may use the device with this name.
+    /// Whether the session may use the device with this id.
     #[must_use]
-    pub fn may_use(&self, device_name: &str) -> bool {
+    pub fn may_use_id(&self, device: &str) -> bool {
         self.devices()
-            .is_none_or(|devices| devices.iter().any(|d| d == device_name))
+            .is_none_or(|devices| devices.iter().any(|d| d == device))
+    }
+
+    /// The second (since 1970) the session expires; none for API keys.
+    #[must_use]
+    pub fn expires_s(&self) -> Option<u64> {
+        self.session.as_ref().map(|(_, expires_s)| *expires_s)
+    }
+
+    /// What requests are counted by: the key, also for sessions made from it, or the sign-in.
+    #[must_use]
+    pub fn subject(&self) -> &Arc<str> {
+        let own = self.kid.as_ref().or(self.root.as_ref());
+        own.unwrap_or(&self.user)
     }
 
     /// Whether the credential carries the scope of this name or alias. A user session carries all

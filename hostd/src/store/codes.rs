@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::Records;
-use super::{Store, StoreError};
+use super::{Store, StoreError, Writing};
 
 pub(super) const TABLES: [&str; 1] = ["codes"];
 
@@ -51,4 +51,14 @@ impl Store {
         })
         .await
     }
+}
+
+/// Forget the codes of a user.
+pub(super) fn remove_of(w: &Writing<'_>, user: &str) -> Result<(), StoreError> {
+    for code in CODES.all(w)? {
+        if code.user == user {
+            CODES.remove(w, &code.hash)?;
+        }
+    }
+    Ok(())
 }

@@ -154,3 +154,16 @@ fn live(w: &Writing<'_>, kid: &str) -> Result<Key, KeyRecordError> {
         .filter(|key| key.revoked_at_ms.is_none())
         .ok_or(KeyRecordError::NotFound)
 }
+
+/// Revoke the keys of a user; returns them as they are then.
+pub(super) fn revoke_of(w: &Writing<'_>, owner: &str, at_ms: u64) -> Result<Vec<Key>, StoreError> {
+    let mut revoked = Vec::new();
+    for mut key in KEYS.all(w)? {
+        if key.owner == owner && key.revoked_at_ms.is_none() {
+            key.revoked_at_ms = Some(at_ms);
+            KEYS.put(w, &key.kid, &key)?;
+            revoked.push(key);
+        }
+    }
+    Ok(revoked)
+}

@@ -4,10 +4,13 @@ use redb::{ReadableDatabase, TableDefinition, TableError};
 use tracing::info;
 
 use super::error::StoreError;
-use super::{captures, codes, devices, handler_kv, keys, orgs, revocations, secrets, users};
+use super::{
+    builds, captures, codes, devices, handler_kv, keys, orgs, refreshes, revocations, secrets,
+    trust, users,
+};
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// All tables have this shape: text keys, JSON values (raw bytes in `handler_kv`).
 pub(super) type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
@@ -16,23 +19,26 @@ const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table, for a reader to find and for a new file to have.
-const TABLES: [&[&str]; 9] = [
+const TABLES: [&[&str]; 12] = [
+    &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,
     &devices::TABLES,
     &handler_kv::TABLES,
     &keys::TABLES,
     &orgs::TABLES,
+    &refreshes::TABLES,
     &revocations::TABLES,
     &secrets::TABLES,
+    &trust::TABLES,
     &users::TABLES,
 ];
 
 type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
 
 /// Step `i` turns version `i` into `i + 1`. Version 0 is an empty file. Never edit a step that has
-/// shipped; add one.
-const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] = [create_tables];
+/// shipped; add one. A version that only has more tables makes those that are missing.
+const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] = [create_tables, create_tables];
 
 /// Bring `database` to [`SCHEMA_VERSION`], in one transaction; nothing is written if it is there.
 pub(super) fn migrate(database: &redb::Database) -> Result<(), StoreError> {
@@ -111,11 +117,13 @@ mod tests {
     #[test]
     fn a_newer_file_is_refused_by_name_of_version() {
         let database = empty();
-        migrate_with(&database, &[create_tables, |_| Ok(()), |_| Ok(())]).unwrap();
+        let more: Migration = |_| Ok(());
+        let newer = [create_tables, create_tables, more, more];
+        migrate_with(&database, &newer).unwrap();
         let error = migrate(&database).unwrap_err();
-        assert!(matches!(error, StoreError::NewerSchema { found: 3 }));
+        assert!(matches!(error, StoreError::NewerSchema { found: 4 }));
         assert!(
-            error.to_string().contains("version 3 is newer than 1"),
+            error.to_string().contains("version 4 is newer than 2"),
             "{error}"
         );
     }
@@ -129,15 +137,15 @@ mod tests {
             txn.open_table(MARK).map_err(StoreError::from_redb)?;
             Ok(())
         };
-        let failed = migrate_with(
-            &database,
-            &[create_tables, mark, |_| Err(StoreError::Closed)],
-        );
+        let fails: Migration = |_| Err(StoreError::Closed);
+        let steps = [create_tables, create_tables, mark, fails];
+        let failed = migrate_with(&database, &steps);
         assert!(matches!(failed, Err(StoreError::Closed)));
-        assert_eq!(version(&database).unwrap(), 1);
+        assert_eq!(version(&database).unwrap(), SCHEMA_VERSION);
         assert!(database.begin_read().unwrap().open_table(MARK).is_err());
-        migrate_with(&database, &[|_| Err(StoreError::Closed), mark]).unwrap();
-        assert_eq!(version(&database).unwrap(), 2);
+        let never: Migration = |_| Err(StoreError::Closed);
+        migrate_with(&database, &[never, never, mark]).unwrap();
+        assert_eq!(version(&database).unwrap(), SCHEMA_VERSION + 1);
         assert!(database.begin_read().unwrap().open_table(MARK).is_ok());
     }
 }

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::{self, Key};
 use super::records::Records;
 use super::snapshot::Source;
-use super::{Store, StoreError, Writing};
+use super::{Store, StoreError, Writing, codes, refreshes, trust};
 
 pub(super) const TABLES: [&str; 2] = ["users", "users_by_login"];
 
@@ -71,7 +72,7 @@ pub enum UserError {
     NotFound,
     #[error("use the login: another user has it")]
     LoginTaken,
-    #[error("disable the last enabled owner of an organisation")]
+    #[error("take away the last enabled owner of an organisation")]
     LastOwner,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -159,6 +160,48 @@ impl Store {
             user.disabled = disabled;
             USERS.put(w, &id, &user)?;
             Ok(user)
+        })
+        .await
+    }
+
+    /// Give the user another role.
+    ///
+    /// # Errors
+    /// There is no such user, it is the last owner left, or the storage failed.
+    pub async fn user_set_role(&self, id: &str, role: Role) -> Result<User, UserError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let mut user = USERS.get(w, &id)?.ok_or(UserError::NotFound)?;
+            let steps_down = user.role == Role::Owner && role != Role::Owner;
+            if steps_down && !user.disabled && !has_other_owner(w, &user)? {
+                return Err(UserError::LastOwner);
+            }
+            user.role = role;
+            USERS.put(w, &id, &user)?;
+            Ok(user)
+        })
+        .await
+    }
+
+    /// Forget a user: its keys are revoked at `now_ms`, its codes and sign-ins are gone. Returns
+    /// the ids of those keys.
+    ///
+    /// # Errors
+    /// There is no such user, it is the last owner left, or the storage failed.
+    pub async fn user_remove(&self, id: &str, now_ms: u64) -> Result<Vec<Key>, UserError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let user = USERS.get(w, &id)?.ok_or(UserError::NotFound)?;
+            if user.role == Role::Owner && !user.disabled && !has_other_owner(w, &user)? {
+                return Err(UserError::LastOwner);
+            }
+            codes::remove_of(w, &id)?;
+            refreshes::remove_of(w, &id)?;
+            trust::remove_of(w, &id)?;
+            let revoked = keys::revoke_of(w, &id, now_ms)?;
+            BY_LOGIN.remove(w, &user.login)?;
+            USERS.remove(w, &id)?;
+            Ok(revoked)
         })
         .await
     }

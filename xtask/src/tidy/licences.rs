@@ -14,6 +14,8 @@ const ALLOWED: &[&str] = &[
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
+    // The certificate authorities' list, as data.
+    "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
     "MIT-0",

@@ -143,8 +143,11 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
     assert!(set.ends_with("the password of ann is set\n"), "{set}");
     with_identity(&config.data_dir, "bk", false, async |identity| {
         let password = "correct horse battery".to_owned();
-        identity.sign_in_password("ann", password).await.unwrap();
-        identity.sign_in_code(code).await.unwrap();
+        identity
+            .sign_in_password("ann", password, false)
+            .await
+            .unwrap();
+        identity.sign_in_code(code, false).await.unwrap();
     })
     .unwrap();
     let short = run_with(&config, &["user", "password", "ann"], b"short\n").unwrap_err();

@@ -10,6 +10,7 @@ fn route(name: &str, method: &str, pattern: &str) -> Route {
         credentials: Credentials::API_KEY,
         scope: None,
         body_limit: 0,
+        streamed_body: false,
         summary: String::new(),
         openapi: "{}".into(),
     }
@@ -72,7 +73,7 @@ fn placeholders_literals_rest_and_alias() {
 #[test]
 fn other_method_lists_what_is_allowed() {
     match table().find("PUT", "/api/bench/devices/x1") {
-        Match::OtherMethod(allow) => assert_eq!(allow, "DELETE, GET"),
+        Match::OtherMethod(allow) => assert_eq!(allow, "DELETE, GET, HEAD"),
         other => panic!("{other:?}"),
     }
 }

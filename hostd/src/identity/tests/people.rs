@@ -15,7 +15,7 @@ async fn the_right_password_signs_in() {
     let (identity, hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into())
+        .sign_in_password("ann", PASSWORD.into(), false)
         .await
         .unwrap();
     assert_eq!(session.expires_in_s, SESSION_TTL_S);
@@ -51,7 +51,9 @@ async fn every_failure_looks_alike() {
         (long.as_str(), PASSWORD),
         ("ann", long.as_str()),
     ] {
-        let failed = identity.sign_in_password(login, password.into()).await;
+        let failed = identity
+            .sign_in_password(login, password.into(), false)
+            .await;
         assert!(matches!(failed, Err(SignInError::Rejected)), "{login}");
     }
 }
@@ -62,20 +64,26 @@ async fn guessing_is_slowed_down_for_known_and_unknown_logins() {
     with_password(&identity, "ann").await;
     for login in ["ann", "nobody"] {
         for _ in 0..5 {
-            let failed = identity.sign_in_password(login, "wrong".into()).await;
+            let failed = identity
+                .sign_in_password(login, "wrong".into(), false)
+                .await;
             assert!(matches!(failed, Err(SignInError::Rejected)));
         }
-        let slowed = identity.sign_in_password(login, PASSWORD.into()).await;
+        let slowed = identity
+            .sign_in_password(login, PASSWORD.into(), false)
+            .await;
         assert!(matches!(slowed, Err(SignInError::SlowDown { wait_s: 1 })));
     }
     hand.advance_ms(1_000);
     assert!(
         identity
-            .sign_in_password("ann", PASSWORD.into())
+            .sign_in_password("ann", PASSWORD.into(), false)
             .await
             .is_ok()
     );
-    let failed = identity.sign_in_password("ann", "wrong".into()).await;
+    let failed = identity
+        .sign_in_password("ann", "wrong".into(), false)
+        .await;
     assert!(matches!(failed, Err(SignInError::Rejected)), "forgiven");
 }
 
@@ -84,15 +92,15 @@ async fn a_code_works_once_and_for_fifteen_minutes() {
     let (identity, hand) = server().await;
     let user = add_user(&identity, "default", "ann", Role::Member).await;
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose()).await.unwrap();
+    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
     assert_eq!(session.user, user.id);
     for spent in [code.expose(), "", "x", &"x".repeat(65)] {
-        let failed = identity.sign_in_code(spent).await;
+        let failed = identity.sign_in_code(spent, false).await;
         assert!(matches!(failed, Err(SignInError::Rejected)));
     }
     let code = identity.issue_code(&user.id).await.unwrap();
     hand.advance_ms(1000 * u64::from(CODE_TTL_S));
-    let late = identity.sign_in_code(code.expose()).await;
+    let late = identity.sign_in_code(code.expose(), false).await;
     assert!(matches!(late, Err(SignInError::Rejected)));
 }
 
@@ -101,11 +109,11 @@ async fn signing_out_ends_one_session_for_good() {
     let (identity, _hand) = server().await;
     with_password(&identity, "ann").await;
     let one = identity
-        .sign_in_password("ann", PASSWORD.into())
+        .sign_in_password("ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let two = identity
-        .sign_in_password("ann", PASSWORD.into())
+        .sign_in_password("ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &one.token).unwrap();
@@ -123,7 +131,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into())
+        .sign_in_password("ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -144,7 +152,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     assert!(with_key(&identity, made.secret.expose()).is_ok());
     assert!(
         identity
-            .sign_in_password("ann", "another horse".into())
+            .sign_in_password("ann", "another horse".into(), false)
             .await
             .is_ok()
     );
@@ -155,7 +163,7 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into())
+        .sign_in_password("ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -176,7 +184,7 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
         with_key(&identity, made.secret.expose()).unwrap_err(),
         AuthError::Revoked
     );
-    assert!(identity.sign_in_code(code.expose()).await.is_err());
+    assert!(identity.sign_in_code(code.expose(), false).await.is_err());
     identity.user_set_disabled(&user.id, false).await.unwrap();
     assert!(with_key(&identity, made.secret.expose()).is_ok());
     assert_eq!(

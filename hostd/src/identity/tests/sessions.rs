@@ -17,7 +17,7 @@ async fn a_token_carries_what_its_key_allows() {
     assert_eq!(session.kid(), Some(created.key.kid.as_str()));
     assert!(session.has_scope("bench:control"));
     assert!(!session.has_scope("jobs:submit") && !session.is_admin());
-    assert!(session.may_use("bench-2") && !session.may_use("bench-3"));
+    assert!(session.may_use_id("bench-2") && !session.may_use_id("bench-3"));
     assert_eq!(session.to_caller().devices.unwrap(), ["bench-1", "bench-2"]);
     // The scopes follow the key.
     let none = Some(scopes(&["emi:analyze"]));
@@ -41,7 +41,7 @@ async fn a_token_of_a_signed_in_user_follows_its_role() {
     let minted = identity.mint_token(&ann, None, 60).unwrap();
     let session = bearer(&identity, &minted.token).unwrap();
     assert!(session.has_scope("bench:control") && !session.is_admin());
-    assert!(session.may_use("anything"));
+    assert!(session.may_use_id("anything"));
     let owner = owner(&identity).await;
     let minted = identity.mint_token(&owner, None, 60).unwrap();
     assert!(bearer(&identity, &minted.token).unwrap().is_admin());
@@ -165,7 +165,7 @@ async fn a_session_cookie_and_a_query_token_do_as_well() {
     let (identity, _hand) = server().await;
     let user = identity.user_by_login("owner").await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose()).await.unwrap();
+    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
     let cookie = format!("a=b; {COOKIE_NAME}={}", session.token.expose());
     let caller = identity.authenticate(None, Some(&cookie), None).unwrap();
     assert_eq!(caller.user(), session.user);

@@ -41,6 +41,7 @@ impl bindings::exports::bench::host::http::Guest for Hostile {
             credentials: Credentials::empty(),
             scope: None,
             body_limit: 1 << 20,
+            streamed_body: false,
             summary: "Commit the crime that the query names".into(),
             openapi: "{}".into(),
         }]

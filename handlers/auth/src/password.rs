@@ -1,0 +1,71 @@
+//! `PUT /auth/password`: one's own password.
+
+use guest::{ApiError, Credential, Request, Response, Route, sessions, text};
+
+use crate::session::{self, PASSWORD_CHARS_MAX};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "auth.password",
+    method: "PUT",
+    pattern: "/auth/password",
+    credentials: &[Credential::UserSession],
+    scope: None,
+    body_limit: 4 << 10,
+    summary: "Set your own password",
+    openapi: guest::compact_json!(include_str!("password.json")),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let (old, new) = parse(request)?;
+    sessions::change_password(old.as_deref(), &new)
+        .map(|session| session::reply(&session))
+        .map_err(refusal)
+}
+
+fn parse(request: &Request) -> Result<(Option<String>, String), ApiError> {
+    let mut body = request.json()?;
+    let old = body.optional("old", text(1..=PASSWORD_CHARS_MAX));
+    let new = body.required("new", text(1..=PASSWORD_CHARS_MAX));
+    body.finish()?;
+    Ok((old, new))
+}
+
+/// A wrong password is no broken credential: the session goes on.
+fn refusal(error: sessions::Error) -> ApiError {
+    match error {
+        sessions::Error::Rejected => ApiError::field("old", "must be your present password"),
+        other => session::refusal(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::sessions::Error;
+    use guest::testing::{mutations, request};
+
+    use super::{parse, refusal};
+
+    #[test]
+    fn the_new_one_is_needed() {
+        let (old, new) = parse(&request(r#"{"new":"n"}"#)).unwrap();
+        assert_eq!((old, new.as_str()), (None, "n"));
+        for body in ["", "{}", r#"{"old":"o"}"#, r#"{"old":"o","new":""}"#] {
+            assert_eq!(parse(&request(body)).unwrap_err().status, 400, "{body}");
+        }
+        assert_eq!(refusal(Error::Rejected).status, 400);
+        assert_eq!(refusal(Error::SlowDown(3)).status, 429);
+    }
+
+    #[test]
+    fn mutated_bodies_never_echo_a_password() {
+        let valid = br#"{"old":"hunter2hunter2","new":"hunter3hunter3"}"#;
+        mutations(0x9A55, valid, 2000, |body| {
+            let mut request = request("");
+            request.body = body.to_vec();
+            if let Err(error) = parse(&request) {
+                assert!(!error.message.contains("hunter2hunter2"));
+            }
+        });
+    }
+}

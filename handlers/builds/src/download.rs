@@ -1,0 +1,36 @@
+//! `GET /bench/builds/{job}/packs/{pack}/artifacts/{name...}`: the bytes of a file.
+
+use guest::{ApiError, Body, Request, Response, Route, builds};
+
+use crate::{artifact, build};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "builds.download",
+    method: "GET",
+    pattern: "/bench/builds/{job}/packs/{pack}/artifacts/{name...}",
+    credentials: build::READ,
+    scope: build::SCOPE,
+    body_limit: 0,
+    summary: "Download a file of a build",
+    openapi: guest::compact_json!(include_str!("download.json")),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let (job, pack, name) = (request.param(0), request.param(1), request.param(2));
+    if pack != artifact::PACK {
+        return Err(ApiError::not_found("build or file", pack));
+    }
+    let (found, stream) = builds::read(job, name).map_err(|error| build::refusal(error, name))?;
+    let header = |name: &str, value: String| (name.to_owned(), value);
+    Ok(Response {
+        status: 200,
+        headers: vec![
+            header("content-type", found.content_type),
+            // Whoever uploaded it chose the media type: no browser shows it as a page of ours.
+            header("content-disposition", "attachment".to_owned()),
+            header("etag", format!("\"{}\"", found.sha256)),
+        ],
+        body: Body::Stream(stream),
+    })
+}

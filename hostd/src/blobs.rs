@@ -1,0 +1,293 @@
+//! Files in bulk, under the SHA-256 of what they hold: `blobs/<first two digits>/<digest>`. Bodies
+//! are written to `blobs/staging/` while they arrive, hashed on the way, and moved into place when
+//! something refers to them. What nothing refers to is removed.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Body;
+use http_body_util::BodyExt;
+use runtime::{BodyError, BodyStream};
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tracing::warn;
+
+use crate::id;
+
+/// Folder of files that are still arriving. No digest has this name.
+const STAGING: &str = "staging";
+
+/// Body parts between the connection and the disk; a part is at most what hyper reads at once.
+const PARTS_QUEUED: usize = 8;
+
+/// Bytes of one part of a file that is sent.
+const READ_BYTES: usize = 64 << 10;
+
+/// Patience with a client that takes no part.
+const PART_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// The folder of blobs.
+#[derive(Debug)]
+pub struct Blobs {
+    dir: PathBuf,
+    /// Held from a move into place until what refers to the blob is stored, and while blobs that
+    /// nothing refers to are removed.
+    order: tokio::sync::Mutex<()>,
+}
+
+/// A body on disk that nothing refers to. Dropping it removes the file.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    size_bytes: u64,
+    sha256: String,
+}
+
+/// Why a body did not get to disk.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    #[error("the body is over {limit_bytes} bytes")]
+    TooLarge { limit_bytes: u64 },
+    #[error("the body did not arrive within {wait_ms} ms")]
+    TooSlow { wait_ms: u32 },
+    #[error("the connection broke while the body was read")]
+    Broken,
+    #[error("write the body to {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Keeps the order of blobs and their references while it lives.
+pub struct Order<'b>(#[allow(dead_code, reason = "held")] tokio::sync::MutexGuard<'b, ()>);
+
+impl Staged {
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Lower-case hexadecimal.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Where the bytes are.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Moved into place already, or of no use.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Blobs {
+    /// Make the folder; what was arriving when an earlier process ended is removed.
+    ///
+    /// # Errors
+    /// The folder cannot be made or cleared.
+    pub fn open(dir: PathBuf) -> io::Result<Self> {
+        let staging = dir.join(STAGING);
+        if staging.exists() {
+            fs::remove_dir_all(&staging)?;
+        }
+        fs::create_dir_all(&staging)?;
+        Ok(Self {
+            dir,
+            order: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// Write `body` to disk, at most `limit_bytes`, within `wait`.
+    ///
+    /// # Errors
+    /// The first limit that is hit, a broken connection, or the disk.
+    pub async fn stage<B>(
+        &self,
+        body: &mut B,
+        limit_bytes: u64,
+        wait: Duration,
+    ) -> Result<Staged, StageError>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        if body.size_hint().lower() > limit_bytes {
+            return Err(StageError::TooLarge { limit_bytes });
+        }
+        let path = self.dir.join(STAGING).join(id::request_id());
+        let (parts, arriving) = mpsc::channel(PARTS_QUEUED);
+        let target = path.clone();
+        let writer = tokio::task::spawn_blocking(move || write(target, arriving));
+        let fed = timeout(wait, feed(body, &parts, limit_bytes)).await;
+        drop(parts);
+        // Joined in any case, so that nothing writes to a file that was given up.
+        let written = match writer.await {
+            Ok(written) => written,
+            Err(e) => Err(io::Error::other(e)),
+        };
+        let staged = written.map_err(|source| StageError::Write { path, source })?;
+        match fed {
+            Ok(fed) => fed.map(|()| staged),
+            Err(_) => Err(StageError::TooSlow {
+                wait_ms: u32::try_from(wait.as_millis()).unwrap_or(u32::MAX),
+            }),
+        }
+    }
+
+    /// Keep blobs and what refers to them in order until the result is dropped.
+    pub async fn order(&self) -> Order<'_> {
+        Order(self.order.lock().await)
+    }
+
+    /// Move a staged file into place.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn keep(&self, _order: &Order<'_>, staged: &Staged) -> io::Result<()> {
+        let path = self.path(&staged.sha256);
+        if path.exists() {
+            return Ok(());
+        }
+        let folder = path.parent().expect("a blob is inside a folder");
+        fs::create_dir_all(folder)?;
+        fs::rename(&staged.path, &path)?;
+        File::open(folder)?.sync_all()
+    }
+
+    /// Remove every blob that is not in `wanted`.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn sweep(&self, _order: &Order<'_>, wanted: &HashSet<String>) -> io::Result<()> {
+        for folder in fs::read_dir(&self.dir)? {
+            let folder = folder?;
+            if folder.file_name() == STAGING || !folder.file_type()?.is_dir() {
+                continue;
+            }
+            for blob in fs::read_dir(folder.path())? {
+                let blob = blob?;
+                if wanted.contains(&*blob.file_name().to_string_lossy()) {
+                    continue;
+                }
+                if let Err(error) = fs::remove_file(blob.path()) {
+                    warn!(path = %blob.path().display(), %error, "failed to remove a blob");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the blob with this digest is.
+    #[must_use]
+    pub fn path(&self, sha256: &str) -> PathBuf {
+        self.dir.join(&sha256[..2]).join(sha256)
+    }
+
+    /// Stream a blob.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub async fn read(&self, sha256: &str) -> io::Result<BodyStream> {
+        let path = self.path(sha256);
+        let opened = tokio::task::spawn_blocking(move || File::open(path));
+        let file = opened.await.map_err(io::Error::other)??;
+        let (parts, reader) = mpsc::channel(PARTS_QUEUED);
+        tokio::spawn(send(file, parts));
+        Ok(BodyStream::new(None, reader))
+    }
+}
+
+/// Send a file part by part, until its end or until nobody takes a part any more.
+async fn send(mut file: File, parts: mpsc::Sender<Result<Bytes, BodyError>>) {
+    loop {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut part = vec![0; READ_BYTES];
+            let len = file.read(&mut part)?;
+            part.truncate(len);
+            Ok::<_, io::Error>((part, file))
+        });
+        let part = match read.await.unwrap_or_else(|e| Err(io::Error::other(e))) {
+            Ok((part, _)) if part.is_empty() => return,
+            Ok((part, rest)) => {
+                file = rest;
+                Ok(Bytes::from(part))
+            }
+            Err(error) => {
+                // Whoever reads sees that the body was cut.
+                drop(parts.try_send(Err(BodyError::new(error))));
+                return;
+            }
+        };
+        if !matches!(timeout(PART_WAIT_MAX, parts.send(part)).await, Ok(Ok(()))) {
+            return;
+        }
+    }
+}
+
+async fn feed<B>(
+    body: &mut B,
+    parts: &mpsc::Sender<Bytes>,
+    limit_bytes: u64,
+) -> Result<(), StageError>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut left = limit_bytes;
+    while let Some(frame) = body.frame().await {
+        let Ok(part) = frame.map_err(|_| StageError::Broken)?.into_data() else {
+            continue;
+        };
+        left = left
+            .checked_sub(part.len() as u64)
+            .ok_or(StageError::TooLarge { limit_bytes })?;
+        if parts.send(part).await.is_err() {
+            // The writer failed and says why itself.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Write what arrives until the senders are gone. The file is removed again if that fails.
+fn write(path: PathBuf, mut arriving: mpsc::Receiver<Bytes>) -> io::Result<Staged> {
+    let mut file = File::create_new(&path)?;
+    let mut staged = Staged {
+        path,
+        size_bytes: 0,
+        sha256: String::new(),
+    };
+    let mut hash = Sha256::new();
+    while let Some(part) = arriving.blocking_recv() {
+        hash.update(&part);
+        file.write_all(&part)?;
+        staged.size_bytes += part.len() as u64;
+    }
+    file.sync_all()?;
+    staged.sha256 = hex(&hash.finalize());
+    Ok(staged)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |b: u8| char::from(DIGITS[usize::from(b)]);
+    bytes
+        .iter()
+        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

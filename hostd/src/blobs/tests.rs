@@ -1,0 +1,118 @@
+//! Bodies on their way to disk, whole and broken, and what is left of them.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http_body::Frame;
+use http_body_util::Full;
+
+use super::*;
+
+const WAIT: Duration = Duration::from_secs(5);
+
+/// SHA-256 of `abc`, FIPS 180-2 appendix B.1.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+/// Gives some bytes, and then fails or never ends.
+struct Broken {
+    sent: bool,
+    fails: bool,
+}
+
+impl Body for Broken {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if !std::mem::replace(&mut self.sent, true) {
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"half")))));
+        }
+        if self.fails {
+            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())));
+        }
+        Poll::Pending
+    }
+}
+
+fn files(dir: &Path) -> usize {
+    let count = |path: PathBuf| fs::read_dir(path).unwrap().count();
+    let folders = fs::read_dir(dir).unwrap();
+    folders.map(|f| count(f.unwrap().path())).sum()
+}
+
+async fn stage(blobs: &Blobs, bytes: &'static [u8], limit: u64) -> Result<Staged, StageError> {
+    blobs
+        .stage(&mut Full::new(Bytes::from_static(bytes)), limit, WAIT)
+        .await
+}
+
+#[tokio::test]
+async fn a_body_is_kept_under_its_digest_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().to_owned()).unwrap();
+    for _ in 0..2 {
+        let staged = stage(&blobs, b"abc", 3).await.unwrap();
+        assert_eq!((staged.size_bytes(), staged.sha256()), (3, ABC));
+        blobs.keep(&blobs.order().await, &staged).unwrap();
+    }
+    assert_eq!(files(dir.path()), 1);
+    let mut stream = blobs.read(ABC).await.unwrap();
+    assert_eq!(stream.recv().await.unwrap().unwrap(), "abc");
+    assert!(stream.recv().await.is_none());
+    let order = blobs.order().await;
+    blobs
+        .sweep(&order, &HashSet::from([ABC.to_owned()]))
+        .unwrap();
+    assert_eq!(files(dir.path()), 1);
+    blobs.sweep(&order, &HashSet::new()).unwrap();
+    assert_eq!(files(dir.path()), 0);
+    assert!(blobs.read(ABC).await.is_err());
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_body_that_did_not_come_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().to_owned()).unwrap();
+    let over = stage(&blobs, b"abcd", 3).await;
+    assert!(matches!(over, Err(StageError::TooLarge { limit_bytes: 3 })));
+    let mut broken = Broken {
+        sent: false,
+        fails: true,
+    };
+    let cut = blobs.stage(&mut broken, 100, WAIT).await;
+    assert!(matches!(cut, Err(StageError::Broken)));
+    let mut unsaid = Broken {
+        sent: false,
+        fails: true,
+    };
+    let over = blobs.stage(&mut unsaid, 3, WAIT).await;
+    assert!(matches!(over, Err(StageError::TooLarge { limit_bytes: 3 })));
+    drop(stage(&blobs, b"abc", 3).await.unwrap());
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[tokio::test]
+async fn a_body_that_stalls_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().to_owned()).unwrap();
+    let mut stalled = Broken {
+        sent: false,
+        fails: false,
+    };
+    let wait = Duration::from_millis(5);
+    let slow = blobs.stage(&mut stalled, 100, wait).await;
+    assert!(matches!(slow, Err(StageError::TooSlow { wait_ms: 5 })));
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[test]
+fn a_start_clears_what_was_arriving() {
+    let dir = tempfile::tempdir().unwrap();
+    Blobs::open(dir.path().to_owned()).unwrap();
+    fs::write(dir.path().join(STAGING).join("x"), b"half").unwrap();
+    Blobs::open(dir.path().to_owned()).unwrap();
+    assert_eq!(files(dir.path()), 0);
+}
