@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: the real binary on a port of its own, and a client for it.
 
 pub mod client;
+pub mod offline;
 pub mod server;
 
 pub use client::{Client, Reply};

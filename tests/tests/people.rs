@@ -2,43 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tests::Server;
-
-/// Run an offline command on the data of a stopped server; what it printed.
-fn offline(dir: &Path, args: &[&str], input: &str) -> String {
-    let mut child = Command::new(tests::server::binary().unwrap())
-        .args(args)
-        .arg("--data-dir")
-        .arg(dir.join("data"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that takes no input may have ended already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {complaint}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Key of the owner of another organisation, made while the server is stopped.
-fn stranger(dir: &Path) -> String {
-    offline(dir, &["org", "add", "acme"], "");
-    let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
-    offline(dir, &eve, "");
-    let mut create = vec!["key", "create", "--user", "eve"];
-    create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
-    let printed = offline(dir, &create, "");
-    let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
-    key.unwrap().to_owned()
-}
+use tests::offline::{offline, stranger};
 
 #[test]
 fn another_organisations_objects_do_not_exist() {

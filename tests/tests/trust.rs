@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
 
 /// A key pair made for tests and used nowhere else.
-const PEM: &[u8] = include_bytes!("../../hostd/src/oidc/tests/key.pem");
+const PEM: &str = include_str!("../../hostd/src/oidc/tests/key.pem");
 const SET: &str = include_str!("../../hostd/src/oidc/tests/keys.json");
 
 /// An identity provider that serves its keys over HTTP; its address and how often it was asked.
@@ -41,6 +43,12 @@ fn provider() -> (String, Arc<AtomicUsize>) {
     (format!("http://{address}"), asked)
 }
 
+/// The key of the tests, out of its PEM armour.
+fn signing_key() -> EncodingKey {
+    let body: String = PEM.lines().filter(|l| !l.starts_with("---")).collect();
+    EncodingKey::from_rsa_der(&STANDARD.decode(body).unwrap())
+}
+
 fn id_token(change: impl FnOnce(&mut Value)) -> String {
     let now_s = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -51,8 +59,7 @@ fn id_token(change: impl FnOnce(&mut Value)) -> String {
     change(&mut claims);
     let mut header = Header::new(Algorithm::RS256);
     header.kid = Some("test".to_owned());
-    let key = EncodingKey::from_rsa_pem(PEM).unwrap();
-    jsonwebtoken::encode(&header, &claims, &key).unwrap()
+    jsonwebtoken::encode(&header, &claims, &signing_key()).unwrap()
 }
 
 fn start() -> (Server, Arc<AtomicUsize>) {

@@ -50,7 +50,7 @@ impl TrustCommand {
         with_identity(
             &config.data_dir,
             &config.auth.key_prefix,
-            false,
+            matches!(self, Self::Add(_)),
             async |identity| match self {
                 Self::Add(verb) => verb.run(identity, out).await.context("add the rule"),
                 Self::List => list(identity, out).await.context("list the rules"),

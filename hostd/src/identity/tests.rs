@@ -11,6 +11,7 @@ mod keys;
 mod people;
 mod renewal;
 mod sessions;
+mod trust;
 
 /// 2026-11-21T09:54:16Z
 const NOW_MS: u64 = 1_795_254_856_000;

@@ -1,12 +1,14 @@
 //! Tokens that must be believed, and many that must not.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::{EncodingKey, Header};
 use serde_json::{Value, json};
 
 use super::*;
 
 /// A key pair made for these tests and used nowhere else.
-const PEM: &[u8] = include_bytes!("tests/key.pem");
+const PEM: &str = include_str!("tests/key.pem");
 const SET: &str = include_str!("tests/keys.json");
 
 /// 2026-11-21T09:54:16Z
@@ -44,9 +46,14 @@ fn header(kid: &str, alg: Algorithm) -> Header {
     header
 }
 
+/// The key of the tests, out of its PEM armour.
+fn signing_key() -> EncodingKey {
+    let body: String = PEM.lines().filter(|l| !l.starts_with("---")).collect();
+    EncodingKey::from_rsa_der(&STANDARD.decode(body).unwrap())
+}
+
 fn sign(claims: &Value, kid: &str) -> String {
-    let key = EncodingKey::from_rsa_pem(PEM).unwrap();
-    jsonwebtoken::encode(&header(kid, Algorithm::RS256), claims, &key).unwrap()
+    jsonwebtoken::encode(&header(kid, Algorithm::RS256), claims, &signing_key()).unwrap()
 }
 
 fn with(name: &str, value: Value) -> Value {

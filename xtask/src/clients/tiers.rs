@@ -131,4 +131,14 @@ pub(super) const TIERS: &[Tier] = &[
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_cloud.py"],
     },
+    Tier {
+        // A published command, judged by a test of ours since its own uses a made-up server.
+        name: "upload-build",
+        simulator: &["--board", "v3"],
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_upload_build.py"
+        )],
+    },
 ];

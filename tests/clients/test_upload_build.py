@@ -1,0 +1,106 @@
+"""The published command `embeddedci-upload-build`, unmodified, against a running hostd that trusts
+an identity provider of this machine: a CI run without a key leaves its firmware, and it is found.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+KEYS = ROOT / "hostd/src/oidc/tests"
+HOSTD = os.environ.get("HOSTD", str(ROOT / "target/release/hostd"))
+START_WAIT_S = 30
+
+
+@pytest.fixture
+def issuer():
+    command = [sys.executable, HERE / "issuer.py", KEYS / "key.pem", KEYS / "keys.json"]
+    process = subprocess.Popen([*command, "acme/blinky", "refs/heads/main"], stdout=subprocess.PIPE)
+    yield process.stdout.readline().decode().strip()
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def server(tmp_path, issuer):
+    config = tmp_path / "hostd.toml"
+    config.write_text(f'[oidc]\nissuer = "{issuer}"\njwks = "{issuer}/jwks"\n')
+    ready = tmp_path / "ready.json"
+    data = ["--data-dir", tmp_path / "data"]
+    trust = [HOSTD, "trust", "add", "acme/blinky", "--ref", "refs/heads/*", *data]
+    subprocess.run(trust, check=True)
+    serve = [HOSTD, "serve", "--demo", "--listen", "127.0.0.1:0", "--config", config, *data]
+    with open(tmp_path / "log", "wb") as log:
+        process = subprocess.Popen([*serve, "--ready-file", ready], stdout=log, stderr=log)
+    end = time.monotonic() + START_WAIT_S
+    while not (ready.exists() and ready.read_text().endswith("\n")):
+        assert process.poll() is None and time.monotonic() < end, (tmp_path / "log").read_text()
+        time.sleep(0.01)
+    yield json.loads(ready.read_text())
+    process.terminate()
+    process.wait()
+
+
+def upload(tmp_path, issuer, server):
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_REF_NAME": "main",
+        "GITHUB_REPOSITORY": "acme/blinky",
+        "GITHUB_REPOSITORY_OWNER": "acme",
+        "GITHUB_SHA": "0a1b2c3",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "unused",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": f"{issuer}/token",
+    }
+    command = [pathlib.Path(sys.executable).parent / "embeddedci-upload-build"]
+    command += ["--firmware", tmp_path / "app.elf", "--api-base", server["url"]]
+    command += ["--build-target", "stm32f0", "--openocd-target", "target/stm32f0x.cfg"]
+    command += ["--swclk", "1", "--swdio", "2"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def get(server, path):
+    headers = {"Authorization": f"ApiKey {server['api_key']}"}
+    request = urllib.request.Request(server["url"] + path, headers=headers)
+    with urllib.request.urlopen(request) as answer:
+        return answer.read()
+
+
+def test_a_run_leaves_its_firmware(tmp_path, issuer, server):
+    firmware = os.urandom(300_000)
+    (tmp_path / "app.elf").write_bytes(firmware)
+    (tmp_path / "app.hex").write_text(":00000001FF\n")
+    done = upload(tmp_path, issuer, server)
+    assert done.returncode == 0, done.stdout + done.stderr
+    output = (tmp_path / "output").read_text()
+    build = output.strip().removeprefix("build_id=")
+    query = "build=latest&repo=acme/blinky&ref=main"
+    found = json.loads(get(server, f"/api/benchpod/builds/artifact?{query}"))["artifact"]
+    assert (found["job_id"], found["name"]) == (build, "app.elf")
+    wiring = {"target": "target/stm32f0x.cfg", "swclk": 1, "swdio": 2}
+    assert found["wiring_defaults"] == wiring
+    path = f"/api/benchpod/builds/{build}/packs/{found['pack_id']}/artifacts"
+    assert get(server, f"{path}/app.elf") == firmware
+    assert get(server, f"{path}/app.hex") == b":00000001FF\n"
+
+
+def test_nobody_else_gets_in(tmp_path, issuer, server):
+    rules = subprocess.run([HOSTD, "trust", "list", "--data-dir", tmp_path / "data"])
+    # The data folder belongs to the running server.
+    assert rules.returncode != 0
+    body = json.dumps({"token": "a.b.c"}).encode()
+    headers = {"Content-Type": "application/json"}
+    url = server["url"] + "/api/github/oidc/token"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(url, body, headers))
+    assert refused.value.code == 401

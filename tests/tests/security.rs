@@ -1,0 +1,166 @@
+//! Credentials where they do not belong, and what of them is left in the log.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use tests::offline::stranger;
+use tests::{Client, Server};
+
+fn bearer(server: &Server, token: &Value) -> Client {
+    let header = format!("Bearer {}", token.as_str().unwrap());
+    server.anonymous().with_authorization(&header)
+}
+
+fn mint(client: &Client, body: &Value) -> Value {
+    let reply = client.post("/api/auth/token", body).unwrap();
+    reply.expect(200)["token"].clone()
+}
+
+#[test]
+fn another_organisations_session_finds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    let own = bearer(&server, &mint(&server.client(), &json!({})));
+    let made = own.post("/api/cloud/builds", &json!({"repo": "blinky"}));
+    let build = made.unwrap().expect(201)["build_id"].clone();
+    let build = build.as_str().unwrap();
+    let file = format!("/api/cloud/builds/{build}/artifacts?name=fw.elf");
+    own.send("POST", &file, Some("{}")).unwrap().expect(201);
+    assert!(server.stop().unwrap());
+    let key = stranger(dir.path());
+
+    let server = Server::demo_in(dir.path()).unwrap();
+    let eve = server
+        .anonymous()
+        .with_authorization(&format!("ApiKey {key}"));
+    let session = bearer(&server, &mint(&eve, &json!({})));
+    let device = server.device();
+    let ping = json!({"command": {"cmd": "ping"}});
+    for client in [&eve, &session] {
+        let listed = client.get("/api/bench/devices").unwrap().expect(200);
+        assert_eq!(listed["devices"], json!([]));
+        for reply in [
+            client.post(&format!("/api/bench/devices/{device}/command"), &ping),
+            client.get(&format!("/api/bench/devices/{device}/flashable-artifacts")),
+            client.get(&format!("/api/bench/builds/artifact?build={build}")),
+            client.get("/api/bench/builds/artifact?build=latest"),
+            client.get(&format!(
+                "/api/bench/builds/{build}/packs/external/artifacts/fw.elf"
+            )),
+        ] {
+            reply.unwrap().expect_error(404, "not_found");
+        }
+    }
+    let added = session.send("POST", &file.replace("fw", "x"), Some("{}"));
+    added.unwrap().expect_error(404, "not_found");
+    let status = format!("/api/cloud/builds/{build}/status");
+    let finished = session.post(&status, &json!({"success": true})).unwrap();
+    finished.expect_error(404, "not_found");
+    let theirs = json!({"devices": ["demo"]});
+    let minted = eve.post("/api/auth/token", &theirs).unwrap();
+    minted.expect_error(404, "not_found");
+    let users = eve.get("/api/users").unwrap().expect(200);
+    assert_eq!(users["users"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_guessed_key_id_is_told_nothing() {
+    let server = Server::demo().unwrap();
+    let keys = server.client().get("/api/keys").unwrap().expect(200);
+    let kid = keys["keys"][0]["kid"].as_str().unwrap().to_owned();
+    let secret = "0".repeat(30);
+    let try_key = |kid: &str| {
+        let header = format!("ApiKey bk_{kid}_{secret}");
+        let client = server.anonymous().with_authorization(&header);
+        let reply = client.get("/api/bench/devices").unwrap();
+        reply.expect_error(401, "invalid_credential");
+        reply.json()["error"].clone()
+    };
+    assert_eq!(try_key(&kid), try_key("000000000000"));
+}
+
+#[test]
+fn a_session_stays_within_its_devices() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let listed = client.get("/api/bench/devices").unwrap().expect(200);
+    let name = &listed["devices"][0]["name"];
+    let session = bearer(&server, &mint(&client, &json!({"devices": [name]})));
+    let own = server.device();
+    session
+        .get(&format!("/api/bench/devices/{own}"))
+        .unwrap()
+        .expect(200);
+    // A token whose device went away opens nothing, least of all the other ones.
+    client
+        .delete(&format!("/api/bench/devices/{own}"))
+        .unwrap()
+        .expect(204);
+    let seen = session.get("/api/bench/devices").unwrap().expect(200);
+    assert_eq!(seen["devices"], json!([]));
+    for id in [own, "01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
+        let ping = json!({"command": {"cmd": "ping"}});
+        let path = format!("/api/bench/devices/{id}/command");
+        let reply = session.post(&path, &ping).unwrap();
+        reply.expect_error(404, "not_found");
+    }
+}
+
+#[test]
+fn no_credential_reaches_the_log() {
+    let server = Server::demo_with(&["--log-level", "trace"]).unwrap();
+    let client = server.client();
+    let code = server.log();
+    let code = code.split("{\"code\":\"").nth(1).unwrap();
+    let code = code.split('"').next().unwrap().to_owned();
+    let body = json!({"code": code, "keep": true});
+    let session = server.anonymous().post("/api/auth/session", &body).unwrap();
+    let session = session.expect(200);
+    let owner = bearer(&server, &session["token"]);
+    let refresh = json!({"refresh_token": session["refresh_token"]});
+    let renewed = server.anonymous().post("/api/auth/guest/refresh", &refresh);
+    let renewed = renewed.unwrap().expect(200);
+    let password = "correct horse battery staple";
+    let body = json!({"new": password}).to_string();
+    owner
+        .send("PUT", "/api/auth/password", Some(&body))
+        .unwrap()
+        .expect(200);
+    let body = json!({"login": "owner", "password": password});
+    let signed_in = server.anonymous().post("/api/auth/session", &body);
+    let signed_in = signed_in.unwrap().expect(200);
+    let owner = bearer(&server, &signed_in["token"]);
+    let user = owner.post("/api/users", &json!({"login": "ada"})).unwrap();
+    let user = user.expect(201);
+    let wanted = json!({"name": "ci", "scopes": ["bench:control"]});
+    let key = owner.post("/api/keys", &wanted).unwrap().expect(201);
+    let minted = mint(&client, &json!({}));
+    let in_query = format!("/api/bench/devices?token={}", minted.as_str().unwrap());
+    drop(server.anonymous().get(&in_query).unwrap());
+    bearer(&server, &minted)
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect(200);
+
+    let log = server.log();
+    // The code and the demo's key are printed on purpose, once at the start.
+    let start = log.find("request_id").unwrap();
+    for secret in [
+        &Value::from(code),
+        &Value::from(server.api_key.clone()),
+        &Value::from(password),
+        &session["token"],
+        &session["refresh_token"],
+        &renewed["access_token"],
+        &renewed["refresh_token"],
+        &signed_in["token"],
+        &user["code"],
+        &key["secret"],
+        &minted,
+    ] {
+        let secret = secret.as_str().unwrap();
+        // The tail of a token is what makes it good.
+        let tail = &secret[secret.len().saturating_sub(20)..];
+        assert!(!log[start..].contains(tail), "{tail}");
+    }
+}
