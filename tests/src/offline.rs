@@ -10,7 +10,6 @@ use crate::server::binary;
 ///
 /// # Panics
 /// The command fails.
-#[must_use]
 pub fn offline(dir: &Path, args: &[&str], input: &str) -> String {
     let mut child = Command::new(binary().expect("the server is built"))
         .args(args)
@@ -37,9 +36,9 @@ pub fn offline(dir: &Path, args: &[&str], input: &str) -> String {
 /// A command fails.
 #[must_use]
 pub fn stranger(dir: &Path) -> String {
-    drop(offline(dir, &["org", "add", "acme"], ""));
+    offline(dir, &["org", "add", "acme"], "");
     let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
-    drop(offline(dir, &eve, ""));
+    offline(dir, &eve, "");
     let mut create = vec!["key", "create", "--user", "eve"];
     create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
     let printed = offline(dir, &create, "");
