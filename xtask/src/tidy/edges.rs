@@ -5,7 +5,7 @@ use super::Finding;
 use crate::metadata::{Dependency, Metadata, Package};
 
 /// The parts that never see each other.
-const PARTS: &[&str] = &["runtime", "pods", "decode"];
+const PARTS: &[&str] = &["runtime", "pods", "decode", "flash"];
 
 /// The one package that joins them.
 const JOINT: &str = "hostd";
@@ -46,7 +46,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "probe-rs",
-        owners: &["pods"],
+        owners: &["flash"],
         testers: &[],
     },
     Reserved {
@@ -179,7 +179,11 @@ mod tests {
     #[test]
     fn only_the_joint_knows_two_parts() {
         assert_eq!(
-            check_parts(&package("hostd", "hostd", &["runtime", "pods", "decode"])),
+            check_parts(&package(
+                "hostd",
+                "hostd",
+                &["runtime", "pods", "decode", "flash"]
+            )),
             None
         );
         assert_eq!(check_parts(&package("tests", "tests", &["dev:pods"])), None);
@@ -189,6 +193,7 @@ mod tests {
             finding.message,
             "knows decode and pods; only hostd may know two of them"
         );
+        assert!(check_parts(&package("hostd/flash", "flash", &["pods"])).is_some());
     }
 
     #[test]
@@ -201,6 +206,11 @@ mod tests {
         );
         assert_eq!(
             check_reserved(&package("hostd", "hostd", &["nusb"])).len(),
+            1
+        );
+        assert!(check_reserved(&package("hostd/flash", "flash", &["probe-rs"])).is_empty());
+        assert_eq!(
+            check_reserved(&package("hostd/pods", "pods", &["probe-rs"])).len(),
             1
         );
         let finding = check_reserved(&package("hostd/pods", "pods", &["wasmtime"])).remove(0);

@@ -24,6 +24,20 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
+/// Packages under terms that are not allowed in general, and why they may be used. The terms are stated so that a
+/// change of them is noticed.
+const EXCEPTIONS: &[Exception] = &[Exception {
+    // probe-rs cannot be built without it. Its terms concern its own files only, which are used
+    // unchanged and are public.
+    package: "serialport",
+    licence: "MPL-2.0",
+}];
+
+struct Exception {
+    package: &'static str,
+    licence: &'static str,
+}
+
 /// What every package of this workspace says of itself.
 const OURS: &str = "Apache-2.0 OR MIT";
 
@@ -36,9 +50,17 @@ pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
             let place = format!("{} {}", package.name, package.version);
             let licence = package.licence.as_deref();
             let is_ours = package.folder.is_some();
+            if is_exception(&package.name, licence) {
+                return None;
+            }
             refusal(licence, is_ours).map(|message| Finding::violation(place, message))
         })
         .collect()
+}
+
+fn is_exception(package: &str, licence: Option<&str>) -> bool {
+    let mut exceptions = EXCEPTIONS.iter();
+    exceptions.any(|known| known.package == package && Some(known.licence) == licence)
 }
 
 /// Why a package with this licence may not be used.
@@ -86,6 +108,14 @@ mod tests {
                 .contains("cannot be read")
         );
         assert!(refusal(None, false).unwrap().contains("names no licence"));
+    }
+
+    #[test]
+    fn an_exception_stands_for_one_package_and_its_terms() {
+        assert!(is_exception("serialport", Some("MPL-2.0")));
+        assert!(!is_exception("serialport", Some("GPL-3.0-only")));
+        assert!(!is_exception("other", Some("MPL-2.0")));
+        assert!(!is_exception("serialport", None));
     }
 
     #[test]

@@ -1,0 +1,216 @@
+//! Which chips there are, and which of them a name can mean.
+
+mod openocd;
+
+use probe_rs::config::{Chip, ChipFamily, MemoryRegion, Registry};
+use probe_rs::{CoreType, Target};
+
+use crate::error::FlashError;
+
+/// How many names an error proposes.
+const NEAREST_MAX: usize = 3;
+const AMBIGUOUS_MAX: usize = 8;
+/// Less alike than this is not worth proposing.
+const LIKENESS_MIN: f64 = 0.75;
+
+/// All chips that can be programmed.
+pub(crate) struct Catalog {
+    registry: Registry,
+}
+
+/// A chip that a name can mean.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) family: &'a ChipFamily,
+    pub(crate) chip: &'a Chip,
+}
+
+impl<'a> Candidate<'a> {
+    /// Its own name and those of its packages.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let packages = self.chip.package_variants().map(String::as_str);
+        packages.chain([self.chip.name.as_str()])
+    }
+
+    pub(crate) fn core_type(&self) -> Option<CoreType> {
+        self.chip.cores.first().map(|core| core.core_type)
+    }
+
+    /// Size of the flash that programs start from, in bytes.
+    pub(crate) fn flash_bytes(&self) -> u64 {
+        boot_flash(&self.chip.memory_map).map_or(0, |range| range.end - range.start)
+    }
+
+    fn ram_bytes(&self) -> u64 {
+        let regions = self.chip.memory_map.iter();
+        let ranges = regions.filter_map(MemoryRegion::as_ram_region);
+        ranges.map(|ram| ram.range.end - ram.range.start).sum()
+    }
+}
+
+/// The flash that programs start from, all of it that is contiguous.
+pub(crate) fn boot_flash(map: &[MemoryRegion]) -> Option<std::ops::Range<u64>> {
+    let mut flashes: Vec<_> = map
+        .iter()
+        .filter_map(MemoryRegion::as_nvm_region)
+        .filter(|flash| !flash.is_alias)
+        .collect();
+    flashes.sort_by_key(|flash| (!flash.is_boot_memory(), flash.range.start));
+    let first = flashes.first()?.range.clone();
+    flashes.sort_by_key(|flash| flash.range.start);
+    Some(flashes.iter().fold(first, |whole, flash| {
+        if flash.range.start == whole.end {
+            whole.start..flash.range.end
+        } else {
+            whole
+        }
+    }))
+}
+
+/// Whether `name` begins the name of a chip, in which a small x stands for anything.
+fn begins(pattern: &str, name: &str) -> bool {
+    let mut letters = pattern.bytes();
+    name.bytes().all(|wanted| {
+        let letter = letters.next();
+        letter.is_some_and(|letter| letter == b'x' || letter.eq_ignore_ascii_case(&wanted))
+    })
+}
+
+impl Catalog {
+    pub(crate) fn load() -> Self {
+        let registry = Registry::from_builtin_families();
+        Self { registry }
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) fn families(&self) -> &[ChipFamily] {
+        self.registry.families()
+    }
+
+    /// All that the library needs to know to program a chip.
+    pub(crate) fn target(&self, candidate: Candidate<'_>) -> Result<Target, FlashError> {
+        let chip = candidate.chip;
+        let name = chip.package_variants().next().unwrap_or(&chip.name);
+        let target = self.registry.get_target_by_name(name);
+        let mut target = target.map_err(|error| FlashError::Attach {
+            chip: chip.name.clone(),
+            source: error.into(),
+        })?;
+        target.name.clone_from(&chip.name);
+        Ok(target)
+    }
+
+    /// What a name can mean: at least one chip.
+    ///
+    /// # Errors
+    /// [`FlashError::UnsupportedChip`].
+    pub(crate) fn find(&self, asked: &str) -> Result<Vec<Candidate<'_>>, FlashError> {
+        let asked = asked.trim();
+        // A whole name counts for more than a configuration, and that for more than the beginnings of names.
+        let mut candidates = self.named(asked, |name| name.len() == asked.len());
+        if let (true, Some(families)) = (candidates.is_empty(), openocd::families(asked)) {
+            candidates = self.all_of(families);
+        }
+        if candidates.is_empty() {
+            candidates = self.named(asked, |_| true);
+        }
+        if candidates.is_empty() {
+            let nearest = self.nearest(asked);
+            let asked = asked.to_owned();
+            return Err(FlashError::UnsupportedChip { asked, nearest });
+        }
+        Ok(candidates)
+    }
+
+    fn chips(&self) -> impl Iterator<Item = Candidate<'_>> {
+        let families = self.registry.families().iter();
+        let chips = families.flat_map(|family| {
+            family
+                .variants
+                .iter()
+                .map(move |chip| Candidate { family, chip })
+        });
+        // Chips without flash are placeholders for cores of any maker; others than these have no SWD.
+        chips.filter(|candidate| {
+            candidate.core_type().is_some_and(|core| core.is_cortex_m())
+                && boot_flash(&candidate.chip.memory_map).is_some()
+        })
+    }
+
+    fn all_of(&self, families: &[&str]) -> Vec<Candidate<'_>> {
+        let is_one = |candidate: &Candidate<'_>| families.contains(&candidate.family.name.as_str());
+        self.chips().filter(is_one).collect()
+    }
+
+    /// Those that have a name which `asked` begins and which is suitable.
+    fn named(&self, asked: &str, is_suitable: impl Fn(&str) -> bool) -> Vec<Candidate<'_>> {
+        let is_one = |candidate: &Candidate<'_>| {
+            let mut names = candidate.names();
+            names.any(|name| is_suitable(name) && begins(name, asked))
+        };
+        match asked {
+            "" => Vec::new(),
+            _ => self.chips().filter(is_one).collect(),
+        }
+    }
+
+    fn nearest(&self, asked: &str) -> Vec<String> {
+        let wanted = openocd::plain(asked).to_ascii_lowercase();
+        let mut ranked: Vec<(f64, &str)> = self
+            .chips()
+            .map(|candidate| candidate.chip.name.as_str())
+            .map(|name| {
+                (
+                    strsim::jaro_winkler(&wanted, &name.to_ascii_lowercase()),
+                    name,
+                )
+            })
+            .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+            .collect();
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let names = ranked.into_iter().take(NEAREST_MAX);
+        names.map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+/// The one chip that is meant, among those that the target can be. `is_known` says that the target has told
+/// more than the kind of its core.
+///
+/// # Errors
+/// [`FlashError::AmbiguousChip`] when they differ and nothing tells which it is.
+pub(crate) fn choose<'a>(
+    asked: &str,
+    mut admitted: Vec<Candidate<'a>>,
+    flash_bytes: Option<u64>,
+    is_known: bool,
+) -> Result<Candidate<'a>, FlashError> {
+    if let Some(bytes) = flash_bytes
+        && admitted.iter().any(|chip| chip.flash_bytes() == bytes)
+    {
+        admitted.retain(|chip| chip.flash_bytes() == bytes);
+    }
+    // Those that are left differ in what flashing does not touch; the least memory is in all of them.
+    admitted.sort_by_key(Candidate::ram_bytes);
+    match admitted.first() {
+        Some(first) if is_known || admitted.len() == 1 => Ok(*first),
+        _ => Err(FlashError::AmbiguousChip {
+            asked: asked.to_owned(),
+            names: admitted
+                .iter()
+                .take(AMBIGUOUS_MAX)
+                .map(|candidate| candidate.chip.name.clone())
+                .collect(),
+        }),
+    }
+}
+
+/// Whether a name means a chip that can be programmed, to be asked before anything is touched.
+///
+/// # Errors
+/// [`FlashError::UnsupportedChip`], with the names most like it.
+pub fn check_chip(asked: &str) -> Result<(), FlashError> {
+    Catalog::load().find(asked).map(drop)
+}

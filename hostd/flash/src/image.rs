@@ -1,0 +1,248 @@
+//! Firmware images: bytes of a file in, bytes with addresses out.
+//!
+//! Formats are told apart by their contents; a name whose ending says otherwise is an error, since somebody
+//! then means something else than the file is.
+
+mod elf;
+pub mod fuzz;
+mod hex;
+mod segments;
+mod uf2;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use segments::Segment;
+use segments::Segments;
+
+/// Most bytes of data that an image may have: beyond any chip's flash that can be programmed here.
+pub const IMAGE_BYTES_MAX: usize = 32 << 20;
+
+/// How a file says where its bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A 32-bit little-endian ELF file for ARM: its loadable segments at their physical addresses.
+    Elf,
+    /// Intel HEX.
+    Hex,
+    /// Plain bytes without an address.
+    Bin,
+    /// UF2 blocks (USB Flashing Format).
+    Uf2,
+}
+
+impl Format {
+    /// What the ending of a file's name stands for.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        let endings = [
+            ("elf", Self::Elf),
+            ("axf", Self::Elf),
+            ("hex", Self::Hex),
+            ("ihex", Self::Hex),
+            ("bin", Self::Bin),
+            ("uf2", Self::Uf2),
+        ];
+        let found = endings
+            .iter()
+            .find(|(known, _)| ending.eq_ignore_ascii_case(known));
+        found.map(|(_, format)| *format)
+    }
+
+    /// What the contents look like. Anything can be plain bytes.
+    fn of_contents(bytes: &[u8]) -> Self {
+        if bytes.starts_with(elf::MAGIC) {
+            Self::Elf
+        } else if bytes.starts_with(&uf2::MAGIC) {
+            Self::Uf2
+        } else if hex::looks_like(bytes) {
+            Self::Hex
+        } else {
+            Self::Bin
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Elf => "ELF",
+            Self::Hex => "Intel HEX",
+            Self::Bin => "binary",
+            Self::Uf2 => "UF2",
+        })
+    }
+}
+
+/// A file that is no image.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// There is nothing in it.
+    #[error("the firmware file is empty")]
+    Empty,
+    /// It has nothing that would go to a chip.
+    #[error("the {format} file has no data to program")]
+    NoData {
+        /// What the file is.
+        format: Format,
+    },
+    /// Its name promises something else than its contents are.
+    #[error("the firmware file is named as {named}, but its contents are not")]
+    NotAsNamed {
+        /// What the ending of the name stands for.
+        named: Format,
+    },
+    /// Too much data.
+    #[error("the firmware has more than {limit} bytes of data")]
+    TooLarge {
+        /// [`IMAGE_BYTES_MAX`].
+        limit: usize,
+    },
+    /// The file ends before what it announces.
+    #[error("the {format} file is cut off: {what} lies beyond its end")]
+    CutOff {
+        /// What the file is.
+        format: Format,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// The file is for another kind of processor.
+    #[error("the ELF file is not a 32-bit little-endian one for ARM")]
+    NotForArm,
+    /// A line of an Intel HEX file makes no sense.
+    #[error("the Intel HEX file is broken in line {line}: {what}")]
+    HexLine {
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A block of a UF2 file makes no sense.
+    #[error("the UF2 file is broken in block {block}: {what}")]
+    Uf2Block {
+        /// Which block of the file, from 0.
+        block: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Two parts want the same place.
+    #[error("the firmware has more than one value for address {address:#010x}")]
+    Overlap {
+        /// The first such address.
+        address: u32,
+    },
+    /// Data goes on beyond the end of the address space.
+    #[error("the firmware's data at {address:#010x} ({bytes} bytes) goes beyond 32-bit addresses")]
+    Wraps {
+        /// Where the data begins.
+        address: u32,
+        /// How much it is.
+        bytes: usize,
+    },
+}
+
+/// A firmware image.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Image {
+    format: Format,
+    contents: Contents,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Contents {
+    Placed(Vec<Segment>),
+    /// Plain bytes that go where the order says.
+    Plain(Vec<u8>),
+}
+
+impl Image {
+    /// Reads a file. Its name, which may be empty, only serves to find a file that is not what it is named.
+    ///
+    /// # Errors
+    /// [`ImageError`].
+    pub fn parse(bytes: &[u8], name: &str) -> Result<Self, ImageError> {
+        let found = Format::of_contents(bytes);
+        let named = Format::of_name(name);
+        match named {
+            // Plain bytes can look like anything.
+            Some(Format::Bin) => Self::parse_as(bytes, Format::Bin),
+            Some(named) if named != found && !bytes.is_empty() => {
+                Err(ImageError::NotAsNamed { named })
+            }
+            _ => Self::parse_as(bytes, found),
+        }
+    }
+
+    /// Reads a file of a known format.
+    ///
+    /// # Errors
+    /// [`ImageError`].
+    pub fn parse_as(bytes: &[u8], format: Format) -> Result<Self, ImageError> {
+        if bytes.is_empty() {
+            return Err(ImageError::Empty);
+        }
+        let mut segments = Segments::default();
+        match format {
+            Format::Elf => elf::read(bytes, &mut segments)?,
+            Format::Hex => hex::read(bytes, &mut segments)?,
+            Format::Uf2 => uf2::read(bytes, &mut segments)?,
+            Format::Bin if bytes.len() > IMAGE_BYTES_MAX => {
+                let limit = IMAGE_BYTES_MAX;
+                return Err(ImageError::TooLarge { limit });
+            }
+            Format::Bin => {
+                let contents = Contents::Plain(bytes.to_vec());
+                return Ok(Self { format, contents });
+            }
+        }
+        let segments = segments.finish()?;
+        if segments.is_empty() {
+            return Err(ImageError::NoData { format });
+        }
+        let contents = Contents::Placed(segments);
+        Ok(Self { format, contents })
+    }
+
+    /// What the file was.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How many bytes of data it has.
+    #[must_use]
+    pub fn data_bytes(&self) -> usize {
+        match &self.contents {
+            Contents::Plain(bytes) => bytes.len(),
+            Contents::Placed(segments) => segments.iter().map(|segment| segment.data.len()).sum(),
+        }
+    }
+
+    /// The data with its addresses, in their order, neither overlapping nor touching. Plain bytes go to
+    /// `base`; a file that has addresses of its own keeps them.
+    ///
+    /// # Errors
+    /// [`ImageError::Wraps`] when plain bytes at `base` go beyond 32-bit addresses.
+    pub fn placed(&self, base: u32) -> Result<Vec<Segment>, ImageError> {
+        match &self.contents {
+            Contents::Placed(segments) => Ok(segments.clone()),
+            Contents::Plain(bytes) => {
+                let mut segments = Segments::default();
+                segments.add(base, bytes)?;
+                segments.finish()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image")
+            .field("format", &self.format)
+            .field("data_bytes", &self.data_bytes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,32 @@
+//! An entry for fuzzers: any bytes become a file of each format.
+
+use super::{Format, IMAGE_BYTES_MAX, Image};
+
+/// Reads `data` in every way.
+///
+/// # Panics
+/// When an image breaks what its documentation promises. Nothing else may panic.
+pub fn files(data: &[u8]) {
+    for format in [Format::Elf, Format::Hex, Format::Bin, Format::Uf2] {
+        if let Ok(image) = Image::parse_as(data, format) {
+            check(&image);
+        }
+    }
+    if let Ok(image) = Image::parse(data, "") {
+        check(&image);
+    }
+}
+
+fn check(image: &Image) {
+    assert!((1..=IMAGE_BYTES_MAX).contains(&image.data_bytes()));
+    let Ok(segments) = image.placed(0xffff_0000) else {
+        assert_eq!(image.format(), Format::Bin);
+        return;
+    };
+    assert!(
+        segments
+            .iter()
+            .all(|segment| !segment.data.is_empty() && segment.end() <= 1 << 32)
+    );
+    assert!(segments.is_sorted_by(|one, next| one.end() < u64::from(next.address)));
+}

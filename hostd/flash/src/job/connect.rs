@@ -1,0 +1,168 @@
+//! From a line to a debug session with a chip that is known to be the right one.
+
+use probe_rs::architecture::arm::dp::DpAddress;
+use probe_rs::architecture::arm::sequences::DefaultArmSequence;
+use probe_rs::architecture::arm::{ArmError, FullyQualifiedApAddress};
+use probe_rs::probe::Probe;
+use probe_rs::{MemoryInterface, Permissions, Session};
+
+use crate::chips::{self, Candidate, Catalog};
+use crate::error::FlashError;
+use crate::identity::Identity;
+use crate::link::Line;
+use crate::order::Order;
+use crate::probe::DapProbeDriver;
+
+/// A target that is ready to be programmed.
+pub(super) struct Connected {
+    pub(super) session: Session,
+    /// The chip that it is programmed as.
+    pub(super) chip: String,
+    pub(super) identity: Option<Identity>,
+}
+
+/// Finds out what the target is and starts a session with it.
+pub(super) fn connect(
+    catalog: &Catalog,
+    line: Line,
+    order: &Order,
+) -> Result<Connected, FlashError> {
+    let candidates = catalog.find(&order.chip)?;
+    let driver =
+        DapProbeDriver::open(line, order.speed_khz).map_err(|error| FlashError::Probe {
+            source: error.into(),
+        })?;
+    let probe = Probe::new(driver);
+    let (probe, identity) = look(catalog, &candidates, probe, order)?;
+    let candidate = admit(&candidates, identity.as_ref(), order)?;
+    let mut session = attach(catalog, candidate, probe, order)?;
+    let chip = candidate.chip.name.clone();
+    // Some show themselves only after what their own series needs to be reached.
+    let identity = match identity {
+        Some(identity) => Some(identity),
+        None => {
+            let identity = look_again(catalog, &candidates, &mut session);
+            admit(&candidates, identity.as_ref(), order)?;
+            identity
+        }
+    };
+    if identity
+        .as_ref()
+        .is_some_and(|identity| identity.is_protected)
+    {
+        return Err(FlashError::Locked { chip });
+    }
+    Ok(Connected {
+        session,
+        chip,
+        identity,
+    })
+}
+
+/// Reads what the target is without assuming anything of it but a debug port and memory behind the first
+/// access port. Gives the probe back, still in reset if that was asked for.
+fn look(
+    catalog: &Catalog,
+    candidates: &[Candidate<'_>],
+    mut probe: Probe,
+    order: &Order,
+) -> Result<(Probe, Option<Identity>), FlashError> {
+    // Two debug ports on one wire: neither answers before it is addressed.
+    if candidates
+        .iter()
+        .any(|chip| chip.family.name.starts_with("RP2"))
+    {
+        return Ok((probe, None));
+    }
+    let attached = if order.connect_under_reset {
+        probe.attach_to_unspecified_under_reset()
+    } else {
+        probe.attach_to_unspecified()
+    };
+    attached.map_err(|error| FlashError::Probe {
+        source: error.into(),
+    })?;
+    let interface = probe.try_into_arm_debug_interface(DefaultArmSequence::create());
+    let mut interface = interface.map_err(|(_, error)| failed(order, error))?;
+    let selected = interface.select_debug_port(DpAddress::Default);
+    selected.map_err(|error| failed(order, error))?;
+    let port = FullyQualifiedApAddress::v1_with_default_dp(0);
+    let identity = match interface.memory_interface(&port) {
+        Ok(mut memory) => Identity::read(catalog, candidates, &mut |address| {
+            memory.read_word_32(address).ok()
+        }),
+        Err(error) => {
+            tracing::debug!(%error, "the target's memory cannot be reached without knowing it");
+            None
+        }
+    };
+    Ok((interface.close(), identity))
+}
+
+fn look_again(
+    catalog: &Catalog,
+    candidates: &[Candidate<'_>],
+    session: &mut Session,
+) -> Option<Identity> {
+    let mut core = session.core(0).ok()?;
+    Identity::read(catalog, candidates, &mut |address| {
+        core.read_word_32(address).ok()
+    })
+}
+
+/// The chip to program it as, of those that were asked for.
+fn admit<'a>(
+    candidates: &[Candidate<'a>],
+    identity: Option<&Identity>,
+    order: &Order,
+) -> Result<Candidate<'a>, FlashError> {
+    let Some(identity) = identity else {
+        return chips::choose(&order.chip, candidates.to_vec(), None, false);
+    };
+    let is_right = |candidate: &Candidate<'_>| identity.admits(candidate);
+    let admitted: Vec<_> = candidates.iter().copied().filter(is_right).collect();
+    if !admitted.is_empty() {
+        let bytes = identity.flash_bytes();
+        return chips::choose(&order.chip, admitted, bytes, identity.is_known());
+    }
+    if order.force {
+        tracing::warn!(asked = order.chip, found = %identity, "programming another chip by force");
+        return chips::choose(&order.chip, candidates.to_vec(), None, false);
+    }
+    Err(FlashError::WrongTarget {
+        asked: order.chip.clone(),
+        found: identity.to_string(),
+    })
+}
+
+fn attach(
+    catalog: &Catalog,
+    candidate: Candidate<'_>,
+    probe: Probe,
+    order: &Order,
+) -> Result<Session, FlashError> {
+    let target = catalog.target(candidate)?;
+    let registry = catalog.registry();
+    let permissions = Permissions::default();
+    let session = if order.connect_under_reset {
+        probe.attach_under_reset_with_registry(target, permissions, registry)
+    } else {
+        probe.attach_with_registry(target, permissions, registry)
+    };
+    let chip = candidate.chip.name.clone();
+    session.map_err(|error| match error {
+        probe_rs::Error::MissingPermissions(_)
+        | probe_rs::Error::Arm(ArmError::MissingPermissions(_)) => FlashError::Locked { chip },
+        error => FlashError::Attach {
+            chip,
+            source: error.into(),
+        },
+    })
+}
+
+fn failed(order: &Order, error: ArmError) -> FlashError {
+    FlashError::Attach {
+        chip: order.chip.clone(),
+        source: error.into(),
+    }
+}

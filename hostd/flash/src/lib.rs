@@ -1,0 +1,37 @@
+//! Programs a microcontroller through a CMSIS-DAP debug probe, wherever that probe is.
+//!
+//! ```text
+//!   bytes of a file --> Image ---+
+//!                                v
+//!   chip, options ----------> Order ---> run ---> Report or FlashError
+//!                                        |  \
+//!                        Progress <------+   DapLink: packets to the probe and back
+//! ```
+//!
+//! [`run`] blocks its thread until the firmware is on the chip, is read back and runs, or until a [`Stop`] ends
+//! it. The flash algorithms, and most of the knowledge about chips, are those of probe-rs; what is here is the
+//! way to the probe, the guard against the wrong chip, images, and errors that a user can act on. It knows no
+//! pod, no async runtime and no HTTP.
+#![forbid(unsafe_code)]
+
+mod chips;
+mod error;
+mod identity;
+pub mod image;
+mod job;
+mod link;
+mod order;
+mod packets;
+mod probe;
+mod progress;
+mod stop;
+
+pub use chips::check_chip;
+pub use error::{Cause, FlashError};
+pub use image::Image;
+pub use job::run;
+pub use link::{DapLink, LinkError};
+pub use order::{Order, Report};
+pub use probe::{SPEED_KHZ_DEFAULT, open_probe};
+pub use progress::{Phase, Progress};
+pub use stop::Stop;
