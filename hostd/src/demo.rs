@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use pods::sim::{Board, Playback, Recording};
+use pods::sim::{Board, Playback, Recording, TargetConfig, TargetWiring};
 use pods::{SimConfig, SimPod};
 use serde_json::json;
 
@@ -74,6 +74,7 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
         seed: SEED,
         board: Board::V3,
         playback: Some(playback()?),
+        target: Some(target()),
         ..SimConfig::default()
     });
     services
@@ -84,6 +85,18 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
     Ok(Demo {
         api_key: made.api_key,
     })
+}
+
+/// A target that is still to be flashed. Its I²C is beside the recorded one, on LA5 and LA6.
+fn target() -> TargetConfig {
+    TargetConfig {
+        wiring: TargetWiring {
+            scl: 5,
+            sda: 6,
+            ..TargetWiring::default()
+        },
+        ..TargetConfig::blank()
+    }
 }
 
 /// LA1 = SCL, LA2 = SDA, looped over the part with traffic.

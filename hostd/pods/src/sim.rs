@@ -61,6 +61,8 @@ mod speedtest;
 mod spi;
 mod status;
 mod stored;
+mod swd;
+mod target;
 mod timeline;
 mod tls;
 mod trigger;
@@ -80,6 +82,7 @@ pub use firmware::{Firmware, FirmwareError};
 pub use i2c::{I2cError, I2cMaster, I2cPart};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
+pub use target::{SLOW_SWD_DELAY, TargetConfig, TargetWiring};
 pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
 
 use crate::AddressError;
@@ -128,6 +131,9 @@ pub struct SimConfig {
     pub nrst_la: Option<u8>,
     /// Channels a NOR flash is wired to: clock, output, input and select as the pod names them.
     pub spi_flash: Option<[u8; 4]>,
+    /// The simulated microcontroller on the bench, if there is one. Its board's current takes the
+    /// place of what is said of its rail.
+    pub target: Option<TargetConfig>,
     /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
     /// The firmware version it announces.
@@ -156,6 +162,7 @@ impl Default for SimConfig {
             jumpers: Vec::new(),
             nrst_la: None,
             spi_flash: None,
+            target: None,
             packet_samples: REAL_PACKET_SAMPLES,
             firmware: Firmware::CURRENT,
             faults: Vec::new(),
@@ -203,10 +210,10 @@ impl Shared {
         // Every state a panicking command can leave is a valid one: claims come before changes.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = self.now_ns();
-        // An emulated sensor answers what happens on its bus before anyone sees it, and after.
-        world.listen(now_ns);
+        // The target and an emulated sensor do what is due before anyone sees it, and after.
+        world.catch_up(now_ns);
         let done = work(&mut world, now_ns);
-        world.listen(now_ns);
+        world.catch_up(now_ns);
         done
     }
 
@@ -443,10 +450,10 @@ impl Transport for SimPod {
     }
 }
 
-/// `sim:v2|v3|digital[,seed=N][,dc][,fault=FAULT]...`.
+/// `sim:v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...`.
 pub struct Driver;
 
-const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,fault=FAULT]...";
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...";
 
 impl crate::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -476,6 +483,9 @@ fn config_from(address: &str) -> Option<SimConfig> {
         match word.split_once('=') {
             Some(("seed", seed)) => config.seed = seed.parse().ok()?,
             Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
+            Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
+            Some(("target", "demo")) => config.target = Some(TargetConfig::demo()),
+            None if word == "target" => config.target = Some(TargetConfig::demo()),
             None if word == "dc" => config.ac_dac = false,
             _ => return None,
         }

@@ -10,7 +10,9 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use pods::protocol::LA_CHANNELS;
-use pods::sim::{Board, Ending, FAULT_FORMS, Fault, Playback, parse_time};
+use pods::sim::{
+    Board, Ending, FAULT_FORMS, Fault, Playback, SLOW_SWD_DELAY, TargetConfig, parse_time,
+};
 use pods::{SimConfig, SimPod};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -78,6 +80,13 @@ pub struct PodSim {
     /// Wire a NOR flash to these logic-analyzer channels: SCK,MOSI,MISO,CS
     #[arg(long, value_name = "SCK,MOSI,MISO,CS", value_parser = four_channels)]
     spi: Option<[u8; 4]>,
+    /// Put a simulated microcontroller (STM32F030R8) on the bench: "demo" runs the application that comes
+    /// with it, "blank" has an erased flash, anything else is an ELF file
+    #[arg(long, value_name = "demo|blank|FILE.elf", num_args = 0..=1, default_missing_value = "demo")]
+    target: Option<String>,
+    /// The target's debug port answers only 2.1 s after power-on, as boards do whose own probe is first
+    #[arg(long, requires = "target")]
+    slow_swd: bool,
     /// Let something go wrong (repeatable): unplug@5s:2s; the forms are below
     #[arg(long, value_name = "FAULT")]
     fault: Vec<Fault>,
@@ -137,6 +146,7 @@ impl PodSim {
             jumpers: self.jumper.clone(),
             nrst_la: self.nrst_la,
             spi_flash: self.spi,
+            target: self.target()?,
             faults: self.fault.clone(),
             ..SimConfig::default()
         };
@@ -205,6 +215,22 @@ impl PodSim {
         } else {
             playback
         }))
+    }
+
+    fn target(&self) -> anyhow::Result<Option<TargetConfig>> {
+        let mut target = match self.target.as_deref() {
+            None => return Ok(None),
+            Some("demo") => TargetConfig::demo(),
+            Some("blank") => TargetConfig::blank(),
+            Some(path) => {
+                let elf = std::fs::read(path).with_context(|| format!("read {path}"))?;
+                TargetConfig::flashed(&elf).with_context(|| format!("put {path} on the target"))?
+            }
+        };
+        if self.slow_swd {
+            target.swd_delay = SLOW_SWD_DELAY;
+        }
+        Ok(Some(target))
     }
 
     fn open_console(&self) -> anyhow::Result<Option<Terminal>> {

@@ -130,6 +130,12 @@ impl Probe {
         self.packet_bytes
     }
 
+    /// Whether the probe holds the reset pin low.
+    #[must_use]
+    pub fn holds_reset(&self) -> bool {
+        self.pins & NRESET == 0
+    }
+
     /// Lets go of what the probe holds, as at the end of a session: the reset pin.
     pub fn release(&mut self, target: &mut Target, board: &mut dyn Board) {
         if self.pins & NRESET == 0 {

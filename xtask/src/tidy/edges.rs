@@ -50,6 +50,11 @@ const RESERVED: &[Reserved] = &[
         testers: &[],
     },
     Reserved {
+        dependency: "target-sim",
+        owners: &["pods"],
+        testers: &[],
+    },
+    Reserved {
         dependency: "redb",
         owners: &["hostd"],
         testers: &["tests"],

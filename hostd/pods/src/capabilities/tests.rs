@@ -30,7 +30,7 @@ async fn the_simulated_boards_say_what_they_have() {
         (analog.la_channels, analog.la_max_samples),
         (Some(14), Some(4_194_304))
     );
-    assert_eq!((analog.uart, analog.cmsis_dap), (Some(true), Some(false)));
+    assert_eq!((analog.uart, analog.cmsis_dap), (Some(true), Some(true)));
     let dc_only = simulated(SimConfig {
         ac_dac: false,
         ..SimConfig::default()

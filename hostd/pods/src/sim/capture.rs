@@ -78,7 +78,7 @@ pub(crate) async fn run<S: Stream>(
     };
     let end_ns = t0_ns + plan.duration_ns();
     tokio::select! {
-        () = tokio::time::sleep_until(shared.instant(end_ns)) => {}
+        () = shared.pass_until(end_ns) => {}
         () = client.closed() => return Err(Gone),
     }
     staged.armed = false;

@@ -11,6 +11,7 @@ use super::pattern::Pattern;
 use super::refuse::Refuse;
 use super::sensor::{BusCapture, Regs};
 use super::speedtest::Speedtest;
+use super::swd::Dap;
 use super::uart::Uart;
 use super::upload::{self, LoadBin};
 use super::world::World;
@@ -38,6 +39,8 @@ pub(crate) enum Next {
     ReadAdc(&'static str),
     /// A raw UART session.
     Uart(Uart),
+    /// A debug-probe session.
+    Dap(Dap),
     /// Raw bytes to come.
     LoadBin(LoadBin),
     /// A one-shot power profile that ends at this instant.
@@ -123,8 +126,7 @@ pub(crate) fn dispatch(
         "can_term" => world.can.term(args)?,
         "can_respond" => world.can.respond(args)?,
         "can_disable" => world.can.disable(),
-        // Clients read this as a feature the pod lacks, which is what the probe is.
-        "dap_start" => return Err(Refuse::UnknownCommand),
+        "dap_start" => return Dap::start(world, args, now_ns).map(Next::Dap),
         "measure" => return Measure::from_args(args).map(Next::Measure),
         _ => return on_channels(world, verb, args, peer, now_ns),
     };

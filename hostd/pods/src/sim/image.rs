@@ -9,7 +9,7 @@ use super::status::GATEWARE;
 use super::world::World;
 
 /// Functions that an image switch ends; GPIO, UART and GPS go on.
-const RELEASED: [Owner; 8] = [
+const RELEASED: [Owner; 10] = [
     Owner::Step,
     Owner::StepDir,
     Owner::I2cSda,
@@ -18,6 +18,8 @@ const RELEASED: [Owner; 8] = [
     Owner::SpiMosi,
     Owner::SpiMiso,
     Owner::SpiCs,
+    Owner::SwdClk,
+    Owner::SwdDio,
 ];
 
 /// A gateware image.

@@ -107,6 +107,20 @@ impl Levels {
 
     /// The level of every channel, bit n−1 for LA n.
     pub(crate) fn word(&self) -> u16 {
+        let (drive, passive) = self.resolved();
+        drive.word(passive)
+    }
+
+    /// What a channel is driven or pulled to, if it is.
+    pub(crate) fn driven(&self, la: u8) -> Option<bool> {
+        let (drive, passive) = self.resolved();
+        let is_high = drive.word(passive) & bit(la) != 0;
+        let is_low = (drive.driven | self.pulls) & bit(la) != 0 || self.is_played(bit(la));
+        (is_high || is_low).then_some(is_high)
+    }
+
+    /// What is driven, and the levels of the rest.
+    fn resolved(&self) -> (Drive, u16) {
         let waves = self.waves.iter().map(|wave| wave.drive());
         let waves = waves.fold(Drive::default(), |below, (driven, high)| {
             Drive { driven, high }.over(below)
@@ -127,7 +141,7 @@ impl Levels {
                 passive |= wire;
             }
         }
-        drive.word(passive)
+        (drive, passive)
     }
 
     fn is_played(&self, channels: u16) -> bool {

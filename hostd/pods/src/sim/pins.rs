@@ -76,6 +76,11 @@ impl Pins {
         self.owners[index(la)]
     }
 
+    /// Whether any channel has this function.
+    pub(crate) fn has(&self, function: Owner) -> bool {
+        self.owners.contains(&function)
+    }
+
     pub(crate) fn drives(&self) -> impl Iterator<Item = (u8, &Timeline<Option<bool>>)> {
         (1..=LA_CHANNELS).zip(&self.drives)
     }

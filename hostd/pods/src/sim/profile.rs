@@ -135,7 +135,7 @@ pub(crate) async fn wait_and_send<S: Stream>(
     end_ns: u64,
 ) -> Result<(), Gone> {
     tokio::select! {
-        () = tokio::time::sleep_until(shared.instant(end_ns)) => {}
+        () = shared.pass_until(end_ns) => {}
         () = client.closed() => {
             shared.with(|world, _| world.profile = None);
             return Err(Gone);

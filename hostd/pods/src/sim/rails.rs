@@ -52,6 +52,8 @@ pub(crate) struct Rails {
     on: [Timeline<bool>; 2],
     /// Whether the target has power: the switch is on and there is an input.
     live: [Timeline<bool>; 2],
+    /// What the chip on a rail draws beyond its board, in µA.
+    chips: [Timeline<f64>; 2],
     /// Rail index, and from when to when its input is too low.
     dips: Vec<(usize, u64, u64)>,
     seed: u64,
@@ -64,6 +66,7 @@ impl Rails {
             config,
             on: [Timeline::new(false), Timeline::new(false)],
             live: [Timeline::new(false), Timeline::new(false)],
+            chips: [Timeline::new(0.0), Timeline::new(0.0)],
             dips: Vec::new(),
             seed,
             has_pod_monitor,
@@ -73,6 +76,15 @@ impl Rails {
     /// Whether the target has power from rail 1 or 2, over time.
     pub(crate) fn switch(&self, efuse: u8) -> &Timeline<bool> {
         &self.live[usize::from(efuse == 2)]
+    }
+
+    /// From an instant on, the chip on rail 1 or 2 draws this much, in µA.
+    pub(crate) fn draw(&mut self, efuse: u8, from_ns: u64, chip_ua: f64) {
+        let chip = &mut self.chips[usize::from(efuse == 2)];
+        // Differences that no monitor shows would only fill the timeline.
+        if (chip.at(from_ns) - chip_ua).abs() > NOISE_UA {
+            chip.set(from_ns, chip_ua);
+        }
     }
 
     /// Off, with whatever was planned.
@@ -89,6 +101,7 @@ impl Rails {
     pub(crate) fn prune(&mut self, before_ns: u64) {
         let rails = self.on.iter_mut().chain(&mut self.live);
         rails.for_each(|rail| rail.prune(before_ns));
+        self.chips.iter_mut().for_each(|chip| chip.prune(before_ns));
         self.dips.retain(|(_, _, to)| *to > before_ns);
     }
 
@@ -191,7 +204,9 @@ impl Rails {
         let salt = self.seed.wrapping_add(index as u64 + 1);
         let config = &self.config[index];
         let volts = f64::from(config.bus_mv) + gaussian(salt, now_ns) * NOISE_MV;
-        let amps = f64::from(config.load_ua) + gaussian(!salt, now_ns) * NOISE_UA;
+        let amps = f64::from(config.load_ua)
+            + self.chips[index].at(now_ns)
+            + gaussian(!salt, now_ns) * NOISE_UA;
         (rounded(volts * share), rounded(amps * share))
     }
 }

@@ -69,6 +69,7 @@ impl World {
         before.gps.reboot(now_ns);
         self.gps = before.gps;
         self.outside = before.outside;
+        self.target = before.target;
         self.spi = before.spi;
         self.switches = before.switches;
         self.stored = before.stored;

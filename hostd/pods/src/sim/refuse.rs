@@ -98,6 +98,10 @@ pub(crate) enum Refuse {
     SpiIdle,
     #[error("an SPI session is open: stop it first ({{\"cmd\":\"spi_stop\"}})")]
     SpiOpen,
+    #[error("an SWD session is open: end the SWD session first")]
+    SwdOpen,
+    #[error("swclk and swdio must differ")]
+    SameSwdPins,
     #[error("sck, mosi, miso and cs must differ")]
     SameSpiPins,
     #[error("verify failed at address {at:#x}")]

@@ -42,6 +42,11 @@ impl Reset {
         &self.asserted
     }
 
+    /// Holds the line low from an instant on, or lets go of it.
+    pub(crate) fn hold(&mut self, at_ns: u64, held: bool) {
+        self.asserted.set(at_ns, held);
+    }
+
     /// Lets go of the line.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         self.asserted.set(now_ns, false);

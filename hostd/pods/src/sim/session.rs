@@ -157,6 +157,7 @@ async fn answer<S: Stream>(
         Ok(Next::Profile { end_ns }) => profile::wait_and_send(shared, client, end_ns).await,
         Ok(Next::ReadProfile) => profile::send(shared, client).await,
         Ok(Next::Speedtest(test)) => test.run(client).await,
+        Ok(Next::Dap(session)) => session.run(shared, client).await,
         Ok(Next::Uart(session)) => session.run(shared, client).await,
         Ok(Next::LoadBin(load)) => {
             *reserved = None;

@@ -95,6 +95,10 @@ impl Spi {
         }
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.session.is_some()
+    }
+
     fn session(&mut self) -> Result<&mut Session, Refuse> {
         self.session.as_mut().ok_or(Refuse::SpiIdle)
     }
@@ -202,6 +206,9 @@ pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
     }
     if world.spi.session.is_some() {
         return Err(Refuse::SpiOpen);
+    }
+    if world.pins.has(Owner::SwdClk) {
+        return Err(Refuse::SwdOpen);
     }
     let claims: Vec<(u8, Owner)> = pins.into_iter().zip(FUNCTIONS).collect();
     world.pins.claim_all(&claims, now_ns)?;

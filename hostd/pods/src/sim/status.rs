@@ -13,7 +13,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 17] = [
+const CAPS: [&str; 18] = [
     "signal",
     "la",
     "gpio",
@@ -24,6 +24,7 @@ const CAPS: [&str; 17] = [
     "capture_b64",
     "command",
     "uart",
+    "swd",
     "can",
     "power_profile",
     "spi_master",

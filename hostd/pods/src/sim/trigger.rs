@@ -54,7 +54,10 @@ pub(crate) async fn wait(
         // Listening starts before the search, so that no change falls between the two.
         let mut changed = std::pin::pin!(shared.changed().notified());
         changed.as_mut().enable();
-        let to_ns = (shared.now_ns().max(from_ns) + SEARCH_NS).min(deadline_ns);
+        // What a target does is known only when it is done.
+        let target_wake_ns = shared.with(|world, now_ns| world.target_wake_ns(now_ns));
+        let ahead_ns = target_wake_ns.map_or(SEARCH_NS, |_| 0);
+        let to_ns = (shared.now_ns().max(from_ns) + ahead_ns).min(deadline_ns);
         let found = shared.with(|world, _| search(world, trigger, from_ns, to_ns, first));
         let now_ns = shared.now_ns();
         match found {
@@ -68,7 +71,8 @@ pub(crate) async fn wait(
             }
             _ => {}
         }
-        let wake = shared.instant(found.unwrap_or(to_ns));
+        let wake_ns = target_wake_ns.map_or(to_ns, |at_ns| at_ns.min(deadline_ns));
+        let wake = shared.instant(found.unwrap_or(wake_ns));
         let elapsed = tokio::select! {
             biased;
             () = changed => false,

@@ -116,7 +116,11 @@ impl Uart {
             }
             let room_ns = u64::saturating_sub(sent_to_ns, AHEAD_NS);
             let full = room_ns > shared.now_ns();
-            let wake = [received.wake_ns, full.then_some(room_ns)];
+            let wake = [
+                received.wake_ns,
+                received.target_wake_ns,
+                full.then_some(room_ns),
+            ];
             let wake = wake.into_iter().flatten().min();
             tokio::select! {
                 biased;
@@ -147,6 +151,7 @@ impl Uart {
         let mut received = Received {
             bytes: Vec::new(),
             wake_ns: None,
+            target_wake_ns: world.target_wake_ns(now_ns),
         };
         // A change may still come at the present instant.
         let mut done_ns = now_ns.saturating_sub(1);
@@ -187,6 +192,8 @@ impl Uart {
 struct Received {
     bytes: Vec<u8>,
     wake_ns: Option<u64>,
+    /// When to look again at what the target does.
+    target_wake_ns: Option<u64>,
 }
 
 /// A running session; its channels are free when it is dropped, however it ends.

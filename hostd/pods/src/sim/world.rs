@@ -15,7 +15,7 @@ use super::lines::Levels;
 use super::outside::Outside;
 use super::pins::Pins;
 use super::profile::Profile;
-use super::rails::Rails;
+use super::rails::{RailConfig, Rails};
 use super::reboot::Boot;
 use super::refuse::Refuse;
 use super::reset::Reset;
@@ -23,11 +23,21 @@ use super::sensor::Sensor;
 use super::settings::Settings;
 use super::spi::Spi;
 use super::stored::Stored;
+use super::target::Mounted;
 use super::timeline::Timeline;
 use super::update::Update;
 use super::upload::Upload;
 use super::wave::Wave;
 use super::{SimConfig, control, noise};
+
+/// The rails, with what the target's board draws.
+fn fed(config: &SimConfig) -> [RailConfig; 2] {
+    let mut rails = config.rails.clone();
+    if let Some(target) = &config.target {
+        rails[usize::from(target.wiring.rail == 2)].load_ua = target.board_ua;
+    }
+    rails
+}
 
 /// State behind the lock. Nothing here waits.
 pub(crate) struct World {
@@ -56,6 +66,8 @@ pub(crate) struct World {
     pub(crate) gps: Gps,
     /// What stands outside and drives channels.
     pub(crate) outside: Outside,
+    /// The microcontroller on the bench; absent while it runs.
+    pub(crate) target: Option<Box<Mounted>>,
     pub(crate) access: Access,
     pub(crate) settings: Settings,
     pub(crate) update: Update,
@@ -69,11 +81,7 @@ impl World {
         let has_pod_monitor = config.board == Board::V3 || config.board == Board::Digital;
         Self {
             pins: Pins::new(config.la_voltage_mv.unwrap_or(0)),
-            rails: Rails::new(
-                config.rails.clone(),
-                noise::mix(config.seed),
-                has_pod_monitor,
-            ),
+            rails: Rails::new(fed(&config), noise::mix(config.seed), has_pod_monitor),
             dac: Dac::new(),
             reset: Reset::new(),
             switches: Timeline::new(Switches::PARKED),
@@ -93,6 +101,10 @@ impl World {
             sensor: Sensor::default(),
             gps: Gps::new(config.seed),
             outside: Outside::new(),
+            target: config
+                .target
+                .as_ref()
+                .map(|target| Box::new(Mounted::new(target))),
             boot: Boot::first(),
             hardware: Hardware::new(config.board, config.seed),
             stored: Stored::default(),

@@ -34,6 +34,8 @@ pub(crate) enum Owner {
     SpiMiso,
     SpiCs,
     GpsTx,
+    SwdClk,
+    SwdDio,
 }
 
 impl Owner {
@@ -52,6 +54,8 @@ impl Owner {
             Self::SpiMiso => "spi_miso",
             Self::SpiCs => "spi_cs",
             Self::GpsTx => "gps_tx",
+            Self::SwdClk => "swd_clk",
+            Self::SwdDio => "swd_dio",
         }
     }
 
@@ -66,6 +70,7 @@ impl Owner {
                 | Self::UartTx
                 | Self::I2cSda
                 | Self::I2cScl
+                | Self::SwdDio
         )
     }
 
@@ -81,6 +86,7 @@ impl Owner {
             Self::SpiSck | Self::SpiMosi | Self::SpiMiso | Self::SpiCs => {
                 r#"stop the SPI session first ({"cmd":"spi_stop"})"#.to_owned()
             }
+            Self::SwdClk | Self::SwdDio => "end the SWD session first".to_owned(),
             Self::GpsTx => r#"stop the GPS receiver first ({"cmd":"gps_stop"})"#.to_owned(),
             Self::Free | Self::Step | Self::StepDir => "wait for the step train to end".to_owned(),
         }
@@ -99,7 +105,7 @@ impl Owner {
             } if !level => Some(false),
             // A transmitter idles high, as does a deselected chip.
             Self::UartTx | Self::GpsTx | Self::SpiCs => Some(true),
-            Self::SpiSck | Self::SpiMosi => Some(false),
+            Self::SpiSck | Self::SpiMosi | Self::SwdClk => Some(false),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{answered, ask, assert_none, examples, full_bench, parsed, refusal};
+use super::{all, ask, assert_none, examples, full_bench, parsed, refusal};
 use crate::protocol::commands::{Command, Example, Field, Kind, Need, Outside};
 
 /// Fields whose range other fields or the pod's state narrow.
@@ -105,7 +105,7 @@ fn value_of_wrong_type(kind: Kind) -> Option<Value> {
 #[tokio::test(start_paused = true)]
 async fn what_lies_within_a_range_is_not_refused_for_it() {
     let mut problems = Vec::new();
-    for command in answered() {
+    for command in all() {
         for field in command.fields {
             for value in values_at_the_ends(field.kind) {
                 let refused = tried(command, field, &value).await;
@@ -127,7 +127,7 @@ async fn what_lies_within_a_range_is_not_refused_for_it() {
 #[tokio::test(start_paused = true)]
 async fn what_lies_outside_is_refused_or_clamped() {
     let mut problems = Vec::new();
-    for command in answered().filter(|command| !command.examples.is_empty()) {
+    for command in all().filter(|command| !command.examples.is_empty()) {
         for field in command.fields {
             let wrong = value_of_wrong_type(field.kind);
             for value in values_outside(field).into_iter().chain(wrong) {
@@ -172,7 +172,7 @@ fn needs(field: &Field, request: &Map<String, Value>) -> bool {
 #[tokio::test(start_paused = true)]
 async fn a_required_field_that_is_left_out_is_refused() {
     let mut problems = Vec::new();
-    for command in answered() {
+    for command in all() {
         for example in examples(command) {
             let request = parsed(example.request);
             for field in command.fields.iter().filter(|field| needs(field, &request)) {
@@ -197,7 +197,7 @@ async fn a_required_field_that_is_left_out_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn refusals_are_as_listed() {
     let mut problems = Vec::new();
-    for command in answered() {
+    for command in all() {
         for denied in command.denials {
             let Some((last, before)) = denied.provoke.split_last() else {
                 continue;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, answered, ask, assert_none, bench, examples, full_config, parsed, refusal};
+use super::{Client, all, ask, assert_none, bench, examples, full_config, parsed, refusal};
 use crate::protocol::commands::{Command, Example, Gate};
 use crate::sim::{Board, SimConfig, SimPod};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ async fn each_is_stopped(
     text: &str,
 ) {
     let mut problems = Vec::new();
-    for command in answered() {
+    for command in all() {
         for example in examples(command) {
             let (pod, _keep) = pods().await;
             let request = parsed(example.request);
@@ -101,7 +101,7 @@ async fn what_needs_the_loop_image_is_refused_on_the_other() {
 #[tokio::test(start_paused = true)]
 async fn what_needs_the_capture_hardware_is_refused_while_it_is_used() {
     let mut problems = Vec::new();
-    for command in answered() {
+    for command in all() {
         // What comes before an example may itself need the hardware.
         for example in examples(command).filter(|example| example.before.is_empty()) {
             let pod = bench(full_config());
@@ -127,9 +127,9 @@ async fn what_needs_the_capture_hardware_is_refused_while_it_is_used() {
 async fn what_dac_limits_forbid_is_refused_while_they_are_set() {
     let limits = json!({"cmd": "dac_limits", "path": "5v", "inverted": false, "min_mv": 0,
         "max_mv": 2000});
-    let settable = answered().any(|command| command.verb == "dac_limits");
+    let settable = all().any(|command| command.verb == "dac_limits");
     let gated = |command: &&Command| settable && command.has_gate(Gate::NoDacLimits);
-    for command in answered().filter(gated) {
+    for command in all().filter(gated) {
         for example in examples(command) {
             let pod = bench(full_config());
             Client::new(&pod).await.ok(limits.clone()).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{answered, ask, assert_none, examples, full_bench, parsed, refusal};
+use super::{all, ask, assert_none, examples, full_bench, parsed, refusal};
 use crate::protocol::commands::{Answer, Command, Data, Out, Shape};
 
 /// Fields no example shows, since it takes more than requests to see them.
@@ -133,7 +133,7 @@ fn names(outs: &'static [Out], path: &str, all: &mut BTreeSet<String>) {
 #[tokio::test(start_paused = true)]
 async fn examples_are_taken_and_answered_as_listed() {
     let mut problems = Vec::<String>::new();
-    for command in answered() {
+    for command in all() {
         let mut check = Check {
             verb: command.verb,
             seen: BTreeSet::new(),

@@ -1,0 +1,105 @@
+//! What a simulated target is and where its pins go.
+
+use std::sync::Arc;
+
+use target_sim::firmware::{DEMO_ELF, FirmwareError, load_elf};
+use target_sim::stm32f0::{Pin, Port, STM32F030R8, Stm32f0};
+use tokio::time::Duration;
+
+use crate::sim::pins::bit;
+
+/// Current of what is on the board besides the chip.
+const BOARD_UA: u32 = 30_000;
+
+/// The channels that a target's pins are wired to. Its reset pin is wired to the pod's reset line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetWiring {
+    /// Debug clock (PA14).
+    pub swclk: u8,
+    /// Debug data (PA13).
+    pub swdio: u8,
+    /// What the target's UART sends (PA9).
+    pub tx: u8,
+    /// What the target's UART receives (PA10).
+    pub rx: u8,
+    /// I2C clock (PB8).
+    pub scl: u8,
+    /// I2C data (PB9).
+    pub sda: u8,
+    /// The rail that feeds it, 1 or 2.
+    pub rail: u8,
+}
+
+impl Default for TargetWiring {
+    fn default() -> Self {
+        Self {
+            swclk: 11,
+            swdio: 12,
+            tx: 3,
+            rx: 4,
+            scl: 1,
+            sda: 2,
+            rail: 1,
+        }
+    }
+}
+
+impl TargetWiring {
+    /// The pins whose levels matter to both sides, with their channels.
+    pub(super) fn pins(&self) -> [(Pin, u8); 4] {
+        [
+            (Pin::new(Port::A, 9), self.tx),
+            (Pin::new(Port::A, 10), self.rx),
+            (Pin::new(Port::B, 8), self.scl),
+            (Pin::new(Port::B, 9), self.sda),
+        ]
+    }
+
+    pub(super) fn channels(&self) -> u16 {
+        let channels = self.pins().into_iter();
+        channels.fold(0, |all, (_, la)| all | bit(la))
+    }
+}
+
+/// A simulated target: an STM32F030R8 on a small board.
+#[derive(Debug, Clone)]
+pub struct TargetConfig {
+    /// Where its pins go.
+    pub wiring: TargetWiring,
+    /// What the board draws besides the chip, in µA.
+    pub board_ua: u32,
+    /// From power-on until a debug probe gets an answer.
+    pub swd_delay: Duration,
+    /// What is in its flash from the start, from its first byte on; the rest is erased.
+    pub flash: Option<Arc<[u8]>>,
+}
+
+impl TargetConfig {
+    /// A new board: its flash is erased.
+    pub fn blank() -> Self {
+        Self {
+            wiring: TargetWiring::default(),
+            board_ua: BOARD_UA,
+            swd_delay: Duration::ZERO,
+            flash: None,
+        }
+    }
+
+    /// A board with the demo application: a console at 115200 baud and a BMP280 on I2C.
+    pub fn demo() -> Self {
+        Self::flashed(DEMO_ELF).expect("the demo fits the part it was built for")
+    }
+
+    /// A board with this program, an ELF file.
+    ///
+    /// # Errors
+    /// When the file makes no sense or does not fit the part.
+    pub fn flashed(elf: &[u8]) -> Result<Self, FirmwareError> {
+        let mut chip = Stm32f0::new(STM32F030R8);
+        load_elf(&mut chip, elf)?;
+        Ok(Self {
+            flash: Some(chip.flash().into()),
+            ..Self::blank()
+        })
+    }
+}
