@@ -52,7 +52,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "target-sim",
         owners: &["pods"],
-        testers: &[],
+        testers: &["flash"],
     },
     Reserved {
         dependency: "redb",
