@@ -2,6 +2,9 @@
 
 mod openocd;
 
+#[cfg(test)]
+mod tests;
+
 use probe_rs::config::{Chip, ChipFamily, MemoryRegion, Registry};
 use probe_rs::{CoreType, Target};
 

@@ -4,6 +4,9 @@
 mod nordic;
 mod st;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use probe_rs::CoreType;

@@ -1,5 +1,8 @@
 //! CMSIS-DAP version 1 commands as bytes, and what their answers say (CMSIS-DAP documentation, "Commands").
 
+#[cfg(test)]
+mod tests;
+
 /// What is assumed before a probe was asked: the smallest packet there is.
 pub(crate) const PACKET_BYTES_MIN: usize = 64;
 /// Largest packet and most in flight that are made use of, whatever a probe claims.

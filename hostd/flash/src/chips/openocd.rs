@@ -1,7 +1,7 @@
 //! Target configurations as OpenOCD names them, since that is how benches were told what they have.
 
 /// Configurations and the families of chips that they stand for.
-const CONFIGURATIONS: &[(&str, &[&str])] = &[
+pub(super) const CONFIGURATIONS: &[(&str, &[&str])] = &[
     ("at91samdXX", &["SAMD10", "SAMD11", "SAMD21", "SAMDA1"]),
     ("atsame5x", &["SAMD51", "SAME51", "SAME53", "SAME54"]),
     ("gd32e23x", &["GD32E23x Series"]),

@@ -136,6 +136,11 @@ pub(super) fn series_of(family: &str) -> Option<&'static Series> {
     SERIES.iter().find(|series| series.family == family)
 }
 
+#[cfg(test)]
+pub(super) fn series_names() -> impl Iterator<Item = &'static str> {
+    SERIES.iter().map(|series| series.family)
+}
+
 impl Series {
     /// Whether the flash is kept from debuggers.
     pub(super) fn is_protected(&self, read: &mut ReadWord<'_>) -> bool {
@@ -174,6 +179,16 @@ impl Found {
         ID_PLACES
             .iter()
             .find_map(|place| Self::read_at(*place, read))
+    }
+
+    /// Every chip that is known, to check the table with.
+    #[cfg(test)]
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        DEVICES.iter().map(|(device, names)| Self {
+            device: *device,
+            names,
+            flash_kib: None,
+        })
     }
 
     fn read_at(place: u64, read: &mut ReadWord<'_>) -> Option<Self> {

@@ -1,6 +1,7 @@
 //! A simulated chip and probe that a job and its test share, with faults to switch on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use flash::{DapLink, Image, LinkError, Stop};
 use target_sim::dap::Probe;
@@ -47,6 +48,8 @@ pub(crate) enum Fault {
     LinkCancels,
     Cancel(Stop),
     PowerFails,
+    /// The answer takes until then.
+    SlowUntil(Instant),
     /// Every answer from here on is this.
     Answers(Vec<u8>),
     /// The cell is changed whenever a packet comes.
@@ -161,6 +164,7 @@ impl World {
                     stop.cancel();
                 }
                 Fault::PowerFails => self.target.set_power(false, &mut self.console),
+                Fault::SlowUntil(instant) => while Instant::now() < *instant {},
                 Fault::Answers(answer) => return Ok(answer.clone()),
                 Fault::Cell(place, value) => self.target.chip().flash_mut()[*place] = *value,
             },

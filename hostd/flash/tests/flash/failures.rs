@@ -1,7 +1,7 @@
 //! What goes wrong, and what users are told.
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use flash::{FlashError, Image, Order, Phase, Report, Stop, check_chip, run};
 use target_sim::stm32f0::{STM32F030R8, STM32F030RC};
@@ -240,6 +240,16 @@ fn a_deadline_ends_the_job() {
         "{error}"
     );
     assert_eq!(bench.traffic().packets, 0);
+}
+
+#[test]
+fn a_deadline_that_comes_mid_way_ends_the_job() {
+    let (packets, order) = job_of_32_kib();
+    let deadline = Instant::now() + Duration::from_millis(500);
+    let bench = Bench::failing(STM32F030R8, packets / 2, Fault::SlowUntil(deadline));
+    let error = run(bench.link(), &order, &Stop::at(deadline), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, FlashError::Deadline { .. }), "{error}");
+    assert!(bench.traffic().packets <= packets / 2 + 1);
 }
 
 #[test]

@@ -135,6 +135,8 @@ pub(super) const DEVICES: &[(u32, &[&str])] = &[
         &["STM32F070?B", "STM32F071", "STM32F072", "STM32F078"],
     ),
     (0x449, &["STM32F745", "STM32F746", "STM32F750", "STM32F756"]),
+    (0x44c, &["STM32C051"]),
+    (0x44d, &["STM32C091", "STM32C092"]),
     (
         0x450,
         &[
@@ -206,6 +208,16 @@ pub(super) const DEVICES: &[(u32, &[&str])] = &[
             "STM32H735",
         ],
     ),
-    (0x494, &["STM32WB10", "STM32WB15"]),
-    (0x495, &["STM32WB30", "STM32WB35", "STM32WB50", "STM32WB55"]),
+    (0x493, &["STM32C071"]),
+    (0x494, &["STM32WB10", "STM32WB15", "STM32WB1M"]),
+    (
+        0x495,
+        &[
+            "STM32WB30",
+            "STM32WB35",
+            "STM32WB50",
+            "STM32WB55",
+            "STM32WB5M",
+        ],
+    ),
 ];
