@@ -22,9 +22,8 @@ use crate::stop::Stop;
 /// Clock on the debug wire unless another is asked for.
 pub const SPEED_KHZ_DEFAULT: u32 = 2000;
 
-/// Kinds of `DAP_HostStatus`.
+/// What `DAP_HostStatus` tells of.
 const STATUS_CONNECTED: u8 = 0;
-const STATUS_RUNNING: u8 = 1;
 
 /// After so many transfers in a row without an answer nobody is there. probe-rs resets the line and tries
 /// again every 5 ms, for seconds.
@@ -294,8 +293,8 @@ impl RawDapAccess for DapProbeDriver {
         self
     }
 
-    fn core_status_notification(&mut self, state: CoreStatus) -> Result<(), DebugProbeError> {
-        let packet = packets::host_status(STATUS_RUNNING, state.is_running());
-        Ok(self.command(&packet)?)
+    /// It would only switch a lamp on the probe, at the price of every eleventh packet of a job.
+    fn core_status_notification(&mut self, _: CoreStatus) -> Result<(), DebugProbeError> {
+        Ok(())
     }
 }
