@@ -132,13 +132,13 @@ pub enum FlashError {
         source: Cause,
     },
     /// Somebody cancelled the job.
-    #[error("cancelled while {phase}; what is on the chip is incomplete")]
+    #[error("cancelled while {phase}; {}", left(*.phase))]
     Cancelled {
         /// What was being done.
         phase: Phase,
     },
     /// The job took too long.
-    #[error("ran out of time while {phase}; what is on the chip is incomplete")]
+    #[error("ran out of time while {phase}; {}", left(*.phase))]
     Deadline {
         /// What was being done.
         phase: Phase,
@@ -193,6 +193,16 @@ fn proposal(names: &[String]) -> String {
     match names {
         [] => String::new(),
         names => format!("; the nearest are {}", names.join(", ")),
+    }
+}
+
+/// What a job that ended in a phase has left on the chip.
+fn left(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Connecting => "the chip is untouched",
+        Phase::Erasing | Phase::Programming => "the firmware on the chip is incomplete",
+        Phase::Verifying => "the firmware on the chip is not verified",
+        Phase::Resetting => "the firmware is on the chip but may not run",
     }
 }
 
