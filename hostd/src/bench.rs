@@ -278,6 +278,12 @@ impl Bench {
         entry.pod.clone()
     }
 
+    /// The pod behind a device of whatever organisation.
+    #[must_use]
+    pub fn pod_of(&self, id: &str) -> Option<Pod> {
+        self.read().get(id)?.pod.clone()
+    }
+
     /// Give a device another name.
     ///
     /// # Errors

@@ -230,6 +230,13 @@ impl Captures {
         Ok(record)
     }
 
+    /// Ask all captures of a device that have not finished to stop.
+    pub fn cancel_device(&self, device: &str) {
+        for running in self.running().values().filter(|r| r.device == device) {
+            running.cancel.send_replace(true);
+        }
+    }
+
     /// Forget a capture and its samples.
     ///
     /// # Errors

@@ -2,13 +2,17 @@
 //! so that tests can hold time still and move it.
 
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 
 /// Largest instant that has an RFC 3339 text: the end of the year 9999, in milliseconds.
 const TEXT_MS_MAX: u64 = 253_402_207_200_000 - 1;
+
+/// What the steady time of the system's clock counts from.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Wall-clock time, of the system or of a test. Cloning shares it.
 #[derive(Debug, Clone)]
@@ -17,12 +21,18 @@ pub struct Clock(Source);
 #[derive(Debug, Clone)]
 enum Source {
     System,
-    Manual(Arc<AtomicU64>),
+    Manual(Arc<ManualTime>),
+}
+
+#[derive(Debug)]
+struct ManualTime {
+    wall_ms: AtomicU64,
+    steady_ms: AtomicU64,
 }
 
 /// The hand that moves a manual [`Clock`].
 #[derive(Debug, Clone)]
-pub struct Hand(Arc<AtomicU64>);
+pub struct Hand(Arc<ManualTime>);
 
 impl Clock {
     /// The system's clock.
@@ -34,7 +44,10 @@ impl Clock {
     /// A clock that stands at `start_ms` until its hand is moved.
     #[must_use]
     pub fn manual(start_ms: u64) -> (Self, Hand) {
-        let now = Arc::new(AtomicU64::new(start_ms));
+        let now = Arc::new(ManualTime {
+            wall_ms: AtomicU64::new(start_ms),
+            steady_ms: AtomicU64::new(0),
+        });
         (Self(Source::Manual(now.clone())), Hand(now))
     }
 
@@ -45,7 +58,17 @@ impl Clock {
             Source::System => SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)),
-            Source::Manual(now) => now.load(Ordering::SeqCst),
+            Source::Manual(now) => now.wall_ms.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Milliseconds since some instant of this process. Never steps when the wall clock is set, so
+    /// what lasts for a while is measured with it.
+    #[must_use]
+    pub fn steady_ms(&self) -> u64 {
+        match &self.0 {
+            Source::System => u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX),
+            Source::Manual(now) => now.steady_ms.load(Ordering::SeqCst),
         }
     }
 
@@ -63,14 +86,15 @@ impl Clock {
 }
 
 impl Hand {
-    /// Move the clock forward.
+    /// Let time pass.
     pub fn advance_ms(&self, by_ms: u64) {
-        self.0.fetch_add(by_ms, Ordering::SeqCst);
+        self.0.wall_ms.fetch_add(by_ms, Ordering::SeqCst);
+        self.0.steady_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
 
-    /// Put the clock anywhere, also back.
+    /// Put the wall clock anywhere, also back, while no time passes.
     pub fn set_ms(&self, to_ms: u64) {
-        self.0.store(to_ms, Ordering::SeqCst);
+        self.0.wall_ms.store(to_ms, Ordering::SeqCst);
     }
 }
 
@@ -105,5 +129,10 @@ mod tests {
         assert_eq!(same.now_s(), 6);
         hand.set_ms(1_000);
         assert_eq!(clock.now_text(), "1970-01-01T00:00:01Z");
+        assert_eq!(
+            clock.steady_ms(),
+            1_500,
+            "setting the wall clock takes no time"
+        );
     }
 }

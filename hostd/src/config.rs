@@ -11,8 +11,9 @@ use toml::{Table, Value};
 mod sections;
 
 pub use sections::{
-    AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig, LogConfig,
-    LogFormat, MetricsConfig, OidcConfig, PodsConfig, StoreConfig,
+    AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig,
+    LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease,
+    StoreConfig,
 };
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
@@ -50,6 +51,7 @@ pub const KEYS: &[(&str, &str)] = &[
         "http.rate_burst",
         "requests that one key or sign-in may make at once",
     ),
+    ("http.sockets_max", "WebSockets open at once"),
     ("log.format", "text or json"),
     (
         "log.level",
@@ -132,6 +134,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "builds.upload_wait_ms",
         "time for a file to arrive; below handlers.deadline_ms",
     ),
+    (
+        "leases.power_on_release",
+        "off or keep: target power when a lease ends",
+    ),
 ];
 
 /// The whole configuration.
@@ -149,6 +155,7 @@ pub struct Config {
     pub pods: PodsConfig,
     pub captures: CapturesConfig,
     pub builds: BuildsConfig,
+    pub leases: LeasesConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceConfig>,
 }
@@ -167,6 +174,7 @@ impl Default for Config {
             pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
             builds: BuildsConfig::default(),
+            leases: LeasesConfig::default(),
             devices: Vec::new(),
         }
     }

@@ -18,6 +18,10 @@ pub(crate) const HANDLERS: &[Embedded] = &[
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/captures.cwasm")),
     ),
     (
+        "cloud",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/cloud.cwasm")),
+    ),
+    (
         "devices",
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/devices.cwasm")),
     ),

@@ -99,17 +99,23 @@ pub fn load(
     embedded: &[Embedded],
     services: &Arc<Services>,
 ) -> Result<(Vec<Group>, RouteTable), GroupError> {
+    let files = if config.dir.as_os_str().is_empty() {
+        Vec::new()
+    } else {
+        components(&config.dir)?
+    };
+    let groups = u32::try_from(embedded.len().max(files.len())).unwrap_or(u32::MAX);
     let engine = Engine::new(&EngineOptions {
-        instances_max: config.in_flight_max.saturating_mul(4).max(64),
+        instances_max: config.in_flight_max.saturating_mul(groups),
         memory_bytes_max: (config.memory_mib as usize) << 20,
     })?;
-    let components = if config.dir.as_os_str().is_empty() {
+    let components = if files.is_empty() {
         embedded
             .iter()
             .map(|(name, code)| Ok(((*name).to_owned(), load_precompiled(&engine, name, code)?)))
             .collect::<Result<Vec<_>, GroupError>>()?
     } else {
-        compile_folder(&engine, &config.dir)?
+        compile(&engine, files)?
     };
     let mut table = RouteTable::default();
     let mut groups = Vec::new();
@@ -162,6 +168,7 @@ fn instantiate(
                 group: label.clone(),
                 request_id: "load".to_owned(),
                 caller: None,
+                lease: None,
             })
         }
     };
@@ -184,17 +191,18 @@ fn load_precompiled(
     })
 }
 
-fn compile_folder(
-    engine: &Engine,
-    dir: &Path,
-) -> Result<Vec<(String, wasmtime::component::Component)>, GroupError> {
-    let read = |path: &Path, source| GroupError::Read {
+fn unreadable(path: &Path, source: std::io::Error) -> GroupError {
+    GroupError::Read {
         path: path.to_owned(),
         source,
-    };
+    }
+}
+
+/// The components in a folder, at least one, in order.
+fn components(dir: &Path) -> Result<Vec<PathBuf>, GroupError> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(|e| read(dir, e))? {
-        let path = entry.map_err(|e| read(dir, e))?.path();
+    for entry in std::fs::read_dir(dir).map_err(|e| unreadable(dir, e))? {
+        let path = entry.map_err(|e| unreadable(dir, e))?.path();
         if path.extension().is_some_and(|e| e == "wasm") {
             files.push(path);
         }
@@ -210,6 +218,13 @@ fn compile_folder(
         });
     }
     files.sort();
+    Ok(files)
+}
+
+fn compile(
+    engine: &Engine,
+    files: Vec<PathBuf>,
+) -> Result<Vec<(String, wasmtime::component::Component)>, GroupError> {
     files
         .into_iter()
         .map(|path| {
@@ -217,7 +232,7 @@ fn compile_folder(
                 .file_stem()
                 .map(|stem| stem.to_string_lossy().into_owned())
                 .unwrap_or_default();
-            let wasm = std::fs::read(&path).map_err(|e| read(&path, e))?;
+            let wasm = std::fs::read(&path).map_err(|e| unreadable(&path, e))?;
             let component = engine.compile(&wasm).map_err(|source| GroupError::Load {
                 name: name.clone(),
                 source,

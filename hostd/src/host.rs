@@ -18,6 +18,7 @@ mod clock;
 mod decode;
 mod devices;
 mod keys;
+mod leases;
 mod log;
 mod pod;
 mod random;
@@ -25,6 +26,7 @@ mod sessions;
 mod store;
 mod tokens;
 mod trust;
+mod tunnels;
 pub mod uploads;
 mod users;
 
@@ -52,7 +54,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 15] = [
+const INTERFACES: [(&str, LinkFn); 17] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -70,6 +72,9 @@ const INTERFACES: [(&str, LinkFn); 15] = [
     }),
     ("keys", |l| {
         wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("leases", |l| {
+        wit::leases::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("log", |l| {
         wit::log::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
@@ -92,6 +97,9 @@ const INTERFACES: [(&str, LinkFn); 15] = [
     ("trust", |l| {
         wit::trust::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
+    ("tunnels", |l| {
+        wit::tunnels::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
     ("uploads", |l| {
         wit::uploads::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -109,6 +117,8 @@ pub struct Context {
     pub request_id: String,
     /// None on public routes and while a component is being loaded.
     pub caller: Option<Verified>,
+    /// The lease that the request shows.
+    pub lease: Option<String>,
 }
 
 /// One request on its way through a handler: its context, and what the guest holds of the host.
@@ -205,7 +215,7 @@ mod tests {
     #[test]
     fn worlds_name_only_interfaces_that_exist() {
         assert_eq!(world("nobody"), None);
-        for group in ["auth", "builds", "devices", "captures"] {
+        for group in ["auth", "builds", "devices", "captures", "cloud"] {
             let interfaces = world(group).unwrap();
             assert!(!interfaces.is_empty());
             for name in &interfaces {

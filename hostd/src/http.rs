@@ -10,3 +10,4 @@ pub mod openapi;
 pub mod rate;
 pub mod routes;
 pub mod server;
+pub mod socket;

@@ -19,8 +19,10 @@ use crate::groups::{self, Embedded};
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
 use crate::http::rate::Rate;
+use crate::http::socket::Sockets;
 use crate::http::{openapi, server};
 use crate::identity::Identity;
+use crate::leases::Leases;
 use crate::logging;
 use crate::oidc::Oidc;
 use crate::services::Services;
@@ -106,6 +108,7 @@ async fn serve(
     server::serve(listener, gateway.clone(), &config.http, stop)
         .await
         .context("serve")?;
+    gateway.sockets.stop().await;
     services.captures.stop().await;
     services.bench.stop();
     services.store.close().await.context("close the store")?;
@@ -139,6 +142,15 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let builds = Builds::open(dir, &config.builds, store.clone(), clock.clone())
         .await
         .context("open the builds")?;
+    let leases = Leases::open(
+        &config.leases,
+        store.clone(),
+        clock.clone(),
+        bench.clone(),
+        captures.clone(),
+    )
+    .await
+    .context("read the leases")?;
     Ok(Services {
         oidc: Oidc::new(&config.oidc, clock.clone()),
         clock,
@@ -147,6 +159,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         bench,
         captures,
         builds,
+        leases,
     })
 }
 
@@ -163,6 +176,7 @@ fn gateway(
         native: Native::new(document.to_string(), &config.metrics.token),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
+        sockets: Sockets::new(config.http.sockets_max),
         body_wait: Duration::from_millis(config.http.body_wait_ms),
     })
 }

@@ -7,6 +7,7 @@ use crate::builds::Builds;
 use crate::captures::Captures;
 use crate::clock::Clock;
 use crate::identity::Identity;
+use crate::leases::Leases;
 use crate::oidc::Oidc;
 use crate::store::Store;
 
@@ -20,4 +21,5 @@ pub struct Services {
     pub bench: Arc<Bench>,
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
+    pub leases: Arc<Leases>,
 }

@@ -24,6 +24,7 @@ pub mod devices;
 mod error;
 pub mod handler_kv;
 pub mod keys;
+pub mod leases;
 pub mod orgs;
 mod records;
 pub mod refreshes;

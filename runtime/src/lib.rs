@@ -26,6 +26,7 @@ mod pool;
 mod reply;
 mod state;
 mod stream;
+mod upgrade;
 
 pub use bindings::bench::host::http_types::{
     Body, Caller, Credential, Credentials, Request, Response, Role, Route,
@@ -38,6 +39,7 @@ pub use options::{HandlerOptions, Mode};
 pub use reply::{BadResponse, Reply, ReplyBody};
 pub use state::{CallData, State};
 pub use stream::{BodyError, BodyStream};
+pub use upgrade::Upgrade;
 
 /// Generated from `wit/`: the records that go in and out, and the handler export.
 #[allow(
@@ -55,6 +57,9 @@ pub mod bindings {
         world: "handler",
         imports: { default: async },
         exports: { default: async },
-        with: { "bench:host/http-types.body-stream": crate::BodyStream },
+        with: {
+            "bench:host/http-types.body-stream": crate::BodyStream,
+            "bench:host/http-types.upgrade": crate::Upgrade,
+        },
     });
 }

@@ -7,6 +7,7 @@ use crate::bindings::bench::host::http_types::Body;
 use crate::failure::CallError;
 use crate::state::CallData;
 use crate::stream::BodyStream;
+use crate::upgrade::Upgrade;
 
 /// Headers of one response.
 const HEADERS_MAX: usize = 64;
@@ -34,6 +35,8 @@ pub enum ReplyBody {
     Empty,
     Bytes(Bytes),
     Stream(BodyStream),
+    /// Not a response at all: the connection becomes this.
+    Upgrade(Upgrade),
 }
 
 /// Why a handler's response cannot be sent.
@@ -51,6 +54,8 @@ pub enum BadResponse {
     HeaderValue(String),
     #[error("the body is a stream that the host does not have")]
     Stream(#[source] wasmtime::component::ResourceTableError),
+    #[error("the connection would become something that the host does not have")]
+    Upgrade(#[source] wasmtime::component::ResourceTableError),
 }
 
 /// Check `response`; its stream, if it has one, is taken out of the call's table.
@@ -71,8 +76,12 @@ pub(crate) fn check<T: CallData>(
         Body::Stream(handle) => {
             ReplyBody::Stream(data.table().delete(handle).map_err(BadResponse::Stream)?)
         }
+        Body::Upgrade(handle) => {
+            ReplyBody::Upgrade(data.table().delete(handle).map_err(BadResponse::Upgrade)?)
+        }
     };
-    if !(200..=599).contains(&response.status) {
+    let upgrades = matches!(body, ReplyBody::Upgrade(_));
+    if !upgrades && !(200..=599).contains(&response.status) {
         return Err(BadResponse::Status(response.status).into());
     }
     let mut headers = response.headers;

@@ -5,6 +5,7 @@ use wasmtime::component::{Resource, ResourceTable};
 
 use crate::bindings::bench::host::http_types;
 use crate::stream::BodyStream;
+use crate::upgrade::Upgrade;
 
 /// Table elements (function references) one instance may hold; toolchains make a few hundred.
 const TABLE_ELEMENTS_MAX: usize = 16 << 10;
@@ -102,6 +103,13 @@ impl<T: CallData> http_types::Host for State<T> {}
 impl<T: CallData> http_types::HostBodyStream for State<T> {
     async fn drop(&mut self, stream: Resource<BodyStream>) -> wasmtime::Result<()> {
         self.data.table().delete(stream)?;
+        Ok(())
+    }
+}
+
+impl<T: CallData> http_types::HostUpgrade for State<T> {
+    async fn drop(&mut self, upgrade: Resource<Upgrade>) -> wasmtime::Result<()> {
+        self.data.table().delete(upgrade)?;
         Ok(())
     }
 }

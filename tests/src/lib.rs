@@ -3,6 +3,8 @@
 pub mod client;
 pub mod offline;
 pub mod server;
+pub mod socket;
 
 pub use client::{Client, Reply};
 pub use server::Server;
+pub use socket::{Opened, Socket};

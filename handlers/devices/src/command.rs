@@ -1,20 +1,13 @@
 //! `POST /bench/devices/{id}/command`: one command to the pod, one reply.
 //!
-//! What the pod itself refuses is a success of this endpoint (200 with `status: "error"`): the
-//! command got there and the answer is the pod's. Error bodies stay under 300 bytes, because
-//! published clients cut them there before they parse them.
+//! Error bodies stay under 300 bytes, because published clients cut them there before they parse
+//! them.
 
-use guest::pod::{self, Error};
-use guest::{ApiError, Object, Request, Response, Route, devices, integer};
+use guest::command::{self, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
+use guest::{ApiError, Request, Response, Route, devices, integer};
 use serde_json::{Map, Value};
 
-use crate::{device, tier};
-
-/// Wait for the reply when the caller does not say.
-const TIMEOUT_MS_DEFAULT: u32 = 30_000;
-
-/// Longest wait.
-const TIMEOUT_MS_MAX: u32 = 120_000;
+use crate::device;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.command",
@@ -44,7 +37,6 @@ struct Order {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
-    authorize(request, &order.command)?;
     let id = device::id(request);
     if let Some(capability) = needed_capability(&order.command) {
         let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
@@ -56,8 +48,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
             ));
         }
     }
-    let text = Value::Object(order.command).to_string();
-    reply(request, pod::command(id, &text, order.timeout_ms))
+    command::run(request, id, order.command, order.timeout_ms)
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
@@ -80,59 +71,9 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
     })
 }
 
-fn authorize(request: &Request, command: &Map<String, Value>) -> Result<(), ApiError> {
-    if tier::allows(request.caller()?, tier::of(command)) {
-        Ok(())
-    } else {
-        Err(ApiError::forbidden(
-            "this command changes stored settings or firmware of the pod, or is not known: it takes \
-             an admin's session, or an admin's key with scope bench:admin",
-        ))
-    }
-}
-
 /// Capability without which the server does not even ask the pod.
 fn needed_capability(command: &Map<String, Value>) -> Option<&'static str> {
     (command.get("cmd")? == "generate").then_some("ac_dac")
-}
-
-/// The pod's answer or refusal as a response.
-fn reply(request: &Request, answer: Result<String, Error>) -> Result<Response, ApiError> {
-    let id = device::id(request);
-    let mut body = Object::new();
-    body.field("request_id", &request.id).field("device_id", id);
-    match answer {
-        Ok(data) => body.field("status", "ok").raw("data", &data),
-        Err(Error::Refused(text)) => body.field("status", "error").field("error", &text),
-        Err(error) => return Err(refusal(error, id)),
-    };
-    Ok(body.reply(200))
-}
-
-fn refusal(error: Error, id: &str) -> ApiError {
-    match error {
-        Error::NotFound => ApiError::not_found("device", id),
-        Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::NeedsTunnel => ApiError::new(
-            400,
-            "needs_tunnel",
-            "this command answers with a stream; use the capture endpoints or a byte tunnel",
-        ),
-        Error::Invalid(message) => ApiError::field("command", message),
-        Error::TimedOut(ms) => ApiError::new(
-            504,
-            "device_timeout",
-            format!("the device did not answer within {ms} ms; the command may still have run"),
-        ),
-        Error::Protocol(message) => ApiError::new(
-            502,
-            "pod_protocol",
-            format!("the device answered outside the protocol: {message}"),
-        ),
-        // Told as a 200 where the answer is read.
-        Error::Refused(text) => ApiError::new(502, "pod_refused", text),
-        Error::Other(cause) => ApiError::internal(cause),
-    }
 }
 
 #[cfg(test)]

@@ -5,13 +5,10 @@
 use guest::{ApiError, Object, Request, Response, Route, devices, store, text};
 use serde_json::Value;
 
-use crate::device;
+use crate::{device, wiring};
 
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
-
-/// Largest wiring profile, in bytes of compact JSON.
-const WIRING_BYTES_MAX: usize = 16 << 10;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.update",
@@ -65,20 +62,25 @@ fn parse(request: &Request) -> Result<Edit, ApiError> {
     if name.as_deref().is_some_and(|name| !is_name(name)) {
         body.problem("name", "must consist of A-Z, a-z, 0-9, '.', '_' and '-'");
     }
-    let wiring = body
-        .object("wiring")
-        .map(|wiring| Value::Object(wiring).to_string().into_bytes());
-    if wiring.as_ref().is_some_and(|w| w.len() > WIRING_BYTES_MAX) {
-        body.problem(
-            "wiring",
-            &format!("must be at most {WIRING_BYTES_MAX} bytes"),
-        );
-    }
+    let wiring = body.object("wiring");
     body.finish()?;
+    if let Some(profile) = &wiring {
+        wiring::check(profile).map_err(|error| within("wiring", error))?;
+    }
+    let wiring = wiring.map(|profile| Value::Object(profile).to_string().into_bytes());
     if name.is_none() && wiring.is_none() {
         return Err(ApiError::invalid("give name, wiring or both"));
     }
     Ok(Edit { name, wiring })
+}
+
+/// The same error about members of the member `name`.
+fn within(name: &str, error: ApiError) -> ApiError {
+    let problems = error.fields.into_iter().map(|mut problem| {
+        problem.field = format!("{name}.{}", problem.field);
+        problem
+    });
+    ApiError::fields(problems.collect())
 }
 
 /// `[A-Za-z0-9._-]+`; the length is checked before.
@@ -117,10 +119,10 @@ mod tests {
             }
         );
         assert_eq!(
-            parse(&request(r#"{ "wiring" : { "swclk" : 3 } }"#)).unwrap(),
+            parse(&request(r#"{ "wiring" : { "uart_rx" : 3 } }"#)).unwrap(),
             Edit {
                 name: None,
-                wiring: Some(br#"{"swclk":3}"#.to_vec())
+                wiring: Some(br#"{"uart_rx":3}"#.to_vec())
             }
         );
         let large = format!(r#"{{"wiring":{{"note":"{}"}}}}"#, "x".repeat(17_000));
@@ -134,7 +136,8 @@ mod tests {
             (long.as_str(), "name"),
             (r#"{"wiring":[]}"#, "wiring"),
             (r#"{"wiring":"x"}"#, "wiring"),
-            (large.as_str(), "wiring"),
+            (large.as_str(), "wiring.note"),
+            (r#"{"wiring":{"uart_rx":99}}"#, "wiring.uart_rx"),
             (r#"{"name":"a","serial":"x"}"#, "serial"),
         ] {
             let error = parse(&request(body)).unwrap_err();
@@ -159,7 +162,7 @@ mod tests {
 
     #[test]
     fn mutated_bodies_never_panic() {
-        let valid = br#"{"name":"bench-1","wiring":{"swclk":3,"la":{"1":"SCL"}}}"#;
+        let valid = br#"{"name":"bench-1","wiring":{"uart_rx":3,"swd_nreset":true}}"#;
         mutations(0xED17, valid, 5000, |body| {
             let mut request = request("");
             request.body = body.to_vec();

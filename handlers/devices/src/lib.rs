@@ -6,7 +6,9 @@ mod edit;
 mod get;
 mod list;
 mod remove;
-mod tier;
+mod wiring;
+mod wiring_get;
+mod wiring_put;
 
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
@@ -15,6 +17,8 @@ pub static ROUTES: &[guest::Route] = &[
     edit::ROUTE,
     remove::ROUTE,
     command::ROUTE,
+    wiring_get::ROUTE,
+    wiring_put::ROUTE,
 ];
 
 guest::serve!(crate::ROUTES);

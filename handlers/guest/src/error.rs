@@ -35,7 +35,20 @@ pub struct ApiError {
     pub retry_after_s: Option<u32>,
     /// For the log alone.
     pub cause: Option<String>,
+    /// Who is in the way.
+    pub held: Option<Held>,
     short: bool,
+}
+
+/// Whoever holds the device that the request is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Label; none while the device changes hands.
+    pub holder: Option<String>,
+    /// RFC 3339.
+    pub expires_at: Option<String>,
+    /// Place in the queue, from 1.
+    pub queue_place: Option<u32>,
 }
 
 impl ApiError {
@@ -48,6 +61,7 @@ impl ApiError {
             fields: Vec::new(),
             retry_after_s: None,
             cause: None,
+            held: None,
             short: false,
         }
     }
@@ -98,6 +112,18 @@ impl ApiError {
     #[must_use]
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(403, "forbidden", message)
+    }
+
+    /// 409 `lease_held`, with `busy`, `holder`, `expires_at` and `queue_place` beside the sentence.
+    #[must_use]
+    pub fn held(held: Held, retry_after_s: u32) -> Self {
+        let message = match &held.holder {
+            Some(holder) => format!("the device is held by {holder}; retry when its lease ends"),
+            None => "the device is being handed over; retry shortly".to_owned(),
+        };
+        let mut error = Self::new(409, "lease_held", message);
+        error.held = Some(held);
+        error.retry_after(retry_after_s).short()
     }
 
     /// 500 `internal`; the cause goes to the log.
@@ -157,6 +183,12 @@ impl ApiError {
         body.field("error", &self.message)
             .field("code", self.code)
             .field("request_id", request_id);
+        if let Some(held) = &self.held {
+            body.field("busy", &true)
+                .field("holder", &held.holder)
+                .field("expires_at", &held.expires_at)
+                .some("queue_place", held.queue_place.as_ref());
+        }
         if !self.fields.is_empty() {
             body.array("fields", &self.fields, |problem, item| {
                 item.field("field", &problem.field)

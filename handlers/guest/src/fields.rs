@@ -127,6 +127,12 @@ impl Fields {
         }
     }
 
+    /// Every member that was not read, for a body that is somebody else's object.
+    #[must_use]
+    pub fn rest(self) -> Map<String, Value> {
+        self.members
+    }
+
     /// Like [`Fields::object`], but it must be there; empty when it is not.
     pub fn object_required(&mut self, name: &str) -> Map<String, Value> {
         if !self.has(name) {

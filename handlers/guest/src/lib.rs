@@ -13,6 +13,7 @@
 
 #[cfg(any(target_arch = "wasm32", test))]
 mod arena;
+pub mod command;
 mod compact;
 mod error;
 mod fields;
@@ -29,13 +30,13 @@ mod shape;
 pub mod testing;
 
 pub use bench::host::{
-    builds, captures, clock, decode, devices, http_types, keys, log, pod, random, sessions, store,
-    tokens, trust, uploads, users,
+    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random, sessions,
+    store, tokens, trust, tunnels, uploads, users,
 };
 pub use bindings::bench;
 #[doc(hidden)]
 pub use compact::{compact, compact_len};
-pub use error::{ApiError, FieldProblem};
+pub use error::{ApiError, FieldProblem, Held};
 pub use fields::Fields;
 pub use http_types::{Body, Caller, Credential, Credentials, Request, Response, Role};
 pub use json::Object;

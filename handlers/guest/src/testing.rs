@@ -53,6 +53,7 @@ pub fn bytes(response: &Response) -> &[u8] {
         Body::Empty => &[],
         Body::Bytes(bytes) => bytes,
         Body::Stream(_) => panic!("the body is a stream"),
+        Body::Upgrade(_) => panic!("there is no body but an upgrade"),
     }
 }
 

@@ -16,6 +16,7 @@ pub struct HttpConfig {
     pub drain_ms: u64,
     pub rate_per_s: u32,
     pub rate_burst: u32,
+    pub sockets_max: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +116,16 @@ impl Default for BuildsConfig {
     }
 }
 
+/// What happens to a device's target power when a lease ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PowerOnRelease {
+    /// Both rails are switched off.
+    Off,
+    /// The rails stay as the holder left them.
+    Keep,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OidcConfig {
@@ -135,6 +146,12 @@ impl Default for OidcConfig {
     }
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeasesConfig {
+    pub power_on_release: PowerOnRelease,
+}
+
 /// One `[[devices]]` entry: a pod that hostd drives from the start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,6 +162,14 @@ pub struct DeviceConfig {
     /// fingerprint of its certificate (without one, the first it shows is trusted until hostd
     /// stops), or `sim:…` for the simulator in this process.
     pub address: String,
+}
+
+impl Default for LeasesConfig {
+    fn default() -> Self {
+        Self {
+            power_on_release: PowerOnRelease::Off,
+        }
+    }
 }
 
 impl Default for HttpConfig {
@@ -158,6 +183,7 @@ impl Default for HttpConfig {
             drain_ms: 5_000,
             rate_per_s: 1000,
             rate_burst: 2000,
+            sockets_max: 256,
         }
     }
 }

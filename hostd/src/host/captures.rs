@@ -36,6 +36,8 @@ impl Host for Call {
             .ok_or(Error::NotFound)?
             .record
             .org;
+        self.admit(&order.device)
+            .map_err(|busy| Error::Held((busy.holder, busy.expires_at, busy.retry_after_s)))?;
         let started = self.services.captures.start(&org, &order).await;
         started
             .map(|r| to_wit(&r))

@@ -3,11 +3,12 @@
 use pods::Capabilities;
 
 use super::bindings::bench::host::devices::{
-    Capability, Device as WitDevice, Error, Host, State, Transport,
+    Capability, Device as WitDevice, Error, Host, Lease, State, Transport,
 };
 use super::{Call, Context, internal};
 use crate::bench::{BenchError, Device};
 use crate::clock;
+use crate::leases::Leases;
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<WitDevice>, Error> {
@@ -18,25 +19,34 @@ impl Host for Call {
             .list(caller.org())
             .into_iter()
             .filter(|d| caller.may_use_id(&d.record.id))
-            .map(|d| to_wit(&d))
+            .map(|d| to_wit(&d, &self.services.leases))
             .collect())
     }
 
     async fn get(&mut self, id: String) -> Result<WitDevice, Error> {
-        self.device(&id).map(|d| to_wit(&d)).ok_or(Error::NotFound)
+        let device = self.device(&id).ok_or(Error::NotFound)?;
+        Ok(to_wit(&device, &self.services.leases))
+    }
+
+    async fn find(&mut self, name: String) -> Result<WitDevice, Error> {
+        let device = self.device_named(&name).ok_or(Error::NotFound)?;
+        Ok(to_wit(&device, &self.services.leases))
     }
 
     async fn rename(&mut self, id: String, name: String) -> Result<WitDevice, Error> {
         let org = self.device(&id).ok_or(Error::NotFound)?.record.org;
         let renamed = self.services.bench.rename(&org, &id, &name).await;
         renamed.map_err(|e| self.device_error(e))?;
-        self.device(&id).map(|d| to_wit(&d)).ok_or(Error::NotFound)
+        let device = self.device(&id).ok_or(Error::NotFound)?;
+        Ok(to_wit(&device, &self.services.leases))
     }
 
     async fn remove(&mut self, id: String) -> Result<(), Error> {
         let org = self.device(&id).ok_or(Error::NotFound)?.record.org;
         let removed = self.services.bench.remove(&org, &id).await;
-        removed.map_err(|e| self.device_error(e))
+        removed.map_err(|e| self.device_error(e))?;
+        self.services.leases.forget(&id).await;
+        Ok(())
     }
 }
 
@@ -46,6 +56,14 @@ impl Context {
         let caller = self.caller.as_ref()?;
         let device = self.services.bench.get(caller.org(), id)?;
         caller.may_use_id(&device.record.id).then_some(device)
+    }
+
+    /// The device with this name, if the caller may use it.
+    pub(super) fn device_named(&self, name: &str) -> Option<Device> {
+        let caller = self.caller.as_ref()?;
+        let all = self.services.bench.list(caller.org());
+        let named = all.into_iter().find(|d| d.record.name == name)?;
+        caller.may_use_id(&named.record.id).then_some(named)
     }
 
     fn device_error(&self, error: BenchError) -> Error {
@@ -58,7 +76,7 @@ impl Context {
     }
 }
 
-fn to_wit(device: &Device) -> WitDevice {
+fn to_wit(device: &Device, leases: &Leases) -> WitDevice {
     let record = &device.record;
     let online = device.facts.is_some();
     WitDevice {
@@ -83,7 +101,10 @@ fn to_wit(device: &Device) -> WitDevice {
             .capabilities()
             .map(|c| c.parameters.clone().into_iter().collect())
             .unwrap_or_default(),
-        lease: None,
+        lease: leases.holder(&record.id).map(|(holder, expires_ms)| Lease {
+            holder,
+            expires_at: clock::text(expires_ms),
+        }),
         last_active_at: record.last_active_ms.map(clock::text),
         created_at: clock::text(record.created_ms),
     }

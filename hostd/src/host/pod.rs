@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use pods::PodError;
+use pods::protocol::commands::{self, Tier};
 use serde_json::{Map, Value};
 
-use super::bindings::bench::host::pod::{Error, Host};
+use super::bindings::bench::host::pod::{Error, Held, Host};
 use super::{Call, Context};
 
 /// Longest wait a handler may ask for.
@@ -23,6 +24,12 @@ impl Host for Call {
         let pod = pod.ok_or(Error::Offline)?;
         let command: Map<String, Value> = serde_json::from_str(&command)
             .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
+        if commands::tier_of(&command) > self.tier_max() {
+            return Err(Error::Forbidden);
+        }
+        if !is_light_read(&command) {
+            self.admit(&record.id).map_err(held)?;
+        }
         let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
         let wait = Duration::from_millis(wait_ms.into());
         match pod.command(command, wait).await {
@@ -32,7 +39,31 @@ impl Host for Call {
     }
 }
 
+/// Whether the command only looks: such ones get through beside a lease.
+fn is_light_read(command: &Map<String, Value>) -> bool {
+    let verb = command.get("cmd").and_then(Value::as_str);
+    let known = verb.and_then(commands::find);
+    known.is_some_and(|known| known.is_light_read(command))
+}
+
+fn held(busy: super::leases::Told) -> Error {
+    Error::Held(Held {
+        holder: busy.holder,
+        expires_at: busy.expires_at,
+        retry_after_s: busy.retry_after_s,
+    })
+}
+
 impl Context {
+    /// How far the caller's commands may reach. What outlives its session takes an administrator,
+    /// since a mistake there takes the bench away from everybody.
+    pub(super) fn tier_max(&self) -> Tier {
+        match &self.caller {
+            Some(caller) if caller.is_admin() => Tier::Firmware,
+            _ => Tier::Instrument,
+        }
+    }
+
     fn pod_error(&self, error: PodError, wait_ms: u32) -> Error {
         let request_id = &self.request_id;
         match error {

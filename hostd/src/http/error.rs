@@ -4,7 +4,9 @@
 //! before or instead of a handler. What happened inside goes to the log, the sentence is for the
 //! caller.
 
-use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::json;
 
@@ -52,6 +54,11 @@ impl ApiError {
         );
         error.allow = Some(allow.to_owned());
         error
+    }
+
+    #[must_use]
+    pub fn upgrade_required(message: &str) -> Self {
+        Self::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", message)
     }
 
     #[must_use]
@@ -121,6 +128,11 @@ impl ApiError {
         }
         if let Some(allow) = self.allow.and_then(|a| HeaderValue::from_str(&a).ok()) {
             headers.insert(ALLOW, allow);
+        }
+        if self.status == StatusCode::UPGRADE_REQUIRED {
+            headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+            headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+            headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey, Bearer"));

@@ -10,6 +10,7 @@ use http::header::{AUTHORIZATION, COOKIE, EXPECT, HOST, HeaderName, ORIGIN, PROX
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use runtime::{CallError, Credential, Reply, ReplyBody};
 use tracing::{error, info, warn};
 
@@ -21,12 +22,16 @@ use crate::http::error::ApiError;
 use crate::http::native::{self, Native};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
+use crate::http::socket::{self, BoxedLive, Sockets};
 use crate::id;
 use crate::identity::Verified;
 use crate::services::Services;
 
 /// Header that carries the request id, both ways.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Headers that show a lease, the second for published clients.
+const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
 
 /// Longest request id taken over from a client.
 const REQUEST_ID_BYTES_MAX: usize = 64;
@@ -51,6 +56,7 @@ pub struct Gateway {
     pub native: Native,
     pub rate: Rate,
     pub services: Arc<Services>,
+    pub sockets: Sockets,
     pub body_wait: Duration,
 }
 
@@ -108,9 +114,10 @@ impl Gateway {
 
     async fn route(
         &self,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
         request_id: &str,
     ) -> (String, Result<Response<ResponseBody>, ApiError>) {
+        let upgrade = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
         let admitted = self.admit(&head);
         let name = admitted.as_ref().map_or_else(
@@ -118,6 +125,9 @@ impl Gateway {
             |admitted| admitted.entry.declared.name.clone(),
         );
         let result = match admitted {
+            Ok(admitted) if admitted.entry.is_socket() => {
+                self.open(admitted, head, upgrade, request_id).await
+            }
             Ok(admitted) => self.run(admitted, head, body, request_id).await,
             Err(refusal) => {
                 // A sender that asked first has sent nothing and need not.
@@ -151,7 +161,7 @@ impl Gateway {
             Match::None => Err(unrouted(ApiError::not_found(path))),
             Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
             Match::Found { entry, params } => {
-                let caller = self.authenticate(entry, &head.headers);
+                let caller = self.authenticate(entry, head);
                 let caller = caller.map_err(|error| Refusal {
                     route: entry.declared.name.clone(),
                     error,
@@ -186,14 +196,95 @@ impl Gateway {
             read.map(|bytes| (bytes, Inbound::default()))
         }
         .map_err(|e| refuse_body(&e))?;
+        let called = self
+            .call(
+                entry,
+                params,
+                caller,
+                &head,
+                bytes.into(),
+                inbound.clone(),
+                request_id,
+            )
+            .await;
+        if let Some(unread) = inbound.take() {
+            body::drain(unread).await;
+        }
+        respond(called?)
+    }
+
+    /// Answer an upgrade to a WebSocket: what the handler grants is served on a task of its own.
+    async fn open(
+        &self,
+        admitted: Admitted<'_>,
+        head: Parts,
+        upgrade: OnUpgrade,
+        request_id: &str,
+    ) -> Result<Response<ResponseBody>, ApiError> {
+        let accept = socket::handshake(&head)?;
+        if is_foreign(&head.headers) {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "foreign_origin",
+                "a page of another origin may not open this WebSocket",
+            ));
+        }
+        let place = self.sockets.enter()?;
+        let Admitted {
+            entry,
+            params,
+            caller,
+        } = admitted;
+        let mut reply = self
+            .call(
+                entry,
+                params,
+                caller,
+                &head,
+                Vec::new(),
+                Inbound::default(),
+                request_id,
+            )
+            .await?;
+        let granted = match std::mem::replace(&mut reply.body, ReplyBody::Empty) {
+            ReplyBody::Upgrade(granted) => granted,
+            other => {
+                reply.body = other;
+                return respond(reply);
+            }
+        };
+        let Some(stream) = granted.into_inner::<BoxedLive>() else {
+            error!(request_id, "a handler's upgrade is not one of the host's");
+            return Err(ApiError::internal());
+        };
+        self.sockets
+            .serve(place, upgrade, stream, request_id.to_owned());
+        Ok(socket::switching(accept))
+    }
+
+    async fn call(
+        &self,
+        entry: &Entry,
+        params: Vec<String>,
+        caller: Option<Verified>,
+        head: &Parts,
+        body: Vec<u8>,
+        inbound: Inbound,
+        request_id: &str,
+    ) -> Result<Reply, ApiError> {
         let group = &self.groups[entry.group];
+        let query = head.uri.query().unwrap_or_default();
         let record = runtime::Request {
             id: request_id.to_owned(),
             route: entry.route,
             params,
-            query: head.uri.query().unwrap_or_default().to_owned(),
+            query: if entry.is_socket() {
+                socket::without_token(query)
+            } else {
+                query.to_owned()
+            },
             headers: visible_headers(&head.headers),
-            body: bytes.into(),
+            body,
             caller: caller.as_ref().map(Verified::to_caller),
         };
         let call = Call::new(Context {
@@ -201,23 +292,15 @@ impl Gateway {
             group: group.name(),
             request_id: request_id.to_owned(),
             caller,
+            lease: lease(&head.headers),
         })
-        .with_body(inbound.clone());
-        let result = group.call(record, call).await;
-        if let Some(unread) = inbound.take() {
-            body::drain(unread).await;
-        }
-        match result {
-            Ok(reply) => respond(reply),
-            Err(failure) => Err(refuse_call(&failure, request_id)),
-        }
+        .with_body(inbound);
+        let answered = group.call(record, call).await;
+        answered.map_err(|failure| refuse_call(&failure, request_id))
     }
 
-    fn authenticate(
-        &self,
-        entry: &Entry,
-        headers: &HeaderMap,
-    ) -> Result<Option<Verified>, ApiError> {
+    fn authenticate(&self, entry: &Entry, head: &Parts) -> Result<Option<Verified>, ApiError> {
+        let headers = &head.headers;
         if entry.is_public() {
             return Ok(None);
         }
@@ -226,14 +309,17 @@ impl Gateway {
                 .get(name)
                 .and_then(|v: &HeaderValue| v.to_str().ok())
         };
-        let verified = self
-            .services
-            .auth
-            .authenticate(text(AUTHORIZATION), text(COOKIE), None)?;
+        // A browser cannot set headers on a WebSocket.
+        let query = entry.is_socket().then(|| head.uri.query()).flatten();
+        let token = query.and_then(socket::token);
+        let verified =
+            self.services
+                .auth
+                .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
         self.rate
             .take(verified.subject(), Instant::now())
             .map_err(ApiError::rate_limited)?;
-        if headers.get(AUTHORIZATION).is_none() && is_foreign(headers) {
+        if headers.get(AUTHORIZATION).is_none() && token.is_none() && is_foreign(headers) {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "forbidden",
@@ -318,6 +404,10 @@ fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
         ReplyBody::Empty => ResponseBody::empty(),
         ReplyBody::Bytes(bytes) => ResponseBody::full(bytes),
         ReplyBody::Stream(stream) => ResponseBody::Stream(stream),
+        ReplyBody::Upgrade(_) => {
+            error!("a handler answered an ordinary request with an upgrade");
+            return Err(ApiError::internal());
+        }
     };
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -330,6 +420,12 @@ fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
         response.headers_mut().append(name, value);
     }
     Ok(response)
+}
+
+/// The lease that a request shows.
+fn lease(headers: &HeaderMap) -> Option<String> {
+    let value = LEASE.iter().find_map(|name| headers.get(*name))?;
+    value.to_str().ok().map(|id| id.trim().to_owned())
 }
 
 fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {

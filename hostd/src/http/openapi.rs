@@ -7,7 +7,7 @@
 use runtime::{Credentials, Route};
 use serde_json::{Map, Value, json};
 
-use crate::http::routes::{API_BASE, RouteTable};
+use crate::http::routes::{API_BASE, RouteTable, SOCKET, http_method};
 
 /// Why a route cannot be documented.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
             .or_insert_with(|| json!({}))
             .as_object_mut()
             .expect("only objects are inserted")
-            .insert(route.method.to_lowercase(), operation(route)?);
+            .insert(http_method(route).to_lowercase(), operation(route)?);
     }
     Ok(json!({
         "openapi": "3.1.0",
@@ -92,6 +92,9 @@ fn operation(route: &Route) -> Result<Value, DocumentError> {
 
 fn error_statuses(route: &Route) -> Vec<u16> {
     let mut statuses = vec![400, 404, 500, 503];
+    if route.method == SOCKET {
+        statuses.push(426);
+    }
     if route.credentials != Credentials::empty() {
         statuses.extend([401, 403]);
     }
@@ -177,7 +180,7 @@ fn error_responses() -> Value {
 }
 
 /// Errors that the host answers itself, wherever they may happen.
-const ERRORS: [(u16, &str); 9] = [
+const ERRORS: [(u16, &str); 10] = [
     (
         400,
         "The request is malformed, or the board lacks what it needs (`not_capable`).",
@@ -191,6 +194,7 @@ const ERRORS: [(u16, &str); 9] = [
     (408, "The body did not arrive in time."),
     (413, "The body is over the limit of this endpoint."),
     (415, "The body is not of a supported media type."),
+    (426, "The endpoint is a WebSocket."),
     (
         500,
         "The server failed; its log has the details under the request id.",

@@ -10,6 +10,9 @@ pub const API_BASE: &str = "/api";
 /// `/api/benchpod/…` is `/api/bench/…` for published clients.
 const ALIAS: (&str, &str) = ("benchpod", "bench");
 
+/// Method of routes that take WebSocket upgrades.
+pub const SOCKET: &str = "WS";
+
 /// Longest accepted path in bytes.
 pub const PATH_BYTES_MAX: usize = 2048;
 
@@ -81,7 +84,7 @@ impl RouteTable {
         for (index, declared) in (0u32..).zip(routes) {
             if !matches!(
                 declared.method.as_str(),
-                "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+                "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | SOCKET
             ) {
                 return Err(RouteError::Method {
                     name: declared.name.clone(),
@@ -97,7 +100,7 @@ impl RouteTable {
             };
             if let Some(twin) = list
                 .iter()
-                .find(|e| e.declared.method == declared.method && e.segments == segments)
+                .find(|e| e.method() == http_method(declared) && e.segments == segments)
             {
                 return Err(RouteError::Twice {
                     first: twin.declared.name.clone(),
@@ -148,10 +151,10 @@ impl RouteTable {
             let Some(params) = entry.matches(&parts) else {
                 continue;
             };
-            if entry.declared.method == method {
+            if entry.method() == method {
                 return Match::Found { entry, params };
             }
-            allow.push(&entry.declared.method);
+            allow.push(entry.method());
         }
         if allow.is_empty() {
             return Match::None;
@@ -186,6 +189,18 @@ impl Entry {
         (parts.len() == self.segments.len()).then_some(params)
     }
 
+    /// The method that requests come with.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        http_method(&self.declared)
+    }
+
+    /// Whether the route takes WebSocket upgrades.
+    #[must_use]
+    pub fn is_socket(&self) -> bool {
+        self.declared.method == SOCKET
+    }
+
     /// Whether the route takes this kind of credential.
     #[must_use]
     pub fn accepts(&self, credential: Credential) -> bool {
@@ -201,6 +216,16 @@ impl Entry {
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.declared.credentials == Credentials::empty()
+    }
+}
+
+/// The method that requests to a route come with.
+#[must_use]
+pub fn http_method(route: &Route) -> &str {
+    if route.method == SOCKET {
+        "GET"
+    } else {
+        &route.method
     }
 }
 

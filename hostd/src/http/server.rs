@@ -76,7 +76,7 @@ pub async fn serve(
             })
         };
         let connection = builder
-            .serve_connection(TokioIo::new(stream), service)
+            .serve_connection_with_upgrades(TokioIo::new(stream), service)
             .into_owned();
         let connection = graceful.watch(connection);
         let gateway = gateway.clone();

@@ -5,8 +5,8 @@ use tracing::info;
 
 use super::error::StoreError;
 use super::{
-    builds, captures, codes, devices, handler_kv, keys, orgs, refreshes, revocations, secrets,
-    trust, users,
+    builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations,
+    secrets, trust, users,
 };
 
 /// Version of the schema that this program writes.
@@ -19,13 +19,14 @@ const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table, for a reader to find and for a new file to have.
-const TABLES: [&[&str]; 12] = [
+const TABLES: [&[&str]; 13] = [
     &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,
     &devices::TABLES,
     &handler_kv::TABLES,
     &keys::TABLES,
+    &leases::TABLES,
     &orgs::TABLES,
     &refreshes::TABLES,
     &revocations::TABLES,

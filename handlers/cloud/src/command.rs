@@ -1,0 +1,146 @@
+//! `POST /cloud/devices/command`: one command to the pod of a named device, one reply.
+//!
+//! The body is the command itself, or the command wrapped with a timeout. Error bodies stay under 300
+//! bytes, because published clients cut them there before they parse them.
+
+use guest::command::{self, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
+use guest::{ApiError, Fields, Request, Response, Route, integer};
+use serde_json::{Map, Value};
+
+use crate::{device, lease};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "cloud.command",
+    method: "POST",
+    pattern: "/cloud/devices/command",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: 16 << 10,
+    summary: "Run one pod command on a device by name",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("device.parameters.json"),
+        ",",
+        include_str!("lease.parameter.json"),
+        r#"],"requestBody":"#,
+        include_str!("command.body.json"),
+        r#","responses":"#,
+        include_str!("command.responses.json"),
+        "}",
+    ),
+    handle: |request| handle(request).map_err(ApiError::short),
+};
+
+#[derive(Debug, PartialEq)]
+struct Order {
+    command: Map<String, Value>,
+    timeout_ms: u32,
+}
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let order = parse(request)?;
+    let device = device::of(request)?;
+    // Here even a look takes the lease: whoever holds the device has it to itself.
+    lease::check(&device)?;
+    command::run(request, &device.id, order.command, order.timeout_ms)
+}
+
+fn parse(request: &Request) -> Result<Order, ApiError> {
+    let mut body = request.json()?;
+    if !body.is_object("command") {
+        return bare(body);
+    }
+    let command = body.object_required("command");
+    if verb(&command).is_empty() {
+        body.problem("command.cmd", "must be a non-empty string");
+    }
+    let timeout_ms = body.or(
+        "timeout_ms",
+        integer(1..=TIMEOUT_MS_MAX),
+        TIMEOUT_MS_DEFAULT,
+    );
+    body.finish()?;
+    Ok(Order {
+        command,
+        timeout_ms,
+    })
+}
+
+fn bare(body: Fields) -> Result<Order, ApiError> {
+    let command = body.rest();
+    if verb(&command).is_empty() {
+        return Err(ApiError::field(
+            "cmd",
+            "must be a non-empty string, here or inside `command`",
+        ));
+    }
+    Ok(Order {
+        command,
+        timeout_ms: TIMEOUT_MS_DEFAULT,
+    })
+}
+
+fn verb(command: &Map<String, Value>) -> &str {
+    command.get("cmd").and_then(Value::as_str).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::{bytes, mutations, request};
+    use serde_json::{Value, json};
+
+    use super::parse;
+
+    #[test]
+    fn bare_and_wrapped_commands() {
+        for (body, command, timeout_ms) in [
+            (r#"{"cmd":"ping"}"#, json!({"cmd": "ping"}), 30_000),
+            (
+                r#"{"cmd":"nrst","pulse_ms":5,"timeout_ms":7}"#,
+                json!({"cmd": "nrst", "pulse_ms": 5, "timeout_ms": 7}),
+                30_000,
+            ),
+            (
+                r#"{"command": {"cmd": "status"}, "timeout_ms": 4000}"#,
+                json!({"cmd": "status"}),
+                4_000,
+            ),
+        ] {
+            let order = parse(&request(body)).unwrap();
+            assert_eq!(Value::Object(order.command), command);
+            assert_eq!(order.timeout_ms, timeout_ms);
+        }
+        for body in [
+            "",
+            "[]",
+            "{}",
+            r#"{"cmd":7}"#,
+            r#"{"cmd":""}"#,
+            r#"{"command":{}}"#,
+            r#"{"command":"ping"}"#,
+            r#"{"command":{"cmd":"ping"},"timeout_ms":120001}"#,
+            r#"{"command":{"cmd":"ping"},"extra":1}"#,
+        ] {
+            assert_eq!(parse(&request(body)).unwrap_err().status, 400, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_route_keeps_its_errors_short() {
+        let body = format!(r#"{{"command":{{"cmd":"ping"}},"{}":1}}"#, "x".repeat(400));
+        let error = (super::ROUTE.handle)(&request(&body)).unwrap_err();
+        assert!(bytes(&error.into_response("01JGZ5V9T3N8W2K4Q7R6D1M0XB")).len() < 300);
+    }
+
+    #[test]
+    fn mutated_bodies_never_panic() {
+        let valid = br#"{"command":{"cmd":"la","la":3,"steps":10},"timeout_ms":5000}"#;
+        mutations(0xC1_0D, valid, 5_000, |body| {
+            let mut request = request("");
+            request.body = body.to_vec();
+            if let Ok(order) = parse(&request) {
+                assert!(order.command["cmd"].is_string());
+            }
+        });
+    }
+}

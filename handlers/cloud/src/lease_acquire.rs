@@ -1,0 +1,34 @@
+//! `POST /cloud/devices/lease`: take a device for oneself. Asking again while somebody else has it
+//! keeps a place in the queue.
+
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, leases};
+
+use crate::{device, lease};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "cloud.lease_acquire",
+    method: "POST",
+    pattern: "/cloud/devices/lease",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: JSON_BODY_BYTES_MAX,
+    summary: "Take a device",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("device.parameters.json"),
+        r#"],"requestBody":"#,
+        include_str!("lease.body.json"),
+        r#","responses":"#,
+        include_str!("lease.responses.json"),
+        "}",
+    ),
+    handle: |request| handle(request).map_err(ApiError::short),
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let ask = lease::parse(request)?;
+    let device = device::of(request)?;
+    let lease = leases::acquire(&device.id, &ask.lease_id, &ask.run_label, ask.ttl_seconds)
+        .map_err(|error| lease::refusal(error, &device.name))?;
+    Ok(lease::reply(&device, &lease))
+}

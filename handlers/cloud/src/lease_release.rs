@@ -1,0 +1,87 @@
+//! `POST /cloud/devices/lease/release`: give a device back, or end the lease of somebody else as an
+//! administrator, who names the holder in place of the lease.
+
+use guest::{
+    ApiError, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, integer, leases, text,
+};
+
+use crate::{device, lease};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "cloud.lease_release",
+    method: "POST",
+    pattern: "/cloud/devices/lease/release",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: JSON_BODY_BYTES_MAX,
+    summary: "Give a device back",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("device.parameters.json"),
+        r#"],"requestBody":"#,
+        include_str!("lease_release.body.json"),
+        r#","responses":{"200":{"description":"The device is free and in its safe state.","content":{"application/json":{"schema":{"type":"object","required":["released","device"],"properties":{"released":{"type":"boolean"},"device":{"type":"string"}}},"example":{"released":true,"device":"bench-1"}}}}}}"#,
+    ),
+    handle: |request| handle(request).map_err(ApiError::short),
+};
+
+#[derive(Debug, PartialEq)]
+enum Ask {
+    /// By its holder: the lease id.
+    Own(String),
+    /// By an administrator: the holder's label.
+    TakeAway(String),
+}
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let ask = parse(request)?;
+    let device = device::of(request)?;
+    match ask {
+        Ask::Own(lease_id) => leases::release(&device.id, &lease_id),
+        Ask::TakeAway(holder) => leases::take_away(&device.id, &holder),
+    }
+    .map_err(|error| lease::refusal(error, &device.name))?;
+    let mut body = Object::new();
+    body.field("released", &true).field("device", &device.name);
+    Ok(body.reply(200))
+}
+
+fn parse(request: &Request) -> Result<Ask, ApiError> {
+    let mut body = request.json()?;
+    let lease_id = body.optional("lease_id", text(1..=128));
+    let holder = body.optional("holder", text(1..=40));
+    // Clients send one body to all lease endpoints.
+    body.optional("run_label", text(0..=256));
+    body.optional("ttl_seconds", integer(15..=600u32));
+    body.finish()?;
+    match (lease_id, holder) {
+        (Some(lease_id), None) => Ok(Ask::Own(lease_id)),
+        (None, Some(holder)) => Ok(Ask::TakeAway(holder)),
+        _ => Err(ApiError::field(
+            "lease_id",
+            "is required; or, to end somebody else's lease, `holder` in its place",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::request;
+
+    use super::{Ask, parse};
+
+    #[test]
+    fn either_the_lease_or_its_holder() {
+        let own = r#"{"lease_id":"a","run_label":"x","ttl_seconds":120}"#;
+        assert_eq!(parse(&request(own)), Ok(Ask::Own("a".into())));
+        let other = r#"{"holder":"run 7"}"#;
+        assert_eq!(parse(&request(other)), Ok(Ask::TakeAway("run 7".into())));
+        for body in [
+            r"{}",
+            r#"{"lease_id":"a","holder":"b"}"#,
+            r#"{"lease_id":1}"#,
+        ] {
+            assert_eq!(parse(&request(body)).unwrap_err().status, 400, "{body}");
+        }
+    }
+}

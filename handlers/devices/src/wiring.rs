@@ -1,0 +1,275 @@
+//! The wiring profile of a device: which logic-analyzer channel is wired to what on the target.
+//!
+//! Version 1: a flat object. A role is a channel, or null when it is not wired; no channel has two
+//! uses. Members that are not known are kept, since newer clients may know them.
+
+use std::collections::BTreeMap;
+
+use guest::{ApiError, FieldProblem};
+use serde_json::{Map, Value, json};
+
+/// Largest profile, in bytes of compact JSON.
+const BYTES_MAX: usize = 16 << 10;
+
+/// Most named signals: one for each channel.
+const SIGNALS_MAX: usize = 14;
+
+const NAME_CHARS_MAX: usize = 32;
+const TEXT_CHARS_MAX: usize = 120;
+const TARGET_CHARS_MAX: usize = 128;
+
+/// Members that are a channel or null, with the channel that is wired by default.
+const ROLES: [(&str, Option<u8>); 10] = [
+    ("uart_rx", Some(5)),
+    ("uart_tx", Some(4)),
+    ("i2c_sda", Some(1)),
+    ("i2c_scl", Some(2)),
+    ("swd_swclk", Some(11)),
+    ("swd_swdio", Some(12)),
+    ("spi_sclk", None),
+    ("spi_mosi", None),
+    ("spi_miso", None),
+    ("spi_cs", None),
+];
+
+/// Members that this page knows beside the roles.
+const OTHERS: [&str; 8] = [
+    "version",
+    "la_mv",
+    "efuse",
+    "uart_baud",
+    "i2c_addr",
+    "swd_nreset",
+    "swd_target",
+    "signals",
+];
+
+/// What a profile says that does not say anything.
+pub(crate) fn defaults() -> Map<String, Value> {
+    let mut profile = Map::new();
+    for (name, value) in [
+        ("version", json!(1)),
+        ("la_mv", json!(3300)),
+        ("efuse", json!(1)),
+        ("uart_baud", json!(115_200)),
+        ("i2c_addr", json!("0x76")),
+        ("swd_nreset", json!(false)),
+        ("swd_target", json!("")),
+        ("signals", json!([])),
+    ] {
+        profile.insert(name.to_owned(), value);
+    }
+    for (role, channel) in ROLES {
+        profile.insert(role.to_owned(), json!(channel));
+    }
+    profile
+}
+
+/// The stored members over the defaults.
+pub(crate) fn completed(stored: &Map<String, Value>) -> Map<String, Value> {
+    let mut profile = defaults();
+    for (name, value) in stored {
+        profile.insert(name.clone(), value.clone());
+    }
+    profile
+}
+
+/// Check a profile, absent members at their defaults.
+///
+/// # Errors
+/// 400 that names every member that breaks a rule.
+pub(crate) fn check(profile: &Map<String, Value>) -> Result<(), ApiError> {
+    let whole = completed(profile);
+    let mut check = Check {
+        problems: Vec::new(),
+        uses: BTreeMap::new(),
+    };
+    check.numbers(&whole);
+    for (role, _) in ROLES {
+        check.channel(role, role, &whole[role], true);
+    }
+    check.texts(&whole);
+    check.signals(&whole["signals"]);
+    check.size(profile);
+    if check.problems.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::fields(check.problems))
+}
+
+/// What works, but hardly as meant.
+pub(crate) fn warnings(profile: &Map<String, Value>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let channel = |role: &str| profile.get(role).and_then(Value::as_u64);
+    for role in ["i2c_sda", "i2c_scl"] {
+        match channel(role) {
+            Some(la @ 9..) => warnings.push(format!("{role}: LA{la} has no pull-up")),
+            Some(la @ 7..=8) => warnings.push(format!("{role}: LA{la} has a pull-down")),
+            _ => {}
+        }
+    }
+    if let Some(la @ 7..=8) = channel("uart_rx") {
+        warnings.push(format!(
+            "uart_rx: LA{la} has a pull-down; an idle line is high"
+        ));
+    }
+    let known = |name: &str| {
+        ROLES.iter().any(|(role, _)| *role == name)
+            || OTHERS.contains(&name)
+            || name.starts_with("loop_input_")
+    };
+    let unknown = profile.keys().filter(|name| !known(name));
+    warnings.extend(unknown.map(|name| format!("{name}: not known to this server; it is kept")));
+    warnings
+}
+
+struct Check {
+    problems: Vec<FieldProblem>,
+    /// Channel to what uses it.
+    uses: BTreeMap<u64, String>,
+}
+
+impl Check {
+    fn problem(&mut self, field: &str, message: impl Into<String>) {
+        self.problems.push(FieldProblem {
+            field: field.to_owned(),
+            message: message.into(),
+        });
+    }
+
+    fn numbers(&mut self, profile: &Map<String, Value>) {
+        for (name, allowed) in [
+            ("version", &[1][..]),
+            ("la_mv", &[1800, 3300]),
+            ("efuse", &[1, 2]),
+        ] {
+            if !profile[name].as_u64().is_some_and(|n| allowed.contains(&n)) {
+                let list: Vec<String> = allowed.iter().map(u64::to_string).collect();
+                self.problem(name, format!("must be {}", list.join(" or ")));
+            }
+        }
+        let baud = profile["uart_baud"].as_u64();
+        if !baud.is_some_and(|baud| (300..=4_000_000).contains(&baud)) {
+            self.problem("uart_baud", "must be an integer, 300..=4000000");
+        }
+    }
+
+    fn texts(&mut self, profile: &Map<String, Value>) {
+        if !profile["swd_nreset"].is_boolean() {
+            self.problem("swd_nreset", "must be true or false");
+        }
+        let target = profile["swd_target"].as_str();
+        if !target.is_some_and(|text| text.chars().count() <= TARGET_CHARS_MAX) {
+            let rule = format!("must be a string of at most {TARGET_CHARS_MAX} characters");
+            self.problem("swd_target", rule);
+        }
+        if !i2c_address(&profile["i2c_addr"]).is_some_and(|n| (0x03..=0x77).contains(&n)) {
+            self.problem("i2c_addr", "must be an address, \"0x03\" to \"0x77\"");
+        }
+    }
+
+    /// One use of a channel.
+    fn channel(&mut self, field: &str, what: &str, value: &Value, may_be_null: bool) {
+        if value.is_null() && may_be_null {
+            return;
+        }
+        let Some(la @ 1..=14) = value.as_u64() else {
+            let or_null = if may_be_null { " or null" } else { "" };
+            return self.problem(field, format!("must be a channel, 1..=14{or_null}"));
+        };
+        if let Some(other) = self.uses.insert(la, what.to_owned()) {
+            self.problem(field, format!("uses LA{la}, as {other} does"));
+        }
+    }
+
+    /// The whole is bounded; the largest member is to blame.
+    fn size(&mut self, profile: &Map<String, Value>) {
+        let sizes = profile
+            .iter()
+            .map(|(name, value)| (value.to_string().len(), name));
+        let all: usize = sizes.clone().map(|(size, name)| size + name.len()).sum();
+        if all > BYTES_MAX
+            && let Some((_, name)) = sizes.max()
+        {
+            self.problem(
+                name,
+                format!("makes the profile larger than {BYTES_MAX} bytes"),
+            );
+        }
+    }
+
+    fn signals(&mut self, signals: &Value) {
+        let Some(signals) = signals.as_array().filter(|list| list.len() <= SIGNALS_MAX) else {
+            let rule = format!("must be a list of at most {SIGNALS_MAX} signals");
+            return self.problem("signals", rule);
+        };
+        let mut names: Vec<String> = Vec::new();
+        for (at, signal) in signals.iter().enumerate() {
+            let at = format!("signals.{at}");
+            let Some(signal) = signal.as_object() else {
+                self.problem(&at, "must be an object");
+                continue;
+            };
+            let name = signal.get("name").and_then(Value::as_str).unwrap_or("");
+            let lower = name.to_lowercase();
+            let role = ROLES.iter().any(|(role, _)| *role == lower);
+            if !is_name(name) {
+                let rule = format!(
+                    "must be a letter, then letters, digits and _, at most {NAME_CHARS_MAX} in all"
+                );
+                self.problem(&format!("{at}.name"), rule);
+            } else if role || names.contains(&lower) {
+                self.problem(&format!("{at}.name"), "is taken");
+            }
+            names.push(lower);
+            let la = signal.get("la").unwrap_or(&Value::Null);
+            self.channel(&format!("{at}.la"), &format!("signal {name}"), la, false);
+            self.signal_details(&at, signal);
+        }
+    }
+
+    fn signal_details(&mut self, at: &str, signal: &Map<String, Value>) {
+        let directions = ["input", "output", "open_drain", "bidir"];
+        let direction = signal.get("direction");
+        let word = |value: &Value| {
+            value
+                .as_str()
+                .is_some_and(|word| directions.contains(&word))
+        };
+        if !direction.is_none_or(word) {
+            let rule = format!("must be one of {}", directions.join(", "));
+            self.problem(&format!("{at}.direction"), rule);
+        }
+        if !signal.get("active_low").is_none_or(Value::is_boolean) {
+            self.problem(&format!("{at}.active_low"), "must be true or false");
+        }
+        let short = |value: &Value| {
+            let text = value.as_str();
+            text.is_some_and(|text| text.chars().count() <= TEXT_CHARS_MAX)
+        };
+        if !signal.get("description").is_none_or(short) {
+            let rule = format!("must be a string of at most {TEXT_CHARS_MAX} characters");
+            self.problem(&format!("{at}.description"), rule);
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.len() <= NAME_CHARS_MAX
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A number, or the text of one, decimal or after `0x`.
+fn i2c_address(value: &Value) -> Option<u64> {
+    match value.as_str() {
+        None => value.as_u64(),
+        Some(text) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

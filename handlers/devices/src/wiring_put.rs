@@ -1,0 +1,60 @@
+//! `PUT /bench/devices/{id}/wiring`: store a wiring profile in place of the former one.
+
+use guest::{ApiError, Request, Response, Route, devices, store};
+use serde_json::{Map, Value};
+
+use crate::{device, edit, wiring, wiring_get};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "devices.wiring_put",
+    method: "PUT",
+    pattern: "/bench/devices/{id}/wiring",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: 64 << 10,
+    summary: "Store the wiring profile of a device",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("id.parameter.json"),
+        r#"],"requestBody":"#,
+        include_str!("wiring.body.json"),
+        r#","responses":"#,
+        include_str!("wiring.responses.json"),
+        "}",
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let profile = parse(request)?;
+    let id = device::id(request);
+    devices::get(id).map_err(|error| device::refusal(error, id))?;
+    let bytes = Value::Object(profile.clone()).to_string().into_bytes();
+    store::put(&edit::wiring_key(id), &bytes).map_err(edit::store_refusal)?;
+    Ok(wiring_get::reply(Some(&profile)))
+}
+
+fn parse(request: &Request) -> Result<Map<String, Value>, ApiError> {
+    let profile = request.json()?.rest();
+    wiring::check(&profile)?;
+    Ok(profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::request;
+
+    use super::parse;
+
+    #[test]
+    fn the_example_is_accepted_and_a_bad_profile_is_not() {
+        let mut example = request("");
+        example.body = guest::openapi::request_example(&super::ROUTE);
+        assert!(parse(&example).is_ok());
+        let error = parse(&request(r#"{"uart_rx":99}"#)).unwrap_err();
+        assert_eq!(
+            (error.status, error.fields[0].field.as_str()),
+            (400, "uart_rx")
+        );
+    }
+}

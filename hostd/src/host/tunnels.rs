@@ -1,0 +1,59 @@
+//! `bench:host/tunnels`: byte streams to a pod, over the WebSocket that a response becomes.
+
+use std::time::Instant;
+
+use pods::{PodError, SessionKind};
+use runtime::{CallData, Upgrade};
+use wasmtime::component::Resource;
+
+use super::bindings::bench::host::tunnels::{Busy, Error, Host, Kind};
+use super::{Call, internal};
+use crate::http::socket::BoxedLive;
+use crate::leases::Shown;
+use crate::tunnel::Tunnel;
+use crate::tunnel::gate::{self, Gate};
+
+impl Host for Call {
+    async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {
+        let device = self.device(&device).ok_or(Error::NotFound)?.record;
+        let owner = self.owner();
+        let shown = Shown {
+            lease_id: self.lease.as_deref(),
+            owner: &owner,
+        };
+        let visit = self.services.leases.visit(&device.id, shown);
+        let visit = visit.map_err(|busy| {
+            let told = self.told(&busy);
+            Error::Held(Busy {
+                holder: told.holder,
+                expires_at: told.expires_at,
+                retry_after_s: told.retry_after_s,
+            })
+        })?;
+        let pod = self.services.bench.pod(&device.org, &device.id);
+        let pod = pod.ok_or(Error::Offline)?;
+        let (asked, kind) = kinds(kind);
+        let session = pod.begin(asked).await.map_err(|error| match error {
+            PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
+            PodError::Busy { .. } | PodError::NoPlace { .. } => Error::InUse(error.to_string()),
+            other => Error::Other(internal(self, "tunnels", &other)),
+        })?;
+        let tunnel: BoxedLive = Box::new(Tunnel {
+            session,
+            visit,
+            gate: Gate::new(kind, self.tier_max(), Instant::now()),
+        });
+        let pushed = self.table().push(Upgrade::new(tunnel));
+        pushed.map_err(|e| Error::Other(internal(self, "tunnels", &e)))
+    }
+}
+
+fn kinds(kind: Kind) -> (SessionKind, gate::Kind) {
+    match kind {
+        Kind::Uart => (SessionKind::Uart, gate::Kind::Uart),
+        Kind::Capture => (SessionKind::Capture, gate::Kind::Capture),
+        Kind::Dac => (SessionKind::Dac, gate::Kind::Dac),
+        Kind::Flash => (SessionKind::Flash, gate::Kind::Flash),
+        Kind::Any => (SessionKind::Exclusive, gate::Kind::Any),
+    }
+}

@@ -1,0 +1,205 @@
+//! WebSockets: the handshake, how many there may be, and the task that serves each. What flows over
+//! one is up to the [`Live`] stream that a handler's grant turned into.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode, Version};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tracing::{debug, info, warn};
+
+use crate::http::body::ResponseBody;
+use crate::http::error::ApiError;
+
+/// Largest message that is taken from a client. Published clients send at most 1 KiB.
+const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes that wait to be sent on one socket before its producer has to wait.
+const WRITE_BUFFER_BYTES_MAX: usize = 1 << 20;
+
+/// Time for a client to see the handshake through.
+const UPGRADE_WAIT: Duration = Duration::from_secs(10);
+
+/// Time for open sockets to say goodbye when the server stops.
+const STOP_WAIT: Duration = Duration::from_secs(3);
+
+/// The one version of the protocol, RFC 6455.
+const VERSION: &str = "13";
+
+/// Bytes of the nonce in `Sec-WebSocket-Key`.
+const KEY_BYTES: usize = 16;
+
+/// A WebSocket, after its handshake.
+pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Tells a live stream that the server stops.
+pub type Stopping = watch::Receiver<bool>;
+
+/// What a WebSocket carries. Whoever serves it closes it.
+pub trait Live: Send {
+    /// For the log: `tunnel`, `uart`.
+    fn name(&self) -> &'static str;
+
+    /// Serve the socket to its end.
+    fn serve(
+        self: Box<Self>,
+        socket: Socket,
+        stopping: Stopping,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// What a handler's upgrade holds.
+pub type BoxedLive = Box<dyn Live>;
+
+/// All open WebSockets.
+#[derive(Debug)]
+pub struct Sockets {
+    places: Arc<Semaphore>,
+    places_max: u32,
+    stopping: watch::Sender<bool>,
+}
+
+/// The right to one of them.
+#[derive(Debug)]
+pub struct Place(OwnedSemaphorePermit);
+
+impl Sockets {
+    #[must_use]
+    pub fn new(places_max: u32) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places_max as usize)),
+            places_max,
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    /// Room for one more.
+    ///
+    /// # Errors
+    /// 503 when there is none.
+    pub fn enter(&self) -> Result<Place, ApiError> {
+        let place = self.places.clone().try_acquire_owned();
+        place.map(Place).map_err(|_| ApiError::overloaded(1))
+    }
+
+    /// Serve `stream` once the client has got its 101.
+    pub fn serve(&self, place: Place, upgrade: OnUpgrade, stream: BoxedLive, request_id: String) {
+        let stopping = self.stopping.subscribe();
+        tokio::spawn(async move {
+            let name = stream.name();
+            let upgraded = match tokio::time::timeout(UPGRADE_WAIT, upgrade).await {
+                Ok(Ok(upgraded)) => TokioIo::new(upgraded),
+                Ok(Err(error)) => {
+                    return debug!(request_id, %error, "a WebSocket did not come about");
+                }
+                Err(_) => return debug!(request_id, "a WebSocket took too long to come about"),
+            };
+            let config = WebSocketConfig::default()
+                .max_message_size(Some(MESSAGE_BYTES_MAX))
+                .max_frame_size(Some(MESSAGE_BYTES_MAX))
+                .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX);
+            let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
+            let socket = socket.await;
+            info!(request_id, stream = name, "WebSocket open");
+            stream.serve(socket, stopping).await;
+            info!(request_id, stream = name, "WebSocket closed");
+            drop(place.0);
+        });
+    }
+
+    /// Tell all streams to end, and wait for them a little.
+    pub async fn stop(&self) {
+        self.stopping.send_replace(true);
+        let all = self.places.acquire_many(self.places_max);
+        if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
+            warn!("cutting WebSockets that did not close in time");
+        }
+    }
+}
+
+/// Check a handshake (RFC 6455 section 4.2.1) and compute its answer.
+///
+/// # Errors
+/// 426 when it is not one, 400 when it is malformed.
+pub fn handshake(head: &Parts) -> Result<HeaderValue, ApiError> {
+    let has = |name, word: &str| {
+        let values = head.headers.get_all(name).into_iter();
+        values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|part| part.trim().eq_ignore_ascii_case(word))
+    };
+    let asked = head.method == Method::GET
+        && head.version == Version::HTTP_11
+        && has(CONNECTION, "upgrade")
+        && has(UPGRADE, "websocket");
+    if !asked {
+        return Err(ApiError::upgrade_required(
+            "this endpoint is a WebSocket; open it with HTTP/1.1 and Upgrade: websocket",
+        ));
+    }
+    if !has(SEC_WEBSOCKET_VERSION, VERSION) {
+        return Err(ApiError::upgrade_required(
+            "this server speaks version 13 of the WebSocket protocol",
+        ));
+    }
+    let key = head.headers.get(SEC_WEBSOCKET_KEY);
+    let key = key.filter(|key| {
+        STANDARD
+            .decode(key)
+            .is_ok_and(|nonce| nonce.len() == KEY_BYTES)
+    });
+    let key = key.ok_or_else(|| {
+        ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request",
+            "Sec-WebSocket-Key must be 16 bytes in base 64",
+        )
+    })?;
+    let accept = derive_accept_key(key.as_bytes());
+    HeaderValue::from_str(&accept).map_err(|_| ApiError::internal())
+}
+
+/// The 101 that completes a handshake.
+#[must_use]
+pub fn switching(accept: HeaderValue) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    response
+}
+
+/// The credential in a query string. Ours need no percent-encoding, so what has one is none.
+#[must_use]
+pub fn token(query: &str) -> Option<String> {
+    let mut pairs = query.split('&');
+    pairs.find_map(|pair| pair.strip_prefix("token=").map(str::to_owned))
+}
+
+/// The query string without the credential, which stays in the host.
+#[must_use]
+pub fn without_token(query: &str) -> String {
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.starts_with("token=") && *pair != "token")
+        .collect();
+    kept.join("&")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,403 @@
+//! What may pass through a tunnel: which commands, by the tunnel's kind and the caller's reach, while
+//! the pod reads lines; anything while it reads raw bytes.
+//!
+//! A pod returns from raw bytes to lines by rules of its own, and what it then reads as commands must
+//! not have slipped past. So the gate follows the pod's mode by what both sides say, and ends the
+//! tunnel before the pod could change its mode unseen.
+
+use std::time::{Duration, Instant};
+
+use pods::protocol::REQUEST_LINE_BYTES_MAX;
+use pods::protocol::commands::{self, Tier};
+use serde_json::{Map, Value, json};
+
+/// What a tunnel is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Uart,
+    Capture,
+    Dac,
+    Flash,
+    /// Anything, with the device to itself.
+    Any,
+}
+
+/// Commands of a capture tunnel: those that answer in several lines without driving anything.
+const CAPTURE: [&str; 9] = [
+    "capture",
+    "capture_dual",
+    "capture_read",
+    "la_capture",
+    "power_profile",
+    "sensor_la",
+    "sensor_regs",
+    "stream",
+    "test",
+];
+
+/// Commands of a DAC tunnel.
+const DAC: [&str; 4] = ["dac_stop", "load", "load_bin", "replay"];
+
+/// A pod gives an upload up after 30 s without a byte; the tunnel does so before it.
+const UPLOAD_PAUSE_MAX: Duration = Duration::from_secs(20);
+
+/// A pod may end a debug session that is not used; the tunnel does so before it.
+const DAP_PAUSE_MAX: Duration = Duration::from_secs(120);
+
+/// `+++` between two pauses of a second ends a UART session. Half of that counts here.
+const ESCAPE: &[u8; 3] = b"+++";
+const ESCAPE_PAUSE: Duration = Duration::from_millis(500);
+
+/// Longest CMSIS-DAP packet; a longer one ends the session, as an empty one does.
+const DAP_PACKET_BYTES_MAX: usize = 1024;
+
+/// Longest line of a pod that is looked at for an acknowledgement.
+const ACK_BYTES_MAX: usize = 4096;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Mode {
+    /// The pod reads lines; the beginning of the next one.
+    Lines(Vec<u8>),
+    /// A command that may change the mode was passed on: nothing more passes until its answer.
+    Asked {
+        switch: Switch,
+        total: u64,
+        answer: Vec<u8>,
+    },
+    Uart(Escape),
+    /// Bytes left of the frame, none between two frames; and what there is of its header.
+    Dap {
+        left: u32,
+        header: Option<u8>,
+    },
+    Upload {
+        left: u64,
+        line: Vec<u8>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    Uart,
+    Dap,
+    Upload,
+}
+
+/// The last bytes of a UART session, oldest first, each with whether a pause was before it.
+#[derive(Debug, PartialEq, Eq)]
+struct Escape {
+    recent: [(u8, bool); ESCAPE.len()],
+}
+
+/// What is to be done with bytes of the client.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Pass these on; the rest waits until the pod has answered.
+    Pass { bytes: Vec<u8>, rest: Vec<u8> },
+    /// Tell the client this line in the pod's place, after passing on what came before it.
+    Refuse {
+        before: Vec<u8>,
+        line: Vec<u8>,
+        rest: Vec<u8>,
+    },
+    /// Pass these on, then end the tunnel.
+    Last { bytes: Vec<u8>, why: End },
+}
+
+/// Why the gate ends a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum End {
+    #[error("a command line is over {REQUEST_LINE_BYTES_MAX} bytes")]
+    LineTooLong,
+    #[error("the session was ended by its escape sequence")]
+    Escaped,
+    #[error("the debug session was ended by a frame of length 0 or above {DAP_PACKET_BYTES_MAX}")]
+    FrameEnded,
+    #[error("nothing was sent for too long")]
+    Idle,
+}
+
+/// The gate of one tunnel.
+#[derive(Debug)]
+pub struct Gate {
+    kind: Kind,
+    tier_max: Tier,
+    mode: Mode,
+    /// When the client last sent something.
+    last: Instant,
+}
+
+impl Gate {
+    #[must_use]
+    pub fn new(kind: Kind, tier_max: Tier, now: Instant) -> Self {
+        Self {
+            kind,
+            tier_max,
+            mode: Mode::Lines(Vec::new()),
+            last: now,
+        }
+    }
+
+    /// Whether more of the client may be looked at; not while a mode-changing command is unanswered.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !matches!(self.mode, Mode::Asked { .. })
+    }
+
+    /// The instant at which [`Gate::pause`] has something to say, if nothing comes before.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<Instant> {
+        match &self.mode {
+            Mode::Uart(escape) if escape.is_complete() => Some(self.last + ESCAPE_PAUSE),
+            Mode::Upload { .. } => Some(self.last + UPLOAD_PAUSE_MAX),
+            Mode::Dap { .. } => Some(self.last + DAP_PAUSE_MAX),
+            Mode::Lines(_) | Mode::Asked { .. } | Mode::Uart(_) => None,
+        }
+    }
+
+    /// Nothing has come by [`Gate::wakes_at`]: whether the tunnel ends.
+    #[must_use]
+    pub fn pause(&self, now: Instant) -> Option<End> {
+        let at = self.wakes_at().filter(|at| *at <= now)?;
+        debug_assert!(at <= now);
+        Some(match self.mode {
+            Mode::Uart(_) => End::Escaped,
+            _ => End::Idle,
+        })
+    }
+
+    /// Bytes from the client, while [`Gate::is_open`].
+    pub fn client(&mut self, bytes: &[u8], now: Instant) -> Verdict {
+        let pause = now.saturating_duration_since(self.last);
+        self.last = now;
+        let mut passed = Vec::with_capacity(bytes.len());
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            match &mut self.mode {
+                Mode::Asked { .. } => break,
+                Mode::Uart(escape) => {
+                    escape.follow(rest, if at == 0 { pause } else { Duration::ZERO });
+                    passed.extend_from_slice(rest);
+                    at = bytes.len();
+                }
+                Mode::Dap { left, header } => match frame(left, header, rest) {
+                    Ok(took) => {
+                        passed.extend_from_slice(&rest[..took]);
+                        at += took;
+                    }
+                    Err(why) => return Verdict::Last { bytes: passed, why },
+                },
+                Mode::Upload { left, .. } => {
+                    let took = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
+                    passed.extend_from_slice(&rest[..took]);
+                    *left -= took as u64;
+                    at += took;
+                    if *left == 0 {
+                        self.mode = Mode::Lines(Vec::new());
+                    }
+                }
+                Mode::Lines(line) => {
+                    let end = rest.iter().position(|b| *b == b'\n');
+                    let took = end.map_or(rest.len(), |end| end + 1);
+                    line.extend_from_slice(&rest[..took]);
+                    at += took;
+                    if line.len() > REQUEST_LINE_BYTES_MAX + 1 {
+                        let why = End::LineTooLong;
+                        return Verdict::Last { bytes: passed, why };
+                    }
+                    if end.is_none() {
+                        break;
+                    }
+                    let line = std::mem::take(line);
+                    match self.judge(line.trim_ascii()) {
+                        Ok(line) => passed.extend_from_slice(&line),
+                        Err(refusal) => {
+                            return Verdict::Refuse {
+                                before: passed,
+                                line: refusal,
+                                rest: bytes[at..].to_vec(),
+                            };
+                        }
+                    }
+                }
+            }
+        }
+        Verdict::Pass {
+            bytes: passed,
+            rest: bytes[at..].to_vec(),
+        }
+    }
+
+    /// The line that the pod gets for a command line, or the refusal in its place. It is written
+    /// anew, so that the pod cannot read another command in it than was judged here; and a line of
+    /// another kind would turn the connection of a real pod to SCPI.
+    fn judge(&mut self, line: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+        if line.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Ok(request) = serde_json::from_slice::<Map<String, Value>>(line) else {
+            return Err(refusal("the request is not a JSON object in one line"));
+        };
+        let verb = request.get("cmd").and_then(Value::as_str).unwrap_or("");
+        let refuse = |why: &str| Err(refusal(&format!("forbidden: {verb} {why}")));
+        if commands::tier_of(&request) > self.tier_max {
+            return refuse("needs an administrator");
+        }
+        let switch = match verb {
+            "uart_proxy_start" => Some(Switch::Uart),
+            "dap_start" => Some(Switch::Dap),
+            "load_bin" => Some(Switch::Upload),
+            _ => None,
+        };
+        let fits = match self.kind {
+            Kind::Any => true,
+            Kind::Uart => switch == Some(Switch::Uart),
+            Kind::Flash => switch == Some(Switch::Dap),
+            Kind::Capture => CAPTURE.contains(&verb),
+            Kind::Dac => DAC.contains(&verb),
+        };
+        if !fits {
+            return refuse("is not what this kind of tunnel is for");
+        }
+        // Raw bytes that are not followed here.
+        if verb == "speedtest" {
+            return refuse("cannot pass through a tunnel");
+        }
+        if let Some(switch) = switch {
+            let total = request.get("total").and_then(Value::as_u64).unwrap_or(0);
+            self.mode = Mode::Asked {
+                switch,
+                total,
+                answer: Vec::new(),
+            };
+        }
+        Ok(line_of(Value::Object(request)))
+    }
+
+    /// Bytes from the pod, before they are passed on. True: the gate is open again.
+    pub fn pod(&mut self, bytes: &[u8], now: Instant) -> bool {
+        match &mut self.mode {
+            Mode::Asked {
+                switch,
+                total,
+                answer,
+            } => {
+                let end = bytes.iter().position(|b| *b == b'\n');
+                let room = ACK_BYTES_MAX.saturating_sub(answer.len());
+                let part = &bytes[..end.unwrap_or(bytes.len())];
+                answer.extend_from_slice(&part[..part.len().min(room)]);
+                if end.is_none() {
+                    return false;
+                }
+                let granted = is_ok(answer);
+                self.mode = match (granted, *switch) {
+                    (false, _) => Mode::Lines(Vec::new()),
+                    (true, Switch::Uart) => Mode::Uart(Escape::BEGIN),
+                    (true, Switch::Dap) => Mode::Dap {
+                        left: 0,
+                        header: None,
+                    },
+                    (true, Switch::Upload) => Mode::Upload {
+                        left: *total,
+                        line: Vec::new(),
+                    },
+                };
+                self.last = now;
+                true
+            }
+            // A pod that gives an upload up says so in a line.
+            Mode::Upload { line, .. } => {
+                for byte in bytes {
+                    if *byte != b'\n' {
+                        if line.len() < ACK_BYTES_MAX {
+                            line.push(*byte);
+                        }
+                    } else if is_error(&std::mem::take(line)) {
+                        self.mode = Mode::Lines(Vec::new());
+                        break;
+                    }
+                }
+                false
+            }
+            Mode::Lines(_) | Mode::Uart(_) | Mode::Dap { .. } => false,
+        }
+    }
+}
+
+impl Escape {
+    /// A session has just begun, which is as good as a pause.
+    const BEGIN: Self = Self {
+        recent: [(0, true); ESCAPE.len()],
+    };
+
+    fn follow(&mut self, bytes: &[u8], pause: Duration) {
+        let is_first = |at| at == 0 && pause >= ESCAPE_PAUSE;
+        for (at, byte) in bytes.iter().enumerate() {
+            let unused = self.recent[ESCAPE.len() - 1] == (0, true);
+            self.recent.rotate_left(1);
+            self.recent[ESCAPE.len() - 1] = (*byte, is_first(at) || unused);
+        }
+    }
+
+    /// Pauses between the three characters do not matter: pods differ in what they let pass.
+    fn is_complete(&self) -> bool {
+        self.recent[0].1 && self.recent.iter().map(|(byte, _)| byte).eq(ESCAPE)
+    }
+}
+
+fn refusal(message: &str) -> Vec<u8> {
+    line_of(json!({"status": "error", "message": message}))
+}
+
+fn line_of(object: Value) -> Vec<u8> {
+    let mut line = object.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Take the bytes of one frame, or of its header, from the front of `bytes`.
+fn frame(left: &mut u32, header: &mut Option<u8>, bytes: &[u8]) -> Result<usize, End> {
+    if *left > 0 {
+        let took = bytes.len().min(*left as usize);
+        *left -= u32::try_from(took).expect("a frame is short");
+        return Ok(took);
+    }
+    match header.take() {
+        None => {
+            *header = Some(bytes[0]);
+            // A first half alone does no harm: the second decides.
+            match bytes.get(1) {
+                None => Ok(1),
+                Some(high) => length(left, header, bytes[0], *high).map(|()| 2),
+            }
+        }
+        Some(low) => length(left, header, low, bytes[0]).map(|()| 1),
+    }
+}
+
+fn length(left: &mut u32, header: &mut Option<u8>, low: u8, high: u8) -> Result<(), End> {
+    *header = None;
+    let length = u16::from_le_bytes([low, high]);
+    if length == 0 || usize::from(length) > DAP_PACKET_BYTES_MAX {
+        return Err(End::FrameEnded);
+    }
+    *left = u32::from(length);
+    Ok(())
+}
+
+fn status(line: &[u8]) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    Some(object.get("status")?.as_str()?.to_owned())
+}
+
+fn is_ok(line: &[u8]) -> bool {
+    status(line).as_deref() == Some("ok")
+}
+
+fn is_error(line: &[u8]) -> bool {
+    status(line).as_deref() == Some("error")
+}
+
+#[cfg(test)]
+mod tests;
