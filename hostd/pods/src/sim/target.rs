@@ -31,6 +31,9 @@ const LAG_NS_MAX: u64 = 600_000_000_000;
 /// Who waits for the target to do something looks this often.
 pub(crate) const LOOK_NS: u64 = 5_000_000;
 
+/// How far ahead the pod's plans for its channels are looked at.
+const PLAN_NS: u64 = 100_000_000;
+
 /// Who only waits for time to pass still lets the target catch up this often.
 const PASS_NS: u64 = 500_000_000;
 
@@ -168,6 +171,18 @@ impl Mounted {
     }
 }
 
+impl TargetWiring {
+    /// When the pod will next do something to the target, as far as it is known.
+    fn planned_ns(self, world: &World, now_ns: u64) -> Option<u64> {
+        let levels = Levels::on(world, now_ns, now_ns + PLAN_NS, self.channels());
+        let power = world.rails.switch(self.rail).changes();
+        let switches = power.chain(world.reset.asserted().changes());
+        let later = switches.map(|(at_ns, _)| *at_ns);
+        let later = later.filter(|at_ns| *at_ns > now_ns);
+        later.chain(levels.next_ns()).min()
+    }
+}
+
 impl World {
     /// Brings the target up to an instant, and after it the sensor.
     pub(crate) fn catch_up(&mut self, to_ns: u64) {
@@ -181,12 +196,18 @@ impl World {
     /// When to look again at what the target does; `None` when it does nothing by itself.
     pub(crate) fn target_wake_ns(&self, now_ns: u64) -> Option<u64> {
         let target = self.target.as_ref()?;
-        let at_ns = match target.chip.next_activity() {
-            Activity::Idle => return None,
-            Activity::Busy => now_ns,
-            Activity::At(at_ns) => at_ns.saturating_add(target.offset_ns),
+        let own_ns = match target.chip.next_activity() {
+            Activity::Idle => None,
+            Activity::Busy => Some(now_ns),
+            Activity::At(at_ns) => Some(at_ns.saturating_add(target.offset_ns)),
         };
-        Some(at_ns.max(now_ns + LOOK_NS))
+        let soon_ns = now_ns + LOOK_NS;
+        if own_ns.is_some_and(|at_ns| at_ns <= soon_ns) {
+            return Some(soon_ns);
+        }
+        let planned_ns = target.config.wiring.planned_ns(self, now_ns);
+        let at_ns = own_ns.into_iter().chain(planned_ns).min()?;
+        Some(at_ns.max(soon_ns))
     }
 
     /// From when on a debug probe on the channels clock and data gets an answer, if it does.

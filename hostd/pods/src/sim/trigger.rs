@@ -55,7 +55,10 @@ pub(crate) async fn wait(
         let mut changed = std::pin::pin!(shared.changed().notified());
         changed.as_mut().enable();
         // What a target does is known only when it is done.
-        let target_wake_ns = shared.with(|world, now_ns| world.target_wake_ns(now_ns));
+        let target_wake_ns = shared.with(|world, now_ns| {
+            let wake_ns = world.target_wake_ns(now_ns).or(Some(now_ns + SEARCH_NS));
+            wake_ns.filter(|_| world.target.is_some())
+        });
         let ahead_ns = target_wake_ns.map_or(SEARCH_NS, |_| 0);
         let to_ns = (shared.now_ns().max(from_ns) + ahead_ns).min(deadline_ns);
         let found = shared.with(|world, _| search(world, trigger, from_ns, to_ns, first));

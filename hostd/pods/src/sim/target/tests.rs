@@ -101,6 +101,19 @@ async fn the_demo_boots_and_answers_on_its_console() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_planned_power_cycle_reaches_an_open_console() {
+    let pod = with_target(TargetConfig::demo());
+    let mut console = console(&pod).await;
+    let mut client = Client::new(&pod).await;
+    let later = json!({"cmd": "target_power", "efuse": 1, "state": 1, "delay_ms": 700});
+    client.ok(later).await;
+    let asked = tokio::time::Instant::now();
+    console.read_raw(1).await;
+    let took = asked.elapsed().as_micros() - 700_000;
+    assert!(BOOT_US.contains(&took), "{took} us");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_sensor_is_reported() {
     let pod = with_target(TargetConfig::demo());
     let mut client = Client::new(&pod).await;
