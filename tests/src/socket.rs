@@ -24,7 +24,7 @@ pub struct Socket {
 /// What came of an attempt to open one.
 #[derive(Debug)]
 pub enum Opened {
-    Socket(Socket),
+    Socket(Box<Socket>),
     /// Status and JSON body of a refusal.
     Refused(u16, Value),
 }
@@ -35,7 +35,7 @@ impl Opened {
     #[must_use]
     pub fn socket(self) -> Socket {
         match self {
-            Self::Socket(socket) => socket,
+            Self::Socket(socket) => *socket,
             Self::Refused(status, body) => panic!("refused with {status}: {body}"),
         }
     }
@@ -69,10 +69,10 @@ impl Socket {
         stream.set_read_timeout(Some(READ_WAIT))?;
         stream.set_nodelay(true)?;
         match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Opened::Socket(Self {
+            Ok((socket, _)) => Ok(Opened::Socket(Box::new(Self {
                 socket,
                 unread: Vec::new(),
-            })),
+            }))),
             Err(HandshakeError::Failure(Error::Http(response))) => {
                 let body = response.body().as_deref().unwrap_or_default();
                 let body = serde_json::from_slice(body).context("a JSON refusal")?;

@@ -85,7 +85,7 @@ fn timed_tier(
 }
 
 fn run_tier(tier: &Tier, hostd: &Path, packages: &Packages, folder: &Path) -> Result<Outcome> {
-    let simulator = Simulator::start(hostd, tier.simulator, folder)?;
+    let simulator = Simulator::start(hostd, &tier.bench_kind, folder)?;
     let printed = packages.test(tier, &simulator, TIER_WAIT)?;
     Outcome::parse(&printed)
 }

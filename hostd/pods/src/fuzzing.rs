@@ -13,8 +13,9 @@ use crate::capture::assembly::Assembly;
 use crate::connection::lines::Lines;
 use crate::connection::{BoxedStream, Transport as _};
 use crate::protocol::chunk::{self, CaptureLine, Payload};
+use crate::protocol::dap_frame::{DAP_PACKET_BYTES_MAX, DapFrames};
 use crate::protocol::{REPLY_LINE_BYTES_MAX, Reply};
-use crate::sim::{SimConfig, SimPod};
+use crate::sim::{SimConfig, SimPod, TargetConfig};
 
 /// Longer than anything a pod may wait for.
 const PATIENCE: Duration = Duration::from_secs(100_000);
@@ -23,15 +24,17 @@ const PATIENCE: Duration = Duration::from_secs(100_000);
 const INPUT_BYTES_MAX: usize = 16 * 1024;
 
 /// Requests that turn a connection to raw bytes.
-const RAW_MODES: [&str; 3] = [
+const RAW_MODES: [&str; 4] = [
     r#"{"cmd":"uart_proxy_start","rx":3,"tx":4,"baud":4000000}"#,
     r#"{"cmd":"load_bin","total":200}"#,
     r#"{"cmd":"load_bin","total":9000,"psram":true}"#,
+    r#"{"cmd":"dap_start","swclk":11,"swdio":12}"#,
 ];
 
 fn bench() -> Arc<SimPod> {
     SimPod::new(SimConfig {
         la_voltage_mv: Some(3300),
+        target: Some(TargetConfig::blank()),
         ..SimConfig::default()
     })
 }
@@ -85,7 +88,10 @@ async fn expect_usable(pod: &Arc<SimPod>) {
     let pins = table["data"]["pins"].as_array().expect("a table of pins");
     for pin in pins {
         let function = pin["function"].as_str().expect("a function");
-        assert!(!function.starts_with("uart"), "{pin}");
+        assert!(
+            !function.starts_with("uart") && !function.starts_with("swd"),
+            "{pin}"
+        );
     }
     // An update outlives its connection, and keeps the memory of captures until it is dropped.
     ask(&mut lines, r#"{"cmd":"ota_abort"}"#).await;
@@ -104,11 +110,23 @@ async fn ask(lines: &mut Lines<BoxedStream>, request: &str) -> Value {
     serde_json::from_slice(line.expect("an open connection")).expect("a reply is JSON")
 }
 
+/// Any bytes as what a debug probe answers with: packets within bounds, then perhaps an error.
+fn frames(bytes: &[u8]) {
+    let mut frames = DapFrames::default();
+    for part in bytes.chunks(7) {
+        frames.push(part);
+        while let Ok(Some(packet)) = frames.next_packet() {
+            assert!((1..=DAP_PACKET_BYTES_MAX).contains(&packet.len()));
+        }
+    }
+}
+
 /// Any bytes as the lines a pod answers with: read as replies and as a capture.
 ///
 /// # Panics
 /// When what was read contradicts itself.
 pub fn replies(bytes: &[u8]) {
+    frames(bytes);
     let mut assembly = Assembly::new((600, 600));
     let mut whole = true;
     let mut covered = 0;

@@ -42,3 +42,6 @@ pub const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
 
 /// Most samples of a `measure`.
 pub const MEASURE_SAMPLES_MAX: u64 = 2_048;
+
+#[cfg(test)]
+mod tests;

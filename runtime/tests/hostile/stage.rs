@@ -202,6 +202,7 @@ pub(crate) async fn text(reply: Reply) -> String {
             }
             all
         }
+        ReplyBody::Upgrade(_) => panic!("an upgrade has no body"),
     };
     String::from_utf8(bytes).unwrap()
 }

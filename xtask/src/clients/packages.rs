@@ -112,6 +112,12 @@ impl Packages {
         if let Some(console) = &pod.console {
             pytest = pytest.env("BENCHPOD_E2E_USB", console);
         }
+        if let Some(cloud) = &pod.cloud {
+            pytest = pytest
+                .env("BENCHPOD_API_BASE", &cloud.base)
+                .env("BENCHPOD_API_KEY", &cloud.key)
+                .env("BENCHPOD_E2E_CLOUD_DEVICE", &cloud.device);
+        }
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")
             .env("HOME", &self.home)

@@ -1,4 +1,4 @@
-//! One running `hostd pod-sim`.
+//! One running `hostd pod-sim`, or `hostd serve --demo` with a pod behind it.
 
 use std::fs;
 use std::path::Path;
@@ -7,46 +7,86 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::tiers::BenchKind;
+
 /// The simulator answers within milliseconds; after this it never will.
 const START_WAIT: Duration = Duration::from_secs(30);
 
 /// Between two looks whether it answers.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A simulated pod on a port of its own. Ended when dropped.
+/// A simulated bench on a port of its own. Ended when dropped.
 pub(super) struct Simulator {
     child: Child,
     /// `host:port`.
     pub(super) address: String,
     /// The path of its USB console, when it was started with one.
     pub(super) console: Option<String>,
+    /// How clients reach it through a server.
+    pub(super) cloud: Option<Cloud>,
+}
+
+/// What a client needs to reach a device by name.
+pub(super) struct Cloud {
+    /// Base URL without `/api`.
+    pub(super) base: String,
+    pub(super) key: String,
+    /// Name of a device.
+    pub(super) device: String,
 }
 
 impl Simulator {
     /// Starts it with `args`; `folder` holds what it says when it is ready.
-    pub(super) fn start(hostd: &Path, args: &[&str], folder: &Path) -> Result<Self> {
-        let ready = folder.join("pod-sim.json");
+    pub(super) fn start(hostd: &Path, kind: &BenchKind, folder: &Path) -> Result<Self> {
+        let ready = folder.join("ready.json");
         if ready.exists() {
             fs::remove_file(&ready).context("failed to remove the last run's ready file")?;
         }
-        let child = Command::new(hostd)
-            .args(["pod-sim", "--listen", "127.0.0.1:0", "--ready-file"])
+        let mut command = Command::new(hostd);
+        match kind {
+            BenchKind::Pod(args) => command.arg("pod-sim").args(*args),
+            BenchKind::Server => {
+                let data = folder.join("data");
+                if data.exists() {
+                    fs::remove_dir_all(&data).context("failed to remove the last run's data")?;
+                }
+                command.args(["serve", "--demo", "--data-dir"]).arg(data)
+            }
+        };
+        let child = command
+            .args(["--listen", "127.0.0.1:0", "--ready-file"])
             .arg(&ready)
-            .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
-            .with_context(|| format!("failed to start {} pod-sim", hostd.display()))?;
+            .with_context(|| format!("failed to start {}", hostd.display()))?;
         // From here on dropping it ends the process.
         let mut simulator = Self {
             child,
             address: String::new(),
             console: None,
+            cloud: None,
         };
         let content = simulator.wait_for(&ready)?;
-        let text = |name: &str| content[name].as_str().map(str::to_owned);
-        simulator.address = text("address").context("the ready file has no address")?;
-        simulator.console = text("console");
+        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        match kind {
+            BenchKind::Pod(_) => {
+                let address = text(&content["address"]);
+                simulator.address = address.context("the ready file has no address")?;
+                simulator.console = text(&content["console"]);
+            }
+            BenchKind::Server => {
+                let read = |value| text(value).context("the ready file lacks something");
+                let base = read(&content["url"])?;
+                simulator.address = base.trim_start_matches("http://").to_owned();
+                simulator.cloud = Some(Cloud {
+                    base,
+                    key: read(&content["api_key"])?,
+                    device: read(&content["devices"][0]["name"])?,
+                });
+            }
+        }
         Ok(simulator)
     }
 
@@ -57,15 +97,12 @@ impl Simulator {
                 return serde_json::from_slice(&text).context("failed to read the ready file");
             }
             let ended = self.child.try_wait();
-            if let Some(status) = ended.context("failed to look after hostd pod-sim")? {
-                bail!("hostd pod-sim ended with {status} before it was ready");
+            if let Some(status) = ended.context("failed to look after hostd")? {
+                bail!("hostd ended with {status} before it was ready");
             }
             std::thread::sleep(POLL_INTERVAL);
         }
-        bail!(
-            "hostd pod-sim was not ready after {} s",
-            START_WAIT.as_secs()
-        )
+        bail!("hostd was not ready after {} s", START_WAIT.as_secs())
     }
 }
 

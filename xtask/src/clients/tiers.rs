@@ -1,10 +1,20 @@
 //! The tiers of the SDK's suite, and the bench that each of them asks for.
 
-/// Some of the suite's files, with the pod they run against.
+/// What a tier talks to.
+pub(super) enum BenchKind {
+    /// A pod: `hostd pod-sim` with these arguments.
+    Pod(&'static [&'static str]),
+    /// A pod behind a server: `hostd serve --demo`.
+    Server,
+}
+
+use BenchKind::{Pod, Server};
+
+/// Some of the suite's files, with the bench they run against.
 pub(super) struct Tier {
     pub(super) name: &'static str,
-    /// Arguments of `hostd pod-sim`.
-    pub(super) simulator: &'static [&'static str],
+    /// What the tests talk to.
+    pub(super) bench_kind: BenchKind,
     /// What the bench has, as the suite wants to be told: environment variables.
     pub(super) bench: &'static [(&'static str, &'static str)],
     /// Relative to the source distribution.
@@ -18,12 +28,11 @@ const ANALOG_V3: &[(&str, &str)] = &[
 
 /// Every tier, those first that say most.
 ///
-/// `dut` and `cloud` need a target that runs firmware and a server; they are here so that the report
-/// says so.
+/// `dut` needs firmware for a part that is not simulated; it is here so that the report says so.
 pub(super) const TIERS: &[Tier] = &[
     Tier {
         name: "pod",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "analog"),
             ("BENCHPOD_E2E_BOARD_REV", "v3"),
@@ -34,7 +43,7 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "pod-v2",
-        simulator: &["--board", "v2"],
+        bench_kind: Pod(&["--board", "v2"]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "analog"),
             ("BENCHPOD_E2E_BOARD_REV", "v2"),
@@ -44,19 +53,19 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "gpio",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_gpio.py"],
     },
     Tier {
         name: "la13-14",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_la13_14.py"],
     },
     Tier {
         name: "rev3",
-        simulator: &["--board", "v3", "--nrst-la", "8"],
+        bench_kind: Pod(&["--board", "v3", "--nrst-la", "8"]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "analog"),
             ("BENCHPOD_E2E_BOARD_REV", "v3"),
@@ -66,7 +75,7 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "digital",
-        simulator: &["--board", "digital"],
+        bench_kind: Pod(&["--board", "digital"]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "digital"),
             ("BENCHPOD_E2E_BOARD_REV", "v3"),
@@ -75,7 +84,7 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "examples",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: ANALOG_V3,
         files: &[
             // First, since it can only use the gateware image that a pod starts with.
@@ -88,7 +97,7 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "spi",
-        simulator: &["--board", "v3", "--spi", "5,6,7,8"],
+        bench_kind: Pod(&["--board", "v3", "--spi", "5,6,7,8"]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "analog"),
             ("BENCHPOD_E2E_BOARD_REV", "v3"),
@@ -99,26 +108,26 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "dut",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_dut.py"],
     },
     Tier {
         name: "usb",
-        simulator: &["--board", "v3", "--usb-console"],
+        bench_kind: Pod(&["--board", "v3", "--usb-console"]),
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_usb.py"],
     },
     Tier {
         // The console of older firmware runs the instruments itself.
         name: "usb-old",
-        simulator: &[
+        bench_kind: Pod(&[
             "--board",
             "v2",
             "--fault",
             "firmware=3.8.0",
             "--usb-console",
-        ],
+        ]),
         bench: &[
             ("BENCHPOD_EXPECT_BOARD", "analog"),
             ("BENCHPOD_E2E_BOARD_REV", "v2"),
@@ -127,14 +136,14 @@ pub(super) const TIERS: &[Tier] = &[
     },
     Tier {
         name: "cloud",
-        simulator: &["--board", "v3"],
+        bench_kind: Server,
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_cloud.py"],
     },
     Tier {
         // A published command, judged by a test of ours since its own uses a made-up server.
         name: "upload-build",
-        simulator: &["--board", "v3"],
+        bench_kind: Pod(&["--board", "v3"]),
         bench: &[],
         files: &[concat!(
             env!("CARGO_MANIFEST_DIR"),

@@ -80,6 +80,16 @@ pub enum Fault {
         /// For how long.
         lasts: Duration,
     },
+    /// The output of a power rail is shorted: its eFuse trips after 2.8 ms and tries again every
+    /// 110 ms until the short is gone.
+    Short {
+        /// Rail 1 or 2.
+        rail: u8,
+        /// When.
+        at: Duration,
+        /// For how long.
+        lasts: Duration,
+    },
 }
 
 /// When a fault happens.
@@ -222,6 +232,13 @@ pub(crate) fn set(shared: &Shared, fault: Fault) {
             let from_ns = now_ns.saturating_add(nanoseconds(at));
             let to_ns = from_ns.saturating_add(nanoseconds(lasts));
             shared.with(|world, _| world.rails.brown_out(rail, from_ns, to_ns));
+            shared.wires_changed();
+            return;
+        }
+        Fault::Short { rail, at, lasts } => {
+            let from_ns = now_ns.saturating_add(nanoseconds(at));
+            let to_ns = from_ns.saturating_add(nanoseconds(lasts));
+            shared.with(|world, _| world.rails.short(rail, from_ns, to_ns));
             shared.wires_changed();
             return;
         }

@@ -11,6 +11,13 @@ use super::timeline::Timeline;
 /// How long a rail takes to rise.
 const RISE_NS: u64 = 20_000_000;
 
+/// An eFuse that carries too much opens after this long, and closes again after that long.
+const TRIP_NS: u64 = 2_800_000;
+const RETRY_NS: u64 = 110_000_000;
+
+/// What an eFuse lets through while it trips, in µA: 2 A inside, 3 A outside.
+const LIMIT_UA: [i64; 2] = [2_000_000, 3_000_000];
+
 /// Longest delay of a switch.
 const DELAY_MS_MAX: i64 = 600_000;
 
@@ -54,8 +61,10 @@ pub(crate) struct Rails {
     live: [Timeline<bool>; 2],
     /// What the chip on a rail draws beyond its board, in µA.
     chips: [Timeline<f64>; 2],
-    /// Rail index, and from when to when its input is too low.
+    /// Rail index, and from when to when it gives no power: its input is too low, or it tripped.
     dips: Vec<(usize, u64, u64)>,
+    /// Rail index, and from when to when its output is shorted, retries included.
+    shorts: Vec<(usize, u64, u64)>,
     seed: u64,
     has_pod_monitor: bool,
 }
@@ -68,6 +77,7 @@ impl Rails {
             live: [Timeline::new(false), Timeline::new(false)],
             chips: [Timeline::new(0.0), Timeline::new(0.0)],
             dips: Vec::new(),
+            shorts: Vec::new(),
             seed,
             has_pod_monitor,
         }
@@ -103,6 +113,7 @@ impl Rails {
         rails.for_each(|rail| rail.prune(before_ns));
         self.chips.iter_mut().for_each(|chip| chip.prune(before_ns));
         self.dips.retain(|(_, _, to)| *to > before_ns);
+        self.shorts.retain(|(_, _, to)| *to > before_ns);
     }
 
     /// The input of rail 1 or 2 is too low from one instant to another.
@@ -110,6 +121,30 @@ impl Rails {
         let rail = usize::from(efuse == 2);
         self.dips.push((rail, from_ns, to_ns));
         self.supply(rail);
+    }
+
+    /// The output of rail 1 or 2 is shorted from one instant to another: its eFuse trips, tries again
+    /// and trips again, until a try finds the short gone.
+    pub(crate) fn short(&mut self, efuse: u8, from_ns: u64, to_ns: u64) {
+        let rail = usize::from(efuse == 2);
+        if to_ns <= from_ns.saturating_add(TRIP_NS) {
+            // Too short for the eFuse to notice.
+            return;
+        }
+        let tries = (to_ns - from_ns).div_ceil(TRIP_NS + RETRY_NS);
+        let over_ns = from_ns.saturating_add(tries.saturating_mul(TRIP_NS + RETRY_NS));
+        self.dips.push((rail, from_ns + TRIP_NS, over_ns));
+        self.shorts.push((rail, from_ns, over_ns));
+        self.supply(rail);
+    }
+
+    /// Whether a shorted rail is closed at an instant: it has just been shorted, or tries again.
+    fn is_tripping(&self, rail: usize, at_ns: u64) -> bool {
+        let mut shorts = self.shorts.iter();
+        shorts.any(|(of, from, to)| {
+            let inside = *of == rail && (*from..*to).contains(&at_ns);
+            inside && (at_ns - from) % (TRIP_NS + RETRY_NS) < TRIP_NS
+        })
     }
 
     fn is_dipped(&self, rail: usize, at_ns: u64) -> bool {
@@ -195,6 +230,9 @@ impl Rails {
 
     /// Voltage in mV and current in µA behind a switch.
     fn reading(&self, index: usize, now_ns: u64) -> (i64, i64) {
+        if *self.on[index].at(now_ns) && self.is_tripping(index, now_ns) {
+            return (0, LIMIT_UA[index]);
+        }
         let (since, live) = *self.live[index].since(now_ns);
         if !live {
             return (0, 0);

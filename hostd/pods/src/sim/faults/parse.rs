@@ -15,6 +15,7 @@ garbage[=before]@N         line N that the pod sends is noise; with `before`, no
 slow=RATE[+TIME]           the link carries RATE, such as 2000B/s, and answers TIME later
 firmware=X.Y.Z             the pod announces other firmware and lacks what came later
 brownout=RAIL@TIME:TIME    the input of power rail 1 or 2 dips: when, and for how long
+short=RAIL@TIME:TIME       the output of power rail 1 or 2 is shorted: when, and for how long
 WHEN is a TIME since the start, such as 5s or 200ms, or a number of bytes that the pod has sent on
 one connection, such as 1000B.";
 
@@ -127,7 +128,10 @@ impl FromStr for Fault {
             "garbage" => garbage(&parts),
             "slow" => slow(&parts),
             "firmware" => firmware(&parts),
-            "brownout" => brown_out(&parts),
+            "brownout" => {
+                on_rail(&parts).map(|(rail, at, lasts)| Self::BrownOut { rail, at, lasts })
+            }
+            "short" => on_rail(&parts).map(|(rail, at, lasts)| Self::Short { rail, at, lasts }),
             kind => return Err(FaultError::Kind(kind.to_owned())),
         };
         read.map_err(|problem| FaultError::Form {
@@ -197,14 +201,15 @@ fn firmware(parts: &Parts<'_>) -> Result<Fault, Problem> {
     version.map(Fault::Firmware).ok_or(Problem::Version)
 }
 
-fn brown_out(parts: &Parts<'_>) -> Result<Fault, Problem> {
+/// Which rail, when, for how long.
+fn on_rail(parts: &Parts<'_>) -> Result<(u8, Duration, Duration), Problem> {
     let rail = parts.value.and_then(|value| value.parse().ok());
     let rail = rail
         .filter(|rail| (1..=2).contains(rail))
         .ok_or(Problem::Rail)?;
     let at = parts.at.map(time).ok_or(Problem::Time)??;
     let lasts = parts.lasts()?.ok_or(Problem::Time)?;
-    Ok(Fault::BrownOut { rail, at, lasts })
+    Ok((rail, at, lasts))
 }
 
 /// Reads `1.5s` or `200ms`.

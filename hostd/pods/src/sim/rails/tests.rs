@@ -94,3 +94,39 @@ async fn fields_outside_their_range_are_refused() {
     }
     assert_eq!(enabled(&mut client).await, [0, 0]);
 }
+
+/// Milliseconds after power-on, and what the rail then reads: fault, volts, amps.
+async fn look(client: &mut Client) -> (u64, bool, f64) {
+    let status = client.ok(json!({"cmd": "target_status"})).await;
+    let power = client.ok(json!({"cmd": "power_status"})).await;
+    let internal = &power["internal"];
+    (
+        status["efuse1"]["fault"].as_u64().unwrap(),
+        internal["bus_mv"].as_f64().unwrap() > 4_000.0,
+        internal["current_ua"].as_f64().unwrap() / 1e6,
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shorted_rail_trips_and_tries_again_until_the_short_is_gone() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    client.ok(power(1, 1, 0)).await;
+    sleep(Duration::from_millis(100)).await;
+    pod.fault("short=1@0s:300ms".parse().unwrap());
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(look(&mut client).await, (0, false, 2.0), "limiting");
+    sleep(Duration::from_millis(3)).await;
+    assert_eq!(look(&mut client).await, (1, false, 0.0), "tripped");
+    sleep(Duration::from_millis(110)).await;
+    assert_eq!(look(&mut client).await, (1, false, 2.0), "trying again");
+    // 300 ms are over during the third pause; the try after it, at 338.4 ms, holds.
+    sleep(Duration::from_millis(220)).await;
+    assert_eq!(look(&mut client).await, (1, false, 0.0), "still open");
+    sleep(Duration::from_millis(40)).await;
+    let (fault, is_up, amps) = look(&mut client).await;
+    assert!(
+        fault == 0 && is_up && (0.03..0.06).contains(&amps),
+        "{amps}"
+    );
+}
