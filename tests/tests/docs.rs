@@ -80,7 +80,7 @@ fn every_option_and_fault_of_the_simulated_pod_is_documented() {
     let kinds: Vec<&str> = kinds
         .filter(|kind| !kind.is_empty() && !kind.contains(' '))
         .collect();
-    assert_eq!(kinds.len(), 8, "{faults}");
+    assert_eq!(kinds.len(), 9, "{faults}");
     for kind in kinds {
         assert!(page.contains(&format!("| `{kind}")), "{kind}");
     }

@@ -159,7 +159,7 @@ impl Check {
             self.problem("swd_nreset", "must be true or false");
         }
         let target = profile["swd_target"].as_str();
-        if !target.is_some_and(|text| text.chars().count() <= TARGET_CHARS_MAX) {
+        if target.is_none_or(|text| text.chars().count() > TARGET_CHARS_MAX) {
             let rule = format!("must be a string of at most {TARGET_CHARS_MAX} characters");
             self.problem("swd_target", rule);
         }

@@ -36,7 +36,7 @@ pub struct ApiError {
     /// For the log alone.
     pub cause: Option<String>,
     /// Who is in the way.
-    pub held: Option<Held>,
+    pub held: Option<Box<Held>>,
     short: bool,
 }
 
@@ -122,7 +122,7 @@ impl ApiError {
             None => "the device is being handed over; retry shortly".to_owned(),
         };
         let mut error = Self::new(409, "lease_held", message);
-        error.held = Some(held);
+        error.held = Some(Box::new(held));
         error.retry_after(retry_after_s).short()
     }
 

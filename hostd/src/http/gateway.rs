@@ -182,13 +182,9 @@ impl Gateway {
         body: Incoming,
         request_id: &str,
     ) -> Result<Response<ResponseBody>, ApiError> {
-        let Admitted {
-            entry,
-            params,
-            caller,
-        } = admitted;
-        let limit = entry.declared.body_limit;
-        let (bytes, inbound) = if entry.declared.streamed_body {
+        let route = &admitted.entry.declared;
+        let limit = route.body_limit;
+        let (bytes, inbound) = if route.streamed_body {
             let admitted = body::admit(body, limit).await;
             admitted.map(|body| (Bytes::new(), Inbound::new(body)))
         } else {
@@ -196,17 +192,8 @@ impl Gateway {
             read.map(|bytes| (bytes, Inbound::default()))
         }
         .map_err(|e| refuse_body(&e))?;
-        let called = self
-            .call(
-                entry,
-                params,
-                caller,
-                &head,
-                bytes.into(),
-                inbound.clone(),
-                request_id,
-            )
-            .await;
+        let body = (bytes, inbound.clone());
+        let called = self.call(admitted, &head, body, request_id).await;
         if let Some(unread) = inbound.take() {
             body::drain(unread).await;
         }
@@ -230,22 +217,8 @@ impl Gateway {
             ));
         }
         let place = self.sockets.enter()?;
-        let Admitted {
-            entry,
-            params,
-            caller,
-        } = admitted;
-        let mut reply = self
-            .call(
-                entry,
-                params,
-                caller,
-                &head,
-                Vec::new(),
-                Inbound::default(),
-                request_id,
-            )
-            .await?;
+        let nothing = (Bytes::new(), Inbound::default());
+        let mut reply = self.call(admitted, &head, nothing, request_id).await?;
         let granted = match std::mem::replace(&mut reply.body, ReplyBody::Empty) {
             ReplyBody::Upgrade(granted) => granted,
             other => {
@@ -262,16 +235,19 @@ impl Gateway {
         Ok(socket::switching(accept))
     }
 
+    /// Run the handler with the body, read or still to be read.
     async fn call(
         &self,
-        entry: &Entry,
-        params: Vec<String>,
-        caller: Option<Verified>,
+        admitted: Admitted<'_>,
         head: &Parts,
-        body: Vec<u8>,
-        inbound: Inbound,
+        (body, unread): (Bytes, Inbound),
         request_id: &str,
     ) -> Result<Reply, ApiError> {
+        let Admitted {
+            entry,
+            params,
+            caller,
+        } = admitted;
         let group = &self.groups[entry.group];
         let query = head.uri.query().unwrap_or_default();
         let record = runtime::Request {
@@ -284,7 +260,7 @@ impl Gateway {
                 query.to_owned()
             },
             headers: visible_headers(&head.headers),
-            body,
+            body: body.into(),
             caller: caller.as_ref().map(Verified::to_caller),
         };
         let call = Call::new(Context {
@@ -294,7 +270,7 @@ impl Gateway {
             caller,
             lease: lease(&head.headers),
         })
-        .with_body(inbound);
+        .with_body(unread);
         let answered = group.call(record, call).await;
         answered.map_err(|failure| refuse_call(&failure, request_id))
     }

@@ -87,9 +87,9 @@ fn an_ended_lease_is_lost_and_its_device_waits_until_it_is_safe() {
 fn those_who_wait_are_served_in_order_and_the_absent_are_passed_over() {
     let mut table = Table::default();
     table.acquire("d", claim("a", 600), 0).unwrap();
-    for (at, id) in ["b", "c", "d"].into_iter().enumerate() {
-        let busy = table.acquire("d", claim(id, 60), at as u64).unwrap_err();
-        assert_eq!(busy.place, Some(at as u32 + 1), "{id}");
+    for (place, id) in (1..).zip(["b", "c", "d"]) {
+        let busy = table.acquire("d", claim(id, 60), 0).unwrap_err();
+        assert_eq!(busy.place, Some(place), "{id}");
     }
     // b goes away; c and d go on asking.
     for at in [5, 10, 14] {
@@ -167,6 +167,10 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % n
     }
+
+    fn pick(&mut self, of: [&'static str; 4]) -> &'static str {
+        of[usize::try_from(self.below(4)).unwrap()]
+    }
 }
 
 /// What any sequence must keep: one holder, no admission beside it, nothing held past its expiry
@@ -180,13 +184,14 @@ fn random_interleavings_keep_the_rules() {
         let (mut now_ms, mut fence) = (0, 0);
         for step in 0..400 {
             now_ms += random.below(7_000);
-            let id = ["a", "b", "c", "d"][random.below(4) as usize];
+            let id = random.pick(["a", "b", "c", "d"]);
             let owner = format!("org/{id}");
             let me = shown(id, &owner);
             match random.below(8) {
                 0..=2 => {
                     let before = table.get("d").cloned();
-                    if let Ok(held) = table.acquire("d", claim(id, 15 + random.below(60)), now_ms) {
+                    let asked = claim(id, 15 + random.below(60));
+                    if table.acquire("d", asked, now_ms).is_ok() {
                         assert!(endings.is_empty(), "seed {seed} step {step}: not safe yet");
                         assert!(before.is_none_or(|b| b.claim.lease_id == id), "seed {seed}");
                     }
