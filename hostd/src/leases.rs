@@ -23,7 +23,7 @@ mod safe;
 pub mod table;
 mod visitors;
 
-pub use table::{Busy, Claim, Held, Refused, Shown, TTL_S, TTL_S_DEFAULT};
+pub use table::{Busy, Claim, Held, Refused, Shown, TTL_S};
 pub use visitors::Visit;
 
 use safe::SafeState;
@@ -117,7 +117,7 @@ impl Leases {
         claim: Claim,
     ) -> Result<Granted, LeaseError> {
         self.expire();
-        let _order = self.order.lock().await;
+        let order = self.order.lock().await;
         let before = self.table().fence(device);
         let held = self
             .table()
@@ -129,6 +129,8 @@ impl Leases {
             info!(device, holder = held.claim.holder, "lease taken");
         }
         self.note(device, &held).await?;
+        // Other devices' leases do not wait for this one's tunnels.
+        drop(order);
         if held.fence != before {
             self.until_alone(device).await;
         }

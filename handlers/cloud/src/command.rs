@@ -3,9 +3,8 @@
 //! The body is the command itself, or the command wrapped with a timeout. Error bodies stay under 300
 //! bytes, because published clients cut them there before they parse them.
 
-use guest::command::{self, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
-use guest::{ApiError, Fields, Request, Response, Route, integer};
-use serde_json::{Map, Value};
+use guest::command::{self, Order, TIMEOUT_MS_DEFAULT};
+use guest::{ApiError, Fields, Request, Response, Route};
 
 use crate::{device, lease};
 
@@ -25,50 +24,32 @@ pub(crate) const ROUTE: Route = Route {
         r#"],"requestBody":"#,
         include_str!("command.body.json"),
         r#","responses":"#,
-        include_str!("command.responses.json"),
+        include_str!("../../guest/src/command.responses.json"),
         "}",
     ),
     handle: |request| handle(request).map_err(ApiError::short),
 };
-
-#[derive(Debug, PartialEq)]
-struct Order {
-    command: Map<String, Value>,
-    timeout_ms: u32,
-}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
     let device = device::of(request)?;
     // Here even a look takes the lease: whoever holds the device has it to itself.
     lease::check(&device)?;
-    command::run(request, &device.id, order.command, order.timeout_ms)
+    order.run(request, &device.id)
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    if !body.is_object("command") {
-        return bare(body);
+    let body = request.json()?;
+    if body.is_object("command") {
+        Order::read(body)
+    } else {
+        bare(body)
     }
-    let command = body.object_required("command");
-    if verb(&command).is_empty() {
-        body.problem("command.cmd", "must be a non-empty string");
-    }
-    let timeout_ms = body.or(
-        "timeout_ms",
-        integer(1..=TIMEOUT_MS_MAX),
-        TIMEOUT_MS_DEFAULT,
-    );
-    body.finish()?;
-    Ok(Order {
-        command,
-        timeout_ms,
-    })
 }
 
 fn bare(body: Fields) -> Result<Order, ApiError> {
     let command = body.rest();
-    if verb(&command).is_empty() {
+    if command::verb(&command).is_empty() {
         return Err(ApiError::field(
             "cmd",
             "must be a non-empty string, here or inside `command`",
@@ -78,10 +59,6 @@ fn bare(body: Fields) -> Result<Order, ApiError> {
         command,
         timeout_ms: TIMEOUT_MS_DEFAULT,
     })
-}
-
-fn verb(command: &Map<String, Value>) -> &str {
-    command.get("cmd").and_then(Value::as_str).unwrap_or("")
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! Error bodies stay under 300 bytes, because published clients cut them there before they parse
 //! them.
 
-use guest::command::{self, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
-use guest::{ApiError, Request, Response, Route, devices, integer};
+use guest::command::Order;
+use guest::{ApiError, Request, Response, Route, devices};
 use serde_json::{Map, Value};
 
 use crate::device;
@@ -23,17 +23,11 @@ pub(crate) const ROUTE: Route = Route {
         r#"],"requestBody":"#,
         include_str!("command.body.json"),
         r#","responses":"#,
-        include_str!("command.responses.json"),
+        include_str!("../../guest/src/command.responses.json"),
         "}",
     ),
     handle: |request| handle(request).map_err(ApiError::short),
 };
-
-#[derive(Debug, PartialEq)]
-struct Order {
-    command: Map<String, Value>,
-    timeout_ms: u32,
-}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
@@ -48,27 +42,11 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
             ));
         }
     }
-    command::run(request, id, order.command, order.timeout_ms)
+    order.run(request, id)
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    let is_object = body.is_object("command");
-    let command = body.object_required("command");
-    let verb = command.get("cmd").and_then(Value::as_str).unwrap_or("");
-    if is_object && verb.is_empty() {
-        body.problem("command.cmd", "must be a non-empty string");
-    }
-    let timeout_ms = body.or(
-        "timeout_ms",
-        integer(1..=TIMEOUT_MS_MAX),
-        TIMEOUT_MS_DEFAULT,
-    );
-    body.finish()?;
-    Ok(Order {
-        command,
-        timeout_ms,
-    })
+    Order::read(request.json()?)
 }
 
 /// Capability without which the server does not even ask the pod.

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::pod::{self, Error, Held};
-use crate::{ApiError, Object, Request, Response};
+use crate::{ApiError, Fields, Object, Request, Response, integer};
 
 /// Wait for the reply when the caller does not say, in milliseconds.
 pub const TIMEOUT_MS_DEFAULT: u32 = 30_000;
@@ -14,18 +14,55 @@ pub const TIMEOUT_MS_DEFAULT: u32 = 30_000;
 /// Longest wait, in milliseconds.
 pub const TIMEOUT_MS_MAX: u32 = 120_000;
 
-/// Run `command` on the device with this id.
-///
-/// # Errors
-/// Everything but the pod's own refusal.
-pub fn run(
-    request: &Request,
-    device: &str,
-    command: Map<String, Value>,
-    timeout_ms: u32,
-) -> Result<Response, ApiError> {
-    let text = Value::Object(command).to_string();
-    reply(request, device, pod::command(device, &text, timeout_ms))
+/// A command, and how long its answer is waited for.
+#[derive(Debug, PartialEq)]
+pub struct Order {
+    pub command: Map<String, Value>,
+    /// 1 to [`TIMEOUT_MS_MAX`]
+    pub timeout_ms: u32,
+}
+
+impl Order {
+    /// A body that wraps a command: `{"command": {"cmd": …}, "timeout_ms"?}`.
+    ///
+    /// # Errors
+    /// 400 that names what is wrong with it.
+    pub fn read(mut body: Fields) -> Result<Self, ApiError> {
+        let is_object = body.is_object("command");
+        let command = body.object_required("command");
+        if is_object && verb(&command).is_empty() {
+            body.problem("command.cmd", "must be a non-empty string");
+        }
+        let timeout_ms = body.or(
+            "timeout_ms",
+            integer(1..=TIMEOUT_MS_MAX),
+            TIMEOUT_MS_DEFAULT,
+        );
+        body.finish()?;
+        Ok(Self {
+            command,
+            timeout_ms,
+        })
+    }
+
+    /// Run the command on the device with this id.
+    ///
+    /// # Errors
+    /// Everything but the pod's own refusal.
+    pub fn run(self, request: &Request, device: &str) -> Result<Response, ApiError> {
+        let text = Value::Object(self.command).to_string();
+        reply(
+            request,
+            device,
+            pod::command(device, &text, self.timeout_ms),
+        )
+    }
+}
+
+/// What a command says it is; empty when it does not.
+#[must_use]
+pub fn verb(command: &Map<String, Value>) -> &str {
+    command.get("cmd").and_then(Value::as_str).unwrap_or("")
 }
 
 /// The pod's answer or refusal as a response.

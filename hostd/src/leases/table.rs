@@ -12,9 +12,6 @@ use super::queue::Queue;
 /// Shortest and longest life of a lease without a renewal, in seconds.
 pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
 
-/// Life of a lease whose taker does not say.
-pub const TTL_S_DEFAULT: u32 = 120;
-
 /// A lease as its taker asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use pods::protocol::REQUEST_LINE_BYTES_MAX;
 use pods::protocol::commands::{self, Tier};
+use pods::protocol::dap_frame::DAP_PACKET_BYTES_MAX;
 use serde_json::{Map, Value, json};
 
 /// What a tunnel is for.
@@ -47,9 +48,6 @@ const DAP_PAUSE_MAX: Duration = Duration::from_secs(120);
 /// `+++` between two pauses of a second ends a UART session. Half of that counts here.
 const ESCAPE: &[u8; 3] = b"+++";
 const ESCAPE_PAUSE: Duration = Duration::from_millis(500);
-
-/// Longest CMSIS-DAP packet; a longer one ends the session, as an empty one does.
-const DAP_PACKET_BYTES_MAX: usize = 1024;
 
 /// Longest line of a pod that is looked at for an acknowledgement.
 const ACK_BYTES_MAX: usize = 4096;
@@ -158,8 +156,7 @@ impl Gate {
     /// Nothing has come by [`Gate::wakes_at`]: whether the tunnel ends.
     #[must_use]
     pub fn pause(&self, now: Instant) -> Option<End> {
-        let at = self.wakes_at().filter(|at| *at <= now)?;
-        debug_assert!(at <= now);
+        self.wakes_at().filter(|at| *at <= now)?;
         Some(match self.mode {
             Mode::Uart(_) => End::Escaped,
             _ => End::Idle,

@@ -70,10 +70,7 @@ impl Measure {
             world.dac.play(wave, t0_ns, None);
             world.dac.freeze(end_ns.saturating_sub(1));
         });
-        tokio::select! {
-            () = tokio::time::sleep_until(shared.instant(end_ns)) => {}
-            () = client.closed() => return Err(Gone),
-        }
+        client.wait_until(shared, end_ns).await?;
         let mut adc = shared.with(|world, _| AdcRender::new(world, t0_ns, end_ns));
         let head = vec![("bits", json!(16))];
         let mut packets = Packets::new(client, head, packet_samples(shared)).releasing(hold);

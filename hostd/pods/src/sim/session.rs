@@ -72,6 +72,17 @@ impl<S: Stream> Client<S> {
         self.send(&json!({"status": "ok", "data": data})).await
     }
 
+    /// Waits for an instant of the pod.
+    ///
+    /// # Errors
+    /// [`Gone`] when the client closes before it.
+    pub(crate) async fn wait_until(&mut self, shared: &Shared, at_ns: u64) -> Result<(), Gone> {
+        tokio::select! {
+            () = tokio::time::sleep_until(shared.instant(at_ns)) => Ok(()),
+            () = self.closed() => Err(Gone),
+        }
+    }
+
     /// Ends when the client closes.
     pub(crate) async fn closed(&mut self) {
         self.lines.closed().await;

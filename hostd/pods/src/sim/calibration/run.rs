@@ -102,10 +102,7 @@ pub(crate) async fn run<S: Stream>(
         Ok(end_ns) => end_ns,
         Err(refusal) => return client.refuse(&refusal).await,
     };
-    let left = tokio::select! {
-        () = tokio::time::sleep_until(shared.instant(end_ns)) => false,
-        () = client.closed() => true,
-    };
+    let left = client.wait_until(shared, end_ns).await.is_err();
     let result = shared.with(|world, now_ns| match &run {
         _ if left => {
             run.ends(world, now_ns);

@@ -82,10 +82,7 @@ impl BusCapture {
         };
         let t0_ns = hold.since_ns();
         let end_ns = t0_ns + self.part.duration_ns();
-        tokio::select! {
-            () = tokio::time::sleep_until(shared.instant(end_ns)) => {}
-            () = client.closed() => return Err(Gone),
-        }
+        client.wait_until(shared, end_ns).await?;
         let packed = shared.with(|world, _| match world.sensor.lines() {
             Some(lines) => packed(world, lines, self.part, t0_ns),
             None => vec![packed_byte([IDLE; 4]); self.bytes()],
