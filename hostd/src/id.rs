@@ -1,5 +1,7 @@
 //! Identifiers: ULIDs for stored things, short random texts for requests, keys and codes.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::clock::Clock;
 
 /// Crockford's base 32 as the ULID specification uses it.
@@ -20,19 +22,38 @@ pub fn fill_random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the operating system provides random bytes");
 }
 
-/// A new ULID: 48 bits of milliseconds, 80 random bits, 26 characters that sort by time.
-/// See <https://github.com/ulid/spec>.
+/// The last ULID given out, so that those of one millisecond keep the order they were made in.
+static LAST_ULID: Mutex<u128> = Mutex::new(0);
+
+/// A new ULID: 48 bits of milliseconds, 80 random bits, 26 characters that sort by time; those of one
+/// millisecond sort in the order they were made in.
+/// See <https://github.com/ulid/spec>, "Monotonicity".
 #[must_use]
 pub fn ulid(clock: &Clock) -> String {
     let mut random = [0; 10];
     fill_random(&mut random);
-    ulid_of(clock.now_ms(), random)
+    let fresh = ulid_value(clock.now_ms(), random);
+    let mut last = LAST_ULID.lock().unwrap_or_else(PoisonError::into_inner);
+    *last = ulid_after(*last, fresh);
+    ulid_text(*last)
 }
 
-fn ulid_of(at_ms: u64, random: [u8; 10]) -> String {
+/// `fresh`, or what follows `last` when that is of the same millisecond and not before `fresh`.
+fn ulid_after(last: u128, fresh: u128) -> u128 {
+    if last >> 80 == fresh >> 80 && last >= fresh {
+        last + 1
+    } else {
+        fresh
+    }
+}
+
+fn ulid_value(at_ms: u64, random: [u8; 10]) -> u128 {
     let mut bytes = [0; 16];
     bytes[6..].copy_from_slice(&random);
-    let value = (u128::from(at_ms) << 80) | u128::from_be_bytes(bytes);
+    (u128::from(at_ms) << 80) | u128::from_be_bytes(bytes)
+}
+
+fn ulid_text(value: u128) -> String {
     (0..ULID_LEN)
         .rev()
         .map(|i| char::from(BASE32[((value >> (5 * i)) & 31) as usize]))
@@ -87,6 +108,7 @@ mod tests {
     #[test]
     fn ulids_encode_time_first() {
         // The example of the specification's reference implementation: 1469918176385 ms.
+        let ulid_of = |at_ms, random| ulid_text(ulid_value(at_ms, random));
         assert!(ulid_of(1_469_918_176_385, [0; 10]).starts_with("01ARYZ6S41"));
         assert_eq!(ulid_of(0, [0; 10]), "0".repeat(26));
         assert_eq!(
@@ -94,6 +116,19 @@ mod tests {
             "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
         );
         assert!(ulid_of(1, [0xff; 10]) < ulid_of(2, [0; 10]));
+    }
+
+    #[test]
+    fn ulids_of_one_millisecond_keep_their_order() {
+        let clock = Clock::system();
+        let made: Vec<String> = (0..2000).map(|_| ulid(&clock)).collect();
+        assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+        let (low, high) = (ulid_value(7, [1; 10]), ulid_value(7, [9; 10]));
+        assert_eq!(ulid_after(high, low), high + 1);
+        assert_eq!(ulid_after(low, high), high);
+        // A clock that steps back is believed.
+        let earlier = ulid_value(6, [0; 10]);
+        assert_eq!(ulid_after(high, earlier), earlier);
     }
 
     #[test]

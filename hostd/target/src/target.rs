@@ -1,6 +1,7 @@
 //! A microcontroller on a board: power, reset, time, pins, and the debugger's way in.
 
 mod debugger;
+pub mod fuzz;
 mod inputs;
 mod load;
 

@@ -1,0 +1,73 @@
+//! An entry for fuzzers: any bytes are a program that a target runs.
+
+use super::{BareBoard, Target};
+use crate::stm32f0::STM32F030R8;
+
+/// How long a target runs one program, in nanoseconds.
+const DURATION_NS: u64 = 2_000_000;
+
+/// How much later than asked a target may stop: an instruction that waits for a mass erase.
+const LATE_NS_MAX: u64 = 100_000_000;
+
+/// Stack pointer and entry of a program that would not start by itself: the end of 8 KiB of RAM, and the
+/// first half word after a full vector table.
+const START: [u8; 8] = [0x00, 0x20, 0x00, 0x20, 0xc1, 0x00, 0x00, 0x08];
+
+/// Programs `data` into the flash of a fresh target and runs it from power up.
+///
+/// # Panics
+/// When simulated time does not pass as asked. Nothing else may panic.
+pub fn program(data: &[u8]) {
+    let mut target = Target::new(STM32F030R8);
+    let flash = target.chip().flash_mut();
+    let length = data.len().min(flash.len());
+    flash[..length].copy_from_slice(&data[..length]);
+    flash[..START.len()].copy_from_slice(&START);
+    target.set_power(true, &mut BareBoard);
+    target.run_until(DURATION_NS, &mut BareBoard);
+    let late_ns = target
+        .now_ns()
+        .checked_sub(DURATION_NS)
+        .expect("time passes");
+    assert!(late_ns <= LATE_NS_MAX, "{late_ns} ns late");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program;
+    use crate::firmware::{DEMO_ELF, load_elf};
+    use crate::stm32f0::{STM32F030R8, Stm32f0};
+
+    fn random(state: &mut u64) -> u8 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        state.to_le_bytes()[6]
+    }
+
+    #[test]
+    fn no_random_program_breaks_a_target() {
+        let mut state = 0x5eed;
+        for _ in 0..200 {
+            let data: Vec<u8> = (0..1024).map(|_| random(&mut state)).collect();
+            program(&data);
+        }
+    }
+
+    #[test]
+    fn no_damaged_firmware_breaks_a_target() {
+        let mut chip = Stm32f0::new(STM32F030R8);
+        load_elf(&mut chip, DEMO_ELF).unwrap();
+        let whole: Vec<u8> = chip.flash()[..4096].to_vec();
+        let mut state = 0xdeca_fbad;
+        for _ in 0..200 {
+            let mut damaged = whole.clone();
+            for _ in 0..8 {
+                let place =
+                    usize::from(random(&mut state)) * 16 + usize::from(random(&mut state) & 15);
+                damaged[place] = random(&mut state);
+            }
+            program(&damaged);
+        }
+    }
+}
