@@ -21,6 +21,7 @@ pub struct Client {
 pub struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
+    /// The body, with marks where it is not UTF-8.
     pub text: String,
 }
 
@@ -78,6 +79,20 @@ impl Client {
     /// # Errors
     /// No answer at all.
     pub fn send(&self, method: &str, path: &str, body: Option<&str>) -> Result<Reply> {
+        let typed = body.map(|body| ("application/json", body.as_bytes()));
+        self.send_typed(method, path, typed)
+    }
+
+    /// Send a body of any media type; a header `content-type` of this client wins over it.
+    ///
+    /// # Errors
+    /// No answer at all.
+    pub fn send_typed(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<(&str, &[u8])>,
+    ) -> Result<Reply> {
         let method = Method::from_bytes(method.as_bytes())?;
         let mut request = Request::builder()
             .method(method)
@@ -86,12 +101,12 @@ impl Client {
             request = request.header(name, value);
         }
         let answer = match body {
-            Some(body) => {
+            Some((content_type, body)) => {
                 let typed = self.headers.iter().any(|(name, _)| name == "content-type");
                 if !typed {
-                    request = request.header("content-type", "application/json");
+                    request = request.header("content-type", content_type);
                 }
-                self.agent.run(request.body(body.to_owned())?)
+                self.agent.run(request.body(body.to_vec())?)
             }
             None => self.agent.run(request.body(())?),
         };
@@ -104,15 +119,12 @@ impl Client {
                 (name.as_str().to_owned(), value)
             })
             .collect();
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX);
+        let body = body.read_to_vec().context("read the answer")?;
         Ok(Reply {
             status: answer.status().as_u16(),
             headers,
-            text: answer
-                .body_mut()
-                .with_config()
-                .limit(ANSWER_BYTES_MAX)
-                .read_to_string()
-                .context("read the answer")?,
+            text: String::from_utf8_lossy(&body).into_owned(),
         })
     }
 }

@@ -1,7 +1,9 @@
 //! What the end-to-end tests share: the real binary on a port of its own, and a client for it.
 
 pub mod client;
+pub mod issuer;
 pub mod offline;
+pub mod schema;
 pub mod server;
 pub mod socket;
 

@@ -59,6 +59,14 @@ impl Server {
         Self::start(Dir::Given(dir.to_owned()), &[])
     }
 
+    /// The demo bench on a folder that outlives it, with more arguments.
+    ///
+    /// # Errors
+    /// The binary is missing or does not get ready.
+    pub fn demo_in_with(dir: &Path, args: &[&str]) -> Result<Self> {
+        Self::start(Dir::Given(dir.to_owned()), args)
+    }
+
     /// A server without the demo, on a folder that outlives it. It has no key to tell.
     ///
     /// # Errors

@@ -2,76 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
+use tests::issuer::{Issuer, id_token};
 use tests::{Client, Reply, Server};
 
-/// A key pair made for tests and used nowhere else.
-const PEM: &str = include_str!("../../hostd/src/oidc/tests/key.pem");
-const SET: &str = include_str!("../../hostd/src/oidc/tests/keys.json");
-
-/// An identity provider that serves its keys over HTTP; its address and how often it was asked.
-fn provider() -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut head = [0; 4096];
-            let read = stream.read(&mut head).unwrap_or(0);
-            if read > 0 {
-                count.fetch_add(1, Ordering::SeqCst);
-            }
-            let len = SET.len();
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n{SET}"
-            );
-            // A client that left has its reasons.
-            drop(stream.write_all(answer.as_bytes()));
-        }
-    });
-    (format!("http://{address}"), asked)
-}
-
-/// The key of the tests, out of its PEM armour.
-fn signing_key() -> EncodingKey {
-    let body: String = PEM.lines().filter(|l| !l.starts_with("---")).collect();
-    EncodingKey::from_rsa_der(&STANDARD.decode(body).unwrap())
-}
-
-fn id_token(change: impl FnOnce(&mut Value)) -> String {
-    let now_s = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
-    let mut claims = json!({"iss": "https://issuer", "aud": "https://us", "exp": now_s + 300,
-        "repository": "acme/blinky", "ref": "refs/heads/main", "actor": "ada"});
-    change(&mut claims);
-    let mut header = Header::new(Algorithm::RS256);
-    header.kid = Some("test".to_owned());
-    jsonwebtoken::encode(&header, &claims, &signing_key()).unwrap()
-}
-
-fn start() -> (Server, Arc<AtomicUsize>) {
-    let (url, asked) = provider();
+fn start() -> (Server, Issuer) {
+    let issuer = Issuer::start();
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hostd.toml");
-    let text = format!(
-        "[oidc]\nissuer = \"https://issuer\"\naudience = \"https://us\"\njwks = \"{url}/jwks\"\n"
-    );
-    std::fs::write(&config, text).unwrap();
+    std::fs::write(&config, issuer.config()).unwrap();
     let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
-    (server, asked)
+    (server, issuer)
 }
 
 fn owner(server: &Server) -> Client {
@@ -95,11 +36,11 @@ fn exchange(server: &Server, token: &str) -> Reply {
 
 #[test]
 fn a_trusted_run_gets_the_rules_devices_until_the_rule_ends() {
-    let (server, asked) = start();
+    let (server, issuer) = start();
     let owner = owner(&server);
     let token = id_token(|_| {});
     exchange(&server, &token).expect_error(403, "not_trusted");
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(issuer.asked(), 0);
     let wanted = json!({"repository": "acme/blinky", "ref": "refs/heads/*", "devices": ["demo"],
         "ttl_seconds": 600});
     let rule = owner.post("/api/github/trust", &wanted).unwrap();
@@ -151,7 +92,7 @@ fn a_trusted_run_gets_the_rules_devices_until_the_rule_ends() {
     ] {
         exchange(&server, &forged).expect_error(401, "invalid_credential");
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(issuer.asked(), 1);
 
     let path = format!("/api/github/trust/{}", rule["id"].as_str().unwrap());
     let off = owner.patch(&path, &json!({"enabled": false})).unwrap();

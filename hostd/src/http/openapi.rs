@@ -87,6 +87,9 @@ fn operation(route: &Route) -> Result<Value, DocumentError> {
     if let Some(scope) = &route.scope {
         operation.insert("x-required-scope".into(), json!(scope));
     }
+    if route.body_limit > 0 {
+        operation.insert("x-body-bytes-max".into(), json!(route.body_limit));
+    }
     Ok(Value::Object(operation))
 }
 

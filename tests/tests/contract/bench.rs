@@ -1,0 +1,206 @@
+//! The one server of the table: a demo bench with further devices, and two organisations that are
+//! strangers to each other.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::issuer::Issuer;
+use tests::offline::offline;
+use tests::{Client, Opened, Reply, Server, Socket};
+
+use crate::call::{Call, names};
+use crate::document::Kind;
+
+/// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
+const DEVICES: [(&str, &str); 7] = [
+    ("digital", "sim:digital,seed=11"),
+    ("gone", "tcp:127.0.0.1:9"),
+    ("leased", "sim:v3,seed=12"),
+    ("patient", "sim:v3,seed=13"),
+    ("removable", "sim:v3,seed=14"),
+    ("spare", "sim:v3,seed=15"),
+    ("target", "sim:v3,seed=16,target=blank"),
+];
+
+/// Simulated devices come up within milliseconds.
+const ONLINE_WAIT: Duration = Duration::from_secs(60);
+
+pub(crate) struct Bench {
+    server: Server,
+    pub(crate) owner: Party,
+    pub(crate) stranger: Party,
+    pub(crate) made: RefCell<HashMap<String, String>>,
+    pub(crate) serial: Cell<u32>,
+    _dir: TempDir,
+}
+
+/// The credentials of the owner of an organisation, as values of `Authorization`.
+pub(crate) struct Party {
+    key: String,
+    session: String,
+    cloud: String,
+}
+
+impl Party {
+    pub(crate) fn credential(&self, kind: Kind) -> &str {
+        match kind {
+            Kind::ApiKey => &self.key,
+            Kind::UserSession => &self.session,
+            Kind::CloudSession => &self.cloud,
+        }
+    }
+
+    fn of(server: &Server, key: &str, code: &str) -> Self {
+        let key = format!("ApiKey {key}");
+        let client = Client::new(&server.url).with_authorization(&key);
+        let minted = client.post("/api/auth/token", &json!({}));
+        let code = json!({"code": code});
+        let signed_in = server.anonymous().post("/api/auth/session", &code);
+        let bearer = |reply: Reply| format!("Bearer {}", text(&reply.expect(200)["token"]));
+        Self {
+            session: bearer(signed_in.unwrap()),
+            cloud: bearer(minted.unwrap()),
+            key,
+        }
+    }
+}
+
+impl Bench {
+    pub(crate) fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("hostd.toml");
+        let mut content = Issuer::start().config();
+        for (name, address) in DEVICES {
+            content += &format!("[[devices]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+        }
+        std::fs::write(&config, content).unwrap();
+        let start = || Server::demo_in_with(dir.path(), &["--config", config.to_str().unwrap()]);
+        assert!(start().unwrap().stop().unwrap());
+        let (key, code) = stranger(dir.path());
+        let server = start().unwrap();
+        // Each start prints one until the owner has signed in.
+        let log = server.log();
+        let own = log.rsplit("{\"code\":\"").next().unwrap().split('"').next();
+        let bench = Self {
+            owner: Party::of(&server, &server.api_key, own.unwrap()),
+            stranger: Party::of(&server, &key, &code),
+            server,
+            made: RefCell::default(),
+            serial: Cell::new(0),
+            _dir: dir,
+        };
+        bench.wait_online();
+        // Rows name it by its name, too.
+        bench.object("leased");
+        bench
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A client with a value of `Authorization`.
+    pub(crate) fn client(&self, authorization: &str) -> Client {
+        self.server.anonymous().with_authorization(authorization)
+    }
+
+    /// `text` with the objects that it names.
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let mut filled = text.to_owned();
+        for name in names(text) {
+            filled = filled.replacen(&format!("<{name}>"), &self.object(name), 1);
+        }
+        filled
+    }
+
+    /// Make a call with this credential, or none.
+    pub(crate) fn send(&self, method: &str, call: &Call, authorization: Option<&str>) -> Reply {
+        let mut client = self.server.anonymous();
+        for (name, value) in self.headers(call, authorization) {
+            client = client.with_header(&name, &value);
+        }
+        let path = self.fill(&format!("/api{}", call.path));
+        let body = call.body.as_ref().map(|(media_type, bytes)| {
+            let filled = call.text().map(|text| self.fill(text).into_bytes());
+            (*media_type, filled.unwrap_or_else(|| bytes.to_vec()))
+        });
+        let body = body
+            .as_ref()
+            .map(|(media_type, bytes)| (*media_type, &bytes[..]));
+        client.send_typed(method, &path, body).unwrap()
+    }
+
+    /// Open a WebSocket; an open one is closed and answers 101.
+    pub(crate) fn open(&self, call: &Call, authorization: Option<&str>) -> Reply {
+        let path = self.fill(&format!("/api{}", call.path));
+        let headers = self.headers(call, authorization);
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (&**n, &**v)).collect();
+        match Socket::open(&self.server.url, &path, &headers).unwrap() {
+            Opened::Socket(socket) => {
+                // The server may close it first.
+                drop(socket.close());
+                Reply {
+                    status: 101,
+                    headers: Vec::new(),
+                    text: String::new(),
+                }
+            }
+            Opened::Refused(status, body) => Reply {
+                status,
+                headers: vec![("content-type".into(), "application/json".into())],
+                text: body.to_string(),
+            },
+        }
+    }
+
+    fn headers(&self, call: &Call, authorization: Option<&str>) -> Vec<(String, String)> {
+        let given = call.headers.iter();
+        let mut headers: Vec<(String, String)> = given
+            .map(|(name, value)| ((*name).to_owned(), self.fill(value)))
+            .collect();
+        headers.extend(authorization.map(|value| ("authorization".to_owned(), value.to_owned())));
+        headers
+    }
+
+    fn wait_online(&self) {
+        let started = Instant::now();
+        loop {
+            let listed = self.server.client().get("/api/bench/devices");
+            let listed = listed.unwrap().expect(200);
+            let devices = listed["devices"].as_array().unwrap();
+            let online = devices.iter().filter(|d| d["online"] == true).count();
+            // All but the one whose address refuses, and the demo.
+            if online == DEVICES.len() {
+                return;
+            }
+            assert!(started.elapsed() < ONLINE_WAIT, "{listed}");
+        }
+    }
+}
+
+/// Key and sign-in code of the owner of another organisation.
+fn stranger(dir: &std::path::Path) -> (String, String) {
+    offline(dir, &["org", "add", "acme"], "");
+    let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
+    let code = offline(dir, &eve, "");
+    let mut create = vec!["key", "create", "--user", "eve"];
+    create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
+    let printed = offline(dir, &create, "");
+    let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
+    (key.unwrap().to_owned(), first_word(&code).to_owned())
+}
+
+fn first_word(printed: &str) -> &str {
+    printed.split_whitespace().next().unwrap()
+}
+
+/// A member that must be a string.
+pub(crate) fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
+        .to_owned()
+}

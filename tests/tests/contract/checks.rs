@@ -1,0 +1,321 @@
+//! What is tried on a route: its rows, and what follows from its documented credentials, scope, body
+//! and methods.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::json;
+use tests::Reply;
+
+use crate::bench::{Bench, text};
+use crate::call::{Call, Rows, call};
+use crate::document::{Document, KINDS, Kind, Operation};
+
+/// Above this, a body is only announced.
+const SENT_BYTES_MAX: usize = 16 << 20;
+
+/// Objects that are devices or lead to one.
+const OF_DEVICES: [&str; 6] = [
+    "device",
+    "digital",
+    "patient",
+    "removable",
+    "target",
+    "capture",
+];
+
+/// The device that the token of another device is for.
+const ELSEWHERE: &str = "device=spare";
+
+/// A route, and everything that went wrong with it.
+struct Trial<'a> {
+    bench: &'a Bench,
+    document: &'a Document,
+    operation: &'a Operation,
+    rows: &'a Rows,
+    problems: Vec<String>,
+}
+
+/// Try everything on one route; what went wrong.
+pub(crate) fn check(
+    bench: &Bench,
+    document: &Document,
+    operation: &Operation,
+    rows: &Rows,
+) -> Vec<String> {
+    let mut trial = Trial {
+        bench,
+        document,
+        operation,
+        rows,
+        problems: Vec::new(),
+    };
+    if let Some((_, first)) = rows.success.first() {
+        trial.credentials(first);
+        trial.strangers(first);
+        trial.methods(first);
+        trial.bodies(first);
+    }
+    for (status, call) in &rows.success {
+        trial.succeeds(*status, call);
+        bench.forget_new();
+    }
+    for (status, code, call) in &rows.refusals {
+        let reply = trial.send(call, trial.usual());
+        trial.refused("refusal", call, &reply, *status, code);
+        bench.forget_new();
+    }
+    trial.problems
+}
+
+impl Trial<'_> {
+    /// The credential of the owner that the route takes.
+    fn usual(&self) -> Option<&str> {
+        let kind = *self.operation.accepts.first()?;
+        Some(self.bench.owner.credential(kind))
+    }
+
+    fn send(&self, call: &Call, authorization: Option<&str>) -> Reply {
+        let own = call
+            .headers
+            .iter()
+            .any(|(name, _)| *name == "authorization");
+        let authorization = authorization.filter(|_| !own);
+        if self.operation.is_socket {
+            self.bench.open(call, authorization)
+        } else {
+            self.bench.send(&self.operation.method, call, authorization)
+        }
+    }
+
+    fn problem(&mut self, what: &str, call: &Call, reply: &Reply, message: &str) {
+        let head: String = reply.text.chars().take(300).collect();
+        let name = &self.operation.name;
+        let line = format!(
+            "{name}: {what}: {} → {}: {message}\n    {head}",
+            call.path, reply.status
+        );
+        self.problems.push(line);
+    }
+
+    fn described(&mut self, what: &str, call: &Call, reply: &Reply) {
+        if let Err(why) = self.document.describes(self.operation, reply) {
+            self.problem(what, call, reply, &why);
+        }
+    }
+
+    fn refused(&mut self, what: &str, call: &Call, reply: &Reply, status: u16, code: &str) {
+        let given = serde_json::from_str(&reply.text).unwrap_or(json!({}));
+        if reply.status != status || given["code"] != code {
+            self.problem(what, call, reply, &format!("expected {status} {code}"));
+        }
+        self.described(what, call, reply);
+    }
+
+    fn succeeds(&mut self, status: u16, call: &Call) {
+        if let (Some(("application/json", _)), Some(text)) =
+            (call.body.as_ref().map(|(t, b)| (*t, b)), call.text())
+        {
+            let body = self.bench.fill(text);
+            if let Err(why) = self.document.takes(self.operation, &body) {
+                let line = format!(
+                    "{}: the document does not take {body}: {why}",
+                    self.rows.route
+                );
+                self.problems.push(line);
+            }
+        }
+        let reply = self.send(call, self.usual());
+        if reply.status != status {
+            self.problem("success", call, &reply, &format!("expected {status}"));
+        }
+        self.described("success", call, &reply);
+    }
+
+    /// None at all, one without the scope, and those of other kinds.
+    fn credentials(&mut self, first: &Call) {
+        let Operation { accepts, scope, .. } = self.operation;
+        if accepts.is_empty() {
+            return;
+        }
+        let bare = first.without_credential();
+        let reply = self.send(&bare, None);
+        self.refused("no credential", &bare, &reply, 401, "missing_credential");
+        let forged = "ApiKey bk_AAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA";
+        let reply = self.send(&bare, Some(forged));
+        self.refused("forged key", &bare, &reply, 401, "invalid_credential");
+        if scope.is_some() && accepts.contains(&Kind::ApiKey) {
+            let narrow = self.bench.object("key.narrow");
+            let reply = self.send(&bare, Some(&narrow));
+            self.refused("wrong scope", &bare, &reply, 403, "missing_scope");
+        }
+        for (kind, _) in KINDS {
+            if !accepts.contains(&kind) {
+                let credential = self.bench.owner.credential(kind);
+                let reply = self.send(&bare, Some(credential));
+                let what = format!("{kind:?}");
+                self.refused(&what, &bare, &reply, 403, "wrong_credential");
+            }
+        }
+    }
+
+    /// Another organisation, and a token for another device.
+    fn strangers(&mut self, first: &Call) {
+        let objects = first.objects();
+        let named = first.path.contains("?device=");
+        let secret = |name: &str| {
+            ["new-name", "lease.", "id-token"]
+                .iter()
+                .any(|p| name.starts_with(p))
+        };
+        let owned = named || objects.iter().any(|name| !secret(name));
+        let bare = first.without_credential();
+        if !owned {
+            return;
+        }
+        for kind in &self.operation.accepts {
+            let reply = self.send(&bare, Some(self.bench.stranger.credential(*kind)));
+            let what = format!("another organisation's {kind:?}");
+            self.refused(&what, &bare, &reply, 404, "not_found");
+        }
+        let of_device = |name: &&str| OF_DEVICES.iter().any(|device| name.ends_with(device));
+        if self.operation.accepts.contains(&Kind::CloudSession)
+            && !first.path.contains(ELSEWHERE)
+            && (named || objects.iter().any(of_device))
+        {
+            let elsewhere = self.bench.object("token.spare");
+            let reply = self.send(&bare, Some(&elsewhere));
+            self.refused("token of another device", &bare, &reply, 404, "not_found");
+        }
+    }
+
+    fn methods(&mut self, first: &Call) {
+        let method = self.document.other_method(first.path);
+        let bare = call(first.path);
+        let reply = self.bench.send(method, &bare, self.usual());
+        let allow = reply.header("allow").unwrap_or_default().to_owned();
+        let gets = self.operation.method == "GET";
+        let told = allow.split(", ").any(|m| m == self.operation.method)
+            && (!gets || self.operation.is_socket || allow.contains("HEAD"));
+        if reply.status != 405 || !told {
+            self.problem(
+                method,
+                &bare,
+                &reply,
+                &format!("expected 405, Allow: {allow}"),
+            );
+        }
+        self.described(method, &bare, &reply);
+    }
+
+    /// Malformed, of another type, and too big.
+    fn bodies(&mut self, first: &Call) {
+        if self.operation.body_bytes_max == 0 {
+            return;
+        }
+        let with = |media_type, body| first.with_body(media_type, body);
+        if self.operation.only_json {
+            for body in ["{\"a\": ", "[]", "{\"no-such-member\": 1}"] {
+                if self.document.takes(self.operation, body).is_ok() {
+                    continue;
+                }
+                let call = with("application/json", body);
+                let reply = self.send(&call, self.usual());
+                self.refused(body, &call, &reply, 400, "invalid_request");
+            }
+            let call = with("text/plain", "x");
+            let reply = self.send(&call, self.usual());
+            self.refused("text", &call, &reply, 415, "unsupported_media_type");
+        }
+        let reply = self.oversized(first);
+        self.refused("too big", first, &reply, 413, "body_too_large");
+    }
+
+    /// The answer to a body that is a byte over the limit.
+    fn oversized(&self, call: &Call) -> Reply {
+        let length = self.operation.body_bytes_max + 1;
+        let path = self.bench.fill(&format!("/api{}", call.path));
+        let media_type = call.body.as_ref().map_or("application/json", |(t, _)| t);
+        let address = self.bench.server().url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let method = &self.operation.method;
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n"
+        );
+        let own = call
+            .headers
+            .iter()
+            .find(|(name, _)| *name == "authorization");
+        let own = own.map(|(_, value)| self.bench.fill(value));
+        if let Some(value) = own.as_deref().or(self.usual()) {
+            head += &format!("Authorization: {value}\r\n");
+        }
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        if length <= SENT_BYTES_MAX {
+            // A server that has answered need not read on.
+            drop(stream.write_all(&vec![b' '; length]));
+        }
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        parse(&String::from_utf8_lossy(&answer))
+    }
+}
+
+/// An answer as it came over the wire.
+fn parse(answer: &str) -> Reply {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1));
+    let headers = lines.filter_map(|line| line.split_once(": "));
+    Reply {
+        status: status.and_then(|s| s.parse().ok()).unwrap_or(0),
+        headers: headers
+            .map(|(n, v)| (n.to_lowercase(), v.to_owned()))
+            .collect(),
+        text: body.to_owned(),
+    }
+}
+
+impl Call {
+    /// The same request as somebody else would make it.
+    fn without_credential(&self) -> Call {
+        let headers = self
+            .headers
+            .iter()
+            .filter(|(name, _)| *name != "authorization");
+        Call {
+            path: self.path,
+            body: self.body.clone(),
+            headers: headers.copied().collect(),
+        }
+    }
+
+    fn with_body(&self, media_type: &'static str, body: &'static str) -> Call {
+        Call {
+            path: self.path,
+            body: None,
+            headers: self.headers.clone(),
+        }
+        .bytes(media_type, body.as_bytes())
+    }
+}
+
+impl Bench {
+    /// Credentials that are good for something else.
+    pub(crate) fn credential(&self, name: &str) -> Option<String> {
+        let client = self.server().client();
+        match name {
+            "key.narrow" => {
+                let body = json!({"name": "narrow", "scopes": ["emi:analyze", "jobs:submit"]});
+                let made = client.post("/api/keys", &body).unwrap().expect(201);
+                Some(format!("ApiKey {}", text(&made["secret"])))
+            }
+            "token.spare" => {
+                let body = json!({"devices": ["spare"]});
+                let made = client.post("/api/auth/token", &body).unwrap().expect(200);
+                Some(format!("Bearer {}", text(&made["token"])))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The contract, route by route: every operation of the served OpenAPI document has rows here, every
+//! row is a request to a running server, and every answer has to be one that the document describes.
+//!
+//! `rows/<tag>.rs` says per route what succeeds and which conflicts of its own it has; everything else
+//! follows from what the document says about the route: `checks.rs`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bench;
+mod call;
+mod checks;
+mod document;
+mod objects;
+mod rows;
+
+use std::collections::BTreeSet;
+
+use bench::Bench;
+use call::Rows;
+use document::{Document, Operation};
+
+#[test]
+fn every_route_keeps_its_contract() {
+    let bench = Bench::start();
+    let document = Document::of(bench.server());
+    let all = rows::all();
+    let mut problems = misfits(&document, &all);
+    for rows in &all {
+        if let Some(operation) = document.operation(rows.route) {
+            problems.extend(checks::check(&bench, &document, operation, rows));
+        }
+    }
+    let count = problems.len();
+    assert!(problems.is_empty(), "{count}:\n\n{}\n", problems.join("\n"));
+}
+
+/// Routes without rows, and rows without a route.
+fn misfits(document: &Document, all: &[Rows]) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let mut problems = Vec::new();
+    for rows in all {
+        if !known.insert(rows.route) {
+            problems.push(format!("{} has its rows twice", rows.route));
+        }
+        match document.operation(rows.route) {
+            None => problems.push(format!("{}: no route has this name", rows.route)),
+            Some(_) if rows.success.is_empty() => {
+                problems.push(format!("{} has no row of success", rows.route));
+            }
+            Some(operation) => problems.extend(stray_paths(document, operation, rows)),
+        }
+    }
+    let missing = document.operations().filter(|o| !known.contains(&*o.name));
+    problems.extend(missing.map(advice));
+    problems
+}
+
+fn stray_paths(document: &Document, operation: &Operation, rows: &Rows) -> Vec<String> {
+    let calls = rows.calls();
+    calls
+        .filter(|call| !document.leads_to(call.path, operation))
+        .map(|call| format!("{}: {} is not a path of this route", rows.route, call.path))
+        .collect()
+}
+
+/// What to write for a route that has no rows.
+fn advice(operation: &Operation) -> String {
+    let tag = operation.name.split('.').next().unwrap();
+    let path = operation.path.strip_prefix("/api").unwrap();
+    let body = match &operation.example {
+        Some(example) => format!(".json(r#\"{example}\"#)"),
+        None if operation.body_bytes_max > 0 => ".bytes(\"<media type>\", b\"…\")".to_owned(),
+        None => String::new(),
+    };
+    let status = operation.success_status();
+    format!(
+        "{name} ({method} {path}) has no rows. Add to tests/tests/contract/rows/{tag}.rs (a new file is \
+         listed in rows.rs; objects such as <device> and <capture> are made by objects.rs):\n    \
+         rows(\"{name}\")\n        .success({status}, call(\"{path}\"){body})\n        \
+         .refusal(409, \"wrong_state\", call(\"…\"))  // one for each conflict of its own",
+        name = operation.name,
+        method = operation.method,
+        path = path.replace('{', "<").replace('}', ">"),
+    )
+}

@@ -1,0 +1,187 @@
+//! Makes what rows are about: `<capture>` is a finished capture, made when the first row names it;
+//! what begins with `new-` is made anew for each row.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::Client;
+use tests::issuer::id_token;
+
+use crate::bench::{Bench, text};
+use crate::document::Kind;
+
+/// A capture of a millisecond is done long before.
+const CAPTURE_WAIT: Duration = Duration::from_secs(60);
+
+impl Bench {
+    /// The id, name or secret that `<name>` stands for.
+    pub(crate) fn object(&self, name: &str) -> String {
+        if let Some(made) = self.made.borrow().get(name) {
+            return made.clone();
+        }
+        let made = self.make(name);
+        let mut all = self.made.borrow_mut();
+        all.insert(name.to_owned(), made.clone());
+        made
+    }
+
+    /// The next row gets new ones.
+    pub(crate) fn forget_new(&self) {
+        let mut all = self.made.borrow_mut();
+        all.retain(|name, _| !name.starts_with("new-"));
+    }
+
+    fn make(&self, name: &str) -> String {
+        match name {
+            "device" => self.device("demo"),
+            "digital" | "gone" | "patient" | "removable" | "spare" | "target" => self.device(name),
+            "leased" => {
+                self.lease("leased");
+                self.device("leased")
+            }
+            "missing" => "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
+            "capture" | "new-capture" => self.capture("demo", 1000, None),
+            "capture.waiting" | "new-capture.waiting" => self.capture(
+                "patient",
+                1000,
+                Some(json!({"channel": 9, "edge": "falling", "timeout_ms": 600_000})),
+            ),
+            "key" | "new-key" => text(&self.key()["kid"]),
+            "owner" => self.owner_id(),
+            "user" | "new-user" => text(&self.user()["id"]),
+            "new-code" => text(&self.user()["code"]),
+            "new-session" => text(&self.sign_in()["token"]),
+            "new-refresh" => text(&self.sign_in()["refresh_token"]),
+            "rule" | "new-rule" => text(&self.rule()["id"]),
+            "id-token" => {
+                self.object("rule");
+                id_token(|_| {})
+            }
+            "id-token.untrusted" => {
+                self.object("rule");
+                id_token(|claims| claims["repository"] = "acme/unknown".into())
+            }
+            "name.demo" => "demo".to_owned(),
+            "build" | "new-build" => self.build("open", &[]),
+            "build.open" => self.build("open", &["fw.elf"]),
+            "build.finished" => self.finished("finished", &["fw.elf"]),
+            "build.twins" => self.finished("twins", &["a.elf", "b.elf"]),
+            "new-name" => format!("name-{}", self.next()),
+            "lease.spare" => self.lease("spare"),
+            "lease.other" => {
+                self.object("lease.spare");
+                "another-lease".to_owned()
+            }
+            other => {
+                let credential = self.credential(other);
+                credential.unwrap_or_else(|| panic!("objects.rs cannot make <{other}>"))
+            }
+        }
+    }
+
+    fn next(&self) -> u32 {
+        self.serial.set(self.serial.get() + 1);
+        self.serial.get()
+    }
+
+    /// The owner's client, with a credential of this kind.
+    fn own(&self, kind: Kind) -> Client {
+        self.client(self.owner.credential(kind))
+    }
+
+    fn post(&self, kind: Kind, path: &str, body: &Value) -> Value {
+        let reply = self.own(kind).post(&format!("/api{path}"), body).unwrap();
+        assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
+        reply.json()
+    }
+
+    fn device(&self, name: &str) -> String {
+        let listed = self.own(Kind::ApiKey).get("/api/bench/devices");
+        let listed = listed.unwrap().expect(200);
+        let mut devices = listed["devices"].as_array().unwrap().iter();
+        let device = devices.find(|d| d["name"] == name);
+        text(&device.unwrap_or_else(|| panic!("no device {name}"))["id"])
+    }
+
+    /// Lease a device for the rest of the test; its lease id.
+    fn lease(&self, device: &str) -> String {
+        let id = format!("lease-of-{device}");
+        let path = format!("/cloud/devices/lease?device={device}");
+        let body = json!({"lease_id": id, "run_label": "a run", "ttl_seconds": 600});
+        self.post(Kind::CloudSession, &path, &body);
+        id
+    }
+
+    /// A capture of the logic analyzer, finished unless it waits for a trigger.
+    fn capture(&self, device: &str, samples: u32, trigger: Option<Value>) -> String {
+        let waits = trigger.is_some();
+        let mut order = json!({"device_id": self.device(device), "samples": samples,
+            "sample_rate_mhz": 1.0, "voltage_mv": 3300});
+        if let Some(trigger) = trigger {
+            order["trigger"] = trigger;
+        }
+        let started = self.post(Kind::ApiKey, "/la/captures/start", &order);
+        let id = text(&started["capture_id"]);
+        let begun = Instant::now();
+        loop {
+            let path = format!("/api/capture/{id}?frames=none");
+            let head = self.own(Kind::ApiKey).get(&path).unwrap().expect(200);
+            let status = text(&head["status"]);
+            if waits || status == "done" {
+                return id;
+            }
+            assert!(
+                begun.elapsed() < CAPTURE_WAIT && status != "failed",
+                "{head}"
+            );
+        }
+    }
+
+    fn key(&self) -> Value {
+        let body = json!({"name": "ci", "scopes": ["bench:control"]});
+        self.post(Kind::ApiKey, "/keys", &body)
+    }
+
+    fn owner_id(&self) -> String {
+        let me = self.own(Kind::UserSession).get("/api/auth/session");
+        text(&me.unwrap().expect(200)["user"])
+    }
+
+    /// A new user, with a sign-in code.
+    fn user(&self) -> Value {
+        let body = json!({"login": format!("user-{}", self.next())});
+        self.post(Kind::UserSession, "/users", &body)
+    }
+
+    /// The session of a new user.
+    fn sign_in(&self) -> Value {
+        let body = json!({"code": self.user()["code"], "keep": true});
+        let reply = self.server().anonymous().post("/api/auth/session", &body);
+        reply.unwrap().expect(200)
+    }
+
+    fn rule(&self) -> Value {
+        let body = json!({"repository": "acme/blinky", "ttl_seconds": 600});
+        self.post(Kind::UserSession, "/github/trust", &body)
+    }
+
+    /// A build with these files.
+    fn build(&self, repo: &str, files: &[&str]) -> String {
+        let source = json!({"repo_owner": "acme", "repo": repo, "ref": "main"});
+        let id = text(&self.post(Kind::CloudSession, "/cloud/builds", &source)["build_id"]);
+        for file in files {
+            let path = format!("/api/cloud/builds/{id}/artifacts?name={file}");
+            let body = Some(("application/octet-stream", file.as_bytes()));
+            let added = self.own(Kind::CloudSession).send_typed("POST", &path, body);
+            added.unwrap().expect(201);
+        }
+        id
+    }
+
+    fn finished(&self, repo: &str, files: &[&str]) -> String {
+        let id = self.build(repo, files);
+        let path = format!("/cloud/builds/{id}/status");
+        self.post(Kind::CloudSession, &path, &json!({"success": true}));
+        id
+    }
+}

@@ -1,0 +1,130 @@
+//! Captures: taking, fetching, decoding and removing them.
+
+use crate::call::{Rows, call, rows};
+
+pub(super) fn all() -> Vec<Rows> {
+    let mut all = starts();
+    all.extend(finished());
+    all
+}
+
+fn starts() -> Vec<Rows> {
+    vec![
+        rows("captures.start_scope")
+            .success(202, call("/scope/captures/start").json(r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.4}"#))
+            .refusal(400, "not_capable", call("/scope/captures/start").json(r#"{"device_id":"<digital>"}"#))
+            .refusal(503, "device_offline", call("/scope/captures/start").json(r#"{"device_id":"<gone>"}"#))
+            .refusal(409, "lease_held", call("/scope/captures/start").json(r#"{"device_id":"<leased>"}"#))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/scope/captures/start").json(r#"{"device_id":"<device>","samples":4194305}"#),
+            ),
+        rows("captures.start_measure")
+            .success(
+                202,
+                call("/scope/measure/start").json(
+                    r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"generate":{"waveform":"sine","freq":1000,"amplitude":127,"offset":128}}}"#,
+                ),
+            )
+            .refusal(
+                400,
+                "not_capable",
+                call("/scope/measure/start").json(
+                    r#"{"device_id":"<digital>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"generate":{"waveform":"sine","freq":1000,"amplitude":127,"offset":128}}}"#,
+                ),
+            )
+            .refusal(
+                409,
+                "lease_held",
+                call("/scope/measure/start").json(
+                    r#"{"device_id":"<leased>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"generate":{"waveform":"sine","freq":1000,"amplitude":127,"offset":128}}}"#,
+                ),
+            ),
+        rows("captures.start_i2c")
+            .success(
+                202,
+                call("/analyzer/captures/start")
+                    .json(r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"scl":1,"sda":2,"voltage_mv":3300}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/analyzer/captures/start").json(r#"{"device_id":"<device>","samples":10,"sample_rate_mhz":1.0,"scl":1,"sda":1}"#),
+            )
+            .refusal(
+                409,
+                "lease_held",
+                call("/analyzer/captures/start").json(r#"{"device_id":"<leased>","samples":10,"sample_rate_mhz":1.0,"scl":1,"sda":2}"#),
+            ),
+        rows("captures.start_logic")
+            .success(
+                202,
+                call("/la/captures/start").json(r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"channels":[1,2],"voltage_mv":3300}"#),
+            )
+            .refusal(503, "device_offline", call("/la/captures/start").json(r#"{"device_id":"<gone>","samples":10,"sample_rate_mhz":1.0}"#))
+            .refusal(409, "lease_held", call("/la/captures/start").json(r#"{"device_id":"<leased>","samples":10,"sample_rate_mhz":1.0}"#)),
+        rows("captures.start_dual")
+            .success(
+                202,
+                call("/capture/start").json(
+                    r#"{"device_id":"<device>","adc_samples":256,"adc_rate_mhz":0.1,"la_samples":2560,"la_rate_mhz":1.0}"#,
+                ),
+            )
+            .refusal(
+                400,
+                "not_capable",
+                call("/capture/start").json(r#"{"device_id":"<digital>","adc_samples":256,"adc_rate_mhz":0.1,"la_samples":2560,"la_rate_mhz":1.0}"#),
+            )
+            .refusal(
+                409,
+                "lease_held",
+                call("/capture/start").json(r#"{"device_id":"<leased>","adc_samples":256,"adc_rate_mhz":0.1,"la_samples":2560,"la_rate_mhz":1.0}"#),
+            ),
+    ]
+}
+
+fn finished() -> Vec<Rows> {
+    vec![
+        rows("captures.list")
+            .success(200, call("/captures"))
+            .success(200, call("/captures?limit=1"))
+            .refusal(400, "invalid_request", call("/captures?limit=0")),
+        rows("captures.get")
+            .success(200, call("/capture/<capture>"))
+            .success(200, call("/capture/<capture>?frames=none"))
+            .success(200, call("/capture/<capture.waiting>"))
+            .refusal(404, "not_found", call("/capture/<missing>"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>?max_bytes=-1"),
+            ),
+        rows("captures.cancel")
+            .success(200, call("/capture/<new-capture.waiting>/cancel"))
+            .refusal(409, "wrong_state", call("/capture/<capture>/cancel")),
+        rows("captures.delete")
+            .success(204, call("/capture/<new-capture>"))
+            .success(204, call("/capture/<new-capture.waiting>"))
+            .refusal(404, "not_found", call("/capture/<missing>")),
+        rows("captures.decode")
+            .success(
+                200,
+                call("/capture/<capture>/decode?protocol=i2c&scl=LA1&sda=LA2"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/decode?protocol=i2c&scl=LA1&sda=LA2&format=csv"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/decode?protocol=i2c&scl=LA1&sda=LA2"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/decode?protocol=morse"),
+            ),
+    ]
+}

@@ -1,0 +1,104 @@
+//! Devices: what they are, their wiring, commands to them.
+
+use crate::call::{Rows, call, rows};
+
+pub(super) fn all() -> Vec<Rows> {
+    vec![
+        rows("devices.list").success(200, call("/bench/devices")),
+        rows("devices.get")
+            .success(200, call("/bench/devices/<device>"))
+            .success(200, call("/bench/devices/<gone>"))
+            .refusal(404, "not_found", call("/bench/devices/<missing>")),
+        rows("devices.update")
+            .success(
+                200,
+                call("/bench/devices/<digital>").json(r#"{"wiring":{"uart_rx":3,"uart_tx":4}}"#),
+            )
+            .success(
+                200,
+                call("/bench/devices/<digital>").json(r#"{"name":"digital"}"#),
+            )
+            .refusal(
+                409,
+                "name_taken",
+                call("/bench/devices/<digital>").json(r#"{"name":"demo"}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<digital>").json(r#"{"name":"a b"}"#),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<missing>").json(r#"{"name":"x"}"#),
+            ),
+        rows("devices.remove")
+            .success(204, call("/bench/devices/<removable>"))
+            .refusal(404, "not_found", call("/bench/devices/<missing>")),
+        rows("devices.command")
+            .success(
+                200,
+                call("/bench/devices/<device>/command").json(
+                    r#"{"command":{"cmd":"target_power","efuse":1,"state":0},"timeout_ms":5000}"#,
+                ),
+            )
+            // The pod's own refusal is no error of the API.
+            .success(
+                200,
+                call("/bench/devices/<digital>/command").json(r#"{"command":{"cmd":"adc_read"}}"#),
+            )
+            .refusal(
+                400,
+                "needs_tunnel",
+                call("/bench/devices/<device>/command").json(r#"{"command":{"cmd":"la_capture"}}"#),
+            )
+            .refusal(
+                400,
+                "not_capable",
+                call("/bench/devices/<digital>/command")
+                    .json(r#"{"command":{"cmd":"generate","waveform":"sine","freq":1000}}"#),
+            )
+            .refusal(
+                409,
+                "lease_held",
+                call("/bench/devices/<leased>/command")
+                    .json(r#"{"command":{"cmd":"target_power","efuse":1,"state":1}}"#),
+            )
+            .refusal(
+                503,
+                "device_offline",
+                call("/bench/devices/<gone>/command").json(r#"{"command":{"cmd":"ping"}}"#),
+            ),
+        rows("devices.flashable")
+            .success(200, call("/bench/devices/<device>/flashable-artifacts"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<device>/flashable-artifacts?limit=0"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<missing>/flashable-artifacts"),
+            ),
+        rows("devices.wiring")
+            .success(200, call("/bench/devices/<device>/wiring/profile"))
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<missing>/wiring/profile"),
+            ),
+        rows("devices.wiring_put")
+            .success(
+                200,
+                call("/bench/devices/<digital>/wiring")
+                    .json(r#"{"uart_rx":3,"uart_tx":4,"uart_baud":115200}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<digital>/wiring").json(r#"{"uart_rx":99}"#),
+            ),
+    ]
+}
