@@ -29,7 +29,18 @@ impl Tool {
     /// The cargo that started this xtask, in the workspace's root.
     pub(crate) fn cargo(root: &Path) -> Self {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        Self::new(program).dir(root)
+        let mut tool = Self::new(program).dir(root);
+        // What cargo told about this package: build scripts that look at it would run anew, and all that
+        // depends on them would be compiled anew, whenever cargo is called from here and by hand in turns.
+        for (name, _) in std::env::vars_os() {
+            let told = name.to_str().is_some_and(|name| {
+                name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+            });
+            if told {
+                tool.command.env_remove(name);
+            }
+        }
+        tool
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
