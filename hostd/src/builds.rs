@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::config::BuildsConfig;
 use crate::id;
 use crate::store::builds::{self, Build, File, Kind, Origin, Status};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, blobs};
 
 mod select;
 mod tidy;
@@ -34,7 +34,7 @@ pub const NAME_BYTES_MAX: usize = 255;
 /// All reported builds of all organisations.
 #[derive(Debug)]
 pub struct Builds {
-    blobs: Blobs,
+    blobs: Arc<Blobs>,
     config: BuildsConfig,
     store: Store,
     clock: Clock,
@@ -91,7 +91,7 @@ impl Builds {
         let dir = data_dir.join("blobs");
         let blobs = Blobs::open(dir.clone());
         let builds = Self {
-            blobs: blobs.map_err(|source| BuildError::Blob { path: dir, source })?,
+            blobs: Arc::new(blobs.map_err(|source| BuildError::Blob { path: dir, source })?),
             config: config.clone(),
             store,
             clock,
@@ -104,7 +104,7 @@ impl Builds {
 
     /// Where request bodies are written to.
     #[must_use]
-    pub fn blobs(&self) -> &Blobs {
+    pub fn blobs(&self) -> &Arc<Blobs> {
         &self.blobs
     }
 
@@ -299,7 +299,7 @@ impl Builds {
         })
     }
 
-    /// Forget builds that are too old, and every file that no build has.
+    /// Forget builds that are too old, and every file that nothing refers to.
     ///
     /// # Errors
     /// The storage failed.
@@ -311,9 +311,9 @@ impl Builds {
             info!(count, "old builds forgotten");
         }
         let order = self.blobs.order().await;
-        let wanted = self.store.read(builds::blobs).await?;
+        let wanted = self.store.read(blobs::wanted).await?;
         if let Err(error) = self.blobs.sweep(&order, &wanted) {
-            warn!(%error, "failed to remove files that no build has");
+            warn!(%error, "failed to remove files that nothing refers to");
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ mod sections;
 pub use sections::{
     AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig,
     LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease,
-    StoreConfig,
+    StoreConfig, WaveformsConfig,
 };
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
@@ -135,6 +135,15 @@ pub const KEYS: &[(&str, &str)] = &[
         "time for a file to arrive; below handlers.deadline_ms",
     ),
     (
+        "waveforms.recording_mib_max",
+        "size of one recording among the waveforms, in MiB, at most 256",
+    ),
+    (
+        "waveforms.quota_mib",
+        "size of all waveforms of one organisation, in MiB",
+    ),
+    ("waveforms.count_max", "waveforms of one organisation"),
+    (
         "leases.power_on_release",
         "off or keep: target power when a lease ends",
     ),
@@ -155,6 +164,7 @@ pub struct Config {
     pub pods: PodsConfig,
     pub captures: CapturesConfig,
     pub builds: BuildsConfig,
+    pub waveforms: WaveformsConfig,
     pub leases: LeasesConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceConfig>,
@@ -174,6 +184,7 @@ impl Default for Config {
             pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
             builds: BuildsConfig::default(),
+            waveforms: WaveformsConfig::default(),
             leases: LeasesConfig::default(),
             devices: Vec::new(),
         }
@@ -287,6 +298,9 @@ impl Config {
         }
         if self.builds.count_max == 0 {
             return bad("builds.count_max", "must be at least 1");
+        }
+        if !(1..=256).contains(&self.waveforms.recording_mib_max) {
+            return bad("waveforms.recording_mib_max", "must be 1 to 256");
         }
         for (i, device) in self.devices.iter().enumerate() {
             if let Err(e) = pods::transport(&device.address) {

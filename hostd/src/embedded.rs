@@ -25,4 +25,8 @@ pub(crate) const HANDLERS: &[Embedded] = &[
         "devices",
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/devices.cwasm")),
     ),
+    (
+        "waveforms",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/waveforms.cwasm")),
+    ),
 ];

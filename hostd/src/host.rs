@@ -22,6 +22,7 @@ mod leases;
 mod log;
 mod pod;
 mod random;
+mod replay;
 mod sessions;
 mod store;
 mod tokens;
@@ -29,6 +30,7 @@ mod trust;
 mod tunnels;
 pub mod uploads;
 mod users;
+mod waveforms;
 
 /// Generated from `wit/`: records, and one trait per interface that the files here implement.
 #[allow(clippy::all, clippy::pedantic, reason = "generated code")]
@@ -54,7 +56,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 17] = [
+const INTERFACES: [(&str, LinkFn); 19] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -85,6 +87,9 @@ const INTERFACES: [(&str, LinkFn); 17] = [
     ("random", |l| {
         wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
+    ("replay", |l| {
+        wit::replay::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
     ("sessions", |l| {
         wit::sessions::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -105,6 +110,9 @@ const INTERFACES: [(&str, LinkFn); 17] = [
     }),
     ("users", |l| {
         wit::users::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("waveforms", |l| {
+        wit::waveforms::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
 ];
 
@@ -215,7 +223,14 @@ mod tests {
     #[test]
     fn worlds_name_only_interfaces_that_exist() {
         assert_eq!(world("nobody"), None);
-        for group in ["auth", "builds", "devices", "captures", "cloud"] {
+        for group in [
+            "auth",
+            "builds",
+            "devices",
+            "captures",
+            "cloud",
+            "waveforms",
+        ] {
             let interfaces = world(group).unwrap();
             assert!(!interfaces.is_empty());
             for name in &interfaces {

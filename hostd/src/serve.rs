@@ -27,6 +27,7 @@ use crate::logging;
 use crate::oidc::Oidc;
 use crate::services::Services;
 use crate::store::Store;
+use crate::waveforms::Waveforms;
 
 /// Threads for blocking work (store reads, password hashing, segment files).
 const BLOCKING_THREADS_MAX: usize = 16;
@@ -151,6 +152,12 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     )
     .await
     .context("read the leases")?;
+    let waveforms = Waveforms::new(
+        &config.waveforms,
+        store.clone(),
+        clock.clone(),
+        builds.blobs().clone(),
+    );
     Ok(Services {
         oidc: Oidc::new(&config.oidc, clock.clone()),
         clock,
@@ -160,6 +167,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         captures,
         builds,
         leases,
+        waveforms,
     })
 }
 

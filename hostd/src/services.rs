@@ -10,6 +10,7 @@ use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::oidc::Oidc;
 use crate::store::Store;
+use crate::waveforms::Waveforms;
 
 /// Shared by all requests; each part guards itself.
 #[derive(Debug)]
@@ -22,4 +23,5 @@ pub struct Services {
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,
+    pub waveforms: Waveforms,
 }

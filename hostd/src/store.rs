@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::store::database::{Database, Opener};
 use crate::store::writer::Writer;
 
+pub mod blobs;
 pub mod builds;
 pub mod captures;
 pub mod codes;
@@ -34,6 +35,7 @@ pub mod secrets;
 mod snapshot;
 pub mod trust;
 pub mod users;
+pub mod waveforms;
 mod writer;
 mod writing;
 

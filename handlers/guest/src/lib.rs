@@ -30,8 +30,8 @@ mod shape;
 pub mod testing;
 
 pub use bench::host::{
-    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random, sessions,
-    store, tokens, trust, tunnels, uploads, users,
+    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random, replay,
+    sessions, store, tokens, trust, tunnels, uploads, users, waveforms,
 };
 pub use bindings::bench;
 #[doc(hidden)]

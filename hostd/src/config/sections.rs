@@ -116,6 +116,24 @@ impl Default for BuildsConfig {
     }
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WaveformsConfig {
+    pub recording_mib_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+}
+
+impl Default for WaveformsConfig {
+    fn default() -> Self {
+        Self {
+            recording_mib_max: 64,
+            quota_mib: 1024,
+            count_max: 1000,
+        }
+    }
+}
+
 /// What happens to a device's target power when a lease ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -6,7 +6,7 @@ use tracing::info;
 use super::error::StoreError;
 use super::{
     builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations,
-    secrets, trust, users,
+    secrets, trust, users, waveforms,
 };
 
 /// Version of the schema that this program writes.
@@ -19,7 +19,7 @@ const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table, for a reader to find and for a new file to have.
-const TABLES: [&[&str]; 13] = [
+const TABLES: [&[&str]; 14] = [
     &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,
@@ -33,6 +33,7 @@ const TABLES: [&[&str]; 13] = [
     &secrets::TABLES,
     &trust::TABLES,
     &users::TABLES,
+    &waveforms::TABLES,
 ];
 
 type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;

@@ -56,6 +56,18 @@ pub fn dac_divider(rate_hz: f64) -> u32 {
     nearest.clamp(*DAC_DIVIDERS.start(), *DAC_DIVIDERS.end())
 }
 
+/// Divider of a replay: the nearest to the requested rate, the fastest when none is requested.
+/// The deep memory needs one cycle more for each code than the fastest divider leaves it.
+pub fn replay_divider(rate_hz: Option<f64>, deep: bool) -> u32 {
+    let fastest = *DAC_DIVIDERS.start() + u32::from(deep);
+    dac_divider(rate_hz.unwrap_or(f64::INFINITY)).max(fastest)
+}
+
+/// Codes per second of a replay, as [`replay_divider`] makes it.
+pub fn replay_rate_hz(rate_hz: Option<f64>, deep: bool) -> f64 {
+    clock(DAC_CLOCK_HZ) / f64::from(replay_divider(rate_hz, deep))
+}
+
 /// Samples per second at `divider`.
 pub fn sample_rate_hz(divider: u32) -> f64 {
     clock(SAMPLE_CLOCK_HZ) / f64::from(divider)

@@ -11,9 +11,6 @@ use super::refuse::Refuse;
 use super::world::World;
 use crate::protocol::rates;
 
-/// Cycles the deep memory needs more for each code.
-const DEEP_CYCLES: u32 = 1;
-
 /// Starts the replay, or arms it for the next capture.
 pub(crate) fn replay(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     let (pairs, _odd) = world.upload.last().as_chunks::<2>();
@@ -28,11 +25,10 @@ pub(crate) fn replay(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<
         .ok_or(Refuse::BeyondUpload { samples, uploaded })?;
     let on_capture = args.flag("on_capture")?.unwrap_or(false);
     let deep = world.upload.deep;
-    let divider = rates::dac_divider(args.rate_hz("sample_rate_mhz")?.unwrap_or(f64::INFINITY));
-    let fastest = *rates::DAC_DIVIDERS.start() + if deep { DEEP_CYCLES } else { 0 };
+    let rate_hz = args.rate_hz("sample_rate_mhz")?;
     let wave = Arc::new(Wave {
         codes: taken.iter().map(|pair| u16::from_le_bytes(*pair)).collect(),
-        divider: divider.max(fastest),
+        divider: rates::replay_divider(rate_hz, deep),
     });
     // The loop image accepts a deep replay and stays silent, as the real one does.
     if deep && world.image == Image::ControlLoop {

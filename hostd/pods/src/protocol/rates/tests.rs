@@ -1,7 +1,8 @@
 //! Rates against the published figures of real pods.
 
 use super::{
-    DAC_DIVIDERS, SAMPLE_CLOCK_HZ, adc_divider, dac_divider, first_sample_at, la_divider, sample_ns,
+    DAC_DIVIDERS, SAMPLE_CLOCK_HZ, adc_divider, dac_divider, first_sample_at, la_divider,
+    replay_divider, replay_rate_hz, sample_ns,
 };
 
 #[test]
@@ -50,4 +51,12 @@ fn sample_times_and_samples_at_times_agree() {
             assert!(sample == 0 || sample_ns(sample - 1, divider) < ns);
         }
     }
+}
+
+#[test]
+fn a_deep_replay_is_one_cycle_slower_at_most() {
+    assert_eq!(replay_divider(None, false), 54);
+    assert_eq!(replay_divider(None, true), 55);
+    assert_eq!(replay_divider(Some(480_000.0), true), 100);
+    assert!((replay_rate_hz(Some(480_000.0), false) - 480_000.0).abs() < 1e-6);
 }

@@ -1,0 +1,84 @@
+//! The member `fault` of a replay.
+
+use guest::replay::{Fault, FaultKind};
+use guest::{Fields, Shape, choice, integer};
+use serde_json::Value;
+
+const KINDS: &[(&str, FaultKind)] = &[
+    ("flatline", FaultKind::Flatline),
+    ("spike", FaultKind::Spike),
+    ("stuck", FaultKind::Stuck),
+];
+
+/// More codes than any device plays.
+const CODES_MAX: u64 = 1 << 40;
+
+/// Read a fault, if there is one.
+pub(crate) fn read(body: &mut Fields) -> Option<Fault> {
+    body.nested("fault", |fault| Fault {
+        kind: fault.required("type", choice(KINDS)),
+        start: fault.or("start", integer(0..=CODES_MAX), 0),
+        width: fault.or("width", Width, None),
+        level: fault.optional("level", integer(0..=u16::MAX)),
+    })
+}
+
+/// A count of codes; 0 or less is none, which goes to the end.
+struct Width;
+
+impl Shape for Width {
+    type Value = Option<u64>;
+
+    fn read(&self, value: &Value) -> Result<Option<u64>, String> {
+        if value.as_i64().is_some_and(|width| width <= 0) {
+            return Ok(None);
+        }
+        integer(0..=CODES_MAX).read(value).map(Some)
+    }
+
+    fn placeholder(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::Fields;
+    use guest::replay::{Fault, FaultKind};
+
+    fn read(body: &str) -> Result<Option<Fault>, String> {
+        let mut fields = Fields::parse(body.as_bytes()).unwrap();
+        let fault = super::read(&mut fields);
+        let finished = fields.finish();
+        finished.map_err(|error| error.fields[0].field.clone())?;
+        Ok(fault)
+    }
+
+    #[test]
+    fn widths_of_nothing_go_to_the_end() {
+        assert!(read("{}").unwrap().is_none());
+        for width in ["0", "-3", "null"] {
+            let body = format!(r#"{{"fault":{{"type":"spike","width":{width}}}}}"#);
+            let fault = read(&body).unwrap().unwrap();
+            assert_eq!((fault.start, fault.width, fault.level), (0, None, None));
+        }
+        let fault = read(r#"{"fault":{"type":"stuck","start":5,"width":7,"level":65535}}"#);
+        let fault = fault.unwrap().unwrap();
+        assert_eq!((fault.kind, fault.start), (FaultKind::Stuck, 5));
+        assert_eq!((fault.width, fault.level), (Some(7), Some(65_535)));
+    }
+
+    #[test]
+    fn problems_are_told_by_path() {
+        for (fault, field) in [
+            ("{}", "fault.type"),
+            (r#"{"type":"noise"}"#, "fault.type"),
+            (r#"{"type":"spike","start":-1}"#, "fault.start"),
+            (r#"{"type":"spike","width":"all"}"#, "fault.width"),
+            (r#"{"type":"spike","level":65536}"#, "fault.level"),
+            (r#"{"type":"spike","at":1}"#, "fault.at"),
+        ] {
+            assert_eq!(read(&format!(r#"{{"fault":{fault}}}"#)).unwrap_err(), field);
+        }
+    }
+}

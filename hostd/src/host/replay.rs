@@ -1,0 +1,143 @@
+//! `bench:host/replay`: waveforms out of the DAC of one of the caller's devices.
+
+use pods::{PodError, RefusalKind};
+
+use super::bindings::bench::host::replay::{
+    Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
+};
+use super::{Call, Context, internal};
+use crate::leases::{Busy, Shown};
+use crate::replay::{self, Order, Playing, ReplayError};
+use crate::waveforms::signal::{CODE_MAX, Fault};
+use crate::waveforms::{Sampled, WaveformError};
+
+impl Host for Call {
+    async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
+        let device = self.device(&order.device).ok_or(Error::NoDevice)?;
+        let owner = self.owner();
+        let shown = Shown {
+            lease_id: self.lease.as_deref(),
+            owner: &owner,
+        };
+        let leases = &self.services.leases;
+        let visit = leases.visit(&device.record.id, shown);
+        let mut visit = visit.map_err(|busy| self.replay_held(&busy))?;
+        let pod = self
+            .services
+            .bench
+            .pod(&device.record.org, &device.record.id);
+        let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
+            return Err(Error::Offline);
+        };
+        let sampled = self.sampled(&device.record.org, &order.source).await?;
+        let waveforms = &self.services.waveforms;
+        let playing = tokio::select! {
+            playing = replay::start(waveforms, &pod, capabilities, sampled, to_order(&order)) => playing,
+            () = visit.over() => {
+                drop(visit);
+                let busy = leases.admit(&device.record.id, shown).err();
+                let text = "the lease ended while the waveform was loaded";
+                return Err(busy.map_or_else(
+                    || Error::WrongState(text.to_owned()),
+                    |busy| self.replay_held(&busy),
+                ));
+            }
+        };
+        playing.map(to_wit).map_err(|e| self.replay_error(e))
+    }
+}
+
+impl Context {
+    async fn sampled(&self, org: &str, source: &Source) -> Result<Sampled, Error> {
+        let sampled = match source {
+            Source::Library(id) => self.services.waveforms.sampled(org, id).await,
+            Source::Inline(given) => Sampled::given(
+                &given.samples_b64,
+                given.bits,
+                given.sample_rate_hz,
+                given.full_scale_v,
+            ),
+        };
+        sampled.map_err(|e| self.replay_error(e.into()))
+    }
+
+    fn replay_held(&self, busy: &Busy) -> Error {
+        let told = self.told(busy);
+        Error::Held((told.holder, told.expires_at, told.retry_after_s))
+    }
+
+    fn replay_error(&self, error: ReplayError) -> Error {
+        match error {
+            ReplayError::NotCapable { .. } => Error::NotCapable(error.to_string()),
+            ReplayError::Invalid { field, message }
+            | ReplayError::Waveform(WaveformError::Invalid { field, message }) => {
+                Error::Invalid((field.to_owned(), message))
+            }
+            ReplayError::Limited => Error::WrongState(error.to_string()),
+            ReplayError::TooSlow => Error::TimedOut(replay::START_WAIT_MS),
+            ReplayError::NoRange => Error::Protocol(error.to_string()),
+            ReplayError::Waveform(WaveformError::NotFound) => Error::NoWaveform,
+            ReplayError::Waveform(other) => Error::Other(internal(self, "replay", &other)),
+            ReplayError::Pod(error) => self.replay_pod_error(error),
+        }
+    }
+
+    fn replay_pod_error(&self, error: PodError) -> Error {
+        match error {
+            PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
+            PodError::Refused(refusal) => match refusal.kind {
+                RefusalKind::Busy => Error::Busy(refusal.text),
+                RefusalKind::NoAnalog => Error::NotCapable(refusal.text),
+                _ => Error::Refused(refusal.text),
+            },
+            PodError::Busy { .. } | PodError::NoPlace { .. } | PodError::QueueFull { .. } => {
+                Error::Busy(error.to_string())
+            }
+            PodError::Timeout { waited_ms, .. } => Error::TimedOut(waited_ms),
+            PodError::Protocol(cause) => Error::Protocol(cause.to_string()),
+            other => Error::Other(internal(self, "replay", &other)),
+        }
+    }
+}
+
+fn to_order(order: &WitOrder) -> Order {
+    Order {
+        output: order.output.into(),
+        mapping: order.mapping.into(),
+        rate_hz: order.sample_rate_mhz.map(|mhz| mhz * 1e6),
+        window_start: index(order.window_start),
+        window_len: order.window_len.map(index),
+        codes_max: order.target_samples.map(index),
+        on_capture: order.on_capture,
+        fault: order.fault.map(fault),
+    }
+}
+
+/// A count beyond what memory addresses is beyond every waveform.
+fn index(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn fault(fault: WitFault) -> Fault {
+    let usual = match fault.kind {
+        FaultKind::Flatline => 0,
+        FaultKind::Spike | FaultKind::Stuck => CODE_MAX,
+    };
+    Fault {
+        start: index(fault.start),
+        width: fault.width.map(index),
+        level: fault.level.unwrap_or(usual),
+    }
+}
+
+fn to_wit(playing: Playing) -> WitPlaying {
+    WitPlaying {
+        samples: playing.codes as u64,
+        source_samples: playing.source_samples as u64,
+        averaged: playing.averaged as u64,
+        sample_rate_hz: playing.rate_hz,
+        speed: playing.speed,
+        deep: playing.deep,
+        armed: playing.armed,
+    }
+}
