@@ -66,6 +66,11 @@ impl Bench {
             "build.open" => self.build("open", &["fw.elf"]),
             "build.finished" => self.finished("finished", &["fw.elf"]),
             "build.twins" => self.finished("twins", &["a.elf", "b.elf"]),
+            "waveform" | "new-waveform" => self.recording(),
+            "waveform.codes" => {
+                let body = json!({"name": "codes", "samples_b64": "AP8=", "sample_rate_hz": 1000});
+                text(&self.post(Kind::ApiKey, "/bench/waveforms", &body)["id"])
+            }
             "new-name" => format!("name-{}", self.next()),
             "lease.spare" => self.lease("spare"),
             "lease.other" => {
@@ -135,6 +140,14 @@ impl Bench {
                 "{head}"
             );
         }
+    }
+
+    /// A recording of two samples.
+    fn recording(&self) -> String {
+        let path = "/api/bench/waveforms/recording?name=boot&sample_rate_hz=1000&full_scale_v=3.3";
+        let body = ("application/octet-stream", &b"AABB"[..]);
+        let sent = self.own(Kind::ApiKey).send_typed("POST", path, Some(body));
+        text(&sent.unwrap().expect(201)["id"])
     }
 
     fn key(&self) -> Value {

@@ -4,10 +4,12 @@ mod auth;
 mod builds;
 mod captures;
 mod cloud;
+mod dac;
 mod devices;
 mod keys;
 mod trust;
 mod users;
+mod waveforms;
 
 use crate::call::Rows;
 
@@ -17,10 +19,12 @@ pub(crate) fn all() -> Vec<Rows> {
         builds::all(),
         captures::all(),
         cloud::all(),
+        dac::all(),
         devices::all(),
         keys::all(),
         trust::all(),
         users::all(),
+        waveforms::all(),
     ];
     groups.into_iter().flatten().collect()
 }
