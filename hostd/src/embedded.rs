@@ -26,6 +26,10 @@ pub(crate) const HANDLERS: &[Embedded] = &[
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/devices.cwasm")),
     ),
     (
+        "updates",
+        include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/updates.cwasm")),
+    ),
+    (
         "waveforms",
         include_bytes!(concat!(env!("HOSTD_HANDLERS"), "/waveforms.cwasm")),
     ),

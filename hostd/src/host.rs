@@ -28,6 +28,7 @@ mod store;
 mod tokens;
 mod trust;
 mod tunnels;
+mod updates;
 pub mod uploads;
 mod users;
 mod waveforms;
@@ -56,7 +57,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 19] = [
+const INTERFACES: [(&str, LinkFn); 20] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -104,6 +105,9 @@ const INTERFACES: [(&str, LinkFn); 19] = [
     }),
     ("tunnels", |l| {
         wit::tunnels::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("updates", |l| {
+        wit::updates::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("uploads", |l| {
         wit::uploads::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
@@ -229,6 +233,7 @@ mod tests {
             "devices",
             "captures",
             "cloud",
+            "updates",
             "waveforms",
         ] {
             let interfaces = world(group).unwrap();

@@ -18,14 +18,17 @@ use crate::config::LeasesConfig;
 use crate::store::leases::LeaseRecord;
 use crate::store::{Store, StoreError};
 
+mod closed;
 mod queue;
 mod safe;
 pub mod table;
 mod visitors;
 
+pub use closed::Closed;
 pub use table::{Busy, Claim, Held, Refused, Shown, TTL_S};
 pub use visitors::Visit;
 
+use closed::ClosedDevices;
 use safe::SafeState;
 use table::{Ending, Table};
 use visitors::Visitors;
@@ -42,6 +45,7 @@ pub struct Leases {
     table: Mutex<Table>,
     /// The fence of each device that somebody visits, told to its visitors.
     visitors: Mutex<HashMap<String, Visitors>>,
+    closed: ClosedDevices,
     store: Store,
     clock: Clock,
     safe: SafeState,
@@ -97,6 +101,7 @@ impl Leases {
         let leases = Arc::new(Self {
             table: Mutex::new(table),
             visitors: Mutex::default(),
+            closed: ClosedDevices::default(),
             store,
             clock,
             safe: SafeState::new(config, bench, captures),
@@ -118,6 +123,10 @@ impl Leases {
     ) -> Result<Granted, LeaseError> {
         self.expire();
         let order = self.order.lock().await;
+        if !self.table().is_held_by(device, &claim) {
+            // Whoever holds it may keep it, and waits like everybody else.
+            self.closed.check(device).map_err(LeaseError::Busy)?;
+        }
         let before = self.table().fence(device);
         let held = self
             .table()
@@ -184,6 +193,7 @@ impl Leases {
     /// # Errors
     /// Somebody else holds the device.
     pub fn admit(&self, device: &str, shown: Shown<'_>) -> Result<(), Busy> {
+        self.closed.check(device)?;
         let now_ms = self.clock.steady_ms();
         self.table().admit(device, shown, now_ms).map(|_| ())
     }
@@ -194,6 +204,26 @@ impl Leases {
     /// # Errors
     /// Somebody else holds the device.
     pub fn visit(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
+        self.closed.check(device)?;
+        self.enter(device, shown)
+    }
+
+    /// Like [`visit`](Self::visit), and from now on nobody else is let in, whatever they show;
+    /// `reason` is what they are told of the holder.
+    ///
+    /// # Errors
+    /// Somebody else holds the device, or it is closed already.
+    pub fn close(
+        &self,
+        device: &str,
+        shown: Shown<'_>,
+        reason: &str,
+    ) -> Result<(Visit, Closed), Busy> {
+        let closed = self.closed.close(device, reason)?;
+        Ok((self.enter(device, shown)?, closed))
+    }
+
+    fn enter(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
         let now_ms = self.clock.steady_ms();
         let table = self.table();
         let fence = table.admit(device, shown, now_ms)?;

@@ -22,4 +22,5 @@ pub mod serve;
 pub mod services;
 pub mod store;
 pub mod tunnel;
+pub mod updates;
 pub mod waveforms;

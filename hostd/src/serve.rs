@@ -27,6 +27,7 @@ use crate::logging;
 use crate::oidc::Oidc;
 use crate::services::Services;
 use crate::store::Store;
+use crate::updates::Updates;
 use crate::waveforms::Waveforms;
 
 /// Threads for blocking work (store reads, password hashing, segment files).
@@ -110,6 +111,7 @@ async fn serve(
         .await
         .context("serve")?;
     gateway.sockets.stop().await;
+    services.updates.stop().await;
     services.captures.stop().await;
     services.bench.stop();
     services.store.close().await.context("close the store")?;
@@ -152,6 +154,9 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     )
     .await
     .context("read the leases")?;
+    let updates = Updates::open(store.clone(), clock.clone(), bench.clone(), leases.clone())
+        .await
+        .context("read the pod updates")?;
     let waveforms = Waveforms::new(
         &config.waveforms,
         store.clone(),
@@ -167,6 +172,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         captures,
         builds,
         leases,
+        updates,
         waveforms,
     })
 }

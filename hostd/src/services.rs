@@ -10,6 +10,7 @@ use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::oidc::Oidc;
 use crate::store::Store;
+use crate::updates::Updates;
 use crate::waveforms::Waveforms;
 
 /// Shared by all requests; each part guards itself.
@@ -23,5 +24,6 @@ pub struct Services {
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,
+    pub updates: Arc<Updates>,
     pub waveforms: Waveforms,
 }

@@ -34,6 +34,7 @@ mod schema;
 pub mod secrets;
 mod snapshot;
 pub mod trust;
+pub mod updates;
 pub mod users;
 pub mod waveforms;
 mod writer;

@@ -58,8 +58,8 @@ pub use capabilities::Capabilities;
 pub use capture::{AdcSource, CaptureRequest, CaptureStream, Edge, Frame, RequestError, Trigger};
 pub use connection::{BoxedStream, Transport};
 pub use pod::{
-    DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodEvent, PodFacts, PodIdentity, PodOptions, PodState,
-    Session, SessionEnd, SessionKind,
+    DEFAULT_REPLY_TIMEOUT, OTA_PART_BYTES_MAX, OtaProgress, OtaTarget, Pod, PodError, PodEvent,
+    PodFacts, PodIdentity, PodOptions, PodState, Session, SessionEnd, SessionKind,
 };
 pub use protocol::{Refusal, RefusalKind};
 pub use sim::{SimConfig, SimPod};

@@ -25,8 +25,8 @@ mod state;
 mod upload;
 
 pub use commands::{
-    GpioMode, LaVoltage, OtaProgress, OtaTarget, Pin, PinTable, PowerReading, PowerStatus,
-    RailStatus, TargetStatus,
+    GpioMode, LaVoltage, OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget, Pin,
+    PinTable, PowerReading, PowerStatus, RailStatus, TargetStatus,
 };
 pub use dap::{BlockingDap, DapCancel, DapError, DapRequest, DapSession};
 pub use error::{PodError, ProtocolError};

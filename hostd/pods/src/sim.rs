@@ -453,7 +453,8 @@ impl Transport for SimPod {
 /// `sim:v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...`.
 pub struct Driver;
 
-const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...";
+const ADDRESS_FORM: &str =
+    "v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...[,update-key=HEX]...";
 
 impl crate::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -483,6 +484,7 @@ fn config_from(address: &str) -> Option<SimConfig> {
         match word.split_once('=') {
             Some(("seed", seed)) => config.seed = seed.parse().ok()?,
             Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
+            Some(("update-key", key)) => config.update_keys.push(identity::from_hex(key)?),
             Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
             Some(("target", "demo")) => config.target = Some(TargetConfig::demo()),
             None if word == "target" => config.target = Some(TargetConfig::demo()),

@@ -8,7 +8,7 @@ use super::bindings::bench::host::devices::{
 use super::{Call, Context, internal};
 use crate::bench::{BenchError, Device};
 use crate::clock;
-use crate::leases::Leases;
+use crate::services::Services;
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<WitDevice>, Error> {
@@ -19,18 +19,18 @@ impl Host for Call {
             .list(caller.org())
             .into_iter()
             .filter(|d| caller.may_use_id(&d.record.id))
-            .map(|d| to_wit(&d, &self.services.leases))
+            .map(|d| to_wit(&d, &self.services))
             .collect())
     }
 
     async fn get(&mut self, id: String) -> Result<WitDevice, Error> {
         let device = self.device(&id).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services.leases))
+        Ok(to_wit(&device, &self.services))
     }
 
     async fn find(&mut self, name: String) -> Result<WitDevice, Error> {
         let device = self.device_named(&name).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services.leases))
+        Ok(to_wit(&device, &self.services))
     }
 
     async fn rename(&mut self, id: String, name: String) -> Result<WitDevice, Error> {
@@ -38,7 +38,7 @@ impl Host for Call {
         let renamed = self.services.bench.rename(&org, &id, &name).await;
         renamed.map_err(|e| self.device_error(e))?;
         let device = self.device(&id).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services.leases))
+        Ok(to_wit(&device, &self.services))
     }
 
     async fn remove(&mut self, id: String) -> Result<(), Error> {
@@ -46,6 +46,7 @@ impl Host for Call {
         let removed = self.services.bench.remove(&org, &id).await;
         removed.map_err(|e| self.device_error(e))?;
         self.services.leases.forget(&id).await;
+        self.services.updates.forget(&id).await;
         Ok(())
     }
 }
@@ -76,14 +77,16 @@ impl Context {
     }
 }
 
-fn to_wit(device: &Device, leases: &Leases) -> WitDevice {
+fn to_wit(device: &Device, services: &Services) -> WitDevice {
     let record = &device.record;
     let online = device.facts.is_some();
     WitDevice {
         id: record.id.clone(),
         name: record.name.clone(),
         online,
-        state: if online {
+        state: if services.updates.is_running(&record.id) {
+            State::Updating
+        } else if online {
             State::Online
         } else {
             State::Offline
@@ -101,10 +104,13 @@ fn to_wit(device: &Device, leases: &Leases) -> WitDevice {
             .capabilities()
             .map(|c| c.parameters.clone().into_iter().collect())
             .unwrap_or_default(),
-        lease: leases.holder(&record.id).map(|(holder, expires_ms)| Lease {
-            holder,
-            expires_at: clock::text(expires_ms),
-        }),
+        lease: services
+            .leases
+            .holder(&record.id)
+            .map(|(holder, expires_ms)| Lease {
+                holder,
+                expires_at: clock::text(expires_ms),
+            }),
         last_active_at: record.last_active_ms.map(clock::text),
         created_at: clock::text(record.created_ms),
     }

@@ -211,6 +211,12 @@ impl Table {
         }
     }
 
+    /// Whether the claim's lease is the one that is held.
+    #[must_use]
+    pub fn is_held_by(&self, device: &str, claim: &Claim) -> bool {
+        self.get(device).is_some_and(|held| held.is_for(claim))
+    }
+
     /// All leases, by device id, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Held)> {
         self.slots

@@ -6,7 +6,7 @@ use tracing::info;
 use super::error::StoreError;
 use super::{
     builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations,
-    secrets, trust, users, waveforms,
+    secrets, trust, updates, users, waveforms,
 };
 
 /// Version of the schema that this program writes.
@@ -32,6 +32,7 @@ const TABLES: [&[&str]; 14] = [
     &revocations::TABLES,
     &secrets::TABLES,
     &trust::TABLES,
+    &updates::TABLES,
     &users::TABLES,
     &waveforms::TABLES,
 ];

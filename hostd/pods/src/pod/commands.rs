@@ -17,7 +17,7 @@ use super::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodFacts, ProtocolError};
 
 mod update;
 
-pub use update::{OtaProgress, OtaTarget};
+pub use update::{OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget};
 
 /// A request with its fields.
 pub(super) fn request<const N: usize>(

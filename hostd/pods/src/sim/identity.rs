@@ -72,5 +72,18 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// 32 bytes from their hexadecimal digits.
+pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let digit = |letter: u8| char::from(letter).to_digit(16);
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    });
+    let bytes: Option<Vec<u8>> = pairs
+        .map(|byte| byte.and_then(|byte| u8::try_from(byte).ok()))
+        .collect();
+    bytes?.try_into().ok()
+}
+
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 18] = [
+const CAPS: [&str; 19] = [
     "signal",
     "la",
     "gpio",
@@ -32,6 +32,7 @@ const CAPS: [&str; 18] = [
     "i2c_sensor",
     "sensor_types",
     "gps",
+    "ota",
 ];
 
 /// Present on the third revision.

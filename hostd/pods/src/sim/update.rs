@@ -23,7 +23,7 @@ pub(crate) use signature::{Sig, Signed};
 
 use super::access::Peer;
 use super::args::Args;
-use super::identity::hex;
+use super::identity::{self, hex};
 use super::refuse::Refuse;
 use super::settings::{not_from_lan, only_secure};
 use super::world::World;
@@ -297,20 +297,10 @@ fn sha256(args: &Args<'_>) -> Result<[u8; 32], Refuse> {
     let text = args
         .text("sha256")?
         .ok_or(Refuse::Missing { field: "sha256" })?;
-    let digit = |letter: u8| char::from(letter).to_digit(16);
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    });
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|byte| byte.and_then(|byte| u8::try_from(byte).ok()))
-        .collect();
-    bytes
-        .and_then(|bytes| bytes.try_into().ok())
-        .ok_or(Refuse::Bad {
-            field: "sha256",
-            want: "64 hexadecimal digits",
-        })
+    identity::from_hex(text).ok_or(Refuse::Bad {
+        field: "sha256",
+        want: "64 hexadecimal digits",
+    })
 }
 
 /// `ota_data`: the next piece. One that was sent before, and arrived, changes nothing.

@@ -1,10 +1,19 @@
 //! Updates of the pod itself, in steps: begin, data, end, commit; abort at any time before.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{base64url, read, request};
 use crate::pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError};
+
+/// Bytes of a part at most.
+pub const OTA_PART_BYTES_MAX: usize = 768;
+
+/// How long a pod may take to store a part. It only copies it to memory, so that one that takes
+/// longer has stalled.
+pub const OTA_PART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,14 +89,16 @@ impl Pod {
         read("ota_begin", data)
     }
 
-    /// Sends a part, at most 768 bytes, which starts at byte `offset`.
+    /// Sends a part, at most [`OTA_PART_BYTES_MAX`], which starts at byte `offset`. It may take
+    /// [`OTA_PART_TIMEOUT`].
     ///
     /// # Errors
     /// [`PodError`].
     pub async fn ota_data(&self, offset: u64, part: &[u8]) -> Result<OtaProgress, PodError> {
         let data = base64url(part).into();
         let fields = [("offset", offset.into()), ("data", data)];
-        self.ask_typed("ota_data", fields).await
+        let command = request("ota_data", fields);
+        read("ota_data", self.command(command, OTA_PART_TIMEOUT).await?)
     }
 
     /// All parts are sent: the pod checks the hash.

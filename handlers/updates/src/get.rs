@@ -1,0 +1,33 @@
+//! `GET /bench/devices/{id}/ota`: the update in progress, or the last one.
+
+use guest::{ApiError, Object, Request, Response, Route, updates};
+
+use crate::update;
+
+pub(crate) const ROUTE: Route = Route {
+    name: "updates.get",
+    method: "GET",
+    pattern: "/bench/devices/{id}/ota",
+    credentials: update::CREDENTIALS,
+    scope: update::SCOPE,
+    body_limit: 0,
+    summary: "Progress of the update of a pod",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("id.parameter.json"),
+        r#"],"responses":{"200":{"description":"The last update of the device, or `idle`.","content":{"application/json":{"schema":"#,
+        include_str!("update.json"),
+        r#","example":"#,
+        include_str!("update.example.json"),
+        "}}}}}",
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let id = update::id(request);
+    let found = updates::get(id).map_err(|error| update::refusal(error, id))?;
+    let mut body = Object::new();
+    update::record(&found, &mut body);
+    Ok(body.reply(200))
+}
