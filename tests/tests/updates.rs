@@ -322,7 +322,7 @@ fn a_link_that_breaks_or_stalls_for_a_moment_does_no_harm() {
         let done = bench.ended();
         assert_eq!(done["phase"], "done", "{fault}: {done}");
         let log = bench.server.log();
-        assert!(log.contains("the link broke during an update"), "{fault}");
+        assert!(log.contains("lost the link to a pod"), "{fault}");
     }
 }
 

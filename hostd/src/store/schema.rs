@@ -19,7 +19,7 @@ const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table, for a reader to find and for a new file to have.
-const TABLES: [&[&str]; 14] = [
+const TABLES: [&[&str]; 15] = [
     &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,

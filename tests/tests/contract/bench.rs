@@ -15,7 +15,7 @@ use crate::call::{Call, names};
 use crate::document::Kind;
 
 /// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
-const DEVICES: [(&str, &str); 7] = [
+const DEVICES: [(&str, &str); 9] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),
@@ -23,6 +23,9 @@ const DEVICES: [(&str, &str); 7] = [
     ("removable", "sim:v3,seed=14"),
     ("spare", "sim:v3,seed=15"),
     ("target", "sim:v3,seed=16,target=blank"),
+    ("updatable", "sim:v3,seed=17"),
+    // An update of it takes longer than the table.
+    ("slow", "sim:v3,seed=18,fault=slow=20000B/s+200ms"),
 ];
 
 /// Simulated devices come up within milliseconds.

@@ -34,11 +34,14 @@ impl Bench {
     fn make(&self, name: &str) -> String {
         match name {
             "device" => self.device("demo"),
-            "digital" | "gone" | "patient" | "removable" | "spare" | "target" => self.device(name),
+            "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "updatable" => {
+                self.device(name)
+            }
             "leased" => {
                 self.lease("leased");
                 self.device("leased")
             }
+            "updating" | "new-updating" => self.updating(),
             "missing" => "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
             "capture" | "new-capture" => self.capture("demo", 1000, None),
             "capture.waiting" | "new-capture.waiting" => self.capture(
@@ -142,6 +145,22 @@ impl Bench {
         }
     }
 
+    /// A device whose pod is being updated, from the beginning.
+    fn updating(&self) -> String {
+        let device = self.device("slow");
+        let path = format!("/api/bench/devices/{device}/ota/abort");
+        let aborted = self.own(Kind::ApiKey).post(&path, &json!({})).unwrap();
+        assert!([200, 409].contains(&aborted.status), "{}", aborted.text);
+        let build = self.build_with("pod", "pod.bin", &[b'f'; 200_000]);
+        let order = json!({"artifact": {"job_id": build, "artifact_name": "pod.bin"}});
+        self.post(
+            Kind::ApiKey,
+            &format!("/bench/devices/{device}/ota"),
+            &order,
+        );
+        device
+    }
+
     /// A recording of two samples.
     fn recording(&self) -> String {
         let path = "/api/bench/waveforms/recording?name=boot&sample_rate_hz=1000&full_scale_v=3.3";
@@ -183,12 +202,23 @@ impl Bench {
         let source = json!({"repo_owner": "acme", "repo": repo, "ref": "main"});
         let id = text(&self.post(Kind::CloudSession, "/cloud/builds", &source)["build_id"]);
         for file in files {
-            let path = format!("/api/cloud/builds/{id}/artifacts?name={file}");
-            let body = Some(("application/octet-stream", file.as_bytes()));
-            let added = self.own(Kind::CloudSession).send_typed("POST", &path, body);
-            added.unwrap().expect(201);
+            self.add(&id, file, file.as_bytes());
         }
         id
+    }
+
+    /// A build with one file.
+    fn build_with(&self, repo: &str, file: &str, bytes: &[u8]) -> String {
+        let id = self.build(repo, &[]);
+        self.add(&id, file, bytes);
+        id
+    }
+
+    fn add(&self, build: &str, file: &str, bytes: &[u8]) {
+        let path = format!("/api/cloud/builds/{build}/artifacts?name={file}");
+        let body = Some(("application/octet-stream", bytes));
+        let added = self.own(Kind::CloudSession).send_typed("POST", &path, body);
+        added.unwrap().expect(201);
     }
 
     fn finished(&self, repo: &str, files: &[&str]) -> String {

@@ -8,6 +8,7 @@ mod dac;
 mod devices;
 mod keys;
 mod trust;
+mod updates;
 mod users;
 mod waveforms;
 
@@ -23,6 +24,7 @@ pub(crate) fn all() -> Vec<Rows> {
         devices::all(),
         keys::all(),
         trust::all(),
+        updates::all(),
         users::all(),
         waveforms::all(),
     ];
