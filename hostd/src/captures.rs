@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use pods::{PodError, SessionKind};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tracing::{error, info};
 
@@ -21,19 +23,32 @@ use crate::id;
 use crate::store::captures::{CaptureRecord, Status};
 use crate::store::{Store, StoreError};
 
+pub mod export;
 pub mod files;
+pub mod import;
 pub mod layout;
+pub mod overview;
 pub mod plan;
 pub mod reader;
 pub mod recording;
+mod recover;
 mod run;
 
 use files::Files;
+pub use import::Import;
+use import::ImportError;
 use plan::{Plan, PlanError};
 use reader::Reader;
 
 /// What is stored of a capture that was unfinished when the process ended.
 const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
+
+/// Pauses between attempts to write the last record of a capture.
+const LAST_WRITE_PAUSES: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+];
 
 /// All captures of all organisations.
 #[derive(Debug)]
@@ -46,6 +61,8 @@ pub struct Captures {
     /// One place for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
+    /// Final records that the store has not taken; the samples are on disk.
+    unstored: Mutex<HashMap<String, CaptureRecord>>,
     stopping: AtomicBool,
     /// Told when a capture has left `running`.
     left: Notify,
@@ -72,6 +89,10 @@ pub enum CaptureError {
     Offline,
     #[error("{waiting} captures wait for this device already")]
     Busy { waiting: usize },
+    #[error("{0}")]
+    InUse(String),
+    #[error("import the recording")]
+    Import(#[source] ImportError),
     #[error(transparent)]
     Plan(#[from] PlanError),
     #[error("{0}")]
@@ -85,7 +106,8 @@ pub enum CaptureError {
 }
 
 impl Captures {
-    /// Open the folder and fail what an earlier process left unfinished.
+    /// Open the folder and end what an earlier process left unfinished: as done where all samples
+    /// are on disk, as failed otherwise.
     ///
     /// # Errors
     /// The folder cannot be made, or the store.
@@ -105,15 +127,22 @@ impl Captures {
             bench,
             lanes: Mutex::default(),
             running: Mutex::default(),
+            unstored: Mutex::default(),
             stopping: AtomicBool::new(false),
             left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Semaphore::new(config.read_max as usize)),
         };
         for mut record in captures.store.captures_unfinished().await? {
+            let now_ms = captures.clock.now_ms();
+            if let Some(done) = recover::recover(&captures.files, &record, now_ms) {
+                info!(capture = done.id, "done: its samples were on disk");
+                captures.note(&done).await;
+                continue;
+            }
             record.status = Status::Failed;
             record.error = Some(INTERRUPTED.into());
-            record.finished_ms = Some(captures.clock.now_ms());
+            record.finished_ms = Some(now_ms);
             info!(
                 capture = record.id,
                 "failed: it was unfinished at the last stop"
@@ -155,6 +184,7 @@ impl Captures {
             i2c: plan.i2c,
         };
         let (cancel, cancelled) = watch::channel(false);
+        self.check_free(&order.device, &pod)?;
         self.enter(&record, cancel)?;
         let lane = self.lane(&order.device);
         let run = run::Run {
@@ -194,23 +224,31 @@ impl Captures {
             return Err(CaptureError::NotFound);
         }
         let record = self.store.capture_get(id).await?;
+        let unstored = self.unstored().get(id).cloned();
+        let record = record.map(|record| unstored.unwrap_or(record));
         record
             .filter(|r| r.org == org)
             .ok_or(CaptureError::NotFound)
     }
 
-    /// Newest first, at most `limit`, older than the capture `before`.
+    /// Newest first, at most `limit`, older than the capture `before`; of some devices or of all.
     ///
     /// # Errors
     /// The store.
     pub async fn list(
         &self,
         org: &str,
-        device: Option<&str>,
+        devices: Option<&[String]>,
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<CaptureRecord>, CaptureError> {
-        Ok(self.store.captures_list(org, device, before, limit).await?)
+        let found = self
+            .store
+            .captures_list(org, devices, before, limit)
+            .await?;
+        let unstored = self.unstored();
+        let known = |record: CaptureRecord| unstored.get(&record.id).cloned().unwrap_or(record);
+        Ok(found.into_iter().map(known).collect())
     }
 
     /// Ask a capture that has not finished to stop; its record follows at once.
@@ -244,6 +282,7 @@ impl Captures {
     pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
         self.get(org, id).await?;
         self.store.capture_delete(id).await?;
+        self.unstored().remove(id);
         if let Some(running) = self.running().get(id) {
             running.cancel.send_replace(true);
         }
@@ -295,6 +334,22 @@ impl Captures {
         }
     }
 
+    /// Refuse a capture that would only wait for a session of somebody else to end. One that waits
+    /// for another capture has its place in the queue.
+    fn check_free(&self, device: &str, pod: &pods::Pod) -> Result<(), CaptureError> {
+        if self.running().values().any(|r| r.device == device) {
+            return Ok(());
+        }
+        let wanted = SessionKind::Capture;
+        let open = pod.sessions();
+        match open.into_iter().find(|held| held.excludes(wanted)) {
+            Some(held) => Err(CaptureError::InUse(
+                PodError::Busy { wanted, held }.to_string(),
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn enter(
         &self,
         record: &CaptureRecord,
@@ -335,6 +390,33 @@ impl Captures {
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unstored(&self) -> std::sync::MutexGuard<'_, HashMap<String, CaptureRecord>> {
+        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Write the last record of a capture unless it was deleted meanwhile; true when it is there, or
+    /// when it could not be written: its samples stay, and the next start finds them.
+    async fn note_last(&self, record: &CaptureRecord) -> bool {
+        for pause in LAST_WRITE_PAUSES {
+            match self.store.capture_update(record.clone()).await {
+                Ok(there) => {
+                    self.unstored().remove(&record.id);
+                    return there;
+                }
+                Err(e) => {
+                    error!(capture = record.id, error = %e, "failed to store how a capture ended; trying again");
+                    self.unstored().insert(record.id.clone(), record.clone());
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+        let there = self.note(record).await;
+        if !there {
+            self.unstored().remove(&record.id);
+        }
+        there
     }
 
     /// Write a head record unless it was deleted meanwhile; true when it is there. A failure is

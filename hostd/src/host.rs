@@ -22,6 +22,7 @@ mod leases;
 mod log;
 mod pod;
 mod random;
+mod recordings;
 mod replay;
 mod sessions;
 mod store;
@@ -57,7 +58,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 20] = [
+const INTERFACES: [(&str, LinkFn); 21] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -87,6 +88,9 @@ const INTERFACES: [(&str, LinkFn); 20] = [
     }),
     ("random", |l| {
         wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("recordings", |l| {
+        wit::recordings::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("replay", |l| {
         wit::replay::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)

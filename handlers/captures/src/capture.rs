@@ -115,6 +115,10 @@ pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
             "device is busy: its capture hardware is in use and enough captures wait for it",
         )
         .retry_after(BUSY_RETRY_AFTER_S),
+        Error::InUse(message) => {
+            ApiError::new(409, "device_busy", format!("device is busy: {message}"))
+                .retry_after(BUSY_RETRY_AFTER_S)
+        }
         Error::NotCapable(message) => ApiError::new(400, "not_capable", message),
         Error::Invalid((field, message)) => ApiError::field(field, message),
         Error::WrongState(message) => ApiError::new(409, "wrong_state", message),

@@ -5,10 +5,13 @@ mod cancel;
 mod capture;
 mod decode;
 mod delete;
+mod export;
 mod frames;
 mod get;
+mod import;
 mod list;
 mod order;
+mod overview;
 mod start_dual;
 mod start_i2c;
 mod start_logic;
@@ -27,6 +30,9 @@ pub static ROUTES: &[guest::Route] = &[
     cancel::ROUTE,
     delete::ROUTE,
     decode::ROUTE,
+    overview::ROUTE,
+    export::ROUTE,
+    import::ROUTE,
 ];
 
 guest::serve!(crate::ROUTES);

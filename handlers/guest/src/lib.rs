@@ -30,8 +30,9 @@ mod shape;
 pub mod testing;
 
 pub use bench::host::{
-    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random, replay,
-    sessions, store, tokens, trust, tunnels, updates, uploads, users, waveforms,
+    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random,
+    recordings, replay, sessions, store, tokens, trust, tunnels, updates, uploads, users,
+    waveforms,
 };
 pub use bindings::bench;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Reader of sigrok's `.sr` files, versions 1 and 2, and a small writer of version 2.
+//! Reader of sigrok's `.sr` files, versions 1 and 2, and a writer of version 2.
 //!
 //! An `.sr` file is a zip archive: `metadata` (an ini file with sample rate, channel names and
 //! sample size), and the samples in `logic-1` (version 1) or `logic-1-1`, `logic-1-2`, …
@@ -19,7 +19,7 @@ mod zip;
 pub use edges::{Recording, load_edges};
 pub use error::SrError;
 pub use limits::Limits;
-pub use writer::Writer;
+pub use writer::{Layout, Writer};
 
 use inflate::Source;
 use metadata::Metadata;

@@ -13,6 +13,45 @@ pub const LOGIC: &str = "la";
 /// Extension of analog samples.
 pub const ANALOG: &str = "adc";
 
+/// A file that is not complete. Dropping it removes it.
+#[derive(Debug)]
+pub struct Part {
+    file: File,
+    path: PathBuf,
+    /// The name it gets.
+    whole: PathBuf,
+    dir: Arc<PathBuf>,
+}
+
+impl Part {
+    /// Give the file its name. It is there whole or not at all, also after a power failure.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn finish(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.path, &self.whole)?;
+        File::open(&*self.dir)?.sync_all()
+    }
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It has its name already, or is of no use.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 /// The folder of all capture files.
 #[derive(Debug, Clone)]
 pub struct Files {
@@ -46,12 +85,23 @@ impl Files {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, id: &str, kind: &str, bytes: &[u8]) -> io::Result<()> {
-        let part = self.dir.join(format!("{id}.{kind}.part"));
-        let mut file = File::create(&part)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&part, self.path(id, kind))?;
-        File::open(&*self.dir)?.sync_all()
+        let mut part = self.begin(id, kind)?;
+        part.write_all(bytes)?;
+        part.finish()
+    }
+
+    /// Begin to write one file piece by piece.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn begin(&self, id: &str, kind: &str) -> io::Result<Part> {
+        let path = self.dir.join(format!("{id}.{kind}.part"));
+        Ok(Part {
+            file: File::create(&path)?,
+            path,
+            whole: self.path(id, kind),
+            dir: self.dir.clone(),
+        })
     }
 
     /// Remove all files of a capture. Missing ones are fine.

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use decode::analog::AnalogSegment;
 use decode::segment::{Segment, SegmentError};
 use decode::{DecodeError, Sink, Spec};
 use memmap2::Mmap;
 
+use super::export::Content;
 use super::files::{ANALOG, Files, LOGIC};
 use super::layout::Place;
-use crate::store::captures::CaptureRecord;
+use crate::store::captures::{CaptureRecord, ChannelRecord};
 
 /// Samples of one frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +57,7 @@ impl Reader {
     /// A file is missing.
     pub fn open(files: &Files, record: CaptureRecord) -> Result<Self, ReadError> {
         let map = |kind: &str| {
-            map_file(files, &record.id, kind).map_err(|source| ReadError::Open {
+            self::map(&files.path(&record.id, kind)).map_err(|source| ReadError::Open {
                 id: record.id.clone(),
                 source,
             })
@@ -79,6 +81,60 @@ impl Reader {
         self.logic.is_some()
     }
 
+    #[must_use]
+    pub fn has_analog(&self) -> bool {
+        self.analog.is_some()
+    }
+
+    #[must_use]
+    pub fn record(&self) -> &CaptureRecord {
+        &self.record
+    }
+
+    /// The logic samples.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn logic(&self) -> Result<Segment<'_>, ReadError> {
+        let bytes = self.logic.as_deref().ok_or(ReadError::NoChannel)?;
+        Ok(Segment::open(bytes)?)
+    }
+
+    /// The analog samples.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
+        let bytes = self.analog.as_deref().ok_or(ReadError::NoChannel)?;
+        AnalogSegment::open(bytes).map_err(ReadError::Analog)
+    }
+
+    /// The channels of some kinds, logic ones first.
+    #[must_use]
+    pub fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
+        let channels = &self.record.channels;
+        let logic = channels
+            .iter()
+            .filter(|c| c.la.is_some() && content != Content::Analog);
+        let analog = channels
+            .iter()
+            .filter(|c| c.la.is_none() && content != Content::Logic);
+        logic.chain(analog).collect()
+    }
+
+    /// Levels of all logic channels at the first sample.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn first_levels(&self) -> Result<u64, ReadError> {
+        let segment = self.logic()?;
+        let mut levels = 0;
+        for channel in 0..segment.channels() {
+            levels |= u64::from(segment.level_at(channel, 0)?) << channel;
+        }
+        Ok(levels)
+    }
+
     /// Names of the logic channels, in the order of the segment's bits.
     #[must_use]
     pub fn logic_names(&self) -> Vec<String> {
@@ -95,8 +151,7 @@ impl Reader {
         let channel = channels.get(place.channel).ok_or(ReadError::NoChannel)?;
         let to = place.start_sample + place.count;
         if channel.la.is_none() {
-            let bytes = self.analog.as_deref().ok_or(ReadError::NoChannel)?;
-            let segment = AnalogSegment::open(bytes).map_err(ReadError::Analog)?;
+            let segment = self.analog()?;
             let mut counts = Vec::new();
             segment
                 .read(place.start_sample, to, &mut counts)
@@ -106,8 +161,7 @@ impl Reader {
         }
         let before = channels[..place.channel].iter();
         let bit = before.filter(|c| c.la.is_some()).count();
-        let bytes = self.logic.as_deref().ok_or(ReadError::NoChannel)?;
-        let segment = Segment::open(bytes)?;
+        let segment = self.logic()?;
         let level = u8::from(segment.level_at(bit, place.start_sample)?);
         let mut runs = Vec::new();
         let mut from = place.start_sample;
@@ -126,8 +180,7 @@ impl Reader {
     /// # Errors
     /// The file is damaged, or the decoder needs more samples a bit.
     pub fn decode(&self, spec: &Spec, sink: Sink<'_>) -> Result<(), ReadError> {
-        let bytes = self.logic.as_deref().ok_or(ReadError::NoChannel)?;
-        decode::decode_segment(&Segment::open(bytes)?, spec, sink)?;
+        decode::decode_segment(&self.logic()?, spec, sink)?;
         Ok(())
     }
 }
@@ -136,10 +189,14 @@ fn run_length(from: u64, to: u64) -> u32 {
     u32::try_from(to - from).expect("a run is within one frame")
 }
 
-fn map_file(files: &Files, id: &str, kind: &str) -> io::Result<Mmap> {
-    let file = File::open(files.path(id, kind))?;
+/// Map a file of the data folder that is complete: of a capture, or a staged upload.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn map(path: &Path) -> io::Result<Mmap> {
+    let file = File::open(path)?;
     #[expect(unsafe_code, reason = "captures are read in place, not copied")]
-    // SAFETY: a capture file is complete before it gets its name and is never changed or truncated
+    // SAFETY: such a file is complete before anybody is told of it and is never changed or truncated
     // afterwards by hostd, which owns the data folder; removing it leaves the mapping intact.
     unsafe {
         Mmap::map(&file)

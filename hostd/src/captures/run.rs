@@ -150,7 +150,7 @@ impl Run {
         self.record.status = status;
         self.record.error = error;
         self.record.finished_ms = Some(self.captures.clock.now_ms());
-        let kept = self.captures.note(&self.record).await;
+        let kept = self.captures.note_last(&self.record).await;
         self.captures.leave(&id);
         if !kept || status != Status::Done {
             self.captures.files.remove(&id);

@@ -59,20 +59,25 @@ impl Host for Call {
         if self.is_restricted() && device.as_ref().is_some_and(|d| self.device(d).is_none()) {
             return Err(Error::NotFound);
         }
+        // A restricted session gets full pages of what it may see.
+        let usable = |devices: &[String]| {
+            let usable = devices.iter().filter(|d| self.device(d).is_some());
+            usable.cloned().collect()
+        };
+        let devices: Option<Vec<String>> = match device {
+            Some(device) => Some(vec![device]),
+            None => caller.devices().map(usable),
+        };
         let found = self
             .services
             .captures
-            .list(caller.org(), device.as_deref(), cursor.as_deref(), limit)
+            .list(caller.org(), devices.as_deref(), cursor.as_deref(), limit)
             .await
             .map_err(|e| self.capture_error(e))?;
         let next = (found.len() == limit)
             .then(|| found.last().map(|r| r.id.clone()))
             .flatten();
-        let items = found
-            .iter()
-            .filter(|r| self.device(&r.device).is_some() || !self.is_restricted())
-            .map(to_wit)
-            .collect();
+        let items = found.iter().map(to_wit).collect();
         Ok(Page { items, next })
     }
 
@@ -180,7 +185,7 @@ impl Context {
         }
     }
 
-    fn is_restricted(&self) -> bool {
+    pub(super) fn is_restricted(&self) -> bool {
         self.caller.as_ref().is_none_or(|c| c.devices().is_some())
     }
 
@@ -189,6 +194,7 @@ impl Context {
             CaptureError::NotFound | CaptureError::NoDevice => Error::NotFound,
             CaptureError::Offline => Error::Offline,
             CaptureError::Busy { .. } => Error::Busy,
+            CaptureError::InUse(text) => Error::InUse(text),
             CaptureError::Plan(PlanError::Invalid { field, message }) => {
                 Error::Invalid((field, message))
             }
@@ -201,7 +207,7 @@ impl Context {
     }
 }
 
-fn to_wit(record: &CaptureRecord) -> Info {
+pub(super) fn to_wit(record: &CaptureRecord) -> Info {
     Info {
         id: record.id.clone(),
         device_id: record.device.clone(),

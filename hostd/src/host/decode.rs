@@ -22,10 +22,10 @@ use crate::captures::reader::Reader;
 const PART_BYTES: usize = 64 << 10;
 
 /// Parts that wait for a slow client; decoding pauses while they do.
-const PARTS_WAITING_MAX: usize = 4;
+pub(super) const PARTS_WAITING_MAX: usize = 4;
 
 /// Patience with a client that takes no part. It occupies a place among the streams and a thread.
-const PART_WAIT_MAX: Duration = Duration::from_secs(10);
+pub(super) const PART_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Events that a guest may take into its memory.
 const EVENTS_MAX: u32 = 10_000;
@@ -132,11 +132,7 @@ fn stream(
 ) {
     let last = parts.clone().try_reserve_owned();
     let last = last.expect("a new queue has room");
-    let mut writer = Parts {
-        buffer: Vec::with_capacity(PART_BYTES),
-        parts,
-        wait_max: PART_WAIT_MAX,
-    };
+    let mut writer = Parts::new(parts, PART_WAIT_MAX);
     let mut written = writer.write_all(format.header().as_bytes());
     let decoded = reader.decode(spec, &mut |annotations| {
         written = format.write(spec, annotations, &mut writer);
@@ -189,10 +185,20 @@ fn collect(
 }
 
 /// Sends full parts of text as it is written. Only for threads that may block.
-struct Parts {
+pub(super) struct Parts {
     buffer: Vec<u8>,
     parts: mpsc::Sender<Result<Bytes, BodyError>>,
     wait_max: Duration,
+}
+
+impl Parts {
+    pub(super) fn new(parts: mpsc::Sender<Result<Bytes, BodyError>>, wait_max: Duration) -> Self {
+        Self {
+            buffer: Vec::with_capacity(PART_BYTES),
+            parts,
+            wait_max,
+        }
+    }
 }
 
 impl Write for Parts {

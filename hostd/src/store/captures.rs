@@ -6,6 +6,7 @@
 
 use std::ops::{Bound, ControlFlow};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::records::{Records, pair, pairs_of};
@@ -89,6 +90,15 @@ pub struct ChannelRecord {
     pub offset: f64,
 }
 
+impl ChannelRecord {
+    /// What a count of the converter means, in `unit`.
+    #[must_use]
+    pub fn value(&self, count: u16) -> f64 {
+        let counts = f64::from(self.bits).exp2();
+        self.offset + f64::from(count) * self.full_scale / counts
+    }
+}
+
 /// The head of a capture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaptureRecord {
@@ -121,7 +131,7 @@ impl Store {
         self.read(move |s| by_id(s, &id)).await
     }
 
-    /// Captures of `org`, or of one of its devices, newest first, older than the capture `before`.
+    /// Captures of `org`, or of some of its devices, newest first, older than the capture `before`.
     /// `limit` is clamped to 1..=[`PAGE_MAX`].
     ///
     /// # Errors
@@ -129,16 +139,16 @@ impl Store {
     pub async fn captures_list(
         &self,
         org: &str,
-        device: Option<&str>,
+        devices: Option<&[String]>,
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<CaptureRecord>, StoreError> {
-        let (org, device, before) = (
+        let (org, devices, before) = (
             org.to_owned(),
-            device.map(str::to_owned),
+            devices.map(<[String]>::to_vec),
             before.map(str::to_owned),
         );
-        self.read(move |s| list(s, &org, device.as_deref(), before.as_deref(), limit))
+        self.read(move |s| list(s, &org, devices.as_deref(), before.as_deref(), limit))
             .await
     }
 
@@ -204,37 +214,54 @@ fn by_id(from: &impl Source, id: &str) -> Result<Option<CaptureRecord>, StoreErr
 fn list(
     from: &impl Source,
     org: &str,
-    device: Option<&str>,
+    devices: Option<&[String]>,
     before: Option<&str>,
     limit: usize,
 ) -> Result<Vec<CaptureRecord>, StoreError> {
     let limit = limit.clamp(1, PAGE_MAX);
-    let first = device.map_or_else(|| org.to_owned(), |device| format!("{org}.{device}"));
-    let (low, end) = pairs_of(&first);
+    let mut found = Vec::new();
+    let Some(devices) = devices else {
+        newest(from, &CAPTURES, org, before, |capture| {
+            found.push(capture);
+            stop_if(found.len() == limit)
+        })?;
+        return Ok(found);
+    };
+    // Each device has its own order; a page is the newest of all of theirs.
+    let mut ids = Vec::new();
+    for device in devices {
+        let mut left = limit;
+        newest(from, &BY_DEVICE, &format!("{org}.{device}"), before, |id| {
+            ids.push(id);
+            left -= 1;
+            stop_if(left == 0)
+        })?;
+    }
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids.dedup();
+    for id in ids.into_iter().take(limit) {
+        found.extend(CAPTURES.get(from, &pair(org, &id))?);
+    }
+    Ok(found)
+}
+
+/// Visit the records whose keys begin with `first`, newest first, older than the capture `before`.
+fn newest<R: Serialize + DeserializeOwned>(
+    from: &impl Source,
+    records: &Records<R>,
+    first: &str,
+    before: Option<&str>,
+    mut visit: impl FnMut(R) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let (low, end) = pairs_of(first);
     // Whatever the cursor holds, its key begins as all keys of this organisation do.
-    let high = before.map_or(end, |id| pair(&first, id));
+    let high = before.map_or(end, |id| pair(first, id));
     let range = Range {
         from: Bound::Included(&low),
         to: Bound::Excluded(&high),
         backwards: true,
     };
-    let mut found = Vec::new();
-    if device.is_none() {
-        CAPTURES.each(from, range, |_, capture| {
-            found.push(capture);
-            stop_if(found.len() == limit)
-        })?;
-        return Ok(found);
-    }
-    let mut ids = Vec::new();
-    BY_DEVICE.each(from, range, |_, id| {
-        ids.push(id);
-        stop_if(ids.len() == limit)
-    })?;
-    for id in ids {
-        found.extend(CAPTURES.get(from, &pair(org, &id))?);
-    }
-    Ok(found)
+    records.each(from, range, |_, record| visit(record))
 }
 
 fn unfinished(from: &impl Source) -> Result<Vec<CaptureRecord>, StoreError> {

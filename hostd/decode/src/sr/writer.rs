@@ -5,9 +5,26 @@ use libdeflater::{CompressionLvl, Compressor, crc32};
 /// Offset of an entry's name in its local header.
 const VERSION_NEEDED: u16 = 20;
 
+/// What a file holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// Samples per second.
+    pub sample_rate_hz: u64,
+    /// Names of the logic channels; the number of a channel is its bit in a sample.
+    pub logic: &'a [&'a str],
+    /// Bytes of a logic sample, 1..=8.
+    pub unit_size: usize,
+    /// Names of the analog channels.
+    pub analog: &'a [&'a str],
+}
+
 /// An `.sr` file in the making.
 pub struct Writer {
     file: Vec<u8>,
+    /// Bytes that were taken.
+    taken: usize,
+    /// Logic channels; analog ones are counted on from there.
+    logic: usize,
     directory: Vec<u8>,
     entries: u16,
     blocks: u32,
@@ -22,17 +39,21 @@ impl Writer {
 
     /// Likewise, with samples of `unit_size` bytes.
     pub fn with_unit_size(sample_rate_hz: u64, channels: &[&str], unit_size: usize) -> Self {
-        let mut metadata = format!(
-            "[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\n\
-             total probes={}\nsamplerate={sample_rate_hz} Hz\ntotal analog=0\n",
-            channels.len()
-        );
-        for (index, name) in channels.iter().enumerate() {
-            metadata.push_str(&format!("probe{}={name}\n", index + 1));
-        }
-        metadata.push_str(&format!("unitsize={unit_size}\n"));
+        Self::with_layout(&Layout {
+            sample_rate_hz,
+            logic: channels,
+            unit_size,
+            analog: &[],
+        })
+    }
+
+    /// A file of logic or analog samples, or both.
+    pub fn with_layout(layout: &Layout<'_>) -> Self {
+        let metadata = metadata(layout);
         let mut writer = Self {
             file: Vec::new(),
+            taken: 0,
+            logic: layout.logic.len(),
             directory: Vec::new(),
             entries: 0,
             blocks: 0,
@@ -46,14 +67,33 @@ impl Writer {
     /// Appends a block of raw samples.
     #[must_use]
     pub fn push(mut self, raw: &[u8]) -> Self {
-        self.blocks += 1;
-        self.entry(&format!("logic-1-{}", self.blocks), raw);
+        self.add(raw);
         self
     }
 
-    /// The file.
+    /// Appends a block of raw samples.
+    pub fn add(&mut self, raw: &[u8]) {
+        self.blocks += 1;
+        self.entry(&format!("logic-1-{}", self.blocks), raw);
+    }
+
+    /// Appends a block of samples of an analog channel, by its place in the layout.
+    pub fn add_analog(&mut self, channel: usize, samples: &[f32]) {
+        self.blocks += 1;
+        let bytes: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
+        let number = self.logic + channel + 1;
+        self.entry(&format!("analog-1-{number}-{}", self.blocks), &bytes);
+    }
+
+    /// The bytes that became final since the last call, to be appended to the file.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.taken += self.file.len();
+        std::mem::take(&mut self.file)
+    }
+
+    /// The rest of the file: all of it, if nothing was taken.
     pub fn finish(mut self) -> Vec<u8> {
-        let at = narrow(self.file.len());
+        let at = narrow(self.taken + self.file.len());
         let len = narrow(self.directory.len());
         self.file.append(&mut self.directory);
         self.file.extend(0x0605_4b50_u32.to_le_bytes());
@@ -70,7 +110,7 @@ impl Writer {
         let mut packed = vec![0; self.deflater.deflate_compress_bound(bytes.len())];
         let len = self.deflater.deflate_compress(bytes, &mut packed);
         packed.truncate(len.expect("the bound is large enough"));
-        let at = narrow(self.file.len());
+        let at = narrow(self.taken + self.file.len());
         // Version, flags, method, time, date (1980-01-01), checksum, sizes, name length, no extra.
         let mut header = Vec::new();
         header.extend(VERSION_NEEDED.to_le_bytes());
@@ -96,6 +136,37 @@ impl Writer {
         self.directory.extend(name.as_bytes());
         self.entries += 1;
     }
+}
+
+/// What sigrok's own files say, in its order: analog channels are numbered behind the logic ones.
+fn metadata(layout: &Layout<'_>) -> String {
+    let Layout {
+        sample_rate_hz,
+        logic,
+        unit_size,
+        analog,
+    } = layout;
+    let mut text = "[global]\nsigrok version=0.5.2\n\n[device 1]\n".to_owned();
+    if !logic.is_empty() {
+        text.push_str(&format!(
+            "capturefile=logic-1\ntotal probes={}\n",
+            logic.len()
+        ));
+    }
+    text.push_str(&format!(
+        "samplerate={sample_rate_hz} Hz\ntotal analog={}\n",
+        analog.len()
+    ));
+    for (number, name) in (1..).zip(*logic) {
+        text.push_str(&format!("probe{number}={name}\n"));
+    }
+    for (number, name) in (logic.len() + 1..).zip(*analog) {
+        text.push_str(&format!("analog{number}={name}\n"));
+    }
+    if !logic.is_empty() {
+        text.push_str(&format!("unitsize={unit_size}\n"));
+    }
+    text
 }
 
 /// Zip without ZIP64 ends at 4 GiB of packed bytes, which is terabytes of samples.

@@ -139,9 +139,12 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
     }
 }
 
-async fn page(store: &Store, org: &str, device: Option<&str>, before: Option<u32>) -> Vec<u64> {
+async fn page(store: &Store, org: &str, devices: Option<&str>, before: Option<u32>) -> Vec<u64> {
     let before = before.map(|n| capture(n, org, "").id);
-    let list = store.captures_list(org, device, before.as_deref(), 4).await;
+    let devices: Option<Vec<String>> =
+        devices.map(|names| names.chars().map(String::from).collect());
+    let list = store.captures_list(org, devices.as_deref(), before.as_deref(), 4);
+    let list = list.await;
     list.unwrap().iter().map(|c| c.created_ms).collect()
 }
 
@@ -163,6 +166,9 @@ async fn captures_are_listed_newest_first_by_page() {
     assert_eq!(page(&store, ORG, Some("a"), None).await, [9, 6, 3, 0]);
     assert_eq!(page(&store, ORG, Some("b"), Some(5)).await, [4, 2, 1]);
     assert!(page(&store, ORG, Some("c"), None).await.is_empty());
+    assert_eq!(page(&store, ORG, Some("abca"), None).await, [9, 8, 7, 6]);
+    assert_eq!(page(&store, ORG, Some("ba"), Some(3)).await, [2, 1, 0]);
+    assert!(page(&store, ORG, Some(""), None).await.is_empty());
     for cursor in [
         "",
         "~~~~",

@@ -2,6 +2,10 @@
 
 use crate::call::{Rows, call, rows};
 
+/// A real-time clock on an I2C bus.
+const RECORDING: &[u8] =
+    include_bytes!("../../../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
+
 pub(super) fn all() -> Vec<Rows> {
     let mut all = starts();
     all.extend(finished());
@@ -107,6 +111,74 @@ fn finished() -> Vec<Rows> {
             .success(204, call("/capture/<new-capture>"))
             .success(204, call("/capture/<new-capture.waiting>"))
             .refusal(404, "not_found", call("/capture/<missing>")),
+        rows("captures.overview")
+            .success(
+                200,
+                call("/capture/<capture>/overview?channel=LA1&points=10"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/overview?channel=1&from=10&to=20"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/overview?channel=LA1"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/overview?channel=LA1"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/overview?channel=LA99"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/overview?channel=LA1&to=1001"),
+            ),
+        rows("captures.export")
+            .success(200, call("/capture/<capture>/export?format=vcd"))
+            .success(200, call("/capture/<capture>/export?format=csv"))
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture>/export?format=wav"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/export?format=vcd"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/export?format=vcd"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/export?format=zip"),
+            ),
+        rows("captures.import")
+            .success(
+                201,
+                call("/captures/import?name=clock").bytes("application/octet-stream", RECORDING),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/captures/import?device_id=<missing>")
+                    .bytes("application/octet-stream", RECORDING),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/captures/import").bytes("application/octet-stream", b"PK"),
+            ),
         rows("captures.decode")
             .success(
                 200,

@@ -1,0 +1,132 @@
+//! Finished captures as files of other tools, written piece by piece: nothing here holds more than
+//! a chunk of the samples.
+
+use std::io::{self, Write};
+
+use decode::segment::SegmentError;
+
+use super::reader::{ReadError, Reader};
+
+mod csv;
+mod raw;
+mod sr;
+mod timeline;
+mod vcd;
+mod wav;
+
+/// Samples that are unpacked at a time.
+const CHUNK_SAMPLES: usize = 1 << 20;
+
+/// A kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Value change dump, IEEE 1364-2005.
+    Vcd,
+    /// sigrok session, version 2.
+    Sr,
+    /// A row for each change.
+    Csv,
+    /// Analog samples as 16-bit PCM.
+    Wav,
+    /// Bare samples, little-endian.
+    Bin,
+}
+
+/// Which channels a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    Logic,
+    Analog,
+    Both,
+}
+
+/// Why a capture cannot be written as a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error("the capture has no {0} channels")]
+    Lacks(&'static str),
+    #[error("a WAV file holds at most {max} samples, this capture has {samples}")]
+    TooLong { samples: u64, max: u64 },
+    #[error("read the capture")]
+    Read(#[from] ReadError),
+    #[error("send the file")]
+    Write(#[from] io::Error),
+}
+
+impl From<SegmentError> for ExportError {
+    fn from(error: SegmentError) -> Self {
+        Self::Read(error.into())
+    }
+}
+
+/// A file that can be written.
+#[derive(Debug, Clone, Copy)]
+pub struct Export {
+    format: Format,
+    content: Content,
+}
+
+impl Export {
+    /// Choose what the file has: what was asked for, or else all that the format can hold.
+    ///
+    /// # Errors
+    /// The capture lacks the channels, or is too long for the format.
+    pub fn plan(
+        reader: &Reader,
+        format: Format,
+        asked: Option<Content>,
+    ) -> Result<Self, ExportError> {
+        let (logic, analog) = (reader.has_logic(), reader.has_analog());
+        let content = match (format, asked) {
+            (Format::Wav, None | Some(Content::Both)) => Content::Analog,
+            (Format::Wav, Some(Content::Logic)) => return Err(ExportError::Lacks("analog")),
+            // One rate and one size of samples a file.
+            (Format::Sr | Format::Bin, None | Some(Content::Both)) if logic => Content::Logic,
+            (_, None | Some(Content::Both)) if !logic => Content::Analog,
+            (_, None | Some(Content::Both)) if !analog => Content::Logic,
+            (_, None) => Content::Both,
+            (_, Some(content)) => content,
+        };
+        if content != Content::Analog && !logic {
+            return Err(ExportError::Lacks("logic"));
+        }
+        if content != Content::Logic && !analog {
+            return Err(ExportError::Lacks("analog"));
+        }
+        if format == Format::Wav {
+            wav::check(reader)?;
+        }
+        Ok(Self { format, content })
+    }
+
+    /// Media type of the file.
+    #[must_use]
+    pub fn content_type(self) -> &'static str {
+        match self.format {
+            Format::Vcd => "text/plain; charset=utf-8",
+            Format::Csv => "text/csv; charset=utf-8",
+            Format::Wav => "audio/wav",
+            Format::Sr | Format::Bin => "application/octet-stream",
+        }
+    }
+
+    /// Write the file. Blocks on the disk, and on `out`.
+    ///
+    /// # Errors
+    /// The capture is damaged, or `out` fails.
+    pub fn write(self, reader: &Reader, out: &mut dyn Write) -> Result<(), ExportError> {
+        match (self.format, self.content) {
+            (Format::Vcd, content) => vcd::write(reader, content, out),
+            (Format::Csv, content) => csv::write(reader, content, out),
+            (Format::Sr, content) => sr::write(reader, content, out),
+            (Format::Wav, _) => wav::write(reader, out),
+            (Format::Bin, Content::Analog) => {
+                raw::analog(reader, |counts| Ok(out.write_all(&raw::le_bytes(counts))?))
+            }
+            (Format::Bin, _) => raw::logic(reader, |bytes| Ok(out.write_all(bytes)?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

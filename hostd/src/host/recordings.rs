@@ -1,0 +1,222 @@
+//! `bench:host/recordings`: finished captures as files, files as captures, captures from afar.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use runtime::{BodyError, BodyStream, CallData};
+use tokio::sync::mpsc;
+use wasmtime::component::Resource;
+
+use super::bindings::bench::host::captures::{Error as CaptureError, Info};
+use super::bindings::bench::host::recordings::{
+    Content as WitContent, Error, Format as WitFormat, Host, Overview,
+};
+use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
+use super::{Call, Context, captures, internal};
+use crate::blobs::Staged;
+use crate::captures::export::{Content, Export, ExportError, Format};
+use crate::captures::import::{FILE_BYTES_MAX, ImportError};
+use crate::captures::overview::overview;
+use crate::captures::reader::Reader;
+use crate::captures::{CaptureError as Failure, Import};
+
+/// Most stretches of an overview.
+const POINTS_MAX: u32 = 10_000;
+
+impl Host for Call {
+    async fn save(
+        &mut self,
+        capture: String,
+        format: WitFormat,
+        content: Option<WitContent>,
+    ) -> Result<(String, Resource<BodyStream>), Error> {
+        let reader = self.recording(&capture).await?;
+        let plan = Export::plan(&reader, to_format(format), content.map(to_content));
+        let export = plan.map_err(|error| match error {
+            ExportError::Lacks(_) | ExportError::TooLong { .. } => {
+                Error::WrongState(error.to_string())
+            }
+            other => Error::Other(internal(self, "recordings", &other)),
+        })?;
+        // One more for the error that ends a stream early: it must not wait behind the parts.
+        let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
+        let place = self.services.captures.stream_place().await;
+        tokio::task::spawn_blocking(move || {
+            stream(&reader, export, parts, PART_WAIT_MAX);
+            drop(place);
+        });
+        let media_type = export.content_type().to_owned();
+        let stream = BodyStream::new(Some(media_type.clone()), receiver);
+        let pushed = self.table().push(stream);
+        let pushed = pushed.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        Ok((media_type, pushed))
+    }
+
+    async fn look(
+        &mut self,
+        capture: String,
+        channel: String,
+        first: Option<u64>,
+        end: Option<u64>,
+        points: u32,
+    ) -> Result<Overview, Error> {
+        let reader = self.recording(&capture).await?;
+        let channels = &reader.record().channels;
+        let named = channels.iter().position(|c| c.name == channel);
+        let numbered = || channel.parse().ok().filter(|n| *n < channels.len());
+        let index = named.or_else(numbered).ok_or_else(|| {
+            let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
+            let rule = format!("must be one of {}", names.join(", "));
+            Error::Invalid(("channel".to_owned(), rule))
+        })?;
+        let record = channels[index].clone();
+        let range = range(first, end, record.samples)?;
+        let points = points.clamp(1, POINTS_MAX);
+        let place = self.services.captures.reader_place().await;
+        let asked = range.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let seen = overview(&reader, index, &asked, points);
+            drop(place);
+            seen
+        });
+        let looked = looked
+            .await
+            .map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        let seen = looked.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        Ok(Overview {
+            channel: u32::try_from(index).expect("a capture has few channels"),
+            name: record.name,
+            unit: record.unit,
+            sample_rate_hz: record.sample_rate_hz,
+            first: range.start,
+            end: range.end,
+            min: seen.min,
+            max: seen.max,
+        })
+    }
+
+    async fn load_bytes_max(&mut self) -> u64 {
+        FILE_BYTES_MAX
+    }
+
+    async fn load(
+        &mut self,
+        file: Resource<Staged>,
+        name: Option<String>,
+        device: Option<String>,
+    ) -> Result<Info, Error> {
+        let staged = self.table().delete(file);
+        let staged = staged.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        let org = self
+            .caller
+            .as_ref()
+            .ok_or(Error::NotFound)?
+            .org()
+            .to_owned();
+        if let Some(device) = &device {
+            self.device(device).ok_or(Error::NotFound)?;
+        } else if self.is_restricted() {
+            let rule = "is required, since the session is restricted to devices";
+            return Err(Error::Invalid(("device_id".to_owned(), rule.to_owned())));
+        }
+        let import = Import {
+            org,
+            device: device.unwrap_or_default(),
+            name,
+        };
+        let imported = self.services.captures.import(import, staged).await;
+        imported
+            .map(|record| captures::to_wit(&record))
+            .map_err(|e| self.import_error(e))
+    }
+}
+
+impl Context {
+    async fn recording(&self, id: &str) -> Result<Arc<Reader>, Error> {
+        let record = self.capture(id).await.map_err(refusal)?;
+        let reader = self.services.captures.read(&record.org, id).await;
+        reader.map_err(|e| refusal(self.capture_error(e)))
+    }
+
+    fn import_error(&self, error: Failure) -> Error {
+        match error {
+            Failure::Import(cause) if cause.is_of_file() => {
+                Error::Invalid(("file".to_owned(), said(&cause)))
+            }
+            other => refusal(self.capture_error(other)),
+        }
+    }
+}
+
+/// What is wrong with a file, as what follows its name.
+fn said(error: &ImportError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("cannot be imported: failed to {error}: {cause}"),
+        None => format!("cannot be imported: failed to {error}"),
+    }
+}
+
+fn refusal(error: CaptureError) -> Error {
+    match error {
+        CaptureError::NotFound => Error::NotFound,
+        CaptureError::WrongState(text) => Error::WrongState(text),
+        CaptureError::Other(text) => Error::Other(text),
+        other => Error::Other(format!("{other:?}")),
+    }
+}
+
+fn range(first: Option<u64>, end: Option<u64>, samples: u64) -> Result<Range<u64>, Error> {
+    let range = first.unwrap_or(0)..end.unwrap_or(samples);
+    let wrong = |field: &str, rule: String| Err(Error::Invalid((field.to_owned(), rule)));
+    if range.end > samples {
+        return wrong("to", format!("must be at most {samples}"));
+    }
+    if range.start >= range.end {
+        return wrong("from", format!("must be below {}", range.end));
+    }
+    Ok(range)
+}
+
+fn to_format(format: WitFormat) -> Format {
+    match format {
+        WitFormat::Vcd => Format::Vcd,
+        WitFormat::Sr => Format::Sr,
+        WitFormat::Csv => Format::Csv,
+        WitFormat::Wav => Format::Wav,
+        WitFormat::Bin => Format::Bin,
+    }
+}
+
+fn to_content(content: WitContent) -> Content {
+    match content {
+        WitContent::Logic => Content::Logic,
+        WitContent::Analog => Content::Analog,
+        WitContent::Both => Content::Both,
+    }
+}
+
+/// Write into `parts` until the end or until nobody listens.
+fn stream(
+    reader: &Reader,
+    export: Export,
+    parts: mpsc::Sender<Result<Bytes, BodyError>>,
+    wait_max: Duration,
+) {
+    let last = parts.clone().try_reserve_owned();
+    let last = last.expect("a new queue has room");
+    let mut writer = Parts::new(parts, wait_max);
+    let written = export.write(reader, &mut writer);
+    let written = written.and_then(|()| Ok(writer.flush()?));
+    match written {
+        Ok(()) => {}
+        // The client has left.
+        Err(ExportError::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => {
+            tracing::info!(%error, "cut the file of a capture");
+            last.send(Err(BodyError::new(error)));
+        }
+    }
+}

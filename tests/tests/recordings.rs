@@ -1,0 +1,253 @@
+//! Captures as files and files as captures, and what other tools make of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Client, Server, Socket};
+
+/// A real-time clock chip read over I2C, and what sigrok decodes of it.
+const RECORDING: &[u8] =
+    include_bytes!("../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
+
+/// Ends a test whose capture hangs.
+const WAIT: Duration = Duration::from_secs(60);
+
+fn import(client: &Client, query: &str, bytes: &[u8]) -> tests::Reply {
+    let path = format!("/api/captures/import{query}");
+    let body = Some(("application/octet-stream", bytes));
+    client.send_typed("POST", &path, body).unwrap()
+}
+
+/// A file as it comes, whatever its bytes.
+fn download(server: &Server, path: &str) -> Vec<u8> {
+    let key = format!("ApiKey {}", server.api_key);
+    let request = ureq::get(format!("{}{path}", server.url)).header("authorization", key);
+    let mut answer = request.call().unwrap();
+    answer
+        .body_mut()
+        .with_config()
+        .limit(1 << 30)
+        .read_to_vec()
+        .unwrap()
+}
+
+fn names(capture: &Value) -> Vec<String> {
+    let channels = capture["channels"].as_array().unwrap().iter();
+    channels
+        .map(|c| c["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn captured(server: &Server, path: &str, order: &Value) -> String {
+    let started = server.client().post(path, order).unwrap().expect(202);
+    let id = started["capture_id"].as_str().unwrap().to_owned();
+    let begun = Instant::now();
+    loop {
+        let head = format!("/api/capture/{id}?frames=none");
+        let head = server.client().get(&head).unwrap().expect(200);
+        if head["status"] == "done" {
+            return id;
+        }
+        assert!(
+            begun.elapsed() < WAIT && head["status"] != "failed",
+            "{head}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What sigrok-cli decodes of a file; none when it is not installed.
+fn sigrok(file: &Path, format: &[&str], scl: &str, sda: &str) -> Option<String> {
+    let decoder = format!("i2c:scl={scl}:sda={sda}");
+    let mut command = Command::new("sigrok-cli");
+    command
+        .args(format)
+        .arg("-i")
+        .arg(file)
+        .args(["-P", &decoder]);
+    let output = command.output().ok()?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_recording_goes_in_and_comes_out_the_same() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let made = import(&client, "?name=clock", RECORDING).expect(201);
+    assert_eq!(
+        (&made["status"], &made["name"]),
+        (&json!("done"), &json!("clock"))
+    );
+    let id = made["id"].as_str().unwrap().to_owned();
+    let (scl, sda) = (names(&made)[0].clone(), names(&made)[1].clone());
+    let decode = format!("/api/capture/{id}/decode?protocol=i2c&scl={scl}&sda={sda}&format=csv");
+    let decoded = client.get(&decode).unwrap().text;
+    assert!(decoded.lines().count() > 100, "{decoded}");
+
+    let export = |format: &str| {
+        download(
+            &server,
+            &format!("/api/capture/{id}/export?format={format}"),
+        )
+    };
+    let again = import(&client, "", &export("sr")).expect(201);
+    assert_eq!(
+        (&again["channels"], again["id"] == made["id"]),
+        (&made["channels"], false)
+    );
+    let again = decode.replace(&id, again["id"].as_str().unwrap());
+    assert_eq!(client.get(&again).unwrap().text, decoded);
+    let samples = made["channels"][0]["samples"].as_u64().unwrap();
+    assert_eq!(export("bin").len() as u64, samples);
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let original = file("original.sr", RECORDING);
+    let Some(wanted) = sigrok(&original, &[], &scl, &sda) else {
+        return;
+    };
+    assert!(wanted.lines().count() > 100, "{wanted}");
+    let exported = file("exported.sr", &export("sr"));
+    assert_eq!(sigrok(&exported, &[], &scl, &sda).unwrap(), wanted);
+    let exported = file("exported.vcd", &export("vcd"));
+    assert_eq!(
+        sigrok(&exported, &["-I", "vcd"], &scl, &sda).unwrap(),
+        wanted
+    );
+}
+
+#[test]
+fn analog_captures_are_files_and_seen_from_afar() {
+    let server = Server::demo().unwrap();
+    let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4});
+    let id = captured(&server, "/api/scope/captures/start", &order);
+    let export = |format: &str| {
+        download(
+            &server,
+            &format!("/api/capture/{id}/export?format={format}"),
+        )
+    };
+    let wav = export("wav");
+    assert_eq!((&wav[..4], wav.len()), (&b"RIFF"[..], 44 + 2000));
+    assert_eq!(export("bin").len(), 2000);
+    let csv = String::from_utf8(export("csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1002);
+    let overview = format!("/api/capture/{id}/overview?channel=ADC&points=7");
+    let seen = server.client().get(&overview).unwrap().expect(200);
+    assert_eq!(
+        (&seen["points"], &seen["from"], &seen["to"]),
+        (&json!(7), &json!(0), &json!(1000))
+    );
+    // The extremes of all stretches are those of the samples.
+    let values = csv
+        .lines()
+        .skip(1)
+        .map(|row| row.rsplit(',').next().unwrap().parse::<f64>());
+    let values: Vec<f64> = values.map(Result::unwrap).collect();
+    let of = |name: &str| -> Vec<f64> {
+        let list = seen[name].as_array().unwrap().iter();
+        list.map(|v| v.as_f64().unwrap()).collect()
+    };
+    let low = of("min").into_iter().fold(f64::INFINITY, f64::min);
+    let high = of("max").into_iter().fold(f64::NEG_INFINITY, f64::max);
+    assert!((low - values.iter().copied().fold(f64::INFINITY, f64::min)).abs() < 1e-9);
+    assert!((high - values.iter().copied().fold(f64::NEG_INFINITY, f64::max)).abs() < 1e-9);
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("adc.sr");
+    std::fs::write(&file, export("sr")).unwrap();
+    if let Ok(shown) = Command::new("sigrok-cli")
+        .arg("-i")
+        .arg(&file)
+        .arg("--show")
+        .output()
+    {
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(shown.contains("ADC"), "{shown}");
+    }
+}
+
+#[test]
+fn sessions_of_some_devices_get_full_pages_of_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    let device = "[[devices]]\nname = \"other\"\naddress = \"sim:v3,seed=3\"\n";
+    std::fs::write(&config, device).unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    let client = server.client();
+    let listed = client.get("/api/bench/devices").unwrap().expect(200);
+    let mut devices = listed["devices"].as_array().unwrap().iter();
+    let other = devices.find(|d| d["name"] == "other").unwrap()["id"].clone();
+    let other = other.as_str().unwrap();
+    let mut theirs = Vec::new();
+    for query in [
+        format!("?device_id={other}"),
+        String::new(),
+        String::new(),
+        format!("?device_id={other}"),
+        String::new(),
+    ] {
+        let made = import(&client, &query, RECORDING).expect(201);
+        if !query.is_empty() {
+            theirs.insert(0, made["id"].clone());
+        }
+    }
+    let minted = client.post("/api/auth/token", &json!({"devices": ["other"]}));
+    let token = minted.unwrap().expect(200)["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let limited = server
+        .anonymous()
+        .with_authorization(&format!("Bearer {token}"));
+    let page = limited.get("/api/captures?limit=2").unwrap().expect(200);
+    let ids: Vec<Value> = page["captures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["id"].clone())
+        .collect();
+    assert_eq!(ids, theirs);
+    import(&limited, "", RECORDING).expect_error(400, "invalid_request");
+    let all = client.get("/api/captures?limit=200").unwrap().expect(200);
+    assert_eq!(all["captures"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_capture_that_a_tunnel_excludes_is_refused_at_once() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let minted = client.post("/api/auth/token", &json!({})).unwrap();
+    let bearer = format!("Bearer {}", minted.expect(200)["token"].as_str().unwrap());
+    let path = "/api/cloud/devices/ws?device=demo&kind=flash";
+    let tunnel = Socket::open(&server.url, path, &[("authorization", &bearer)]);
+    let tunnel = tunnel.unwrap().socket();
+    let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 1.0, "voltage_mv": 3300});
+    let refused = client.post("/api/la/captures/start", &order).unwrap();
+    refused.expect_error(409, "device_busy");
+    assert!(refused.text.contains("flash"), "{}", refused.text);
+    drop(tunnel);
+    let begun = Instant::now();
+    while client
+        .post("/api/la/captures/start", &order)
+        .unwrap()
+        .status
+        != 202
+    {
+        assert!(begun.elapsed() < WAIT);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
