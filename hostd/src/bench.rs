@@ -66,11 +66,18 @@ impl Bench {
     ) -> Result<(), AttachError> {
         for device in configured {
             let name = || device.name.clone();
-            let transport =
-                pods::transport(&device.address).map_err(|source| AttachError::Address {
-                    name: name(),
-                    source,
-                })?;
+            let known = self.store.devices_all().await;
+            let known = known.map_err(|source| AttachError::Record {
+                name: name(),
+                source: source.into(),
+            })?;
+            let mut known = known.iter().filter(|r| r.org == org && !r.removed);
+            let known = known.find(|r| r.address == device.address);
+            let address = pinned(&device.address, known);
+            let transport = pods::transport(&address).map_err(|source| AttachError::Address {
+                name: name(),
+                source,
+            })?;
             self.attach_transport(org, &device.name, &device.address, transport)
                 .await
                 .map_err(|source| AttachError::Record {
@@ -121,7 +128,10 @@ impl Bench {
             Some(record) => record,
             None => self.admit(org, name, address, transport.kind()).await?,
         };
-        let pod = Pod::spawn(transport, self.options.clone());
+        let mut options = self.options.clone();
+        let key = &record.public_key;
+        options.expected_public_key = (!key.is_empty()).then(|| key.clone());
+        let pod = Pod::spawn(transport, options);
         let states = pod.watch();
         let id = record.id.clone();
         let pod = Some(pod);
@@ -147,6 +157,8 @@ impl Bench {
             serial: String::new(),
             board: String::new(),
             firmware_version: String::new(),
+            public_key: String::new(),
+            certificate_pin: String::new(),
             created_ms: self.clock.now_ms(),
             last_active_ms: None,
             removed: false,
@@ -197,23 +209,17 @@ impl Bench {
     }
 
     async fn note(&self, id: &str, facts: &PodFacts) {
-        let Some(old) = self.read().get(id).map(|e| e.record.clone()) else {
-            return;
-        };
-        let serial = &facts.identity.serial;
-        if !old.serial.is_empty() && old.serial != *serial {
-            warn!(
-                id,
-                before = old.serial,
-                now = serial,
-                "another pod answers at this address"
-            );
-        }
-        let serial = serial.clone();
+        let pod = self.read().get(id).and_then(|e| e.pod.clone());
+        let Some(pod) = pod else { return };
+        let pin = pod.certificate_pin().unwrap_or_default();
+        let public_key = facts.identity.public_key.clone();
+        let serial = facts.identity.serial.clone();
         let board = format!("{} {}", facts.board, facts.board_rev);
         let firmware_version = facts.firmware_version.clone();
         self.change(id, move |record| {
             record.serial.clone_from(&serial);
+            record.public_key.clone_from(&public_key);
+            record.certificate_pin.clone_from(&pin);
             record.board.clone_from(&board);
             record.firmware_version.clone_from(&firmware_version);
         })
@@ -366,6 +372,16 @@ impl Bench {
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The address with the certificate that the pod showed first, unless it says which one it must be.
+fn pinned(address: &str, known: Option<&DeviceRecord>) -> String {
+    match known.map(|record| record.certificate_pin.as_str()) {
+        Some(pin) if !pin.is_empty() && address.starts_with("tls:") && !address.contains(',') => {
+            format!("{address},sha256={pin}")
+        }
+        _ => address.to_owned(),
     }
 }
 

@@ -41,7 +41,7 @@ mod writer;
 mod writing;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use error::StoreError;
 pub use schema::SCHEMA_VERSION;

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,8 +30,14 @@ struct PodSim {
 
 impl PodSim {
     fn start(args: &[&str]) -> Self {
+        let anywhere: &[&str] = if args.contains(&"--listen") {
+            &[]
+        } else {
+            &["--listen", "127.0.0.1:0"]
+        };
         let mut child = Command::new(tests::server::binary().unwrap())
-            .args(["pod-sim", "--listen", "127.0.0.1:0"])
+            .arg("pod-sim")
+            .args(anywhere)
             .args(args)
             .stdout(Stdio::piped())
             .spawn()
@@ -330,4 +336,47 @@ fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
     let still = still.expect(200)["devices"].as_array().unwrap().clone();
     let pinned = still.iter().find(|d| d["name"] == "pinned").unwrap();
     assert_eq!(pinned["online"], true);
+}
+
+/// Whether the only configured device is online, once that is known.
+fn comes_online(dir: &Path, config: &str) -> bool {
+    let mut server = Server::demo_in_with(dir, &["--config", config]).unwrap();
+    let started = Instant::now();
+    let online = loop {
+        let listed = server.client().get("/api/bench/devices").unwrap();
+        let listed = listed.expect(200)["devices"].as_array().unwrap().clone();
+        let pod = listed.iter().find(|d| d["name"] == "pod").unwrap();
+        if pod["online"] == true {
+            break true;
+        }
+        // Of the demo's pod and of this one.
+        if server.log().matches("device offline").count() > 0 {
+            break false;
+        }
+        assert!(started.elapsed() < PATIENCE, "{pod}");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(server.stop().unwrap());
+    std::fs::remove_file(dir.join("log.txt")).unwrap();
+    online
+}
+
+#[test]
+fn a_restarted_server_takes_no_other_pod_for_the_one_it_knew() {
+    for (option, scheme) in [("--listen", "tcp"), ("--tls", "tls")] {
+        let first = PodSim::start(&[option, "127.0.0.1:0"]);
+        let address = first.tls.clone().unwrap_or_else(|| first.address.clone());
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("hostd.toml");
+        let device = format!("[[devices]]\nname = \"pod\"\naddress = \"{scheme}:{address}\"\n");
+        std::fs::write(&config, device).unwrap();
+        let comes_online = || comes_online(dir.path(), config.to_str().unwrap());
+        assert!(comes_online(), "{scheme}");
+        drop(first);
+        let other = PodSim::start(&[option, &address, "--seed", "2"]);
+        assert!(!comes_online(), "{scheme}");
+        drop(other);
+        let _same = PodSim::start(&[option, &address]);
+        assert!(comes_online(), "{scheme}");
+    }
 }

@@ -43,3 +43,6 @@ pub(super) fn recover(files: &Files, record: &CaptureRecord, now_ms: u64) -> Opt
     done.finished_ms = Some(now_ms);
     Some(done)
 }
+
+#[cfg(test)]
+mod tests;

@@ -177,8 +177,7 @@ pub struct DeviceConfig {
     /// Name it gets when it is first seen; renaming it later is kept.
     pub name: String,
     /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the
-    /// fingerprint of its certificate (without one, the first it shows is trusted until hostd
-    /// stops), or `sim:…` for the simulator in this process.
+    /// fingerprint of its certificate (without one, it is kept to the first it shows), or `sim:…` for the simulator in this process.
     pub address: String,
 }
 

@@ -38,6 +38,12 @@ pub struct DeviceRecord {
     /// Board and revision as last reported; empty until it was online once.
     pub board: String,
     pub firmware_version: String,
+    /// The pod's public key, base64url; empty until it was online once. No other pod is taken for it.
+    #[serde(default)]
+    pub public_key: String,
+    /// SHA-256 of the certificate that a pod behind TLS showed first, in hex; empty without TLS.
+    #[serde(default)]
+    pub certificate_pin: String,
     pub created_ms: u64,
     /// None = never online.
     pub last_active_ms: Option<u64>,

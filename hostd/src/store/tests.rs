@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::handler_kv::{self, KvError, Namespace};
 use super::*;
 
-mod disk;
+pub(crate) mod disk;
 mod tables;
 
 const TABLE: &str = handler_kv::TABLES[0];

@@ -10,7 +10,7 @@ use super::*;
 
 /// What a test disk holds. Clones are the same disk.
 #[derive(Debug, Clone, Default)]
-struct Disk(Arc<Mutex<Content>>);
+pub(crate) struct Disk(Arc<Mutex<Content>>);
 
 #[derive(Debug, Default)]
 struct Content {
@@ -44,7 +44,7 @@ impl Disk {
         f(&mut self.0.lock().unwrap())
     }
 
-    fn fail_after(&self, good_changes: Option<u32>) {
+    pub(crate) fn fail_after(&self, good_changes: Option<u32>) {
         self.with(|c| c.good_changes = good_changes);
     }
 
@@ -71,7 +71,7 @@ impl Disk {
         })
     }
 
-    fn open(&self) -> Result<Store, StoreError> {
+    pub(crate) fn open(&self) -> Result<Store, StoreError> {
         let disk = self.clone();
         Store::start(Box::new(move || {
             builder(1 << 20)

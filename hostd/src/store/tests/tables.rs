@@ -22,6 +22,8 @@ fn device(id: &str, org: &str, name: &str) -> DeviceRecord {
         serial: String::new(),
         board: String::new(),
         firmware_version: String::new(),
+        public_key: String::new(),
+        certificate_pin: String::new(),
         created_ms: 1,
         last_active_ms: None,
         removed: false,
