@@ -42,6 +42,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "time for a request head to arrive; also ends idle connections",
     ),
     ("http.body_wait_ms", "time for a request body to arrive"),
+    (
+        "http.write_wait_ms",
+        "time after which a client that takes nothing of an answer is cut off",
+    ),
     ("http.drain_ms", "time that open requests get at shutdown"),
     (
         "http.rate_per_s",

@@ -7,6 +7,8 @@ pub mod gateway;
 pub mod metrics;
 pub mod native;
 pub mod openapi;
+pub mod pages;
+pub mod patience;
 pub mod rate;
 pub mod routes;
 pub mod server;

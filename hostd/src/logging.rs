@@ -7,32 +7,42 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogConfig, LogFormat};
 
-/// A log filter that cannot be parsed.
+mod queue;
+
+pub use queue::{Log, dropped};
+
+/// Why there is no log.
 #[derive(Debug, thiserror::Error)]
-#[error("log.level {level}")]
-pub struct FilterError {
-    level: String,
-    #[source]
-    source: tracing_subscriber::filter::ParseError,
+pub enum LogError {
+    #[error("read log.level {level}")]
+    Filter {
+        level: String,
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
+    #[error("start the thread that writes the log")]
+    Thread(#[source] std::io::Error),
 }
 
-/// Install the subscriber for this process. A second call leaves the first one in place.
+/// Install the subscriber for this process. A second call leaves the first one in place. What is
+/// logged is written when the [`Log`] is dropped, at the latest.
 ///
 /// # Errors
-/// A `log.level` that is not a filter.
-pub fn init(config: &LogConfig) -> Result<(), FilterError> {
-    let filter = EnvFilter::try_new(&config.level).map_err(|source| FilterError {
+/// A `log.level` that is not a filter, or no thread to write with.
+pub fn init(config: &LogConfig) -> Result<Log, LogError> {
+    let filter = EnvFilter::try_new(&config.level).map_err(|source| LogError::Filter {
         level: config.level.clone(),
         source,
     })?;
+    let (queue, log) = queue::start(std::io::stderr()).map_err(LogError::Thread)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(queue)
         .with_ansi(false);
     // An error here means that a subscriber is installed already, as in tests.
     let _ = match config.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
-    Ok(())
+    Ok(log)
 }

@@ -51,7 +51,7 @@ pub fn run(
     options: &Options,
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
-    logging::init(&config.log).context("set up the log")?;
+    let _log = logging::init(&config.log).context("set up the log")?;
     if options.demo {
         demo::prepare(&mut config)?;
     }

@@ -297,8 +297,9 @@ fn a_lost_lease_closes_its_tunnels() {
 
 #[test]
 fn what_is_refused() {
-    let server = Server::demo().unwrap();
+    let mut server = Server::demo().unwrap();
     let job = Job::new(&server, None);
+    let token = job.token.clone();
     let nobody = job.client().post(
         "/api/cloud/devices/command?device=none",
         &json!({"cmd": "ping"}),
@@ -339,5 +340,6 @@ fn what_is_refused() {
         .socket()
         .close()
         .unwrap();
-    assert!(!server.log().contains(&job.token), "a token in the log");
+    assert!(server.stop().unwrap());
+    assert!(!server.log().contains(&token), "a token in the log");
 }

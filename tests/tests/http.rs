@@ -31,7 +31,13 @@ fn health_readiness_metrics() {
         page.header("content-type"),
         Some("text/plain; version=0.0.4; charset=utf-8")
     );
-    for path in ["/healthz", "/readyz", "/metrics", "/api/openapi.json"] {
+    for path in [
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/api/openapi.json",
+        "/api/docs",
+    ] {
         let refused = client.send("POST", path, Some("{}")).unwrap();
         assert_eq!(refused.header("allow"), Some("GET, HEAD"), "{path}");
         refused.expect_error(405, "method_not_allowed");
@@ -64,16 +70,46 @@ fn the_openapi_document_is_the_snapshot() {
 
 #[test]
 fn request_ids_go_through() {
-    let server = Server::demo().unwrap();
+    let mut server = Server::demo().unwrap();
     let client = server.client().with_header("x-request-id", "build-42.7");
     let reply = client.get("/api/bench/devices").unwrap();
     assert_eq!(reply.header("x-request-id"), Some("build-42.7"));
-    assert!(server.log().contains("build-42.7"));
     let bad = server.client().with_header("x-request-id", "a b");
     let reply = bad.get("/api/nothing").unwrap();
     let id = reply.header("x-request-id").unwrap();
     assert!(!id.contains(' ') && id.len() >= 16, "{id}");
     reply.expect_error(404, "not_found");
+    // The log is written on the side; all of it stands there once the server has stopped.
+    assert!(server.stop().unwrap());
+    assert!(server.log().contains("build-42.7"));
+}
+
+/// The page may load only what is in the binary, and what it loads is there.
+#[test]
+fn the_api_can_be_browsed() {
+    let server = Server::demo().unwrap();
+    let client = server.anonymous();
+    let page = client.get("/api/docs").unwrap();
+    assert_eq!(
+        (page.status, page.header("content-type")),
+        (200, Some("text/html; charset=utf-8"))
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"));
+    let mut files = 0;
+    for attribute in ["href=\"/", "src=\"/"] {
+        for rest in page.text.split(attribute).skip(1) {
+            let path = format!("/{}", rest.split('"').next().unwrap());
+            let file = client.get(&path).unwrap();
+            assert_eq!(file.status, 200, "{path}");
+            files += 1;
+        }
+    }
+    assert!(files >= 4 && !page.text.contains("http:") && !page.text.contains("https:"));
+    // An answer of the API that a browser takes for a page may do nothing at all.
+    let inert = client.get("/api/nothing").unwrap();
+    let policy = inert.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_session_stays_within_its_devices() {
 
 #[test]
 fn no_credential_reaches_the_log() {
-    let server = Server::demo_with(&["--log-level", "trace"]).unwrap();
+    let mut server = Server::demo_with(&["--log-level", "trace"]).unwrap();
     let client = server.client();
     let code = server.log();
     let code = code.split("{\"code\":\"").nth(1).unwrap();
@@ -142,6 +142,7 @@ fn no_credential_reaches_the_log() {
         .unwrap()
         .expect(200);
 
+    assert!(server.stop().unwrap());
     let log = server.log();
     // The code and the demo's key are printed on purpose, once at the start.
     let start = log.find("request_id").unwrap();

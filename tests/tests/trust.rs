@@ -36,7 +36,7 @@ fn exchange(server: &Server, token: &str) -> Reply {
 
 #[test]
 fn a_trusted_run_gets_the_rules_devices_until_the_rule_ends() {
-    let (server, issuer) = start();
+    let (mut server, issuer) = start();
     let owner = owner(&server);
     let token = id_token(|_| {});
     exchange(&server, &token).expect_error(403, "not_trusted");
@@ -110,6 +110,7 @@ fn a_trusted_run_gets_the_rules_devices_until_the_rule_ends() {
         .unwrap()
         .expect_error(401, "revoked_credential");
     owner.delete(&path).unwrap().expect_error(404, "not_found");
+    assert!(server.stop().unwrap());
     let log = server.log();
     for secret in [token.as_str(), minted["access_token"].as_str().unwrap()] {
         assert!(!log.contains(secret) && !log.contains(&secret[..60]));

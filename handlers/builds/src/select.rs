@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Find a file of a build",
     openapi: guest::compact_json!(
-        r#"{"parameters":"#,
+        r#"{"refusals":["ambiguous"],"parameters":"#,
         include_str!("select.parameters.json"),
         r#","responses":{"200":{"description":"The one file that fits.","content":{"application/json":{"schema":{"type":"object","required":["artifact"],"properties":{"artifact":"#,
         include_str!("artifact.schema.json"),

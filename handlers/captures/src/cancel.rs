@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Cancel a capture",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["wrong_state"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"200":{"description":"The capture, as it now is.","content":{"application/json":{"schema":"#,
         include_str!("capture.schema.json"),

@@ -33,7 +33,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Decode a capture's protocol",
     openapi: guest::compact_json!(
-        r#"{"parameters":"#,
+        r#"{"refusals":["wrong_state"],"parameters":"#,
         include_str!("decode.parameters.json"),
         r#","responses":"#,
         include_str!("decode.responses.json"),

@@ -15,7 +15,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an I²C analyzer capture",
     openapi: guest::compact_json!(
-        r#"{"requestBody":"#,
+        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable"],"requestBody":"#,
         include_str!("start_i2c.json"),
         r#","responses":"#,
         include_str!("started.json"),

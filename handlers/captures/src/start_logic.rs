@@ -14,7 +14,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a logic-analyzer capture",
     openapi: guest::compact_json!(
-        r#"{"requestBody":"#,
+        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable"],"requestBody":"#,
         include_str!("start_logic.json"),
         r#","responses":"#,
         include_str!("started.json"),

@@ -17,7 +17,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 16 << 10,
     summary: "Run one pod command on a device by name",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["needs_tunnel","lease_held","device_offline","device_timeout","pod_protocol"],"parameters":["#,
         include_str!("device.parameters.json"),
         ",",
         include_str!("lease.parameter.json"),

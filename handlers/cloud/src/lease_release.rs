@@ -16,7 +16,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Give a device back",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["lease_held"],"parameters":["#,
         include_str!("device.parameters.json"),
         r#"],"requestBody":"#,
         include_str!("lease_release.body.json"),

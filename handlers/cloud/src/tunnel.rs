@@ -14,7 +14,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Byte tunnel to a device",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["lease_held","device_busy","device_offline"],"parameters":["#,
         include_str!("device.parameters.json"),
         ",",
         include_str!("lease.parameter.json"),

@@ -18,7 +18,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 16 << 10,
     summary: "Run one pod command",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["needs_tunnel","not_capable","lease_held","device_offline","device_timeout","pod_protocol"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,
         include_str!("command.body.json"),

@@ -19,7 +19,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 64 << 10,
     summary: "Rename a device or store its wiring",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["name_taken"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,
         include_str!("edit.body.json"),

@@ -42,8 +42,22 @@ fn check_route(route: &Route) -> Result<(), String> {
     let document: Map<String, Value> =
         serde_json::from_str(route.openapi).map_err(|e| format!("not a JSON object: {e}"))?;
     for member in document.keys() {
-        if !["parameters", "requestBody", "responses", "description"].contains(&member.as_str()) {
+        if ![
+            "parameters",
+            "requestBody",
+            "responses",
+            "description",
+            "refusals",
+        ]
+        .contains(&member.as_str())
+        {
             return Err(format!("unexpected member {member}"));
+        }
+    }
+    if let Some(refusals) = document.get("refusals") {
+        let words = refusals.as_array().ok_or("refusals is not a list")?;
+        if !words.iter().all(Value::is_string) {
+            return Err("refusals are codes of docs/http-status.md".into());
         }
     }
     check_parameters(route, &document)?;

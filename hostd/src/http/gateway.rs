@@ -6,47 +6,39 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE, EXPECT, HOST, HeaderName, ORIGIN, PROXY_AUTHORIZATION};
+use http::header::{CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use runtime::{CallError, Credential, Reply, ReplyBody};
-use tracing::{error, info, warn};
+use runtime::{Reply, ReplyBody};
+use tracing::{error, info};
 
 use crate::groups::Group;
 use crate::host::uploads::Inbound;
 use crate::host::{Call, Context};
-use crate::http::body::{self, ReadError, ResponseBody};
+use crate::http::body::{self, ResponseBody};
 use crate::http::error::ApiError;
 use crate::http::native::{self, Native};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, BoxedLive, Sockets};
-use crate::id;
 use crate::identity::Verified;
 use crate::services::Services;
+
+mod answer;
+mod credentials;
+mod head;
+
+use answer::{refuse_body, refuse_call, respond};
+use credentials::is_foreign;
+use head::{lease, request_id, visible_headers};
 
 /// Header that carries the request id, both ways.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Headers that show a lease, the second for published clients.
-const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
-
-/// Longest request id taken over from a client.
-const REQUEST_ID_BYTES_MAX: usize = 64;
-
-/// Credentials stay in the host. What is only about the connection, the runtime drops.
-const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
-
-/// Response headers that only the host sets.
-const HOST_ONLY: [&str; 5] = [
-    "connection",
-    "content-length",
-    "date",
-    "transfer-encoding",
-    "x-request-id",
-];
+/// What a page may do that a browser makes of an answer of the API: nothing.
+const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
 /// Everything a request needs; shared by all connections.
 #[derive(Debug)]
@@ -92,10 +84,8 @@ impl Gateway {
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
         }
-        headers.insert(
-            http::header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        );
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.entry(CONTENT_SECURITY_POLICY).or_insert(INERT);
         let took = started.elapsed();
         let status = response.status().as_u16();
         self.native.metrics.record(&route, status, took);
@@ -274,155 +264,4 @@ impl Gateway {
         let answered = group.call(record, call).await;
         answered.map_err(|failure| refuse_call(&failure, request_id))
     }
-
-    fn authenticate(&self, entry: &Entry, head: &Parts) -> Result<Option<Verified>, ApiError> {
-        let headers = &head.headers;
-        if entry.is_public() {
-            return Ok(None);
-        }
-        let text = |name| {
-            headers
-                .get(name)
-                .and_then(|v: &HeaderValue| v.to_str().ok())
-        };
-        // A browser cannot set headers on a WebSocket.
-        let query = entry.is_socket().then(|| head.uri.query()).flatten();
-        let token = query.and_then(socket::token);
-        let verified =
-            self.services
-                .auth
-                .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
-        self.rate
-            .take(verified.subject(), Instant::now())
-            .map_err(ApiError::rate_limited)?;
-        if headers.get(AUTHORIZATION).is_none() && token.is_none() && is_foreign(headers) {
-            return Err(ApiError::new(
-                StatusCode::FORBIDDEN,
-                "forbidden",
-                "a page of another origin may not use the session's cookie; send the token in the header Authorization",
-            ));
-        }
-        if !entry.accepts(verified.credential()) {
-            return Err(ApiError::new(
-                StatusCode::FORBIDDEN,
-                "wrong_credential",
-                format!(
-                    "this endpoint does not take {}; see its security entry in /api/openapi.json",
-                    verified.credential_name()
-                ),
-            ));
-        }
-        // People are bound by their role, which the handler looks at.
-        if let Some(scope) = &entry.declared.scope
-            && verified.credential() != Credential::UserSession
-            && !verified.has_scope(scope)
-        {
-            return Err(ApiError::new(
-                StatusCode::FORBIDDEN,
-                "missing_scope",
-                format!(
-                    "the credential lacks the scope {scope}; add it to the key or use another one"
-                ),
-            ));
-        }
-        Ok(Some(verified))
-    }
-}
-
-/// Whether a browser says that a page from elsewhere makes the request. Cookies are sent along with
-/// those, so a cookie alone proves nothing then.
-fn is_foreign(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else {
-        return false;
-    };
-    let own = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let claimed = origin.to_str().ok().and_then(|o| o.split_once("://"));
-    claimed.zip(own).is_none_or(|((_, host), own)| host != own)
-}
-
-fn refuse_body(error: &ReadError) -> ApiError {
-    match error {
-        ReadError::TooLarge { limit_bytes } => ApiError::too_large(*limit_bytes),
-        ReadError::TooSlow { .. } => ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "body_timeout",
-            format!("{error}; send the body without pauses"),
-        ),
-        ReadError::Broken => ApiError::new(
-            StatusCode::BAD_REQUEST,
-            "body_incomplete",
-            "the request body ended before its end",
-        ),
-    }
-}
-
-fn refuse_call(failure: &CallError, request_id: &str) -> ApiError {
-    match failure {
-        CallError::Overloaded { retry_after_s } => {
-            warn!(request_id, "all instances busy");
-            ApiError::overloaded(*retry_after_s)
-        }
-        CallError::Deadline { ms } | CallError::Compute { ms } => ApiError::new(
-            StatusCode::GATEWAY_TIMEOUT,
-            "handler_timeout",
-            format!("the handler did not answer within {ms} ms; retry, or ask for less"),
-        ),
-        other => {
-            error!(request_id, error = %other, "handler failed");
-            ApiError::internal()
-        }
-    }
-}
-
-fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
-    let status = StatusCode::from_u16(reply.status).map_err(|_| ApiError::internal())?;
-    let body = match reply.body {
-        ReplyBody::Empty => ResponseBody::empty(),
-        ReplyBody::Bytes(bytes) => ResponseBody::full(bytes),
-        ReplyBody::Stream(stream) => ResponseBody::Stream(stream),
-        ReplyBody::Upgrade(_) => {
-            error!("a handler answered an ordinary request with an upgrade");
-            return Err(ApiError::internal());
-        }
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    for (name, value) in reply.headers {
-        if HOST_ONLY.contains(&name.as_str()) {
-            continue;
-        }
-        let name = HeaderName::try_from(name).map_err(|_| ApiError::internal())?;
-        let value = HeaderValue::try_from(value).map_err(|_| ApiError::internal())?;
-        response.headers_mut().append(name, value);
-    }
-    Ok(response)
-}
-
-/// The lease that a request shows.
-fn lease(headers: &HeaderMap) -> Option<String> {
-    let value = LEASE.iter().find_map(|name| headers.get(*name))?;
-    value.to_str().ok().map(|id| id.trim().to_owned())
-}
-
-fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    headers
-        .iter()
-        .filter(|(name, _)| !WITHHELD.contains(name))
-        .filter_map(|(name, value)| {
-            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-        })
-        .collect()
-}
-
-/// The client's own id when it is short and plain, a new one otherwise.
-fn request_id(headers: &HeaderMap) -> String {
-    headers
-        .get(REQUEST_ID)
-        .and_then(|v| v.to_str().ok())
-        .filter(|v| {
-            (1..=REQUEST_ID_BYTES_MAX).contains(&v.len())
-                && v.bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-        })
-        .map_or_else(id::request_id, str::to_owned)
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::groups::Group;
+use crate::logging;
 
 /// Upper bounds of the latency histogram, in seconds.
 const BUCKETS_S: [f64; 10] = [
@@ -238,6 +239,9 @@ fn render_groups(page: &mut String, groups: &[Group]) {
 }
 
 fn render_process(page: &mut String) {
+    let name = "hostd_log_lines_dropped_total";
+    head(page, name, "counter", "Log lines that found no room.");
+    put(page, format_args!("{name} {}\n", logging::dropped()));
     let Some(resident) = resident_bytes() else {
         return;
     };

@@ -1,4 +1,5 @@
-//! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document.
+//! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document and the
+//! pages that show it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,13 +13,14 @@ use crate::groups::Group;
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
 use crate::http::metrics::HttpMetrics;
+use crate::http::pages;
 
 const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"];
 
 /// Whether the host itself answers this path, for `GET` and `HEAD`.
 #[must_use]
 pub fn owns(path: &str) -> bool {
-    PATHS.contains(&path)
+    PATHS.contains(&path) || pages::owns(path)
 }
 
 /// Readiness, metrics and the document that never changes while the process runs.
@@ -126,7 +128,7 @@ impl Native {
                 "openapi",
                 reply(StatusCode::OK, "application/json", self.openapi.clone()),
             ),
-            _ => return None,
+            path => ("docs", pages::answer(path)?),
         })
     }
 }

@@ -1,21 +1,32 @@
 //! The OpenAPI 3.1 document, built from the routes that the handlers declare.
 //!
-//! A handler gives parameters, request body and success responses of each operation; what the host
-//! enforces itself (credentials, scopes, the error answers) is added here, so it cannot be
-//! forgotten or contradict what is enforced.
+//! A handler gives parameters, request body, success responses and the codes of its own refusals; what
+//! the host enforces itself (credentials, scopes, limits and their error answers) is added here, so it
+//! cannot be forgotten or contradict what is enforced.
+
+use std::collections::BTreeMap;
 
 use runtime::{Credentials, Route};
 use serde_json::{Map, Value, json};
 
 use crate::http::routes::{API_BASE, RouteTable, SOCKET, http_method};
 
+mod codes;
+mod security;
+
+use codes::Code;
+
 /// Why a route cannot be documented.
 #[derive(Debug, thiserror::Error)]
-#[error("route {name}: its OpenAPI members are not a JSON object")]
-pub struct DocumentError {
-    name: String,
-    #[source]
-    source: Option<serde_json::Error>,
+pub enum DocumentError {
+    #[error("route {name}: its OpenAPI members are not a JSON object")]
+    Members {
+        name: String,
+        #[source]
+        source: Option<serde_json::Error>,
+    },
+    #[error("route {name}: its refusal {code} is not in docs/http-status.md")]
+    Code { name: String, code: String },
 }
 
 /// Build the document. The order of paths and members does not depend on load order.
@@ -24,6 +35,7 @@ pub struct DocumentError {
 /// A route whose `openapi` text is not a JSON object.
 pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
     let mut paths: Map<String, Value> = Map::new();
+    let codes = codes::all();
     let mut routes: Vec<&Route> = table.iter().map(|e| &e.declared).collect();
     routes.sort_by(|a, b| (&a.pattern, &a.method).cmp(&(&b.pattern, &b.method)));
     for route in routes {
@@ -33,57 +45,59 @@ pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
             .or_insert_with(|| json!({}))
             .as_object_mut()
             .expect("only objects are inserted")
-            .insert(http_method(route).to_lowercase(), operation(route)?);
+            .insert(http_method(route).to_lowercase(), operation(route, &codes)?);
     }
     Ok(json!({
         "openapi": "3.1.0",
         "info": {
             "title": "hostd",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Drive bench devices over HTTP: power, captures, decoding, keys.",
+            "summary": "Drive bench devices over HTTP: power, firmware, captures, decoding, leases.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"}
         },
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "securitySchemes": security_schemes(),
+            "examples": codes::examples(&codes),
+            "responses": shared_responses(),
             "schemas": {"Error": error_schema()},
-            "responses": error_responses()
+            "securitySchemes": security::schemes()
         }
     }))
 }
 
-fn operation(route: &Route) -> Result<Value, DocumentError> {
-    let members: Map<String, Value> =
-        serde_json::from_str(&route.openapi).map_err(|source| DocumentError {
-            name: route.name.clone(),
-            source: Some(source),
-        })?;
+fn operation(route: &Route, codes: &[Code]) -> Result<Value, DocumentError> {
+    let malformed = |source| DocumentError::Members {
+        name: route.name.clone(),
+        source,
+    };
+    let mut members: Map<String, Value> =
+        serde_json::from_str(&route.openapi).map_err(|source| malformed(Some(source)))?;
+    let refusals = members.remove("refusals");
     let mut operation = Map::new();
     operation.insert("operationId".into(), json!(route.name));
     operation.insert("summary".into(), json!(route.summary));
     let tag = route.name.split('.').next().unwrap_or(&route.name);
     operation.insert("tags".into(), json!([tag]));
     operation.extend(members);
-    let security = security(route);
     let responses = operation
         .entry("responses")
         .or_insert_with(|| json!({}))
         .as_object_mut()
-        .ok_or_else(|| DocumentError {
-            name: route.name.clone(),
-            source: None,
-        })?;
+        .ok_or_else(|| malformed(None))?;
     for status in error_statuses(route) {
         responses
             .entry(status.to_string())
             .or_insert_with(|| json!({"$ref": format!("#/components/responses/E{status}")}));
     }
-    // Conflicts, timeouts and the like: whatever the status, the shape is the same.
+    for (status, own) in own_refusals(route, refusals.as_ref(), codes)? {
+        responses.insert(status.to_string(), own_response(status, &own));
+    }
+    // What comes before the route is known, such as a head that is too long: the shape is the same.
     responses
         .entry("default")
         .or_insert_with(|| json!({"$ref": "#/components/responses/Error"}));
-    operation.insert("security".into(), security);
+    operation.insert("security".into(), security::of(route));
     if let Some(scope) = &route.scope {
         operation.insert("x-required-scope".into(), json!(scope));
     }
@@ -93,13 +107,14 @@ fn operation(route: &Route) -> Result<Value, DocumentError> {
     Ok(Value::Object(operation))
 }
 
+/// Statuses of what the host itself may refuse on a route.
 fn error_statuses(route: &Route) -> Vec<u16> {
-    let mut statuses = vec![400, 404, 500, 503];
+    let mut statuses = vec![400, 404, 500, 503, 504];
     if route.method == SOCKET {
         statuses.push(426);
     }
     if route.credentials != Credentials::empty() {
-        statuses.extend([401, 403]);
+        statuses.extend([401, 403, 429]);
     }
     if route.body_limit > 0 {
         statuses.extend([408, 413, 415]);
@@ -108,40 +123,37 @@ fn error_statuses(route: &Route) -> Vec<u16> {
     statuses
 }
 
-fn security(route: &Route) -> Value {
-    let scopes: Vec<&String> = route.scope.iter().collect();
-    let schemes = [
-        (Credentials::API_KEY, "apiKey"),
-        (Credentials::USER_SESSION, "userSession"),
-        (Credentials::CLOUD_SESSION, "cloudSession"),
-    ];
-    schemes
-        .iter()
-        .filter(|(bit, _)| route.credentials.contains(*bit))
-        .map(|(_, name)| json!({*name: scopes}))
-        .collect()
+/// The codes that the handler declares, by status.
+fn own_refusals<'c>(
+    route: &Route,
+    refusals: Option<&Value>,
+    codes: &'c [Code],
+) -> Result<BTreeMap<u16, Vec<&'c str>>, DocumentError> {
+    let declared = refusals.and_then(Value::as_array).into_iter().flatten();
+    let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for word in declared.filter_map(Value::as_str) {
+        let code = codes.iter().find(|code| code.word == word);
+        let code = code.ok_or_else(|| DocumentError::Code {
+            name: route.name.clone(),
+            code: word.to_owned(),
+        })?;
+        by_status.entry(code.status).or_default().push(&code.word);
+    }
+    Ok(by_status)
 }
 
-fn security_schemes() -> Value {
-    json!({
-        "apiKey": {
-            "type": "apiKey",
-            "in": "header",
-            "name": "Authorization",
-            "description": "`Authorization: ApiKey <prefix>_<kid>_<secret>`"
-        },
-        "userSession": {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "Session of a signed-in person, from `POST /api/auth/session`; the cookie `hostd_session` works as well."
-        },
-        "cloudSession": {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "JWT",
-            "description": "Short-lived token from `POST /api/auth/token`."
-        }
-    })
+/// A response with the codes of a route beside those that any route may answer with.
+fn own_response(status: u16, own: &[&str]) -> Value {
+    let shared = SHARED.iter().find(|(shared, ..)| *shared == status);
+    let (description, general) = match shared {
+        Some((_, description, general)) => (*description, *general),
+        None => (
+            "What was asked for cannot be done now; `code` says why.",
+            &[][..],
+        ),
+    };
+    let words: Vec<&str> = general.iter().chain(own).copied().collect();
+    codes::response(description, &words)
 }
 
 fn error_schema() -> Value {
@@ -154,56 +166,103 @@ fn error_schema() -> Value {
             "request_id": {"type": "string", "description": "Also in the header x-request-id and in the server's log."},
             "fields": {
                 "type": "array",
+                "description": "Members of the request that are to blame.",
                 "items": {
                     "type": "object",
                     "required": ["field", "message"],
                     "properties": {"field": {"type": "string"}, "message": {"type": "string"}}
                 }
-            }
+            },
+            "busy": {"type": "boolean", "description": "With `lease_held`: true."},
+            "holder": {"type": ["string", "null"], "description": "With `lease_held`: who holds the device."},
+            "expires_at": {"type": ["string", "null"], "format": "date-time", "description": "With `lease_held`: until when."},
+            "queue_place": {"type": "integer", "minimum": 1, "description": "With `lease_held`: the caller's place among those who wait."}
         }
     })
 }
 
-fn error_responses() -> Value {
-    let response = |text: &str| {
-        json!({
-            "description": text,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-        })
-    };
-    let mut all: Map<String, Value> = ERRORS
+/// `components.responses`.
+fn shared_responses() -> Map<String, Value> {
+    let mut all: Map<String, Value> = SHARED
         .iter()
-        .map(|(status, text)| (format!("E{status}"), response(text)))
+        .map(|(status, text, words)| (format!("E{status}"), codes::response(text, words)))
         .collect();
-    all.insert(
-        "Error".into(),
-        response("Any other refusal; `code` tells which."),
-    );
-    all.into()
+    let text = "Any other refusal; `code` tells which.";
+    let words = ["method_not_allowed", "path_too_long"];
+    all.insert("Error".into(), codes::response(text, &words));
+    all
 }
 
-/// Errors that the host answers itself, wherever they may happen.
-const ERRORS: [(u16, &str); 10] = [
+/// What the host answers itself, wherever it may happen, and codes that any handler may use.
+const SHARED: [(u16, &str, &[&str]); 12] = [
     (
         400,
-        "The request is malformed, or the board lacks what it needs (`not_capable`).",
+        "The request is malformed.",
+        &["invalid_request", "body_incomplete"],
     ),
     (
         401,
         "No credential, or one that is invalid, expired or revoked.",
+        &[
+            "missing_credential",
+            "invalid_credential",
+            "expired_credential",
+            "revoked_credential",
+        ],
     ),
-    (403, "The credential lacks the scope or the role."),
-    (404, "Not found, or another organisation's."),
-    (408, "The body did not arrive in time."),
-    (413, "The body is over the limit of this endpoint."),
-    (415, "The body is not of a supported media type."),
-    (426, "The endpoint is a WebSocket."),
+    (
+        403,
+        "The credential is of another kind, or lacks the scope or the role.",
+        &[
+            "missing_scope",
+            "wrong_credential",
+            "forbidden",
+            "foreign_origin",
+        ],
+    ),
+    (404, "Not found, or another organisation's.", &["not_found"]),
+    (408, "The body did not arrive in time.", &["body_timeout"]),
+    (
+        413,
+        "The body is over the limit of this endpoint.",
+        &["body_too_large"],
+    ),
+    (
+        415,
+        "The body is not of a supported media type.",
+        &["unsupported_media_type"],
+    ),
+    (426, "The endpoint is a WebSocket.", &["upgrade_required"]),
+    (
+        429,
+        "Too many requests with one credential (`Retry-After`).",
+        &["rate_limited"],
+    ),
     (
         500,
         "The server failed; its log has the details under the request id.",
+        &["internal"],
     ),
     (
         503,
-        "The device is offline, or the server is overloaded (`Retry-After`).",
+        "The server or what it needs is not available (`Retry-After`).",
+        &["overloaded"],
     ),
+    (504, "No answer in time.", &["handler_timeout"]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_codes_have_the_status_of_the_page() {
+        let codes = codes::all();
+        for (status, _, words) in SHARED {
+            for word in words {
+                let code = codes.iter().find(|code| code.word == *word);
+                assert_eq!(code.map(|code| code.status), Some(status), "{word}");
+            }
+        }
+    }
+}

@@ -2,22 +2,27 @@
 //! heads and idle time, and an orderly drain.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{debug, warn};
 
 use crate::config::HttpConfig;
+use crate::http::body::ResponseBody;
 use crate::http::gateway::Gateway;
+use crate::http::patience::Patience;
 
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -42,6 +47,7 @@ pub async fn serve(
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
     let head_wait = Duration::from_millis(config.head_wait_ms);
+    let write_wait = Duration::from_millis(config.write_wait_ms);
     let places = Arc::new(Semaphore::new(config.connections_max as usize));
     tokio::pin!(stop);
     loop {
@@ -67,12 +73,13 @@ pub async fn serve(
         };
         prepare(&stream);
         let asked = Arc::new(AtomicBool::new(false));
+        let upgraded = Arc::new(AtomicBool::new(false));
+        let stream = Patience::new(stream, write_wait, upgraded.clone());
         let service = {
             let (gateway, asked) = (gateway.clone(), asked.clone());
             service_fn(move |request| {
                 asked.store(true, Ordering::Relaxed);
-                let gateway = gateway.clone();
-                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+                answer(gateway.clone(), upgraded.clone(), request)
             })
         };
         let connection = builder
@@ -80,18 +87,7 @@ pub async fn serve(
             .into_owned();
         let connection = graceful.watch(connection);
         let gateway = gateway.clone();
-        tokio::spawn(async move {
-            let open = &gateway.native.metrics.connections_open;
-            open.fetch_add(1, Ordering::Relaxed);
-            tokio::select! {
-                ended = connection => if let Err(e) = ended {
-                    debug!(error = %e, "connection ended");
-                },
-                () = silence(head_wait, &asked) => debug!("closed a connection that asked nothing"),
-            }
-            open.fetch_sub(1, Ordering::Relaxed);
-            drop(place);
-        });
+        tokio::spawn(attend(connection, gateway, asked, head_wait, place));
     }
     drop(listener);
     gateway.native.set_ready(false);
@@ -106,6 +102,39 @@ pub async fn serve(
         );
     }
     Ok(())
+}
+
+/// Answer one request of a connection; `upgraded` is set when it becomes a WebSocket.
+async fn answer(
+    gateway: Arc<Gateway>,
+    upgraded: Arc<AtomicBool>,
+    request: Request<Incoming>,
+) -> Result<Response<ResponseBody>, Infallible> {
+    let response = gateway.answer(request).await;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        upgraded.store(true, Ordering::Relaxed);
+    }
+    Ok(response)
+}
+
+/// See a connection to its end, or close it when it asks nothing for `head_wait`.
+async fn attend<E: Display>(
+    connection: impl Future<Output = Result<(), E>>,
+    gateway: Arc<Gateway>,
+    asked: Arc<AtomicBool>,
+    head_wait: Duration,
+    place: OwnedSemaphorePermit,
+) {
+    let open = &gateway.native.metrics.connections_open;
+    open.fetch_add(1, Ordering::Relaxed);
+    tokio::select! {
+        ended = connection => if let Err(e) = ended {
+            debug!(error = %e, "connection ended");
+        },
+        () = silence(head_wait, &asked) => debug!("closed a connection that asked nothing"),
+    }
+    open.fetch_sub(1, Ordering::Relaxed);
+    drop(place);
 }
 
 /// Resolves when a connection has made no request for `wait`. Until the protocol version is known,

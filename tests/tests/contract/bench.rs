@@ -37,6 +37,8 @@ pub(crate) struct Bench {
     pub(crate) stranger: Party,
     pub(crate) made: RefCell<HashMap<String, String>>,
     pub(crate) serial: Cell<u32>,
+    /// Everything that must not be in the log.
+    secrets: RefCell<Vec<String>>,
     _dir: TempDir,
 }
 
@@ -80,7 +82,8 @@ impl Bench {
             content += &format!("[[devices]]\nname = \"{name}\"\naddress = \"{address}\"\n");
         }
         std::fs::write(&config, content).unwrap();
-        let start = || Server::demo_in_with(dir.path(), &["--config", config.to_str().unwrap()]);
+        let args = ["--log-level", "trace", "--config", config.to_str().unwrap()];
+        let start = || Server::demo_in_with(dir.path(), &args);
         assert!(start().unwrap().stop().unwrap());
         let (key, code) = stranger(dir.path());
         let server = start().unwrap();
@@ -93,8 +96,14 @@ impl Bench {
             server,
             made: RefCell::default(),
             serial: Cell::new(0),
+            secrets: RefCell::default(),
             _dir: dir,
         };
+        for party in [&bench.owner, &bench.stranger] {
+            for credential in [&party.key, &party.session, &party.cloud] {
+                bench.keep_secret(credential);
+            }
+        }
         bench.wait_online();
         // Rows name it by its name, too.
         bench.object("leased");
@@ -157,6 +166,29 @@ impl Bench {
                 text: body.to_string(),
             },
         }
+    }
+
+    /// Remember something that must not be logged.
+    pub(crate) fn keep_secret(&self, text: &str) {
+        self.secrets.borrow_mut().push(text.to_owned());
+    }
+
+    /// Credentials that the log of the whole run shows.
+    pub(crate) fn stop_and_look_for_secrets(&mut self) -> Vec<String> {
+        assert!(self.server.stop().unwrap());
+        let log = self.server.log();
+        // What is printed on purpose, at the start, comes before the first request.
+        let log = &log[log.find("request_id").unwrap()..];
+        let secrets = self.secrets.borrow();
+        assert!(secrets.len() > 20 && log.len() > 100_000);
+        // The tail of a credential is what makes it good.
+        let tails = secrets
+            .iter()
+            .map(|secret| &secret[secret.len().saturating_sub(20)..]);
+        let shown = tails.filter(|tail| log.contains(*tail));
+        shown
+            .map(|tail| format!("a credential that ends in {tail} is in the log"))
+            .collect()
     }
 
     fn headers(&self, call: &Call, authorization: Option<&str>) -> Vec<(String, String)> {

@@ -4,6 +4,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::json;
 use tests::Reply;
 
@@ -79,7 +81,8 @@ impl Trial<'_> {
         let own = call
             .headers
             .iter()
-            .any(|(name, _)| *name == "authorization");
+            .any(|(name, _)| *name == "authorization")
+            || call.path.contains("token=");
         let authorization = authorization.filter(|_| !own);
         if self.operation.is_socket {
             self.bench.open(call, authorization)
@@ -126,6 +129,12 @@ impl Trial<'_> {
             }
         }
         let reply = self.send(call, self.usual());
+        let body = serde_json::from_str(&reply.text).unwrap_or(json!({}));
+        for member in ["token", "secret", "code", "access_token", "refresh_token"] {
+            if let Some(secret) = body[member].as_str() {
+                self.bench.keep_secret(secret);
+            }
+        }
         if reply.status != status {
             self.problem("success", call, &reply, &format!("expected {status}"));
         }
@@ -142,8 +151,11 @@ impl Trial<'_> {
         let reply = self.send(&bare, None);
         self.refused("no credential", &bare, &reply, 401, "missing_credential");
         let forged = "ApiKey bk_AAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA";
-        let reply = self.send(&bare, Some(forged));
-        self.refused("forged key", &bare, &reply, 401, "invalid_credential");
+        let unsigned = self.bench.object("token.unsigned");
+        for forged in [forged, &unsigned] {
+            let reply = self.send(&bare, Some(forged));
+            self.refused("forgery", &bare, &reply, 401, "invalid_credential");
+        }
         if scope.is_some() && accepts.contains(&Kind::ApiKey) {
             let narrow = self.bench.object("key.narrow");
             let reply = self.send(&bare, Some(&narrow));
@@ -314,6 +326,12 @@ impl Bench {
                 let body = json!({"devices": ["spare"]});
                 let made = client.post("/api/auth/token", &body).unwrap().expect(200);
                 Some(format!("Bearer {}", text(&made["token"])))
+            }
+            "token.unsigned" => {
+                let token = self.owner.credential(Kind::CloudSession);
+                let claims = token.split('.').nth(1).unwrap();
+                let header = STANDARD_NO_PAD.encode(r#"{"alg":"none","typ":"JWT"}"#);
+                Some(format!("Bearer {header}.{claims}."))
             }
             _ => None,
         }

@@ -112,7 +112,16 @@ impl Document {
         if essence != "application/json" {
             return Ok(());
         }
-        let body = serde_json::from_str(&reply.text).map_err(|e| format!("not JSON: {e}"))?;
+        let body: Value =
+            serde_json::from_str(&reply.text).map_err(|e| format!("not JSON: {e}"))?;
+        let code = body["code"].as_str().filter(|_| reply.status >= 400);
+        if let Some(code) = code
+            && content["examples"].get(code).is_none()
+        {
+            return Err(format!(
+                "{code} is not documented: add \"refusals\": [\"{code}\"] to the route's openapi"
+            ));
+        }
         self.fits(&content["schema"], &body)
     }
 

@@ -21,7 +21,7 @@ use document::{Document, Operation};
 
 #[test]
 fn every_route_keeps_its_contract() {
-    let bench = Bench::start();
+    let mut bench = Bench::start();
     let document = Document::of(bench.server());
     let all = rows::all();
     let mut problems = misfits(&document, &all);
@@ -30,6 +30,7 @@ fn every_route_keeps_its_contract() {
             problems.extend(checks::check(&bench, &document, operation, rows));
         }
     }
+    problems.extend(bench.stop_and_look_for_secrets());
     let count = problems.len();
     assert!(problems.is_empty(), "{count}:\n\n{}\n", problems.join("\n"));
 }

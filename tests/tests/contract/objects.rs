@@ -13,6 +13,9 @@ use crate::document::Kind;
 /// A capture of a millisecond is done long before.
 const CAPTURE_WAIT: Duration = Duration::from_secs(60);
 
+/// Parts of the names of objects that nobody else may see.
+const SECRET: [&str; 6] = ["code", "narrow", "refresh", "secret", "session", "token"];
+
 impl Bench {
     /// The id, name or secret that `<name>` stands for.
     pub(crate) fn object(&self, name: &str) -> String {
@@ -20,6 +23,9 @@ impl Bench {
             return made.clone();
         }
         let made = self.make(name);
+        if SECRET.iter().any(|part| name.contains(part)) {
+            self.keep_secret(&made);
+        }
         let mut all = self.made.borrow_mut();
         all.insert(name.to_owned(), made.clone());
         made
@@ -64,6 +70,7 @@ impl Bench {
                 self.object("rule");
                 id_token(|claims| claims["repository"] = "acme/unknown".into())
             }
+            "secret.token" => self.token(),
             "name.demo" => "demo".to_owned(),
             "build" | "new-build" => self.build("open", &[]),
             "build.open" => self.build("open", &["fw.elf"]),
@@ -190,6 +197,11 @@ impl Bench {
         let body = json!({"code": self.user()["code"], "keep": true});
         let reply = self.server().anonymous().post("/api/auth/session", &body);
         reply.unwrap().expect(200)
+    }
+
+    /// A session token for every device.
+    fn token(&self) -> String {
+        text(&self.post(Kind::ApiKey, "/auth/token", &json!({}))["token"])
     }
 
     fn rule(&self) -> Value {

@@ -100,6 +100,10 @@ pub(super) fn all() -> Vec<Rows> {
         rows("cloud.tunnel")
             .success(101, call("/cloud/devices/ws?device=demo"))
             .success(101, call("/cloud/devices/ws?device=demo&kind=uart"))
+            .success(
+                101,
+                call("/cloud/devices/ws?device=demo&token=<secret.token>"),
+            )
             .refusal(409, "lease_held", call("/cloud/devices/ws?device=leased"))
             .refusal(404, "not_found", call("/cloud/devices/ws?device=nobody"))
             .refusal(503, "device_offline", call("/cloud/devices/ws?device=gone"))

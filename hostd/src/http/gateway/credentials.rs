@@ -1,0 +1,85 @@
+//! Who asks, and whether they may: credential, rate, kind and scope, and pages of other origins.
+
+use std::time::Instant;
+
+use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use runtime::Credential;
+
+use super::Gateway;
+use crate::http::error::ApiError;
+use crate::http::routes::Entry;
+use crate::http::socket;
+use crate::identity::Verified;
+
+impl Gateway {
+    /// The caller, when the route may be entered with what the request shows. None: a public route.
+    pub(super) fn authenticate(
+        &self,
+        entry: &Entry,
+        head: &Parts,
+    ) -> Result<Option<Verified>, ApiError> {
+        let headers = &head.headers;
+        if entry.is_public() {
+            return Ok(None);
+        }
+        let text = |name| {
+            headers
+                .get(name)
+                .and_then(|v: &HeaderValue| v.to_str().ok())
+        };
+        // A browser cannot set headers on a WebSocket.
+        let query = entry.is_socket().then(|| head.uri.query()).flatten();
+        let token = query.and_then(socket::token);
+        let verified =
+            self.services
+                .auth
+                .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
+        self.rate
+            .take(verified.subject(), Instant::now())
+            .map_err(ApiError::rate_limited)?;
+        if headers.get(AUTHORIZATION).is_none() && token.is_none() && is_foreign(headers) {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "a page of another origin may not use the session's cookie; send the token in the header Authorization",
+            ));
+        }
+        if !entry.accepts(verified.credential()) {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "wrong_credential",
+                format!(
+                    "this endpoint does not take {}; see its security entry in /api/openapi.json",
+                    verified.credential_name()
+                ),
+            ));
+        }
+        // People are bound by their role, which the handler looks at.
+        if let Some(scope) = &entry.declared.scope
+            && verified.credential() != Credential::UserSession
+            && !verified.has_scope(scope)
+        {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "missing_scope",
+                format!(
+                    "the credential lacks the scope {scope}; add it to the key or use another one"
+                ),
+            ));
+        }
+        Ok(Some(verified))
+    }
+}
+
+/// Whether a browser says that a page from elsewhere makes the request. Cookies are sent along with
+/// those, so a cookie alone proves nothing then.
+pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return false;
+    };
+    let own = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let claimed = origin.to_str().ok().and_then(|o| o.split_once("://"));
+    claimed.zip(own).is_none_or(|((_, host), own)| host != own)
+}

@@ -1,0 +1,46 @@
+//! What a request's head tells: its id, the lease it shows, the headers that a handler gets to see.
+
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
+
+use super::REQUEST_ID;
+use crate::id;
+
+/// Headers that show a lease, the second for published clients.
+const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
+
+/// Longest request id taken over from a client.
+const REQUEST_ID_BYTES_MAX: usize = 64;
+
+/// Credentials stay in the host. What is only about the connection, the runtime drops.
+const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
+
+/// The lease that a request shows.
+pub(super) fn lease(headers: &HeaderMap) -> Option<String> {
+    let value = LEASE.iter().find_map(|name| headers.get(*name))?;
+    value.to_str().ok().map(|id| id.trim().to_owned())
+}
+
+/// What a handler may see: everything but credentials.
+pub(super) fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .filter(|(name, _)| !WITHHELD.contains(name))
+        .filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        })
+        .collect()
+}
+
+/// The client's own id when it is short and plain, a new one otherwise.
+pub(super) fn request_id(headers: &HeaderMap) -> String {
+    headers
+        .get(REQUEST_ID)
+        .and_then(|v| v.to_str().ok())
+        .filter(|v| {
+            (1..=REQUEST_ID_BYTES_MAX).contains(&v.len())
+                && v.bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        })
+        .map_or_else(id::request_id, str::to_owned)
+}
