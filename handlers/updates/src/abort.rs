@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Give the update of a pod up",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["wrong_state"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"200":{"description":"The pod has dropped the image; the update as it now is.","content":{"application/json":{"schema":"#,
         include_str!("update.json"),

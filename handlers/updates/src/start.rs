@@ -26,7 +26,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 16 << 10,
     summary: "Update the firmware of a pod",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["device_busy","device_offline","lease_held"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,
         include_str!("start.body.json"),

@@ -13,7 +13,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Download the samples of a recording",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["wrong_state"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"responses":{"200":{"description":"Unsigned 16-bit samples, little-endian: `level = sample / 65535 * full_scale_v`.","content":{"application/octet-stream":{"schema":{"type":"string","contentMediaType":"application/octet-stream"},"example":"AAAA"}}}}}"#,
     ),

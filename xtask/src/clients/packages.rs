@@ -13,7 +13,11 @@ use crate::progress;
 use crate::tool::{self, Tool};
 
 /// What is installed.
-const REQUIREMENTS: &[&str] = &["embeddedci[cloud,analysis]==2.13.3", "pytest==9.2.0"];
+const REQUIREMENTS: &[&str] = &[
+    "embeddedci[cloud,analysis]==2.13.3",
+    "pytest==9.2.0",
+    "schemathesis==4.32.5",
+];
 
 /// The package whose source distribution has the tests.
 const TESTED: &str = "embeddedci==2.13.3";

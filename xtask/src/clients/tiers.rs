@@ -150,4 +150,14 @@ pub(super) const TIERS: &[Tier] = &[
             "/../tests/clients/test_upload_build.py"
         )],
     },
+    Tier {
+        // Requests made up from the OpenAPI document, each operation an item.
+        name: "schemathesis",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_schemathesis.py"
+        )],
+    },
 ];

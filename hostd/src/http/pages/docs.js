@@ -42,12 +42,15 @@ function rules(schema) {
   const types = [].concat(schema.type || []);
   words.push(types.map((t) => (t === "array" ? "list" : t)).join(" or "));
   if (schema.format) words.push(schema.format);
-  if (schema.enum) words.push(schema.enum.map((word) => JSON.stringify(word)).join(", "));
+  if (schema.enum) words.push(schema.enum.filter((word) => word !== null).join(" | "));
   const range = (low, high, unit) => {
-    if (low !== undefined || high !== undefined) words.push(`${low ?? ""}..${high ?? ""}${unit}`);
+    if (low !== undefined && high !== undefined) words.push(`${low} to ${high}${unit}`);
+    else if (low !== undefined) words.push(`at least ${low}${unit}`);
+    else if (high !== undefined) words.push(`at most ${high}${unit}`);
   };
+  if (schema.exclusiveMinimum !== undefined) words.push(`more than ${schema.exclusiveMinimum}`);
   range(schema.minimum, schema.maximum, "");
-  if (schema.exclusiveMinimum !== undefined) words.push(`> ${schema.exclusiveMinimum}`);
+  if (schema.exclusiveMaximum !== undefined) words.push(`less than ${schema.exclusiveMaximum}`);
   range(schema.minLength, schema.maxLength, " characters");
   range(schema.minItems, schema.maxItems, " items");
   if (schema.pattern) words.push(schema.pattern);
