@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::CapturesConfig;
 use crate::host::bindings::bench::host::captures as wit;
 use crate::id;
+use crate::replay::Stimulus;
 use crate::store::captures::{CaptureRecord, Status};
 use crate::store::{Store, StoreError};
 
@@ -153,7 +154,8 @@ impl Captures {
         Ok(Arc::new(captures))
     }
 
-    /// Check an order and start it. The record is durable when this returns.
+    /// Check an order and start it. The record is durable when this returns. `stimulus` is the
+    /// waveform that a measurement names.
     ///
     /// # Errors
     /// The device is unknown, offline or busy; the order is out of bounds; the store.
@@ -161,6 +163,7 @@ impl Captures {
         self: &Arc<Self>,
         org: &str,
         order: &wit::Order,
+        stimulus: Option<Stimulus>,
     ) -> Result<CaptureRecord, CaptureError> {
         let device = self.bench.get(org, &order.device);
         let device = device.ok_or(CaptureError::NoDevice)?;
@@ -168,7 +171,7 @@ impl Captures {
         let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
             return Err(CaptureError::Offline);
         };
-        let plan = Plan::check(order, capabilities, self.config.samples_max)?;
+        let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
             org: org.to_owned(),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use pods::protocol::rates;
+use pods::protocol::{DEEP_REPLAY_SAMPLES_MAX, REPLAY_SAMPLES_MAX, rates};
 use pods::{Capabilities, Pod, PodError};
 use serde_json::{Map, Value, json};
 
@@ -14,10 +14,15 @@ use crate::waveforms::signal::{self, Fault, Mapping, Span};
 use crate::waveforms::{Sampled, WaveformError, Waveforms};
 
 /// Codes that the small memory of a DAC holds.
-pub const SHALLOW_MAX: usize = 2048;
+#[allow(clippy::cast_possible_truncation, reason = "a small number")]
+pub const SHALLOW_MAX: usize = REPLAY_SAMPLES_MAX as usize;
 
 /// Codes that the deep memory holds, unless a pod tells otherwise.
-const DEEP_MAX: usize = 4_194_304;
+#[allow(clippy::cast_possible_truncation, reason = "far below 2^32")]
+const DEEP_MAX: usize = DEEP_REPLAY_SAMPLES_MAX as usize;
+
+/// Output that stimuli play on: the one that the ADC sees inside the pod.
+pub const STIMULUS_OUTPUT: Output = Output::V5;
 
 /// Patience for each command around the upload.
 const COMMAND_WAIT: Duration = Duration::from_secs(10);
@@ -58,6 +63,15 @@ pub struct Playing {
     pub deep: bool,
     /// It waits for the next capture.
     pub armed: bool,
+}
+
+/// A waveform that plays while a capture samples it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stimulus {
+    /// At most [`SHALLOW_MAX`], for [`STIMULUS_OUTPUT`].
+    pub codes: Vec<u16>,
+    /// None = the highest that the DAC has.
+    pub rate_hz: Option<f64>,
 }
 
 /// Why nothing plays.
@@ -104,6 +118,37 @@ pub async fn start(
     started.map_err(|_| ReplayError::TooSlow)?
 }
 
+impl Stimulus {
+    /// All of `sampled`, as it is.
+    ///
+    /// # Errors
+    /// It is not in volts, or its samples cannot be read.
+    pub async fn of(waveforms: &Waveforms, sampled: Sampled) -> Result<Self, WaveformError> {
+        sampled.check_unit(STIMULUS_OUTPUT, Mapping::Faithful)?;
+        let averaged = signal::block(sampled.count(), SHALLOW_MAX);
+        let rate_hz = averaged_rate_hz(sampled.rate_hz, averaged);
+        let computing = waveforms.compute(move || {
+            let means = sampled.means(0..sampled.count(), averaged)?;
+            let span = sampled.span(STIMULUS_OUTPUT.span());
+            Ok(signal::codes(&means, Mapping::Faithful, span))
+        });
+        let codes = computing.await?;
+        Ok(Self { codes, rate_hz })
+    }
+
+    /// Load it; the next capture starts it.
+    ///
+    /// # Errors
+    /// The pod refuses or fails.
+    pub async fn arm(&self, pod: &Pod) -> Result<(), PodError> {
+        let mut upload = pod.upload(&bytes(&self.codes), false, &mut |_| {}).await?;
+        let count = Some(self.codes.len() as u64);
+        let rate_mhz = self.rate_hz.map(|hz| hz / 1e6);
+        upload.replay(count, rate_mhz, true).await?;
+        upload.close().await
+    }
+}
+
 /// Codes, ready to be loaded.
 struct Prepared {
     codes: Vec<u16>,
@@ -113,7 +158,9 @@ struct Prepared {
     own_rate_hz: Option<f64>,
 }
 
-fn announces(capabilities: &Capabilities, flag: &str) -> bool {
+/// Whether a pod tells that it has something.
+#[must_use]
+pub fn announces(capabilities: &Capabilities, flag: &str) -> bool {
     let parameter = capabilities.parameters.get(flag);
     parameter.is_some_and(|value| value == "true")
 }
@@ -194,10 +241,10 @@ async fn prepare(
 ) -> Result<Prepared, ReplayError> {
     let most = codes_max(capabilities);
     let most = order.codes_max.map_or(most, |asked| asked.min(most));
-    let own_rate_hz = (sampled.rate_hz > 0.0).then_some(sampled.rate_hz);
     let window = signal::window(sampled.count(), order.window_start, order.window_len);
     let source_samples = window.len();
     let averaged = signal::block(source_samples, most);
+    let own_rate_hz = averaged_rate_hz(sampled.rate_hz, averaged);
     let mapping = order.mapping;
     let computing = waveforms.compute(move || {
         let means = sampled.means(window, averaged)?;
@@ -217,8 +264,7 @@ async fn prepare(
         codes,
         source_samples,
         averaged,
-        own_rate_hz: own_rate_hz
-            .map(|rate| rate / f64::from(u32::try_from(averaged).unwrap_or(u32::MAX))),
+        own_rate_hz,
     })
 }
 
@@ -226,12 +272,7 @@ impl Prepared {
     async fn play(self, pod: &Pod, order: &Order) -> Result<Playing, ReplayError> {
         let codes = self.codes.len();
         let deep = codes > SHALLOW_MAX;
-        let bytes: Vec<u8> = self
-            .codes
-            .iter()
-            .flat_map(|code| code.to_le_bytes())
-            .collect();
-        let mut upload = pod.upload(&bytes, deep, &mut |_| {}).await?;
+        let mut upload = pod.upload(&bytes(&self.codes), deep, &mut |_| {}).await?;
         run(pod, &route(order.output)).await?;
         let rate_hz = order.rate_hz.or(self.own_rate_hz);
         let count = Some(codes as u64);
@@ -249,6 +290,16 @@ impl Prepared {
             armed: report.get("cotrig").and_then(Value::as_bool) == Some(true),
         })
     }
+}
+
+fn bytes(codes: &[u16]) -> Vec<u8> {
+    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
+}
+
+/// Rate of codes that are each the mean of `averaged` samples; none when `rate_hz` is 0, not known.
+fn averaged_rate_hz(rate_hz: f64, averaged: usize) -> Option<f64> {
+    let averaged = f64::from(u32::try_from(averaged).unwrap_or(u32::MAX));
+    (rate_hz > 0.0).then_some(rate_hz / averaged)
 }
 
 /// The command that puts the DAC on an output.

@@ -274,6 +274,72 @@ fn a_replay_waits_for_the_next_capture() {
 }
 
 #[test]
+fn a_long_waveform_needs_the_deep_image() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let long: Vec<u16> = (0..8192)
+        .map(|i| if i < 4096 { 0 } else { 65_535 })
+        .collect();
+    let id = save(&client, "long", &long);
+    let order = json!({"device_id": server.device(), "waveform_id": id, "dac_path": "5v"});
+    let short = play(&client, &order).expect(200);
+    assert_eq!(
+        (&short["samples"], &short["deep"]),
+        (&json!(2048), &json!(false))
+    );
+    command(&server, &json!({"cmd": "fpga_image", "image": 1}));
+    let path = format!("/api/bench/devices/{}", server.device());
+    let device = client.get(&path).unwrap().expect(200);
+    let depth = &device["parameters"]["cap.dac_replay_max_samples"];
+    assert_eq!(*depth, "4194304", "{device}");
+    let deep = play(&client, &order).expect(200);
+    assert_eq!(
+        (&deep["samples"], &deep["deep"]),
+        (&json!(8192), &json!(true))
+    );
+    // 4096 codes at 100 kS/s are 41 ms low, then as long high.
+    let levels = look(&server, "cal1", 40_000);
+    assert!((1..=2).contains(&rises(&levels)), "{}", rises(&levels));
+}
+
+#[test]
+fn a_measurement_plays_a_waveform() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let mut step = vec![65_535; 1500];
+    step[..50].fill(0);
+    let id = save(&client, "step", &step);
+    let measure = |stimulus: Value| {
+        let body = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4,
+            "stimulus": stimulus});
+        client.post("/api/scope/measure/start", &body).unwrap()
+    };
+    let given = json!({"samples_b64": codes(&step), "bits": 16, "sample_rate_hz": 100_000});
+    for stimulus in [json!({"waveform_id": id}), given] {
+        let levels = levels(&client, &measure(stimulus).expect(202));
+        assert_eq!(levels.len(), 1000);
+        // The first counts may still show what was put out before.
+        let first = 3 + levels[3..].iter().position(|v| *v > 2.5).unwrap();
+        assert!((195..=205).contains(&first), "{first}");
+    }
+    let nothing = measure(json!({"waveform_id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}));
+    nothing.expect_error(404, "not_found");
+    let odd = measure(json!({"samples_b64": "AA==", "bits": 16, "sample_rate_hz": 1}));
+    assert_eq!(
+        odd.expect(400)["fields"][0]["field"],
+        "stimulus.samples_b64"
+    );
+    let query = "name=r&sample_rate_hz=1&full_scale_v=20&unit=mA";
+    let path = format!("{LIBRARY}/recording?{query}");
+    let current = raw(&client).send("POST", &path, Some("AABB")).unwrap();
+    let current = measure(json!({"waveform_id": current.expect(201)["id"]}));
+    assert_eq!(
+        current.expect(400)["fields"][0]["field"],
+        "stimulus.waveform_id"
+    );
+}
+
+#[test]
 fn what_cannot_be_played() {
     let server = Server::demo().unwrap();
     let client = server.client();

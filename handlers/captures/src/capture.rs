@@ -100,6 +100,11 @@ fn status(status: Status) -> &'static str {
 pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found(what, id),
+        Error::NoWaveform => ApiError::new(
+            404,
+            "not_found",
+            "not found: the stimulus is no waveform that is kept",
+        ),
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
         Error::Held((holder, expires_at, retry_after_s)) => {
             let held = Held {

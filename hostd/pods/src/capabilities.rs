@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::protocol::{LA_CHANNELS, LA_SAMPLES_MAX};
+use crate::protocol::{DEEP_REPLAY_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX};
 
 /// Board of all pods so far; some facts hold for it without being announced.
 const KNOWN_BOARD: &str = "stm32h563";
@@ -252,6 +252,12 @@ fn parameters(
     }
     if listed("generate16") {
         put("generate_bits", "16".to_owned());
+    }
+    // Without the image for it, a pod takes a long replay and plays nothing.
+    if listed("dac_deep_replay") {
+        let told = status.get("dac_replay_max_samples").and_then(Value::as_u64);
+        let most = told.unwrap_or(DEEP_REPLAY_SAMPLES_MAX);
+        put("dac_replay_max_samples", most.to_string());
     }
     map
 }

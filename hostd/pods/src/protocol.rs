@@ -43,5 +43,11 @@ pub const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
 /// Most samples of a `measure`.
 pub const MEASURE_SAMPLES_MAX: u64 = 2_048;
 
+/// Codes that the small memory of the DAC holds.
+pub const REPLAY_SAMPLES_MAX: u64 = 2_048;
+
+/// Codes that the deep memory holds (8 MiB at 2 bytes), shared with captures.
+pub const DEEP_REPLAY_SAMPLES_MAX: u64 = 4_194_304;
+
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use pods::{AdcSource, Capabilities, CaptureRequest, Trigger};
 use serde_json::{Map, Value, json};
 
 use crate::host::bindings::bench::host::captures as wit;
+use crate::replay::{Stimulus, announces};
 
 /// LA channels of the largest board.
 const CHANNELS: u8 = 14;
@@ -56,11 +57,13 @@ pub struct Plan {
     pub adc_wraps: bool,
     /// SCL and SDA.
     pub i2c: Option<(u8, u8)>,
+    /// What the capture starts; stopped again after it.
+    pub stimulus: Option<Stimulus>,
 }
 
 impl Plan {
     /// Check `order` for a board with `capabilities`. `samples_max` is the configured bound on top
-    /// of the board's own.
+    /// of the board's own. `stimulus` is what a measurement plays unless the pod generates it.
     ///
     /// # Errors
     /// The first rule that is broken, with its field and bound.
@@ -68,6 +71,7 @@ impl Plan {
         order: &wit::Order,
         capabilities: &Capabilities,
         samples_max: u64,
+        stimulus: Option<Stimulus>,
     ) -> Result<Self, PlanError> {
         check_name(order.name.as_deref())?;
         let trigger = order.trigger.as_ref().map(check_trigger).transpose()?;
@@ -85,7 +89,7 @@ impl Plan {
             wit::Plan::Logic(logic) => bounds.logic(logic, trigger),
             wit::Plan::I2c(i2c) => bounds.i2c(i2c, trigger),
             wit::Plan::Dual(dual) => bounds.dual(dual, trigger),
-            wit::Plan::Measure(measure) => bounds.measure(measure, trigger),
+            wit::Plan::Measure(measure) => bounds.measure(measure, trigger, stimulus),
         }
     }
 }
@@ -120,6 +124,7 @@ impl Bounds<'_> {
             has_adc: true,
             adc_wraps: self.adc_wraps(),
             i2c: None,
+            stimulus: None,
         })
     }
 
@@ -188,6 +193,7 @@ impl Bounds<'_> {
             has_adc: false,
             adc_wraps: false,
             i2c: None,
+            stimulus: None,
         })
     }
 
@@ -233,10 +239,16 @@ impl Bounds<'_> {
             has_adc: dual.adc_samples > 0,
             adc_wraps: self.adc_wraps(),
             i2c: None,
+            stimulus: None,
         })
     }
 
-    fn measure(&self, measure: &wit::Measure, trigger: Option<Trigger>) -> Result<Plan, PlanError> {
+    fn measure(
+        &self,
+        measure: &wit::Measure,
+        trigger: Option<Trigger>,
+        stimulus: Option<Stimulus>,
+    ) -> Result<Plan, PlanError> {
         self.need_adc()?;
         if self.capabilities.ac_dac == Some(false) {
             return Err(PlanError::NotCapable {
@@ -249,8 +261,53 @@ impl Bounds<'_> {
                 "a stimulus starts the capture by itself; leave the trigger out".into(),
             ));
         }
+        if measure.settle_ms > SETTLE_MS_MAX {
+            return Err(invalid(
+                "settle_ms",
+                format!("must be at most {SETTLE_MS_MAX}"),
+            ));
+        }
+        let request = match &measure.stimulus {
+            wit::Stimulus::Generate(generated) => self.generate(measure, generated)?,
+            wit::Stimulus::Library(_) | wit::Stimulus::Given(_) => self.play(measure)?,
+        };
+        Ok(Plan {
+            kind: wit::Kind::Measure,
+            request,
+            before: vec![command(&json!({"cmd": "analog_path", "path": "cal1"}))],
+            settle_ms: measure.settle_ms,
+            la_channels: Vec::new(),
+            has_adc: true,
+            adc_wraps: self.adc_wraps(),
+            i2c: None,
+            stimulus,
+        })
+    }
+
+    /// The ADC beside a waveform that it starts.
+    fn play(&self, measure: &wit::Measure) -> Result<CaptureRequest, PlanError> {
+        if !announces(self.capabilities, "cap.dac_cotrig") {
+            return Err(PlanError::NotCapable {
+                what: "common start of DAC and captures",
+            });
+        }
+        self.count("samples", measure.samples, 1, ADC_SAMPLES_MAX)?;
+        rate("sample_rate_mhz", measure.sample_rate_mhz)?;
+        Ok(CaptureRequest::Scope {
+            samples: measure.samples,
+            rate_mhz: measure.sample_rate_mhz,
+            source: None,
+            trigger: None,
+        })
+    }
+
+    /// One period that the pod generates and samples by itself.
+    fn generate(
+        &self,
+        measure: &wit::Measure,
+        stimulus: &wit::Generated,
+    ) -> Result<CaptureRequest, PlanError> {
         self.count("samples", measure.samples, 1, MEASURE_SAMPLES_MAX)?;
-        let stimulus = &measure.stimulus;
         let waveforms = ["sine", "square", "sawtooth"];
         if !waveforms.contains(&stimulus.waveform.as_str()) {
             return Err(invalid(
@@ -270,27 +327,12 @@ impl Bounds<'_> {
             .ok_or_else(|| invalid("stimulus.generate.amplitude", "must be 1 to 255".into()))?;
         let offset = u8::try_from(stimulus.offset)
             .map_err(|_| invalid("stimulus.generate.offset", "must be 0 to 255".into()))?;
-        if measure.settle_ms > SETTLE_MS_MAX {
-            return Err(invalid(
-                "settle_ms",
-                format!("must be at most {SETTLE_MS_MAX}"),
-            ));
-        }
-        Ok(Plan {
-            kind: wit::Kind::Measure,
-            request: CaptureRequest::Measure {
-                waveform: stimulus.waveform.clone(),
-                freq_hz: stimulus.freq,
-                samples: measure.samples,
-                amplitude: Some(amplitude),
-                offset: Some(offset),
-            },
-            before: vec![command(&json!({"cmd": "analog_path", "path": "cal1"}))],
-            settle_ms: measure.settle_ms,
-            la_channels: Vec::new(),
-            has_adc: true,
-            adc_wraps: self.adc_wraps(),
-            i2c: None,
+        Ok(CaptureRequest::Measure {
+            waveform: stimulus.waveform.clone(),
+            freq_hz: stimulus.freq,
+            samples: measure.samples,
+            amplitude: Some(amplitude),
+            offset: Some(offset),
         })
     }
 

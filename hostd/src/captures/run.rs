@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pods::protocol::RefusalKind;
 use pods::{Pod, PodError};
+use serde_json::Map;
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 
@@ -57,6 +58,7 @@ impl Run {
                     _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
                     recorded = self.record() => recorded,
                 };
+                self.silence().await;
                 match recorded {
                     // Files are being written: whoever cancels now has to wait for that, or
                     // nobody would be left to remove them.
@@ -77,6 +79,9 @@ impl Run {
         if self.plan.settle_ms > 0 {
             tokio::time::sleep(Duration::from_millis(self.plan.settle_ms.into())).await;
         }
+        if let Some(stimulus) = &self.plan.stimulus {
+            stimulus.arm(&self.pod).await?;
+        }
         self.record.status = if self.record.triggered.is_some() {
             Status::Armed
         } else {
@@ -94,6 +99,17 @@ impl Run {
             self.record.triggered = Some(true);
         }
         Ok(recording)
+    }
+
+    /// Stop the stimulus, however the capture went.
+    async fn silence(&self) {
+        if self.plan.stimulus.is_none() {
+            return;
+        }
+        let stop = Map::from_iter([("cmd".to_owned(), "dac_stop".into())]);
+        if let Err(error) = self.pod.command(stop, PREPARE_WAIT).await {
+            warn!(capture = self.record.id, %error, "failed to stop a stimulus");
+        }
     }
 
     async fn keep(&mut self, recording: Recording) -> Result<(), RunError> {

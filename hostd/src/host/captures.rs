@@ -7,7 +7,7 @@ use wasmtime::component::Resource;
 
 use super::bindings::bench::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
-    Page, Status as WitStatus,
+    Page, Plan, Status as WitStatus, Stimulus as WitStimulus,
 };
 use super::{Call, Context, internal};
 use crate::captures::CaptureError;
@@ -15,7 +15,9 @@ use crate::captures::layout::frames;
 use crate::captures::plan::PlanError;
 use crate::captures::reader::{Data, ReadError, Reader};
 use crate::clock;
+use crate::replay::Stimulus;
 use crate::store::captures::{self, CaptureRecord, ChannelRecord, Status};
+use crate::waveforms::{Sampled, WaveformError};
 
 /// Longest page of the list.
 const LIST_MAX: u32 = 200;
@@ -38,7 +40,9 @@ impl Host for Call {
             .org;
         self.admit(&order.device)
             .map_err(|busy| Error::Held((busy.holder, busy.expires_at, busy.retry_after_s)))?;
-        let started = self.services.captures.start(&org, &order).await;
+        let stimulus = self.stimulus(&org, &order).await?;
+        let captures = &self.services.captures;
+        let started = captures.start(&org, &order, stimulus).await;
         started
             .map(|r| to_wit(&r))
             .map_err(|e| self.capture_error(e))
@@ -172,6 +176,44 @@ fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadErr
 }
 
 impl Context {
+    /// The waveform that a measurement names or brings along.
+    async fn stimulus(&self, org: &str, order: &Order) -> Result<Option<Stimulus>, Error> {
+        let Plan::Measure(measure) = &order.plan else {
+            return Ok(None);
+        };
+        let waveforms = &self.services.waveforms;
+        let (sampled, field) = match &measure.stimulus {
+            WitStimulus::Generate(_) => return Ok(None),
+            WitStimulus::Library(id) => (waveforms.sampled(org, id).await, "waveform_id"),
+            WitStimulus::Given(given) => {
+                let (bits, rate_hz) = (given.bits, given.sample_rate_hz);
+                let full = given.full_scale_v;
+                let sampled = Sampled::given(&given.samples_b64, bits, rate_hz, full);
+                (sampled, "samples_b64")
+            }
+        };
+        let sampled = sampled.map_err(|e| self.stimulus_error(e, None))?;
+        let stimulus = Stimulus::of(waveforms, sampled).await;
+        stimulus
+            .map(Some)
+            .map_err(|e| self.stimulus_error(e, Some(field)))
+    }
+
+    /// `whole` is the member to blame when it is the waveform as a whole.
+    fn stimulus_error(&self, error: WaveformError, whole: Option<&str>) -> Error {
+        match (error, whole) {
+            (WaveformError::NotFound, _) => Error::NoWaveform,
+            (WaveformError::Invalid { .. }, Some(field)) => {
+                let message = "must be in volts, or plain codes".to_owned();
+                Error::Invalid((format!("stimulus.{field}"), message))
+            }
+            (WaveformError::Invalid { field, message }, None) => {
+                Error::Invalid((format!("stimulus.{field}"), message))
+            }
+            (other, _) => Error::Other(internal(self, "captures", &other)),
+        }
+    }
+
     /// The capture with this id, if the caller may use its device. A device that was removed
     /// leaves its captures to everyone in the organisation whose session is not restricted.
     pub(super) async fn capture(&self, id: &str) -> Result<CaptureRecord, Error> {

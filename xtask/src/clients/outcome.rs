@@ -17,6 +17,8 @@ pub(super) struct Outcome {
     failures: Vec<String>,
     /// Reason, and how many items it kept from running.
     skips: BTreeMap<String, u32>,
+    /// What our own tests saw and want told.
+    notes: Vec<String>,
 }
 
 impl Outcome {
@@ -40,6 +42,8 @@ impl Outcome {
         for line in printed.lines() {
             if line.starts_with("FAILED ") || line.starts_with("ERROR ") {
                 outcome.failures.push(line.to_owned());
+            } else if let Some(note) = line.strip_prefix("NOTE ") {
+                outcome.notes.push(note.to_owned());
             } else if let Some((count, reason)) = skip(line) {
                 *outcome.skips.entry(reason.to_owned()).or_default() += count;
             }
@@ -58,6 +62,9 @@ impl Outcome {
         );
         for line in &self.failures {
             let _ = writeln!(text, "    {line}");
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "    {note}");
         }
         for (reason, count) in &self.skips {
             let _ = writeln!(text, "    SKIPPED {count}: {reason}");
@@ -107,6 +114,7 @@ mod tests {
     const PRINTED: &str = "\
 ....F.s                                                                  [100%]
 =========================== short test summary info ============================
+NOTE the first run held it for 2.00 s
 SKIPPED [1] tests/e2e/test_e2e_pod.py:180: no current_out: firmware
 SKIPPED [2] tests/e2e/test_e2e_pod.py:222: no current_out: firmware
 FAILED tests/e2e/test_e2e_pod.py::test_can - errors.UnsupportedFeatureError: can_config
@@ -126,6 +134,7 @@ ERROR tests/e2e/test_e2e_pod.py::test_gps - RuntimeError: 3 passed in 1s
         let report = outcome.report("pod", 50, Duration::from_secs(78));
         assert!(report.contains("FAILED tests/e2e/test_e2e_pod.py::test_can"));
         assert!(report.contains("SKIPPED 3: no current_out"));
+        assert!(report.contains("\n    the first run held it for 2.00 s\n"));
         assert!(report.contains("raise pod to 51"));
     }
 

@@ -15,6 +15,7 @@ use crate::tool::{self, Tool};
 /// What is installed.
 const REQUIREMENTS: &[&str] = &[
     "embeddedci[cloud,analysis]==2.13.3",
+    "embeddedci-mcp==2.13.3",
     "pytest==9.2.0",
     "schemathesis==4.32.5",
 ];

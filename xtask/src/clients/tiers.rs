@@ -160,4 +160,24 @@ pub(super) const TIERS: &[Tier] = &[
             "/../tests/clients/test_schemathesis.py"
         )],
     },
+    Tier {
+        // The published plugin in a project of ours, in two runs that want the same device.
+        name: "pytest-plugin",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_plugin.py"
+        )],
+    },
+    Tier {
+        // The published MCP server, driven by a real MCP client.
+        name: "mcp",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_mcp.py"
+        )],
+    },
 ];

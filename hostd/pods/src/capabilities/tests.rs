@@ -152,3 +152,16 @@ fn no_status_breaks_the_reading() {
         );
     }
 }
+
+#[test]
+fn only_the_deep_replay_image_tells_a_depth() {
+    let depth = |status: &Value| {
+        let found = Capabilities::from_status(status.as_object().unwrap());
+        found.parameters.get("cap.dac_replay_max_samples").cloned()
+    };
+    let deep = json!({"board": "stm32h563", "caps": ["dac_replay", "dac_deep_replay"]});
+    assert_eq!(depth(&deep).as_deref(), Some("4194304"));
+    let told = json!({"caps": ["dac_deep_replay"], "dac_replay_max_samples": 1_000_000});
+    assert_eq!(depth(&told).as_deref(), Some("1000000"));
+    assert_eq!(depth(&json!({"caps": ["dac_replay"]})), None);
+}

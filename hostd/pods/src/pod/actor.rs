@@ -307,6 +307,11 @@ impl Actor {
         if let (Ok(data), "status") = (&result, job.verb.as_str()) {
             self.renew_facts(link.identity.clone(), data.clone());
         }
+        let looked = match (&result, job.verb.as_str()) {
+            // Another image can do other things; whoever hears of it may ask for them at once.
+            (Ok(_), "fpga_image") => self.look(link).await,
+            _ => Ok(()),
+        };
         let broken = match &result {
             Ok(_) | Err(PodError::Refused(_)) => None,
             Err(error @ PodError::Protocol(_)) => {
@@ -316,6 +321,7 @@ impl Actor {
             Err(error) => Some(reason_of(error)),
         };
         let _ = job.answer.send(result);
+        looked?;
         broken.map_or(Ok(()), |reason| Err(PodError::Offline { reason }))
     }
 

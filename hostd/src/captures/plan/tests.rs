@@ -48,20 +48,20 @@ fn scope(samples: u64, source: Option<&str>) -> wit::Order {
 }
 
 fn refused(order: &wit::Order, board: &Capabilities) -> String {
-    Plan::check(order, board, CONFIGURED_MAX)
+    Plan::check(order, board, CONFIGURED_MAX, None)
         .unwrap_err()
         .to_string()
 }
 
 #[test]
 fn logic_selects_the_voltage_first_and_sorts_channels() {
-    let plan = Plan::check(&logic(1000, &[7, 2, 7]), &v3(), CONFIGURED_MAX).unwrap();
+    let plan = Plan::check(&logic(1000, &[7, 2, 7]), &v3(), CONFIGURED_MAX, None).unwrap();
     assert_eq!(plan.la_channels, [2, 7]);
     assert_eq!(
         json!(plan.before),
         json!([{"cmd": "la_voltage", "mv": 3300}])
     );
-    let all = Plan::check(&logic(1000, &[]), &v3(), CONFIGURED_MAX).unwrap();
+    let all = Plan::check(&logic(1000, &[]), &v3(), CONFIGURED_MAX, None).unwrap();
     assert_eq!(all.la_channels.len(), 14);
 }
 
@@ -108,14 +108,14 @@ fn bounds_are_named() {
         timeout_ms: 1,
     });
     assert!(refused(&order, &v3()).contains("trigger.channel"));
-    let small = Plan::check(&logic(11, &[]), &v3(), 10).unwrap_err();
+    let small = Plan::check(&logic(11, &[]), &v3(), 10, None).unwrap_err();
     assert!(small.to_string().contains("must be 1 to 10"), "{small}");
 }
 
 #[test]
 fn boards_lack_things() {
     let no_adc = PlanError::NotCapable { what: "ADC" };
-    let found = Plan::check(&scope(10, None), &digital(), CONFIGURED_MAX);
+    let found = Plan::check(&scope(10, None), &digital(), CONFIGURED_MAX, None);
     assert_eq!(found.unwrap_err(), no_adc);
     let dual = order(wit::Plan::Dual(wit::Dual {
         adc_samples: 0,
@@ -123,7 +123,7 @@ fn boards_lack_things() {
         la_samples: 10,
         la_rate_mhz: 1.0,
     }));
-    let plan = Plan::check(&dual, &digital(), CONFIGURED_MAX).unwrap();
+    let plan = Plan::check(&dual, &digital(), CONFIGURED_MAX, None).unwrap();
     assert!(!plan.has_adc);
 }
 
@@ -139,6 +139,52 @@ fn i2c_needs_two_lines() {
         }))
     };
     assert!(refused(&i2c(3, 3), &v3()).contains("another channel"));
-    let plan = Plan::check(&i2c(9, 4), &v3(), CONFIGURED_MAX).unwrap();
+    let plan = Plan::check(&i2c(9, 4), &v3(), CONFIGURED_MAX, None).unwrap();
     assert_eq!((plan.i2c, plan.la_channels), (Some((9, 4)), vec![4, 9]));
+}
+
+#[test]
+fn a_waveform_needs_a_board_that_starts_it_with_the_capture() {
+    let measure = |samples, stimulus| {
+        order(wit::Plan::Measure(wit::Measure {
+            stimulus,
+            samples,
+            sample_rate_mhz: 0.1,
+            settle_ms: 5,
+        }))
+    };
+    let kept = || wit::Stimulus::Library("w".into());
+    let stimulus = || {
+        Some(Stimulus {
+            codes: vec![0, 65_535],
+            rate_hz: None,
+        })
+    };
+    let without = Plan::check(&measure(9, kept()), &v3(), CONFIGURED_MAX, stimulus());
+    assert!(matches!(without, Err(PlanError::NotCapable { .. })));
+    let board = board(
+        &json!({"board": "stm32h563", "version": "3.9.4", "analog": true,
+        "caps": ["analog", "scope", "generate16", "dac_replay", "dac_cotrig"]}),
+    );
+    let plan = Plan::check(&measure(9000, kept()), &board, CONFIGURED_MAX, stimulus()).unwrap();
+    assert_eq!(plan.stimulus, stimulus());
+    assert!(matches!(
+        plan.request,
+        CaptureRequest::Scope {
+            samples: 9000,
+            trigger: None,
+            ..
+        }
+    ));
+    let generated = wit::Stimulus::Generate(wit::Generated {
+        waveform: "sine".into(),
+        freq: 1000.0,
+        amplitude: 127,
+        offset: 128,
+    });
+    // One period is held in the small memory.
+    assert_eq!(
+        refused(&measure(9000, generated), &board),
+        "samples: must be 1 to 2048"
+    );
 }

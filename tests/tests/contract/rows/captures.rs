@@ -31,6 +31,19 @@ fn starts() -> Vec<Rows> {
                     r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"generate":{"waveform":"sine","freq":1000,"amplitude":127,"offset":128}}}"#,
                 ),
             )
+            .success(
+                202,
+                call("/scope/measure/start").json(
+                    r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"waveform_id":"<waveform>"}}"#,
+                ),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/scope/measure/start").json(
+                    r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.256,"stimulus":{"waveform_id":"<missing>"}}"#,
+                ),
+            )
             .refusal(
                 400,
                 "not_capable",
