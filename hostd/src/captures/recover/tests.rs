@@ -53,7 +53,7 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
             voltage_mv: Some(3300),
         }),
     };
-    let id = captures.start(ORG, &order).await.unwrap().id;
+    let id = captures.start(ORG, &order, None).await.unwrap().id;
     disk.fail_after(Some(0));
     // The file has its name before the record is written.
     let file = dir.path().join("captures").join(format!("{id}.la"));
