@@ -25,6 +25,9 @@ const ENV_OTHER: [&str; 2] = ["HOSTD_CONFIG", "HOSTD_HANDLERS"];
 /// Longest time a pod may be away without being offline.
 const GRACE_MS_MAX: u64 = 600_000;
 
+/// Pauses between pings that make sense: a client answers within its round trip.
+const PING_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
+
 /// All keys of the configuration file, except the `[[devices]]` list.
 pub const KEYS: &[(&str, &str)] = &[
     ("data_dir", "folder that holds everything hostd keeps"),
@@ -56,6 +59,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "requests that one key or sign-in may make at once",
     ),
     ("http.sockets_max", "WebSockets open at once"),
+    (
+        "http.ping_ms",
+        "pause between pings of a WebSocket; a client that answers none of three is gone",
+    ),
     ("log.format", "text or json"),
     (
         "log.level",
@@ -284,6 +291,9 @@ impl Config {
         }
         if !(8 << 10..=1 << 20).contains(&self.http.head_bytes_max) {
             return bad("http.head_bytes_max", "must be 8192 to 1048576");
+        }
+        if !PING_MS.contains(&self.http.ping_ms) {
+            return bad("http.ping_ms", "must be 50 to 600000");
         }
         if self.handlers.in_flight_max == 0 || self.handlers.in_flight_max > 64 {
             return bad("handlers.in_flight_max", "must be 1 to 64");

@@ -29,6 +29,7 @@ mod store;
 mod tokens;
 mod trust;
 mod tunnels;
+mod uarts;
 mod updates;
 pub mod uploads;
 mod users;
@@ -58,7 +59,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 21] = [
+const INTERFACES: [(&str, LinkFn); 22] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -109,6 +110,9 @@ const INTERFACES: [(&str, LinkFn); 21] = [
     }),
     ("tunnels", |l| {
         wit::tunnels::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("uarts", |l| {
+        wit::uarts::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("updates", |l| {
         wit::updates::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)

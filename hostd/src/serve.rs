@@ -27,6 +27,7 @@ use crate::logging;
 use crate::oidc::Oidc;
 use crate::services::Services;
 use crate::store::Store;
+use crate::uart::Uarts;
 use crate::updates::Updates;
 use crate::waveforms::Waveforms;
 
@@ -165,6 +166,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     );
     Ok(Services {
         oidc: Oidc::new(&config.oidc, clock.clone()),
+        uarts: Arc::new(Uarts::new(clock.clone())),
         clock,
         store,
         auth,
@@ -190,7 +192,10 @@ fn gateway(
         native: Native::new(document.to_string(), &config.metrics.token),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
-        sockets: Sockets::new(config.http.sockets_max),
+        sockets: Sockets::new(
+            config.http.sockets_max,
+            Duration::from_millis(config.http.ping_ms),
+        ),
         body_wait: Duration::from_millis(config.http.body_wait_ms),
     })
 }

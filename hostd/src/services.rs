@@ -10,6 +10,7 @@ use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::oidc::Oidc;
 use crate::store::Store;
+use crate::uart::Uarts;
 use crate::updates::Updates;
 use crate::waveforms::Waveforms;
 
@@ -26,4 +27,5 @@ pub struct Services {
     pub leases: Arc<Leases>,
     pub updates: Arc<Updates>,
     pub waveforms: Waveforms,
+    pub uarts: Arc<Uarts>,
 }

@@ -3,10 +3,12 @@
 pub mod client;
 pub mod issuer;
 pub mod offline;
+pub mod pod_sim;
 pub mod schema;
 pub mod server;
 pub mod socket;
 
 pub use client::{Client, Reply};
+pub use pod_sim::PodSim;
 pub use server::Server;
 pub use socket::{Opened, Socket};

@@ -1,4 +1,5 @@
-//! Handler group `devices`: the organisation's bench devices and single commands to their pods.
+//! Handler group `devices`: the organisation's bench devices, single commands to their pods, and
+//! their UART streams.
 
 mod command;
 mod device;
@@ -6,6 +7,7 @@ mod edit;
 mod get;
 mod list;
 mod remove;
+mod uart;
 mod wiring;
 mod wiring_get;
 mod wiring_put;
@@ -19,6 +21,7 @@ pub static ROUTES: &[guest::Route] = &[
     command::ROUTE,
     wiring_get::ROUTE,
     wiring_put::ROUTE,
+    uart::ROUTE,
 ];
 
 guest::serve!(crate::ROUTES);

@@ -31,7 +31,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     Ok(reply(stored.as_ref()))
 }
 
-fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_slice(bytes)
         .map_err(|e| ApiError::internal(format!("the stored wiring is not an object: {e}")))
 }

@@ -31,7 +31,7 @@ pub mod testing;
 
 pub use bench::host::{
     builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random,
-    recordings, replay, sessions, store, tokens, trust, tunnels, updates, uploads, users,
+    recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
     waveforms,
 };
 pub use bindings::bench;

@@ -18,6 +18,7 @@ pub struct HttpConfig {
     pub rate_per_s: u32,
     pub rate_burst: u32,
     pub sockets_max: u32,
+    pub ping_ms: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +204,7 @@ impl Default for HttpConfig {
             rate_per_s: 1000,
             rate_burst: 2000,
             sockets_max: 256,
+            ping_ms: 20_000,
         }
     }
 }

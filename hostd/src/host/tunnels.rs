@@ -33,6 +33,7 @@ impl Host for Call {
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
         let (asked, kind) = kinds(kind);
+        self.services.uarts.give_way(&device.id).await;
         let session = pod.begin(asked).await.map_err(|error| match error {
             PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
             PodError::Busy { .. } | PodError::NoPlace { .. } => Error::InUse(error.to_string()),

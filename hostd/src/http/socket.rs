@@ -23,6 +23,10 @@ use tracing::{debug, info, warn};
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
 
+mod peer;
+
+pub use peer::{Goodbye, Peer, Said};
+
 /// Largest message that is taken from a client. Published clients send at most 1 KiB.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
@@ -47,15 +51,21 @@ pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
 /// Tells a live stream that the server stops.
 pub type Stopping = watch::Receiver<bool>;
 
+/// Resolves when the server stops.
+pub async fn stopped(stopping: &mut Stopping) {
+    // The guard that comes with the value must not be held across an await.
+    drop(stopping.wait_for(|stop| *stop).await);
+}
+
 /// What a WebSocket carries. Whoever serves it closes it.
 pub trait Live: Send {
     /// For the log: `tunnel`, `uart`.
     fn name(&self) -> &'static str;
 
-    /// Serve the socket to its end.
+    /// Serve the client to its end.
     fn serve(
         self: Box<Self>,
-        socket: Socket,
+        peer: Peer,
         stopping: Stopping,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
@@ -68,6 +78,7 @@ pub type BoxedLive = Box<dyn Live>;
 pub struct Sockets {
     places: Arc<Semaphore>,
     places_max: u32,
+    ping_pause: Duration,
     stopping: watch::Sender<bool>,
 }
 
@@ -76,11 +87,13 @@ pub struct Sockets {
 pub struct Place(OwnedSemaphorePermit);
 
 impl Sockets {
+    /// Room for `places_max`; silent clients are pinged with this pause.
     #[must_use]
-    pub fn new(places_max: u32) -> Self {
+    pub fn new(places_max: u32, ping_pause: Duration) -> Self {
         Self {
             places: Arc::new(Semaphore::new(places_max as usize)),
             places_max,
+            ping_pause,
             stopping: watch::Sender::new(false),
         }
     }
@@ -97,6 +110,7 @@ impl Sockets {
     /// Serve `stream` once the client has got its 101.
     pub fn serve(&self, place: Place, upgrade: OnUpgrade, stream: BoxedLive, request_id: String) {
         let stopping = self.stopping.subscribe();
+        let ping_pause = self.ping_pause;
         tokio::spawn(async move {
             let name = stream.name();
             let upgraded = match tokio::time::timeout(UPGRADE_WAIT, upgrade).await {
@@ -111,9 +125,9 @@ impl Sockets {
                 .max_frame_size(Some(MESSAGE_BYTES_MAX))
                 .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX);
             let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
-            let socket = socket.await;
+            let peer = Peer::new(socket.await, ping_pause);
             info!(request_id, stream = name, "WebSocket open");
-            stream.serve(socket, stopping).await;
+            stream.serve(peer, stopping).await;
             info!(request_id, stream = name, "WebSocket closed");
             drop(place.0);
         });

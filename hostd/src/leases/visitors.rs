@@ -57,6 +57,12 @@ impl Visitors {
 }
 
 impl Visit {
+    /// Equal for visits that were let in under the same lease, or all without one.
+    #[must_use]
+    pub fn fence(&self) -> u64 {
+        self.fence
+    }
+
     /// Resolves when the lease that let the visitor in is over, or another one has begun.
     pub async fn over(&mut self) {
         let fence = self.fence;

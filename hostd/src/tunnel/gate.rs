@@ -12,6 +12,8 @@ use pods::protocol::commands::{self, Tier};
 use pods::protocol::dap_frame::DAP_PACKET_BYTES_MAX;
 use serde_json::{Map, Value, json};
 
+use super::escape::{ESCAPE_PAUSE, Escape};
+
 /// What a tunnel is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -45,10 +47,6 @@ const UPLOAD_PAUSE_MAX: Duration = Duration::from_secs(20);
 /// A pod may end a debug session that is not used; the tunnel does so before it.
 const DAP_PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// `+++` between two pauses of a second ends a UART session. Half of that counts here.
-const ESCAPE: &[u8; 3] = b"+++";
-const ESCAPE_PAUSE: Duration = Duration::from_millis(500);
-
 /// Longest line of a pod that is looked at for an acknowledgement.
 const ACK_BYTES_MAX: usize = 4096;
 
@@ -79,12 +77,6 @@ enum Switch {
     Uart,
     Dap,
     Upload,
-}
-
-/// The last bytes of a UART session, oldest first, each with whether a pause was before it.
-#[derive(Debug, PartialEq, Eq)]
-struct Escape {
-    recent: [(u8, bool); ESCAPE.len()],
 }
 
 /// What is to be done with bytes of the client.
@@ -319,27 +311,6 @@ impl Gate {
             }
             Mode::Lines(_) | Mode::Uart(_) | Mode::Dap { .. } => false,
         }
-    }
-}
-
-impl Escape {
-    /// A session has just begun, which is as good as a pause.
-    const BEGIN: Self = Self {
-        recent: [(0, true); ESCAPE.len()],
-    };
-
-    fn follow(&mut self, bytes: &[u8], pause: Duration) {
-        let is_first = |at| at == 0 && pause >= ESCAPE_PAUSE;
-        for (at, byte) in bytes.iter().enumerate() {
-            let unused = self.recent[ESCAPE.len() - 1] == (0, true);
-            self.recent.rotate_left(1);
-            self.recent[ESCAPE.len() - 1] = (*byte, is_first(at) || unused);
-        }
-    }
-
-    /// Pauses between the three characters do not matter: pods differ in what they let pass.
-    fn is_complete(&self) -> bool {
-        self.recent[0].1 && self.recent.iter().map(|(byte, _)| byte).eq(ESCAPE)
     }
 }
 

@@ -100,5 +100,21 @@ pub(super) fn all() -> Vec<Rows> {
                 "invalid_request",
                 call("/bench/devices/<digital>/wiring").json(r#"{"uart_rx":99}"#),
             ),
+        rows("devices.uart")
+            .success(101, call("/bench/devices/<digital>/uart/ws?rx=3&tx=4"))
+            .refusal(409, "lease_held", call("/bench/devices/<leased>/uart/ws"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<digital>/uart/ws?rx=3&tx=3"),
+            )
+            .refusal(404, "not_found", call("/bench/devices/<missing>/uart/ws"))
+            .refusal(503, "device_offline", call("/bench/devices/<gone>/uart/ws"))
+            .refusal(
+                403,
+                "foreign_origin",
+                call("/bench/devices/<digital>/uart/ws?rx=3&tx=4")
+                    .header("origin", "http://elsewhere.example"),
+            ),
     ]
 }

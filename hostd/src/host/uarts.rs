@@ -1,0 +1,70 @@
+//! `bench:host/uarts`: UART lines, over the WebSocket that a response becomes.
+
+use runtime::{CallData, Upgrade};
+use wasmtime::component::Resource;
+
+use super::bindings::bench::host::uarts::{Busy, Error, Host, Setting as WitSetting, Wish};
+use super::{Call, Context, internal};
+use crate::http::socket::BoxedLive;
+use crate::leases::Shown;
+use crate::uart::{self, Setting, UartError};
+
+impl Host for Call {
+    async fn open(&mut self, device: String, wish: Wish) -> Result<Resource<Upgrade>, Error> {
+        let device = self.device(&device).ok_or(Error::NotFound)?.record;
+        let pod = self.services.bench.pod(&device.org, &device.id);
+        let pod = pod.ok_or(Error::Offline)?;
+        let owner = self.owner();
+        let shown = Shown {
+            lease_id: self.lease.as_deref(),
+            owner: &owner,
+        };
+        let admitted = self.services.leases.visit(&device.id, shown);
+        let wish = uart::Wish {
+            rx: wish.rx,
+            tx: wish.tx,
+            baud: wish.baud,
+            default: setting(wish.default),
+            bank_mv: wish.bank_mv,
+            after: wish.after,
+        };
+        let opened = self.services.uarts.open(&device.id, &pod, admitted, &wish);
+        let client: BoxedLive = match opened.await {
+            Ok(client) => Box::new(client),
+            Err(error) => return Err(self.uart_error(error)),
+        };
+        let pushed = self.table().push(Upgrade::new(client));
+        pushed.map_err(|e| Error::Other(internal(self, "uarts", &e)))
+    }
+}
+
+impl Context {
+    fn uart_error(&self, error: UartError) -> Error {
+        match error {
+            UartError::Offline => Error::Offline,
+            UartError::Held(busy) => {
+                let told = self.told(&busy);
+                Error::Held(Busy {
+                    holder: told.holder,
+                    expires_at: told.expires_at,
+                    retry_after_s: told.retry_after_s,
+                })
+            }
+            UartError::InUse(text) => Error::InUse(text),
+            UartError::Full => Error::InUse(error.to_string()),
+            UartError::Conflict(Setting { rx, tx, baud }) => {
+                Error::Conflict(WitSetting { rx, tx, baud })
+            }
+            UartError::Refused(text) => Error::Refused(text),
+            error @ UartError::Pod(_) => {
+                tracing::warn!(request_id = self.request_id, %error, "a UART line did not open");
+                Error::Offline
+            }
+        }
+    }
+}
+
+fn setting(asked: WitSetting) -> Setting {
+    let WitSetting { rx, tx, baud } = asked;
+    Setting { rx, tx, baud }
+}

@@ -1,0 +1,213 @@
+//! The client at the other end of a WebSocket: told in time or given up, pinged while it is silent,
+//! and bidden farewell with a code that says why.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+use tracing::debug;
+
+use super::Socket;
+
+/// A client that takes nothing for this long is given up.
+const SEND_WAIT: Duration = Duration::from_secs(30);
+
+/// Pings that a client leaves unanswered before it counts as gone.
+const PINGS_MAX: u32 = 3;
+
+/// Time for the closing handshake.
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// Longest reason of a Close frame, in bytes: RFC 6455 leaves 123.
+const REASON_BYTES_MAX: usize = 120;
+
+/// The lease that let the stream in is over.
+const LEASE_LOST: u16 = 4001;
+
+/// The pod is gone.
+const DEVICE_OFFLINE: u16 = 4002;
+
+/// The pod does not do what the stream needs.
+const DEVICE_REFUSED: u16 = 4003;
+
+/// What a client says.
+#[derive(Debug)]
+pub enum Said {
+    Bytes(Bytes),
+    Text(Utf8Bytes),
+}
+
+/// How a stream ends: close code and reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Goodbye {
+    code: CloseCode,
+    reason: String,
+}
+
+impl Goodbye {
+    /// The client or the pod has ended it.
+    #[must_use]
+    pub fn normal(reason: &str) -> Self {
+        Self::of(CloseCode::Normal, reason)
+    }
+
+    /// The server stops.
+    #[must_use]
+    pub fn stopping() -> Self {
+        Self::of(CloseCode::Away, "the server stops")
+    }
+
+    /// The client does what no client should.
+    #[must_use]
+    pub fn policy(reason: &str) -> Self {
+        Self::of(CloseCode::Policy, reason)
+    }
+
+    /// The client sends what the stream does not take.
+    #[must_use]
+    pub fn unsupported(reason: &str) -> Self {
+        Self::of(CloseCode::Unsupported, reason)
+    }
+
+    #[must_use]
+    pub fn lease_lost() -> Self {
+        Self::of(CloseCode::Library(LEASE_LOST), "lease_lost")
+    }
+
+    #[must_use]
+    pub fn device_offline(reason: &str) -> Self {
+        Self::of(CloseCode::Library(DEVICE_OFFLINE), reason)
+    }
+
+    #[must_use]
+    pub fn device_refused(reason: &str) -> Self {
+        Self::of(CloseCode::Library(DEVICE_REFUSED), reason)
+    }
+
+    fn of(code: CloseCode, reason: &str) -> Self {
+        let reason = &reason[..reason.floor_char_boundary(REASON_BYTES_MAX)];
+        Self {
+            code,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// A client and what is known of its presence.
+#[derive(Debug)]
+pub struct Peer {
+    socket: Socket,
+    ping: Interval,
+    /// Pings since it was last heard.
+    unanswered: u32,
+}
+
+impl Peer {
+    /// A client that is silent is pinged with this pause.
+    #[must_use]
+    pub fn new(socket: Socket, ping_pause: Duration) -> Self {
+        let mut ping = tokio::time::interval_at(Instant::now() + ping_pause, ping_pause);
+        // After a standstill of this side the client gets its time to answer.
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            socket,
+            ping,
+            unanswered: 0,
+        }
+    }
+
+    /// Send one message.
+    ///
+    /// # Errors
+    /// The client is gone, or takes nothing.
+    pub async fn send(&mut self, message: Message) -> Result<(), Goodbye> {
+        match tokio::time::timeout(SEND_WAIT, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Goodbye::normal("")),
+            Err(_) => Err(Goodbye::policy("the client takes nothing")),
+        }
+    }
+
+    /// The next thing the client says. Safe to cancel. `listen` is false while nothing more can be
+    /// taken from the client: then only its presence is looked after.
+    ///
+    /// # Errors
+    /// The client has closed, is gone, or sends what is no WebSocket.
+    pub async fn hear(&mut self, listen: bool) -> Result<Said, Goodbye> {
+        loop {
+            tokio::select! {
+                biased;
+                message = self.socket.next(), if listen => {
+                    self.unanswered = 0;
+                    match message {
+                        Some(Ok(Message::Binary(bytes))) => return Ok(Said::Bytes(bytes)),
+                        Some(Ok(Message::Text(text))) => return Ok(Said::Text(text)),
+                        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                        Some(Ok(Message::Close(_))) | None => return Err(Goodbye::normal("")),
+                        Some(Err(error)) => return Err(farewell(&error)),
+                    }
+                }
+                _ = self.ping.tick() => {
+                    if self.unanswered >= PINGS_MAX {
+                        debug!("the client of a WebSocket is gone");
+                        return Err(Goodbye::policy("the client does not answer"));
+                    }
+                    // Answers wait behind what cannot be taken yet: they prove nothing meanwhile.
+                    self.unanswered = if listen { self.unanswered + 1 } else { 0 };
+                    self.send(Message::Ping(Bytes::new())).await?;
+                }
+            }
+        }
+    }
+
+    /// Close, and wait for the client's answer a little.
+    pub async fn close(mut self, goodbye: Goodbye) {
+        let frame = CloseFrame {
+            code: goodbye.code,
+            reason: goodbye.reason.into(),
+        };
+        let closing = async {
+            // A client that closed first is not told a reason; its answer goes out with the next read.
+            if let Err(error) = self.socket.close(Some(frame)).await {
+                debug!(%error, "the client has closed already");
+            }
+            // The other half of the handshake, or whatever is still on its way.
+            while self.socket.next().await.transpose()?.is_some() {}
+            Ok::<(), Error>(())
+        };
+        match tokio::time::timeout(CLOSE_WAIT, closing).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(%error, "a WebSocket did not close cleanly"),
+            Err(_) => debug!("the client of a WebSocket did not answer the Close"),
+        }
+    }
+}
+
+/// What a client is told whose bytes are no WebSocket (RFC 6455 section 7.4.1).
+fn farewell(error: &Error) -> Goodbye {
+    match error {
+        Error::Protocol(_) => Goodbye::of(CloseCode::Protocol, "that is not a WebSocket frame"),
+        Error::Utf8(_) => Goodbye::of(CloseCode::Invalid, "a text message must be UTF-8"),
+        Error::Capacity(_) => Goodbye::of(CloseCode::Size, "the message is too large"),
+        _ => Goodbye::normal(""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_fits_its_frame() {
+        let long = "ä".repeat(200);
+        let goodbye = Goodbye::device_offline(&long);
+        assert_eq!(goodbye.reason.len(), REASON_BYTES_MAX);
+        assert_eq!(Goodbye::lease_lost().reason, "lease_lost");
+        let odd = format!("x{long}");
+        assert!(Goodbye::policy(&odd).reason.len() < REASON_BYTES_MAX);
+    }
+}

@@ -1,0 +1,340 @@
+//! The task that keeps a line: it has the pod's session, carries bytes, begins the session anew
+//! where that is needed, and waits for a pod that was lost.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, Bytes};
+use pods::{Pod, PodError, PodState, Session};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::sync::mpsc;
+use tracing::{debug, info};
+
+use super::control::{Because, Code, Notice};
+use super::line::{End, Line, Order, Run};
+use super::{Setting, UartError, Uarts};
+use crate::leases::Visit;
+use crate::tunnel::escape::{ESCAPE_PAUSE, Escape};
+
+/// Bytes from the pod at once.
+const READ_BYTES: usize = 4 << 10;
+
+/// Time for the pod to take what clients wrote.
+const POD_WAIT: Duration = Duration::from_secs(30);
+
+/// How long a pod that is there may refuse to begin again after its loss.
+const RETURN_WAIT: Duration = Duration::from_secs(30);
+
+/// Pause between attempts to begin again while the loss of the pod is still being noticed.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// A break is a zero sent so slowly that its nine low bits last 30 ms; pods have no command for it.
+const BREAK_BAUD: u32 = 300;
+const BREAK_MS: u64 = 30;
+
+/// Until the zero is through: ten bits and the pod's own delay.
+const BREAK_WAIT: Duration = Duration::from_millis(50);
+
+/// The owner of a line.
+pub(super) struct Keeper {
+    pod: Pod,
+    line: Arc<Line>,
+    orders: mpsc::Receiver<Order>,
+    /// Selected when the bank has no voltage.
+    bank_mv: u32,
+    session: Option<Session>,
+}
+
+/// Why a session ends while the line goes on.
+enum Step {
+    Baud(u32),
+    Break,
+    /// `+++` has been sent, after which the pod would read commands.
+    Escape,
+    /// The pod is gone; why, as a fragment.
+    Gone(String),
+}
+
+/// What a session has done.
+enum Moved {
+    Read(usize),
+    Wrote(usize),
+}
+
+impl Keeper {
+    pub(super) fn new(
+        pod: Pod,
+        line: Arc<Line>,
+        orders: mpsc::Receiver<Order>,
+        bank_mv: u32,
+    ) -> Self {
+        Self {
+            pod,
+            line,
+            orders,
+            bank_mv,
+            session: None,
+        }
+    }
+
+    /// Keep the line for as long as the visit lasts and somebody wants it.
+    pub(super) async fn run(mut self, uarts: Arc<Uarts>, device: String, mut visit: Visit) {
+        let line = self.line.clone();
+        let unused = async {
+            loop {
+                line.unused().await;
+                if uarts.end_unused(&line) {
+                    return End::Unused;
+                }
+            }
+        };
+        let end = tokio::select! {
+            biased;
+            () = visit.over() => End::LeaseLost,
+            end = self.keep() => end,
+            end = unused => end,
+        };
+        info!(device, reason = ?end, "UART line ends");
+        line.end(end);
+        self.close().await;
+        drop(visit);
+        uarts.retire(&device, &line);
+    }
+
+    async fn keep(&mut self) -> End {
+        if let Err(error) = self.begin().await {
+            return End::Failed(error);
+        }
+        self.line.opened();
+        loop {
+            let step = self.carry().await;
+            if let Step::Gone(reason) = &step {
+                self.line.notices.push(Notice::Error {
+                    code: Code::DeviceOffline,
+                    message: reason.clone(),
+                });
+            }
+            self.close().await;
+            let begun = match &step {
+                Step::Baud(baud) => {
+                    let setting = self.line.setting();
+                    self.line.set(Setting {
+                        baud: *baud,
+                        ..setting
+                    });
+                    self.begin().await
+                }
+                Step::Break => self.send_break().await,
+                Step::Escape => self.begin().await,
+                Step::Gone(_) => self.come_back().await,
+            };
+            // Only noticed now that the pod is gone.
+            let begun = match begun {
+                Err(UartError::Offline) if !matches!(step, Step::Gone(_)) => self.come_back().await,
+                begun => begun,
+            };
+            match begun {
+                Ok(()) => self.tell(&step),
+                Err(UartError::Offline) => {
+                    return End::Offline("the device is offline".to_owned());
+                }
+                Err(error) => return End::Refused(error.to_string()),
+            }
+        }
+    }
+
+    /// The session goes on after `step`.
+    fn tell(&self, step: &Step) {
+        let offset = self.line.bytes.end();
+        self.line.notices.push(match step {
+            Step::Baud(baud) => Notice::Baud {
+                baud: *baud,
+                offset,
+            },
+            Step::Break => Notice::Break {
+                ms: BREAK_MS,
+                offset,
+            },
+            Step::Escape => Notice::Open {
+                because: Because::Escape,
+                offset,
+            },
+            Step::Gone(_) => Notice::Open {
+                because: Because::DeviceBack,
+                offset,
+            },
+        });
+    }
+
+    /// Begin a session with the line's parameters.
+    async fn begin(&mut self) -> Result<(), UartError> {
+        self.begin_at(self.line.setting().baud).await
+    }
+
+    async fn begin_at(&mut self, baud: u32) -> Result<(), UartError> {
+        let Setting { rx, tx, .. } = self.line.setting();
+        let begun = match self.pod.uart(rx, tx, baud).await {
+            Err(PodError::Refused(_)) if self.bank_is_off().await? => {
+                let selected = self.pod.set_la_voltage(self.bank_mv).await;
+                selected.map_err(|e| refused(&e))?;
+                self.pod.uart(rx, tx, baud).await
+            }
+            begun => begun,
+        };
+        self.session = Some(begun.map_err(|e| refused(&e))?);
+        Ok(())
+    }
+
+    /// Whether no voltage is selected; one that is will be selected again should the pod restart.
+    async fn bank_is_off(&mut self) -> Result<bool, UartError> {
+        let voltage = self.pod.la_voltage().await.map_err(|e| refused(&e))?;
+        if voltage.mv > 0 {
+            self.bank_mv = voltage.mv;
+        }
+        Ok(voltage.mv == 0)
+    }
+
+    /// Carry bytes until the session has to end.
+    async fn carry(&mut self) -> Step {
+        let session = self.session.as_mut().expect("a session was begun");
+        let mut buffer = vec![0; READ_BYTES];
+        let mut out = Bytes::new();
+        let mut escape = Escape::BEGIN;
+        let mut last = Instant::now();
+        let mut write_first = false;
+        loop {
+            let escaped = out.is_empty() && escape.is_complete();
+            tokio::select! {
+                moved = transfer(session, &mut buffer, &out, write_first) => match moved {
+                    Ok(Moved::Read(count @ 1..)) => {
+                        write_first = true;
+                        self.line.bytes.push(Run(buffer[..count].to_vec()));
+                    }
+                    Ok(Moved::Wrote(count @ 1..)) => {
+                        write_first = false;
+                        out.advance(count);
+                        last = Instant::now();
+                        let flushed = tokio::time::timeout(POD_WAIT, session.flush()).await;
+                        if !matches!(flushed, Ok(Ok(()))) {
+                            return Step::Gone("it takes nothing".to_owned());
+                        }
+                    }
+                    Ok(Moved::Read(0) | Moved::Wrote(0)) | Err(_) => {
+                        let end = session.end().map(|end| end.to_string());
+                        let closed = || "it has closed the connection".to_owned();
+                        return Step::Gone(end.unwrap_or_else(closed));
+                    }
+                },
+                order = self.orders.recv(), if out.is_empty() => match order {
+                    Some(Order::Write(bytes)) => {
+                        escape.follow(&bytes, last.elapsed());
+                        last = Instant::now();
+                        out = bytes;
+                    }
+                    Some(Order::Baud(baud)) => return Step::Baud(baud),
+                    Some(Order::Break) => return Step::Break,
+                    // The line itself can still send.
+                    None => std::future::pending().await,
+                },
+                () = tokio::time::sleep_until((last + ESCAPE_PAUSE).into()), if escaped => {
+                    return Step::Escape;
+                }
+                () = tokio::time::sleep_until((last + POD_WAIT).into()), if !out.is_empty() => {
+                    return Step::Gone("it takes nothing".to_owned());
+                }
+            }
+        }
+    }
+
+    /// Hold the target's receive line low, then go on as before.
+    async fn send_break(&mut self) -> Result<(), UartError> {
+        self.begin_at(BREAK_BAUD).await?;
+        if let Some(session) = &mut self.session {
+            let sent = async {
+                session.write_all(&[0]).await?;
+                session.flush().await
+            };
+            if let Ok(Ok(())) = tokio::time::timeout(POD_WAIT, sent).await {
+                tokio::time::sleep(BREAK_WAIT).await;
+            }
+        }
+        self.close().await;
+        self.begin().await
+    }
+
+    /// Wait for a lost pod, unless its device counts as offline, and begin again.
+    async fn come_back(&mut self) -> Result<(), UartError> {
+        let mut states = self.pod.watch();
+        let deadline = tokio::time::Instant::now() + RETURN_WAIT;
+        loop {
+            let known = states.wait_for(PodState::is_settled);
+            let online = match tokio::time::timeout_at(deadline, known).await {
+                Ok(Ok(state)) => state.is_online(),
+                _ => false,
+            };
+            if !online {
+                return Err(UartError::Offline);
+            }
+            match self.begin().await {
+                Err(UartError::Offline | UartError::Pod(_))
+                    if tokio::time::Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+                begun => return begun,
+            }
+        }
+    }
+
+    async fn close(&mut self) {
+        if let Some(session) = self.session.take()
+            && let Err(error) = session.close().await
+        {
+            debug!(%error, "a UART session was closed before the pod had let go");
+        }
+    }
+}
+
+fn refused(error: &PodError) -> UartError {
+    match error {
+        PodError::Offline { .. } | PodError::Ended(_) => UartError::Offline,
+        PodError::Busy { .. } | PodError::NoPlace { .. } | PodError::NotReleased { .. } => {
+            UartError::InUse(error.to_string())
+        }
+        PodError::Refused(refusal) => UartError::Refused(refusal.to_string()),
+        other => UartError::Pod(other.to_string()),
+    }
+}
+
+/// Read or write, whatever is possible first; `write_first` when both are. Safe to cancel.
+async fn transfer(
+    session: &mut Session,
+    buffer: &mut [u8],
+    out: &[u8],
+    write_first: bool,
+) -> io::Result<Moved> {
+    poll_fn(|cx| {
+        for writes in [write_first, !write_first] {
+            let session = Pin::new(&mut *session);
+            if writes {
+                if !out.is_empty()
+                    && let Poll::Ready(wrote) = session.poll_write(cx, out)
+                {
+                    return Poll::Ready(wrote.map(Moved::Wrote));
+                }
+            } else {
+                let mut read = ReadBuf::new(buffer);
+                if let Poll::Ready(done) = session.poll_read(cx, &mut read) {
+                    let count = read.filled().len();
+                    return Poll::Ready(done.map(|()| Moved::Read(count)));
+                }
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}

@@ -1,0 +1,92 @@
+//! One `hostd pod-sim` process: a pod that outlives the server under test, or vanishes before it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::server::binary;
+
+/// A running simulated pod. Killed when dropped.
+#[derive(Debug)]
+pub struct PodSim {
+    child: Child,
+    pub address: String,
+    /// Where it speaks TLS, if it was told to.
+    pub tls: Option<String>,
+}
+
+impl PodSim {
+    /// On a free port, with these arguments.
+    ///
+    /// # Errors
+    /// The binary is missing or does not start.
+    pub fn start(args: &[&str]) -> Result<Self> {
+        Self::start_at("127.0.0.1:0", args)
+    }
+
+    /// On a given address: `127.0.0.1:8080`.
+    ///
+    /// # Errors
+    /// The binary is missing or does not start.
+    pub fn start_at(address: &str, args: &[&str]) -> Result<Self> {
+        let mut child = Command::new(binary()?)
+            .args(["pod-sim", "--listen", address])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("start hostd pod-sim")?;
+        let mut printed = BufReader::new(child.stdout.take().context("its output is piped")?);
+        let mut told = |prefix: &str| {
+            let mut line = String::new();
+            printed.read_line(&mut line)?;
+            let rest = line.strip_prefix(prefix).context("it says where it is")?;
+            Ok::<_, anyhow::Error>(rest.trim().to_owned())
+        };
+        let address = told("listening on ")?;
+        let tls = args.contains(&"--tls").then(|| told("TLS on "));
+        Ok(Self {
+            address,
+            tls: tls.transpose()?,
+            child,
+        })
+    }
+
+    /// Ask the process to stop.
+    ///
+    /// # Errors
+    /// The signal cannot be sent.
+    pub fn terminate(&self) -> Result<()> {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-TERM", &pid]).status()?;
+        ensure!(status.success(), "kill -TERM failed");
+        Ok(())
+    }
+
+    /// Wait for the process to end; true when it was with success.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn wait(&mut self) -> Result<bool> {
+        Ok(self.child.wait()?.success())
+    }
+
+    /// End the process at once: the pod is unplugged.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for PodSim {
+    fn drop(&mut self) {
+        // Already gone is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

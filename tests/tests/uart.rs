@@ -1,0 +1,428 @@
+//! The live UART of a device: bytes both ways, several clients, scrollback and resumption, leases,
+//! and what goes wrong with the pod, the client and what it sends.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Client, Opened, PodSim, Server, Socket};
+use tungstenite::Message;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// LA9 talks, LA10 listens, and a wire joins them: the target is an echo.
+const ECHO: &str = "rx=10&tx=9";
+
+/// A server with one network pod whose UART echoes.
+struct Bench {
+    server: Server,
+    pod: PodSim,
+    device: String,
+}
+
+impl Bench {
+    fn start(pod: &[&str], settings: &str) -> Self {
+        let pod = PodSim::start(&[&["--jumper", "9=10"], pod].concat()).unwrap();
+        let (server, device) = serve(&pod, settings, None);
+        Self {
+            server,
+            pod,
+            device,
+        }
+    }
+
+    fn echo() -> Self {
+        Self::start(&[], "")
+    }
+
+    fn open_as(&self, credential: &str, lease: Option<&str>, query: &str) -> Opened {
+        let path = format!("/api/bench/devices/{}/uart/ws?{query}", self.device);
+        let mut headers = vec![("authorization", credential)];
+        headers.extend(lease.map(|lease| ("x-bench-lease", lease)));
+        Socket::open(&self.server.url, &path, &headers).unwrap()
+    }
+
+    fn key(&self) -> String {
+        format!("ApiKey {}", self.server.api_key)
+    }
+
+    fn open(&self, query: &str) -> Line {
+        Line::new(self.open_as(&self.key(), None, query).socket())
+    }
+
+    fn command(&self, command: &Value) -> Value {
+        let path = format!("/api/bench/devices/{}/command", self.device);
+        let body = json!({"command": command});
+        self.server.client().post(&path, &body).unwrap().expect(200)
+    }
+
+    /// Wait until the pod has let go of the UART's channels.
+    fn until_free(&self) {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            let pins = self.command(&json!({"cmd": "la_pins"}));
+            if pins["data"]["pins"][8]["function"] == "none" {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the UART's channels are not free");
+    }
+
+    fn job(&self) -> Client {
+        let token = self.server.client().post("/api/auth/token", &json!({}));
+        let token = token.unwrap().expect(200);
+        let token = format!("Bearer {}", token["token"].as_str().unwrap());
+        Client::new(&self.server.url).with_authorization(&token)
+    }
+
+    fn lease(&self, id: &str, step: &str) {
+        let path = format!("/api/cloud/devices/lease{step}?device=net");
+        let body = json!({"lease_id": id, "run_label": id, "ttl_seconds": 60});
+        self.job().post(&path, &body).unwrap().expect(200);
+    }
+}
+
+/// A server for `pod`, and the id of its device.
+fn serve(pod: &PodSim, settings: &str, dir: Option<&std::path::Path>) -> (Server, String) {
+    let own = tempfile::tempdir().unwrap();
+    let config = own.path().join("hostd.toml");
+    let text = format!(
+        "{settings}\n[[devices]]\nname = \"net\"\naddress = \"tcp:{}\"\n",
+        pod.address
+    );
+    std::fs::write(&config, text).unwrap();
+    let args = ["--config", config.to_str().unwrap()];
+    let server = match dir {
+        Some(dir) => Server::demo_in_with(dir, &args),
+        None => Server::demo_with(&args),
+    };
+    let server = server.unwrap();
+    let listed = server.client().get("/api/bench/devices").unwrap();
+    let listed = listed.expect(200);
+    let devices = listed["devices"].as_array().unwrap();
+    let device = devices.iter().find(|d| d["name"] == "net").unwrap();
+    let id = device["id"].as_str().unwrap().to_owned();
+    (server, id)
+}
+
+/// A client of a line, as one is written after docs/live-streams.md.
+struct Line {
+    socket: Socket,
+    /// Texts that came while bytes were read.
+    told: Vec<Value>,
+    opened: Value,
+    /// Position of the next byte.
+    offset: u64,
+}
+
+impl Line {
+    fn new(mut socket: Socket) -> Self {
+        let Message::Text(text) = socket.message().unwrap() else {
+            panic!("the first message is a text");
+        };
+        let opened: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(opened["type"], "open", "{opened}");
+        Self {
+            socket,
+            told: Vec::new(),
+            offset: opened["offset"].as_u64().unwrap(),
+            opened,
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.socket.send(bytes).unwrap();
+    }
+
+    /// Exactly so many bytes of the target.
+    fn read(&mut self, count: usize) -> Vec<u8> {
+        let mut read = Vec::new();
+        while read.len() < count {
+            match self.socket.message().unwrap() {
+                Message::Binary(bytes) => {
+                    self.offset += bytes.len() as u64;
+                    read.extend_from_slice(&bytes);
+                }
+                Message::Text(text) => {
+                    let told: Value = serde_json::from_str(&text).unwrap();
+                    if told["type"] == "overrun" {
+                        self.offset = told["to"].as_u64().unwrap();
+                    }
+                    self.told.push(told);
+                }
+                other => panic!("{other:?} in place of bytes"),
+            }
+        }
+        assert_eq!(read.len(), count, "{:?}", String::from_utf8_lossy(&read));
+        read
+    }
+
+    fn expect(&mut self, text: &[u8]) {
+        let read = self.read(text.len());
+        assert_eq!(
+            String::from_utf8_lossy(&read),
+            String::from_utf8_lossy(text)
+        );
+    }
+
+    /// Whatever comes, up to and with `text`.
+    fn until(&mut self, text: &[u8]) {
+        let mut read = Vec::new();
+        while !read.ends_with(text) {
+            match self.socket.message().unwrap() {
+                Message::Binary(bytes) => read.extend_from_slice(&bytes),
+                Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
+                other => panic!("{other:?} in place of bytes"),
+            }
+        }
+    }
+
+    /// The next text of this type.
+    fn told(&mut self, kind: &str) -> Value {
+        loop {
+            if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
+                return self.told.remove(at);
+            }
+            match self.socket.message().unwrap() {
+                Message::Text(text) => self.told.push(serde_json::from_str(&text).unwrap()),
+                Message::Binary(bytes) => self.offset += bytes.len() as u64,
+                other => panic!("{other:?} in place of {kind}"),
+            }
+        }
+    }
+
+    fn say(&mut self, control: &Value) {
+        self.socket.send_text(&control.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn clients_share_a_line_and_come_back_to_where_they_were() {
+    let bench = Bench::echo();
+    let mut first = bench.open(ECHO);
+    let expected = json!({"type": "open", "device_id": bench.device, "rx": 10, "tx": 9,
+        "baud": 115_200, "writable": true, "offset": first.offset, "because": "connected"});
+    assert_eq!(first.opened, expected);
+    first.write(b"hello, ");
+    first.expect(b"hello, ");
+    // The second one joins, sees what was before, and writes, too.
+    let mut second = bench.open("");
+    assert_eq!(second.opened["rx"], 10);
+    second.expect(b"hello, ");
+    second.write(b"world");
+    first.expect(b"world");
+    second.expect(b"world");
+    let (status, body) = bench.open_as(&bench.key(), None, "baud=9600").refused();
+    assert_eq!((status, &body["code"]), (409, &json!("uart_conflict")));
+    let (status, body) = bench.open_as(&bench.key(), None, "rx=9").refused();
+    assert_eq!((status, &body["fields"]), (409, &Value::Null), "{body}");
+    let (status, body) = bench.open_as(&bench.key(), None, "rx=3&tx=3").refused();
+    assert_eq!((status, &body["fields"][0]["field"]), (400, &json!("tx")));
+
+    // One goes away without a word, the line goes on, and it comes back for the rest.
+    let offset = second.offset;
+    drop(second);
+    first.write(b", again");
+    first.expect(b", again");
+    let mut back = bench.open(&format!("after={offset}"));
+    assert_eq!(back.offset, offset);
+    back.expect(b", again");
+    // One of another life learns that it missed something.
+    let mut late = bench.open("after=5");
+    late.expect(b"hello, world, again");
+    let overrun = late.told("overrun");
+    assert_eq!(overrun["from"], 5);
+    assert_eq!(late.offset, first.offset);
+
+    // The last one leaves; the line lingers for a client, and gives way to a tunnel.
+    for line in [first, back, late] {
+        line.socket.close().unwrap();
+    }
+    bench.open("").socket.close().unwrap();
+    let token = bench.server.client().post("/api/auth/token", &json!({}));
+    let token = token.unwrap().expect(200);
+    let bearer = format!("Bearer {}", token["token"].as_str().unwrap());
+    let path = "/api/cloud/devices/ws?device=net&kind=flash";
+    let tunnel = Socket::open(&bench.server.url, path, &[("authorization", &bearer)]);
+    tunnel.unwrap().socket().close().unwrap();
+    bench.until_free();
+}
+
+#[test]
+fn rates_breaks_and_escapes() {
+    let bench = Bench::echo();
+    let mut line = bench.open(&format!("{ECHO}&baud=115200"));
+    let mut other = bench.open("");
+    line.say(&json!({"type": "baud", "baud": 9600}));
+    for line in [&mut line, &mut other] {
+        assert_eq!(line.told("baud")["baud"], 9600);
+    }
+    line.write(b"slow");
+    line.expect(b"slow");
+    other.expect(b"slow");
+    other.say(&json!({"type": "break"}));
+    assert_eq!(line.told("break")["ms"], 30);
+    // The break is on the wire, and not among the bytes. The pod would read commands after this
+    // escape; the line is opened anew, and bytes stay bytes.
+    line.write(b"+++");
+    line.expect(b"+++");
+    let open = line.told("open");
+    assert_eq!(
+        (&open["because"], &open["baud"]),
+        (&json!("escape"), &json!(9600))
+    );
+    line.write(b"{\"cmd\":\"ping\"}\n");
+    line.expect(b"{\"cmd\":\"ping\"}\n");
+}
+
+#[test]
+fn odd_control_messages_are_refused_and_lose_nothing() {
+    let bench = Bench::echo();
+    let mut line = bench.open(ECHO);
+    for text in [
+        "",
+        "{",
+        "[]",
+        r#"{"type":"baud"}"#,
+        r#"{"type":"baud","baud":1}"#,
+        r#"{"type":"reboot"}"#,
+        &"x".repeat(5000),
+    ] {
+        line.socket.send_text(text).unwrap();
+        let error = line.told("error");
+        assert_eq!(error["code"], "invalid_message", "{text}");
+        assert!(error["message"].as_str().unwrap().len() > 10);
+    }
+    line.write(b"still here");
+    line.expect(b"still here");
+}
+
+#[test]
+fn who_holds_the_lease_writes_and_the_others_listen() {
+    let bench = Bench::echo();
+    let mut guest = bench.open(ECHO);
+    bench.lease("mine", "");
+    // Whoever was there before the lease has to go.
+    guest.told("lease_lost");
+    assert_eq!(
+        guest.socket.closed().unwrap(),
+        (4001, "lease_lost".to_owned())
+    );
+    let (status, body) = bench.open_as(&bench.key(), None, ECHO).refused();
+    assert_eq!((status, &body["code"]), (409, &json!("lease_held")));
+    assert_eq!(body["holder"], "mine");
+
+    let holder = bench.open_as(&bench.key(), Some("mine"), ECHO);
+    let mut holder = Line::new(holder.socket());
+    let mut listener = bench.open("");
+    assert_eq!(listener.opened["writable"], false);
+    holder.write(b"ours");
+    holder.expect(b"ours");
+    listener.expect(b"ours");
+    listener.write(b"mine?");
+    assert_eq!(listener.told("error")["code"], "read_only");
+    listener.say(&json!({"type": "break"}));
+    assert_eq!(listener.told("error")["code"], "read_only");
+    holder.write(b"!");
+    listener.expect(b"!");
+    holder.expect(b"!");
+
+    bench.lease("mine", "/release");
+    for mut line in [holder, listener] {
+        line.told("lease_lost");
+        assert_eq!(
+            line.socket.closed().unwrap(),
+            (4001, "lease_lost".to_owned())
+        );
+    }
+    bench.open(ECHO).socket.close().unwrap();
+}
+
+#[test]
+fn credentials_scopes_and_origins() {
+    let bench = Bench::echo();
+    let path = format!("/api/bench/devices/{}/uart/ws?{ECHO}", bench.device);
+    let refused = |path: &str, headers: &[(&str, &str)]| {
+        let (status, body) = Socket::open(&bench.server.url, path, headers)
+            .unwrap()
+            .refused();
+        (status, body["code"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(refused(&path, &[]), (401, "missing_credential".to_owned()));
+    let query = format!("{path}&token={}", bench.server.api_key);
+    assert_eq!(
+        refused(&query, &[("origin", "http://evil.example")]),
+        (403, "foreign_origin".to_owned())
+    );
+    let none = format!(
+        "/api/bench/devices/none/uart/ws?token={}",
+        bench.server.api_key
+    );
+    assert_eq!(refused(&none, &[]), (404, "not_found".to_owned()));
+    // A key or a session token, in the query.
+    let opened = Socket::open(&bench.server.url, &query, &[("origin", &bench.server.url)]);
+    Line::new(opened.unwrap().socket()).socket.close().unwrap();
+    let token = bench.server.client().post("/api/auth/token", &json!({}));
+    let token = token.unwrap().expect(200)["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let opened = Socket::open(&bench.server.url, &format!("{path}&token={token}"), &[]);
+    Line::new(opened.unwrap().socket()).socket.close().unwrap();
+    // The demo prints its key once; no request repeats it.
+    let log = bench.server.log();
+    assert!(!log.contains(&token), "a token in the log");
+    assert_eq!(log.matches(&bench.server.api_key).count(), 1);
+}
+
+#[test]
+fn a_lost_pod_comes_back_to_its_line() {
+    // The cable comes out for a second once the line has carried 40000 bytes.
+    let bench = Bench::start(&["--fault", "unplug@40000B:1s"], "");
+    let mut line = bench.open(&format!("{ECHO}&baud=1000000"));
+    let chunk = [b'x'; 8000];
+    for _ in 0..6 {
+        line.write(&chunk);
+    }
+    assert_eq!(line.told("error")["code"], "device_offline");
+    assert_eq!(line.told("open")["because"], "device_back");
+    line.write(b"back");
+    line.until(b"back");
+}
+
+#[test]
+fn a_pod_that_stays_away_ends_the_line() {
+    let mut bench = Bench::start(&[], "[pods]\ngrace_ms = 200\n");
+    let mut line = bench.open(ECHO);
+    line.write(b"last words");
+    line.expect(b"last words");
+    bench.pod.kill().unwrap();
+    assert_eq!(line.told("error")["code"], "device_offline");
+    let (code, _) = line.socket.closed().unwrap();
+    assert_eq!(code, 4002);
+    let (status, body) = bench.open_as(&bench.key(), None, ECHO).refused();
+    assert_eq!((status, &body["code"]), (503, &json!("device_offline")));
+}
+
+#[test]
+fn clients_that_vanish_leave_nothing_behind() {
+    let bench = Bench::start(&[], "[http]\nping_ms = 50\n");
+    // A connection that ends without a Close.
+    drop(bench.open(ECHO));
+    bench.until_free();
+    // One that stays and says nothing any more, not even to pings.
+    let silent = bench.open(ECHO);
+    bench.until_free();
+    drop(silent);
+    // One that answers stays.
+    let mut line = bench.open(ECHO);
+    let mut other = bench.open("");
+    for _ in 0..20 {
+        line.write(b".");
+        line.expect(b".");
+        other.expect(b".");
+    }
+}
