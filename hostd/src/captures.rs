@@ -25,7 +25,10 @@ use crate::store::captures::{CaptureRecord, Status};
 use crate::store::{Store, StoreError};
 
 pub mod export;
+pub mod feed;
 pub mod files;
+pub mod follow;
+pub mod framer;
 pub mod import;
 pub mod layout;
 pub mod overview;
@@ -34,7 +37,9 @@ pub mod reader;
 pub mod recording;
 mod recover;
 mod run;
+pub mod wire;
 
+use feed::{Event, Feeds};
 use files::Files;
 pub use import::Import;
 use import::ImportError;
@@ -55,6 +60,7 @@ const LAST_WRITE_PAUSES: [Duration; 3] = [
 #[derive(Debug)]
 pub struct Captures {
     files: Files,
+    pub feeds: Feeds,
     config: CapturesConfig,
     store: Store,
     clock: Clock,
@@ -122,6 +128,7 @@ impl Captures {
         let files = Files::open(data_dir.join("captures")).map_err(CaptureError::Files)?;
         let captures = Self {
             files,
+            feeds: Feeds::default(),
             config: config.clone(),
             store,
             clock,
@@ -209,6 +216,8 @@ impl Captures {
             // Nobody may be listening any more; the capture goes on all the same.
             let _ = told.send(put);
             if stored {
+                let feed = captures.feeds.of(&run.record.device);
+                feed.tell(Event::State(run.record.clone()));
                 run.go(lane).await;
             }
         });
@@ -269,6 +278,14 @@ impl Captures {
         }
         record.status = Status::Cancelled;
         Ok(record)
+    }
+
+    /// The capture of a device that runs or is the next to: they take their turns in order.
+    #[must_use]
+    pub fn current(&self, device: &str) -> Option<String> {
+        let running = self.running();
+        let of_device = running.iter().filter(|(_, r)| r.device == device);
+        of_device.map(|(id, _)| id).min().cloned()
     }
 
     /// Ask all captures of a device that have not finished to stop.

@@ -10,6 +10,7 @@ mod frames;
 mod get;
 mod import;
 mod list;
+mod live;
 mod order;
 mod overview;
 mod start_dual;
@@ -30,6 +31,7 @@ pub static ROUTES: &[guest::Route] = &[
     cancel::ROUTE,
     delete::ROUTE,
     decode::ROUTE,
+    live::ROUTE,
     overview::ROUTE,
     export::ROUTE,
     import::ROUTE,

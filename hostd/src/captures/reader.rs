@@ -23,6 +23,17 @@ pub enum Data {
     Runs { level: u8, runs: Vec<u32> },
 }
 
+impl Data {
+    /// Bytes it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Counts(counts) => counts.len(),
+            Self::Runs { runs, .. } => size_of_val(runs.as_slice()),
+        }
+    }
+}
+
 /// Why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

@@ -5,6 +5,7 @@ use decode::analog::AnalogEncoder;
 use decode::segment::{Encoder, EncoderError, EncoderSpec};
 use pods::{Capabilities, CaptureRequest, Frame};
 
+use super::framer::{self, Framer};
 use super::plan::Plan;
 use crate::store::captures::ChannelRecord;
 
@@ -41,6 +42,7 @@ pub struct Recording {
     channels: Vec<ChannelRecord>,
     /// LA channels in the order of the segment's bits.
     la: Vec<u8>,
+    framer: Framer,
     logic: Option<Encoder>,
     analog: Option<AnalogEncoder>,
     adc_rate_hz: Option<f64>,
@@ -130,6 +132,7 @@ impl Recording {
         Self {
             channels: channels.to_vec(),
             la: channels.iter().filter_map(|c| c.la).collect(),
+            framer: Framer::new(channels),
             logic: None,
             analog: None,
             adc_rate_hz: None,
@@ -162,6 +165,7 @@ impl Recording {
                     none => none.insert(AnalogEncoder::new(rate_hz).map_err(RecordError::Analog)?),
                 };
                 encoder.push(&counts);
+                self.framer.counts(&counts);
                 Ok(())
             }
             Frame::La { edges, upto } => {
@@ -180,9 +184,16 @@ impl Recording {
                     Some(encoder) => encoder,
                     none => none.insert(Encoder::new(spec)?),
                 };
-                Ok(encoder.push_edges(&edges, upto)?)
+                encoder.push_edges(&edges, upto)?;
+                self.framer.edges(&edges, upto);
+                Ok(())
             }
         }
+    }
+
+    /// The next frame that is complete, in order.
+    pub fn take_frame(&mut self) -> Option<framer::Frame> {
+        self.framer.take()
     }
 
     /// The word with only the channels asked for, packed.

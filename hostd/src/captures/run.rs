@@ -9,9 +9,10 @@ use serde_json::Map;
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 
+use super::feed::Event;
 use super::plan::Plan;
 use super::recording::Recording;
-use super::{Captures, files};
+use super::{Captures, files, wire};
 use crate::store::captures::{CaptureRecord, Status};
 
 /// Patience for each command that prepares a capture.
@@ -88,12 +89,19 @@ impl Run {
             Status::Running
         };
         self.captures.note(&self.record).await;
+        let feed = self.captures.feeds.of(&self.record.device);
+        feed.tell(Event::State(self.record.clone()));
+        let capture: Arc<str> = self.record.id.as_str().into();
         let mut stream = self.pod.capture(self.plan.request.clone()).await?;
         let mut recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
         while let Some(frame) = stream.next().await {
             let frame = frame?;
             recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
             recording.push(frame).map_err(RunError::Encode)?;
+            while let Some(frame) = recording.take_frame() {
+                let capture = capture.clone();
+                feed.tell(Event::Frame { capture, frame });
+            }
         }
         if self.record.triggered.is_some() {
             self.record.triggered = Some(true);
@@ -168,6 +176,14 @@ impl Run {
         self.record.finished_ms = Some(self.captures.clock.now_ms());
         let kept = self.captures.note_last(&self.record).await;
         self.captures.leave(&id);
+        let feed = self.captures.feeds.of(&self.record.device);
+        feed.tell(match status {
+            Status::Done => {
+                let frames = wire::count(&self.record);
+                Event::Done(self.record, frames)
+            }
+            _ => Event::Failed(self.record),
+        });
         if !kept || status != Status::Done {
             self.captures.files.remove(&id);
         }

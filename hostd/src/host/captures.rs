@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::CallData;
+use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::captures::{
@@ -11,10 +11,12 @@ use super::bindings::bench::host::captures::{
 };
 use super::{Call, Context, internal};
 use crate::captures::CaptureError;
+use crate::captures::follow::{Follower, Resume};
 use crate::captures::layout::frames;
 use crate::captures::plan::PlanError;
 use crate::captures::reader::{Data, ReadError, Reader};
 use crate::clock;
+use crate::http::socket::BoxedLive;
 use crate::replay::Stimulus;
 use crate::store::captures::{self, CaptureRecord, ChannelRecord, Status};
 use crate::waveforms::{Sampled, WaveformError};
@@ -106,6 +108,46 @@ impl Host for Call {
         self.table()
             .push(OpenCapture { reader })
             .map_err(|e| Error::Other(internal(self, "captures", &e)))
+    }
+
+    async fn follow(
+        &mut self,
+        device: String,
+        resume: Option<(String, u32)>,
+        binary: bool,
+    ) -> Result<Resource<Upgrade>, Error> {
+        let device = self.device(&device).ok_or(Error::NotFound)?;
+        let record = device.record;
+        let resume = match resume {
+            None => None,
+            Some((id, from_seq)) => {
+                let capture = self.capture(&id).await?;
+                if capture.device != record.id {
+                    let rule = "must be a capture of the device".to_owned();
+                    return Err(Error::Invalid(("capture_id".to_owned(), rule)));
+                }
+                Some(Resume {
+                    org: capture.org,
+                    capture: capture.id,
+                    from_seq,
+                })
+            }
+        };
+        let pod = self.services.bench.pod(&record.org, &record.id);
+        let events = pod.ok_or(Error::Offline)?.events();
+        let state = (device.facts.is_some(), events);
+        let captures = self.services.captures.clone();
+        let follower = Follower::new(captures, &record.id, state, binary, resume);
+        self.upgrade(follower)
+    }
+}
+
+impl Call {
+    /// A follower as what a response becomes.
+    fn upgrade(&mut self, follower: Follower) -> Result<Resource<Upgrade>, Error> {
+        let stream: BoxedLive = Box::new(follower);
+        let pushed = self.table().push(Upgrade::new(stream));
+        pushed.map_err(|e| Error::Other(internal(self, "captures", &e)))
     }
 }
 

@@ -53,6 +53,9 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     };
     recording.push(adc(0, &[0, 0x8000])).unwrap();
     recording.push(adc(2, &[0xffff])).unwrap();
+    // Logic comes later, and frames go in order.
+    let first = recording.take_frame().unwrap();
+    assert!(recording.take_frame().is_none());
     // LA1 moves too, and is not asked for.
     let edges = vec![(0, 0b11), (10, 0b01), (FRAME_SAMPLES, 0x2000)];
     recording
@@ -61,6 +64,8 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
             upto: samples,
         })
         .unwrap();
+    let mut streamed = vec![first];
+    streamed.extend(std::iter::from_fn(|| recording.take_frame()));
     let finished = recording.finish();
     assert_eq!(finished.channels[0].sample_rate_hz, 400_000.0);
     assert_eq!(finished.channels[1].sample_rate_hz, 2e6);
@@ -80,6 +85,13 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     let all: Vec<_> = layout::frames(&reader.samples(), 0)
         .map(|place| reader.frame(place).unwrap())
         .collect();
+    let places: Vec<_> = layout::frames(&reader.samples(), 0).collect();
+    let streamed_places: Vec<_> = streamed.iter().map(|f| f.place).collect();
+    assert_eq!(streamed_places, places);
+    assert_eq!(
+        streamed.into_iter().map(|f| f.data).collect::<Vec<_>>(),
+        all
+    );
     let runs = |level, runs: &[u32]| Data::Runs {
         level,
         runs: runs.to_vec(),

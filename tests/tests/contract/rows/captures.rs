@@ -211,5 +211,20 @@ fn finished() -> Vec<Rows> {
                 "invalid_request",
                 call("/capture/<capture>/decode?protocol=morse"),
             ),
+        rows("captures.live")
+            .success(101, call("/ws/capture?device_id=<digital>"))
+            .success(101, call("/ws/capture?device_id=<digital>&format=binary"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/ws/capture?device_id=<digital>&from_seq=1"),
+            )
+            .refusal(404, "not_found", call("/ws/capture?device_id=<missing>"))
+            .refusal(
+                403,
+                "foreign_origin",
+                call("/ws/capture?device_id=<digital>")
+                    .header("origin", "http://elsewhere.example"),
+            ),
     ]
 }

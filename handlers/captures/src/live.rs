@@ -1,0 +1,108 @@
+//! `WS /ws/capture`: the captures of a device, frame by frame while they are received.
+
+use guest::captures;
+use guest::{ApiError, Body, Request, Response, Route, choice, integer, text};
+
+use crate::capture;
+
+/// Longest id, in characters.
+const ID_CHARS_MAX: usize = 64;
+
+const FORMATS: &[(&str, bool)] = &[("json", false), ("binary", true)];
+
+pub(crate) const ROUTE: Route = Route {
+    name: "captures.live",
+    method: "WS",
+    pattern: "/ws/capture",
+    credentials: capture::CREDENTIALS,
+    scope: capture::SCOPE,
+    body_limit: 0,
+    summary: "Live captures of a device",
+    openapi: guest::compact_json!(include_str!("live.json")),
+    handle,
+};
+
+#[derive(Debug, PartialEq)]
+struct Asked {
+    device: String,
+    /// Capture and frame to go on with.
+    resume: Option<(String, u32)>,
+    binary: bool,
+}
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let asked = parse(request)?;
+    let resume = asked.resume.as_ref().map(|(id, seq)| (id.as_str(), *seq));
+    let upgrade = captures::follow(&asked.device, resume, asked.binary);
+    let upgrade = upgrade.map_err(|error| match &asked.resume {
+        Some((id, _)) => capture::refusal(error, "device or capture", id),
+        None => capture::refusal(error, "device", &asked.device),
+    })?;
+    Ok(Response {
+        status: 101,
+        headers: Vec::new(),
+        body: Body::Upgrade(upgrade),
+    })
+}
+
+fn parse(request: &Request) -> Result<Asked, ApiError> {
+    let mut query = request.query()?;
+    let device = query.required("device_id", text(1..=ID_CHARS_MAX));
+    let capture = query.optional("capture_id", text(1..=ID_CHARS_MAX));
+    let from_seq = query.optional("from_seq", integer(0..=u32::MAX));
+    let binary = query.or("format", choice(FORMATS), false);
+    query.finish()?;
+    if from_seq.is_some() && capture.is_none() {
+        return Err(ApiError::field("from_seq", "needs capture_id beside it"));
+    }
+    Ok(Asked {
+        device,
+        resume: capture.map(|id| (id, from_seq.unwrap_or(0))),
+        binary,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::{get, mutations};
+
+    use super::{Asked, parse};
+
+    #[test]
+    fn query() {
+        let asked = |query: &str| parse(&get(&[], query));
+        assert_eq!(
+            asked("device_id=d&capture_id=c&from_seq=7&format=binary").unwrap(),
+            Asked {
+                device: "d".into(),
+                resume: Some(("c".into(), 7)),
+                binary: true
+            }
+        );
+        let plain = asked("device_id=d&capture_id=c").unwrap();
+        assert_eq!((plain.resume, plain.binary), (Some(("c".into(), 0)), false));
+        for (query, field) in [
+            ("", "device_id"),
+            ("device_id=", "device_id"),
+            ("device_id=d&from_seq=1", "from_seq"),
+            ("device_id=d&capture_id=c&from_seq=-1", "from_seq"),
+            ("device_id=d&format=xml", "format"),
+            ("device_id=d&x=1", "x"),
+        ] {
+            let error = asked(query).unwrap_err();
+            assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
+        }
+    }
+
+    #[test]
+    fn mutated_queries_never_panic() {
+        let valid = b"device_id=d&capture_id=c&from_seq=7&format=binary";
+        mutations(0x11fe, valid, 5000, |query| {
+            if let Ok(query) = std::str::from_utf8(query)
+                && let Ok(asked) = parse(&get(&[], query))
+            {
+                assert!(!asked.device.is_empty());
+            }
+        });
+    }
+}
