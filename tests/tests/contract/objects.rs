@@ -13,8 +13,16 @@ use crate::document::Kind;
 /// A capture of a millisecond is done long before.
 const CAPTURE_WAIT: Duration = Duration::from_secs(60);
 
-/// Parts of the names of objects that nobody else may see.
-const SECRET: [&str; 6] = ["code", "narrow", "refresh", "secret", "session", "token"];
+/// How the names of objects begin that nobody else may see.
+const SECRET: [&str; 7] = [
+    "id-token",
+    "key.narrow",
+    "new-code",
+    "new-refresh",
+    "new-session",
+    "secret",
+    "token.",
+];
 
 impl Bench {
     /// The id, name or secret that `<name>` stands for.
@@ -23,7 +31,7 @@ impl Bench {
             return made.clone();
         }
         let made = self.make(name);
-        if SECRET.iter().any(|part| name.contains(part)) {
+        if SECRET.iter().any(|start| name.starts_with(start)) {
             self.keep_secret(&made);
         }
         let mut all = self.made.borrow_mut();
