@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use pods::{PodError, SessionKind};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
@@ -30,6 +29,7 @@ pub mod files;
 pub mod follow;
 pub mod framer;
 pub mod import;
+mod last;
 pub mod layout;
 pub mod overview;
 pub mod plan;
@@ -48,13 +48,6 @@ use reader::Reader;
 
 /// What is stored of a capture that was unfinished when the process ended.
 const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
-
-/// Pauses between attempts to write the last record of a capture.
-const LAST_WRITE_PAUSES: [Duration; 3] = [
-    Duration::from_millis(100),
-    Duration::from_secs(1),
-    Duration::from_secs(3),
-];
 
 /// All captures of all organisations.
 #[derive(Debug)]
@@ -410,33 +403,6 @@ impl Captures {
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unstored(&self) -> std::sync::MutexGuard<'_, HashMap<String, CaptureRecord>> {
-        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Write the last record of a capture unless it was deleted meanwhile; true when it is there, or
-    /// when it could not be written: its samples stay, and the next start finds them.
-    async fn note_last(&self, record: &CaptureRecord) -> bool {
-        for pause in LAST_WRITE_PAUSES {
-            match self.store.capture_update(record.clone()).await {
-                Ok(there) => {
-                    self.unstored().remove(&record.id);
-                    return there;
-                }
-                Err(e) => {
-                    error!(capture = record.id, error = %e, "failed to store how a capture ended; trying again");
-                    self.unstored().insert(record.id.clone(), record.clone());
-                    tokio::time::sleep(pause).await;
-                }
-            }
-        }
-        let there = self.note(record).await;
-        if !there {
-            self.unstored().remove(&record.id);
-        }
-        there
     }
 
     /// Write a head record unless it was deleted meanwhile; true when it is there. A failure is

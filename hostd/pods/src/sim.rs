@@ -29,6 +29,7 @@ mod console;
 mod control;
 mod current;
 mod dac;
+mod driver;
 mod faults;
 mod firmware;
 mod frontend;
@@ -75,6 +76,7 @@ mod world;
 pub use access::{LEASE_MAX, Origin};
 pub use analog::{AnalogSource, Signal};
 pub use board::Board;
+pub use driver::Driver;
 pub use faults::{
     FAULT_FORMS, Fault, FaultError, FaultProblem, Link, RATE_MIN, STALL_MAX, When, parse_time,
 };
@@ -85,7 +87,6 @@ pub use rails::RailConfig;
 pub use target::{SLOW_SWD_DELAY, TargetConfig, TargetWiring};
 pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
 
-use crate::AddressError;
 use crate::connection::{BoxedStream, Connecting, Stream, Transport};
 use access::Peer;
 use faults::{Fate, Faults, Near, Wire};
@@ -448,51 +449,6 @@ impl Transport for SimPod {
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async move { self.connect_as(Origin::Usb) })
     }
-}
-
-/// `sim:v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...`.
-pub struct Driver;
-
-const ADDRESS_FORM: &str =
-    "v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...[,update-key=HEX]...";
-
-impl crate::Driver for Driver {
-    fn scheme(&self) -> &'static str {
-        "sim"
-    }
-
-    fn address_form(&self) -> &'static str {
-        ADDRESS_FORM
-    }
-
-    fn transport(&self, address: &str) -> Result<Arc<dyn Transport>, AddressError> {
-        let config = config_from(address).ok_or_else(|| AddressError::Malformed {
-            address: address.to_owned(),
-            form: ADDRESS_FORM,
-        })?;
-        Ok(SimPod::new(config))
-    }
-}
-
-fn config_from(address: &str) -> Option<SimConfig> {
-    let mut words = address.split(',');
-    let mut config = SimConfig {
-        board: Board::from_name(words.next()?)?,
-        ..SimConfig::default()
-    };
-    for word in words {
-        match word.split_once('=') {
-            Some(("seed", seed)) => config.seed = seed.parse().ok()?,
-            Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
-            Some(("update-key", key)) => config.update_keys.push(identity::from_hex(key)?),
-            Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
-            Some(("target", "demo")) => config.target = Some(TargetConfig::demo()),
-            None if word == "target" => config.target = Some(TargetConfig::demo()),
-            None if word == "dc" => config.ac_dac = false,
-            _ => return None,
-        }
-    }
-    Some(config)
 }
 
 #[cfg(test)]

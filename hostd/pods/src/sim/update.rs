@@ -15,11 +15,13 @@ mod blobs;
 mod image;
 mod install;
 mod signature;
+mod target;
 
 pub(crate) use blobs::Blobs;
 pub use image::{FirmwareImage, IMAGE_HEADER_BYTES};
 pub use signature::{SIGNATURE_BYTES, Signable};
 pub(crate) use signature::{Sig, Signed};
+pub use target::Target;
 
 use super::access::Peer;
 use super::args::Args;
@@ -36,70 +38,6 @@ const IMAGE_BYTES_MAX: i64 = 8 << 20;
 
 /// A session nobody has touched for this long may be taken over.
 const IDLE_NS: u64 = 30_000_000_000;
-
-/// What can be updated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// The firmware.
-    Firmware,
-    /// Gateware image 0.
-    Gateware0,
-    /// Gateware image 1.
-    Gateware1,
-    /// Firmware of the wireless module.
-    Wireless,
-    /// The company CA for the cloud's certificate.
-    CompanyCa,
-    /// Certificate and key of the LAN.
-    LanTls,
-}
-
-impl Target {
-    const ALL: [Self; 6] = [
-        Self::Firmware,
-        Self::Gateware0,
-        Self::Gateware1,
-        Self::Wireless,
-        Self::CompanyCa,
-        Self::LanTls,
-    ];
-
-    /// As requests name it; the firmware has no name there.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Firmware => "",
-            Self::Gateware0 => "gw0",
-            Self::Gateware1 => "gw1",
-            Self::Wireless => "esp",
-            Self::CompanyCa => "ca",
-            Self::LanTls => "tls",
-        }
-    }
-
-    /// As people name it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Firmware => "firmware",
-            other => other.word(),
-        }
-    }
-
-    /// Whether signatures are made for it.
-    fn is_signed(self) -> bool {
-        !matches!(self, Self::CompanyCa | Self::LanTls)
-    }
-
-    /// Largest image in bytes.
-    fn bytes_max(self, flash_kb: u16) -> usize {
-        match self {
-            // The other half holds what runs.
-            Self::Firmware => usize::from(flash_kb) * 1024 / 2,
-            Self::Gateware0 | Self::Gateware1 | Self::Wireless => 8 << 20,
-            Self::CompanyCa => 16 << 10,
-            Self::LanTls => 7664,
-        }
-    }
-}
 
 /// How far a session is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,0 +1,65 @@
+//! What of a pod can be updated.
+
+/// What can be updated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The firmware.
+    Firmware,
+    /// Gateware image 0.
+    Gateware0,
+    /// Gateware image 1.
+    Gateware1,
+    /// Firmware of the wireless module.
+    Wireless,
+    /// The company CA for the cloud's certificate.
+    CompanyCa,
+    /// Certificate and key of the LAN.
+    LanTls,
+}
+
+impl Target {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Firmware,
+        Self::Gateware0,
+        Self::Gateware1,
+        Self::Wireless,
+        Self::CompanyCa,
+        Self::LanTls,
+    ];
+
+    /// As requests name it; the firmware has no name there.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Firmware => "",
+            Self::Gateware0 => "gw0",
+            Self::Gateware1 => "gw1",
+            Self::Wireless => "esp",
+            Self::CompanyCa => "ca",
+            Self::LanTls => "tls",
+        }
+    }
+
+    /// As people name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Firmware => "firmware",
+            other => other.word(),
+        }
+    }
+
+    /// Whether signatures are made for it.
+    pub(super) fn is_signed(self) -> bool {
+        !matches!(self, Self::CompanyCa | Self::LanTls)
+    }
+
+    /// Largest image in bytes.
+    pub(super) fn bytes_max(self, flash_kb: u16) -> usize {
+        match self {
+            // The other half holds what runs.
+            Self::Firmware => usize::from(flash_kb) * 1024 / 2,
+            Self::Gateware0 | Self::Gateware1 | Self::Wireless => 8 << 20,
+            Self::CompanyCa => 16 << 10,
+            Self::LanTls => 7664,
+        }
+    }
+}
