@@ -93,7 +93,7 @@ fn a_piece_over_the_limit_is_kept_alone() {
 
 #[tokio::test]
 async fn a_reader_waits_and_learns_of_the_end() {
-    let ring = Ring::new(0, 64);
+    let ring = Ring::<Run>::new(0, 64);
     let mut cursor = ring.cursor(0);
     let reader = tokio::spawn(async move {
         let mut read = Vec::new();
