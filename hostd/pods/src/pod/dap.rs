@@ -65,8 +65,18 @@ impl Pod {
     /// As [`begin`](Pod::begin), and [`PodError::Refused`] when the pod cannot have the channels.
     pub async fn dap(&self, request: &DapRequest) -> Result<DapSession, PodError> {
         let session = self.begin(SessionKind::Flash).await?;
+        DapSession::start(session, request).await
+    }
+}
+
+impl DapSession {
+    /// Makes a `flash` session one of the debug probe.
+    ///
+    /// # Errors
+    /// [`PodError::Refused`] when the pod cannot have the channels; otherwise why it could not be asked.
+    pub async fn start(session: Session, request: &DapRequest) -> Result<Self, PodError> {
         let wait = request.wait.map(|wait| wait.min(TARGET_WAIT_MAX));
-        let command = commands::request(
+        let mut command = commands::request(
             "dap_start",
             [
                 ("swclk", request.swclk.into()),
@@ -75,22 +85,19 @@ impl Pod {
                 ("packet_count", request.packet_count.into()),
             ],
         );
-        let mut command = command;
         if let Some(wait) = wait {
             let wait_ms = u64::try_from(wait.as_millis()).expect("at most ten seconds");
             command.insert("wait_ms".to_owned(), wait_ms.into());
         }
         let (session, _) = session.switch(&command).await?;
-        Ok(DapSession {
+        Ok(Self {
             session,
             frames: DapFrames::default(),
             in_flight: 0,
             torn: false,
         })
     }
-}
 
-impl DapSession {
     /// Sends one packet without waiting for its answer. Answers come in the same order.
     ///
     /// # Errors
@@ -164,6 +171,30 @@ impl DapSession {
         let sent = timeout(wait, self.send(packet)).await;
         sent.unwrap_or_else(|_| Err(PodError::timeout("dap_start", wait)))?;
         self.receive(wait).await
+    }
+
+    /// Sends packets ahead of their answers, which it gives in the same order. When it fails, or its
+    /// future is dropped, the session is of no use any more.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`receive`](Self::receive); `wait` is for each answer.
+    pub async fn exchange_all(
+        &mut self,
+        packets: &[Vec<u8>],
+        wait: Duration,
+    ) -> Result<Vec<Vec<u8>>, PodError> {
+        if self.in_flight > 0 {
+            return Err(ProtocolError::OutOfStep.into());
+        }
+        for packet in packets {
+            let sent = timeout(wait, self.send(packet)).await;
+            sent.unwrap_or_else(|_| Err(PodError::timeout("dap_start", wait)))?;
+        }
+        let mut answers = Vec::with_capacity(packets.len());
+        for _ in packets {
+            answers.push(self.receive(wait).await?);
+        }
+        Ok(answers)
     }
 
     /// What takes the session away.

@@ -80,13 +80,31 @@ impl BlockingDap {
     /// # Errors
     /// [`DapError`].
     pub fn exchange(&mut self, packet: &[u8]) -> Result<Vec<u8>, DapError> {
+        let wait = self.packet_timeout;
+        self.bounded(async |session| session.exchange(packet, wait).await)
+    }
+
+    /// Sends several packets, at most as many as the pod said it takes ahead, and gives their answers
+    /// in the same order. Not to be called on a thread that runs async tasks.
+    ///
+    /// # Errors
+    /// [`DapError`].
+    pub fn exchange_all(&mut self, packets: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, DapError> {
+        let wait = self.packet_timeout;
+        self.bounded(async |session| session.exchange_all(packets, wait).await)
+    }
+
+    fn bounded<T>(
+        &mut self,
+        act: impl AsyncFnOnce(&mut DapSession) -> Result<T, PodError>,
+    ) -> Result<T, DapError> {
         let runtime = self.runtime.clone();
         runtime.block_on(async {
             tokio::select! {
                 biased;
                 Ok(_) = self.cancelled.wait_for(|cancelled| *cancelled) => Err(DapError::Cancelled),
                 () = sleep_until(self.deadline) => Err(DapError::Deadline),
-                answer = self.session.exchange(packet, self.packet_timeout) => Ok(answer?),
+                answer = act(&mut self.session) => Ok(answer?),
             }
         })
     }

@@ -86,6 +86,9 @@ async fn a_thread_drives_a_probe_until_it_is_cancelled() {
         for byte in 0..200 {
             assert_eq!(blocking.exchange(&[byte, 1]).unwrap(), [1, byte]);
         }
+        let ahead = [vec![1, 2], vec![3, 4, 5], vec![6]];
+        let answers = blocking.exchange_all(&ahead).unwrap();
+        assert_eq!(answers, [vec![2, 1], vec![5, 4, 3], vec![6]]);
         blocking.into_session()
     });
     thread.await.unwrap().close().await.unwrap();
