@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from embeddedci.benchpod import BenchPod
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -49,7 +50,7 @@ def server(tmp_path, issuer):
     process.wait()
 
 
-def upload(tmp_path, issuer, server):
+def upload(tmp_path, issuer, server, swclk=1, swdio=2):
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
@@ -65,7 +66,7 @@ def upload(tmp_path, issuer, server):
     command = [pathlib.Path(sys.executable).parent / "embeddedci-upload-build"]
     command += ["--firmware", tmp_path / "app.elf", "--api-base", server["url"]]
     command += ["--build-target", "stm32f0", "--openocd-target", "target/stm32f0x.cfg"]
-    command += ["--swclk", "1", "--swdio", "2"]
+    command += ["--swclk", str(swclk), "--swdio", str(swdio)]
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
@@ -104,3 +105,21 @@ def test_nobody_else_gets_in(tmp_path, issuer, server):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(urllib.request.Request(url, body, headers))
     assert refused.value.code == 401
+
+
+def test_the_server_flashes_what_a_run_left(tmp_path, issuer, server, monkeypatch):
+    (tmp_path / "app.elf").write_bytes((ROOT / "hostd/target/firmware/demo.elf").read_bytes())
+    done = upload(tmp_path, issuer, server, swclk=11, swdio=12)
+    assert done.returncode == 0, done.stdout + done.stderr
+    build = (tmp_path / "output").read_text().strip().removeprefix("build_id=")
+    monkeypatch.setenv("BENCHPOD_API_BASE", server["url"])
+    monkeypatch.setenv("BENCHPOD_API_KEY", server["api_key"])
+    name = server["devices"][0]["name"]
+    with BenchPod(f"embeddedci:{name}", la_voltage=3.3, lease_wait=30) as pod:
+        wires = {"swclk": 11, "swdio": 12, "target_power": 1}
+        flashed = pod.flash(build=build, **wires)
+        assert flashed.ok and "verified" in flashed.stdout
+        assert flashed.artifact["job_id"] == build
+        assert pod.flash(repo="acme/blinky", ref="main", **wires).ok
+        wrong = pod.flash(build=build, target="target/stm32f1x.cfg", check=False, **wires)
+        assert not wrong.ok and "STM32" in wrong.stderr

