@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,17 +12,21 @@ use bytes::Bytes;
 use http_body::Body;
 use http_body_util::BodyExt;
 use runtime::{BodyError, BodyStream};
-use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::warn;
 
-use crate::id;
+mod form;
+mod writer;
+
+pub use form::{FormRules, StageFormError, StagedFile, StagedForm};
+
+use writer::Writer;
 
 /// Folder of files that are still arriving. No digest has this name.
 const STAGING: &str = "staging";
 
-/// Body parts between the connection and the disk; a part is at most what hyper reads at once.
+/// Body parts between the disk and the connection, either way; a part is at most what is read at once.
 const PARTS_QUEUED: usize = 8;
 
 /// Bytes of one part of a file that is sent.
@@ -63,6 +67,14 @@ pub enum StageError {
         #[source]
         source: io::Error,
     },
+}
+
+impl StageError {
+    fn too_slow(wait: Duration) -> Self {
+        Self::TooSlow {
+            wait_ms: u32::try_from(wait.as_millis()).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// Keeps the order of blobs and their references while it lives.
@@ -127,24 +139,17 @@ impl Blobs {
         if body.size_hint().lower() > limit_bytes {
             return Err(StageError::TooLarge { limit_bytes });
         }
-        let path = self.dir.join(STAGING).join(id::request_id());
-        let (parts, arriving) = mpsc::channel(PARTS_QUEUED);
-        let target = path.clone();
-        let writer = tokio::task::spawn_blocking(move || write(target, arriving));
-        let fed = timeout(wait, feed(body, &parts, limit_bytes)).await;
-        drop(parts);
-        // Joined in any case, so that nothing writes to a file that was given up.
-        let written = match writer.await {
-            Ok(written) => written,
-            Err(e) => Err(io::Error::other(e)),
-        };
-        let staged = written.map_err(|source| StageError::Write { path, source })?;
+        let mut writer = self.begin();
+        let fed = timeout(wait, feed(body, &mut writer, limit_bytes)).await;
+        let staged = writer.finish().await?;
         match fed {
             Ok(fed) => fed.map(|()| staged),
-            Err(_) => Err(StageError::TooSlow {
-                wait_ms: u32::try_from(wait.as_millis()).unwrap_or(u32::MAX),
-            }),
+            Err(_) => Err(StageError::too_slow(wait)),
         }
+    }
+
+    fn begin(&self) -> Writer {
+        Writer::begin(&self.dir.join(STAGING))
     }
 
     /// Keep blobs and what refers to them in order until the result is dropped.
@@ -237,11 +242,7 @@ async fn send(mut file: File, parts: mpsc::Sender<Result<Bytes, BodyError>>) {
     }
 }
 
-async fn feed<B>(
-    body: &mut B,
-    parts: &mpsc::Sender<Bytes>,
-    limit_bytes: u64,
-) -> Result<(), StageError>
+async fn feed<B>(body: &mut B, writer: &mut Writer, limit_bytes: u64) -> Result<(), StageError>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -253,40 +254,9 @@ where
         left = left
             .checked_sub(part.len() as u64)
             .ok_or(StageError::TooLarge { limit_bytes })?;
-        if parts.send(part).await.is_err() {
-            // The writer failed and says why itself.
-            return Ok(());
-        }
+        writer.push(part).await;
     }
     Ok(())
-}
-
-/// Write what arrives until the senders are gone. The file is removed again if that fails.
-fn write(path: PathBuf, mut arriving: mpsc::Receiver<Bytes>) -> io::Result<Staged> {
-    let mut file = File::create_new(&path)?;
-    let mut staged = Staged {
-        path,
-        size_bytes: 0,
-        sha256: String::new(),
-    };
-    let mut hash = Sha256::new();
-    while let Some(part) = arriving.blocking_recv() {
-        hash.update(&part);
-        file.write_all(&part)?;
-        staged.size_bytes += part.len() as u64;
-    }
-    file.sync_all()?;
-    staged.sha256 = hex(&hash.finalize());
-    Ok(staged)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |b: u8| char::from(DIGITS[usize::from(b)]);
-    bytes
-        .iter()
-        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
-        .collect()
 }
 
 #[cfg(test)]

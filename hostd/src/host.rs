@@ -17,6 +17,7 @@ mod captures;
 mod clock;
 mod decode;
 mod devices;
+mod flashing;
 mod keys;
 mod leases;
 mod log;
@@ -59,7 +60,7 @@ const WORLDS: &str = include_str!("../../wit/world.wit");
 type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
-const INTERFACES: [(&str, LinkFn); 22] = [
+const INTERFACES: [(&str, LinkFn); 23] = [
     ("builds", |l| {
         wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -74,6 +75,9 @@ const INTERFACES: [(&str, LinkFn); 22] = [
     }),
     ("devices", |l| {
         wit::devices::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
+    }),
+    ("flashing", |l| {
+        wit::flashing::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("keys", |l| {
         wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)

@@ -5,6 +5,7 @@ pub mod body;
 pub mod error;
 pub mod gateway;
 pub mod metrics;
+pub mod multipart;
 pub mod native;
 pub mod openapi;
 pub mod pages;

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+pub mod flashing;
 pub mod groups;
 pub mod host;
 pub mod http;

@@ -11,6 +11,9 @@ mod queue;
 
 pub use queue::{Log, dropped};
 
+/// Libraries that tell at length what hostd tells in a line of its own. `log.level` may name them.
+const QUIET: &str = "probe_rs=warn";
+
 /// Why there is no log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
@@ -30,7 +33,8 @@ pub enum LogError {
 /// # Errors
 /// A `log.level` that is not a filter, or no thread to write with.
 pub fn init(config: &LogConfig) -> Result<Log, LogError> {
-    let filter = EnvFilter::try_new(&config.level).map_err(|source| LogError::Filter {
+    let directives = format!("{QUIET},{}", config.level);
+    let filter = EnvFilter::try_new(directives).map_err(|source| LogError::Filter {
         level: config.level.clone(),
         source,
     })?;

@@ -15,6 +15,7 @@ use crate::captures::Captures;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
+use crate::flashing::Flashing;
 use crate::groups::{self, Embedded};
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
@@ -112,6 +113,7 @@ async fn serve(
         .await
         .context("serve")?;
     gateway.sockets.stop().await;
+    services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
     services.bench.stop();
@@ -165,6 +167,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         builds.blobs().clone(),
     );
     Ok(Services {
+        flashing: Flashing::new(clock.clone()),
         oidc: Oidc::new(&config.oidc, clock.clone()),
         uarts: Arc::new(Uarts::new(clock.clone())),
         clock,

@@ -6,6 +6,7 @@ use crate::bench::Bench;
 use crate::builds::Builds;
 use crate::captures::Captures;
 use crate::clock::Clock;
+use crate::flashing::Flashing;
 use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::oidc::Oidc;
@@ -28,4 +29,5 @@ pub struct Services {
     pub updates: Arc<Updates>,
     pub waveforms: Waveforms,
     pub uarts: Arc<Uarts>,
+    pub flashing: Arc<Flashing>,
 }

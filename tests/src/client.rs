@@ -8,6 +8,9 @@ use ureq::http::{Method, Request};
 /// Largest answer a test reads.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
+/// Divides the parts of forms.
+const BOUNDARY: &str = "test-7MA4YWxkTrZu0gW";
+
 /// Talks to one server with one credential.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -81,6 +84,31 @@ impl Client {
     pub fn send(&self, method: &str, path: &str, body: Option<&str>) -> Result<Reply> {
         let typed = body.map(|body| ("application/json", body.as_bytes()));
         self.send_typed(method, path, typed)
+    }
+
+    /// Send a form of texts and one file: the name of its part, its own, and its bytes.
+    ///
+    /// # Errors
+    /// No answer at all.
+    pub fn post_form(
+        &self,
+        path: &str,
+        texts: &[(&str, &str)],
+        (part, file_name, bytes): (&str, &str, &[u8]),
+    ) -> Result<Reply> {
+        let mut form = Vec::new();
+        for (name, text) in texts {
+            let head = "Content-Disposition: form-data; name=";
+            form.extend(format!("--{BOUNDARY}\r\n{head}\"{name}\"\r\n\r\n{text}\r\n").bytes());
+        }
+        let head = format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{part}\"; filename=\"{file_name}\"\r\n\r\n"
+        );
+        form.extend(head.bytes());
+        form.extend(bytes);
+        form.extend(format!("\r\n--{BOUNDARY}--\r\n").bytes());
+        let media_type = format!("multipart/form-data; boundary={BOUNDARY}");
+        self.send_typed("POST", path, Some((&media_type, &form)))
     }
 
     /// Send a body of any media type; a header `content-type` of this client wins over it.

@@ -1,5 +1,6 @@
 //! What the end-to-end tests share: the real binary on a port of its own, and a client for it.
 
+pub mod bench;
 pub mod client;
 pub mod issuer;
 pub mod offline;
@@ -8,6 +9,7 @@ pub mod schema;
 pub mod server;
 pub mod socket;
 
+pub use bench::{Bench, demo_elf, flash, until};
 pub use client::{Client, Reply};
 pub use pod_sim::PodSim;
 pub use server::Server;

@@ -1,6 +1,6 @@
 //! What the endpoints about a reported build share: who may use them, the record, the refusals.
 
-use guest::{ApiError, Credential, Object, Query, Request, Shape, builds, text, uploads};
+use guest::{ApiError, Credential, Object, Query, Request, Shape, builds, form, text, uploads};
 
 /// Builds are reported from CI, which has a session token and no key.
 pub(crate) const REPORT: &[Credential] = &[Credential::CloudSession];
@@ -75,29 +75,6 @@ pub(crate) fn refusal(error: builds::Error, id: &str) -> ApiError {
     }
 }
 
-/// Why a file did not arrive.
-pub(crate) fn upload_refusal(error: uploads::Error) -> ApiError {
-    match error {
-        uploads::Error::TooLarge(bytes) => ApiError::new(
-            413,
-            "body_too_large",
-            format!("the file is over the {bytes} bytes that there is room for"),
-        ),
-        uploads::Error::TooSlow(ms) => ApiError::new(
-            408,
-            "body_timeout",
-            format!("the file did not arrive within {ms} ms; send it without pauses"),
-        ),
-        uploads::Error::Incomplete => ApiError::new(
-            400,
-            "body_incomplete",
-            "the request body ended before its end",
-        ),
-        uploads::Error::NoBody => ApiError::internal("the host streams no body to this route"),
-        uploads::Error::Other(cause) => ApiError::internal(cause),
-    }
-}
-
 /// Receive the request's body and make it a file of the build.
 pub(crate) fn receive(
     build: &str,
@@ -106,15 +83,15 @@ pub(crate) fn receive(
     content_type: &str,
 ) -> Result<builds::Artifact, ApiError> {
     let room = builds::room(build, kind).map_err(|error| refusal(error, build))?;
-    let upload = uploads::receive(room).map_err(upload_refusal)?;
+    let upload = uploads::receive(room).map_err(form::refusal)?;
     builds::attach(build, kind, name, content_type, upload).map_err(|error| refusal(error, build))
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::{builds, uploads};
+    use guest::builds;
 
-    use super::{refusal, upload_refusal};
+    use super::refusal;
 
     #[test]
     fn refusals() {
@@ -136,8 +113,5 @@ mod tests {
             assert_eq!((error.status, error.code), (status, code));
         }
         assert!(refusal(Error::NotFound, "").message.contains("not found"));
-        assert_eq!(upload_refusal(uploads::Error::TooLarge(5)).status, 413);
-        assert_eq!(upload_refusal(uploads::Error::TooSlow(5)).status, 408);
-        assert_eq!(upload_refusal(uploads::Error::Incomplete).status, 400);
     }
 }

@@ -1,7 +1,9 @@
 //! `POST /captures/import`: a sigrok recording becomes a capture. Its bytes go from the connection to
 //! disk without passing here.
 
-use guest::{ApiError, Object, Request, Response, Route, recordings, streamed, text, uploads};
+use guest::{
+    ApiError, Object, Request, Response, Route, form, recordings, streamed, text, uploads,
+};
 
 use crate::{capture, export};
 
@@ -33,7 +35,7 @@ pub(crate) const ROUTE: Route = Route {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (name, device) = parse(request)?;
-    let file = uploads::receive(recordings::load_bytes_max()).map_err(upload_refusal)?;
+    let file = uploads::receive(recordings::load_bytes_max()).map_err(form::refusal)?;
     let id = device.as_deref().unwrap_or_default();
     let made = recordings::load(file, name.as_deref(), device.as_deref());
     let made = made.map_err(|error| match error {
@@ -53,34 +55,11 @@ fn parse(request: &Request) -> Result<(Option<String>, Option<String>), ApiError
     Ok((name, device))
 }
 
-fn upload_refusal(error: uploads::Error) -> ApiError {
-    match error {
-        uploads::Error::TooLarge(bytes) => ApiError::new(
-            413,
-            "body_too_large",
-            format!("the file is over the {bytes} bytes that can be imported"),
-        ),
-        uploads::Error::TooSlow(ms) => ApiError::new(
-            408,
-            "body_timeout",
-            format!("the file did not arrive within {ms} ms; send it without pauses"),
-        ),
-        uploads::Error::Incomplete => ApiError::new(
-            400,
-            "body_incomplete",
-            "the request body ended before its end",
-        ),
-        uploads::Error::NoBody => ApiError::internal("the host streams no body to this route"),
-        uploads::Error::Other(cause) => ApiError::internal(cause),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use guest::testing::get;
-    use guest::uploads;
 
-    use super::{parse, upload_refusal};
+    use super::parse;
 
     #[test]
     fn name_and_device_may_be_given() {
@@ -88,13 +67,5 @@ mod tests {
         let given = parse(&get(&[], "name=boot&device_id=01X")).unwrap();
         assert_eq!(given, (Some("boot".into()), Some("01X".into())));
         assert_eq!(parse(&get(&[], "title=x")).unwrap_err().status, 400);
-    }
-
-    #[test]
-    fn uploads_that_fail() {
-        assert_eq!(upload_refusal(uploads::Error::TooLarge(5)).status, 413);
-        assert_eq!(upload_refusal(uploads::Error::TooSlow(5)).status, 408);
-        assert_eq!(upload_refusal(uploads::Error::Incomplete).status, 400);
-        assert_eq!(upload_refusal(uploads::Error::NoBody).status, 500);
     }
 }

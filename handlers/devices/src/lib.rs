@@ -1,9 +1,15 @@
-//! Handler group `devices`: the organisation's bench devices, single commands to their pods, and
-//! their UART streams.
+//! Handler group `devices`: the organisation's bench devices, single commands to their pods, their
+//! UART streams, and what is programmed into their targets.
 
 mod command;
 mod device;
 mod edit;
+mod firmware;
+mod flash;
+mod flash_cancel;
+mod flash_get;
+mod flash_list;
+mod flash_start;
 mod get;
 mod list;
 mod remove;
@@ -22,6 +28,11 @@ pub static ROUTES: &[guest::Route] = &[
     wiring_get::ROUTE,
     wiring_put::ROUTE,
     uart::ROUTE,
+    firmware::ROUTE,
+    flash_start::ROUTE,
+    flash_list::ROUTE,
+    flash_get::ROUTE,
+    flash_cancel::ROUTE,
 ];
 
 guest::serve!(crate::ROUTES);

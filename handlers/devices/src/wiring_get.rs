@@ -31,6 +31,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     Ok(reply(stored.as_ref()))
 }
 
+/// The stored profile.
 pub(crate) fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_slice(bytes)
         .map_err(|e| ApiError::internal(format!("the stored wiring is not an object: {e}")))

@@ -29,6 +29,8 @@ pub struct Fields {
     prefix: String,
     members: Map<String, Value>,
     problems: Vec<FieldProblem>,
+    /// Members are text, whatever they stand for.
+    texts: bool,
 }
 
 impl Fields {
@@ -36,11 +38,22 @@ impl Fields {
         Self::of(Map::new())
     }
 
+    /// The parts of a form: text, read as parameters of a query are.
+    pub fn of_texts(parts: Vec<(String, String)>) -> Self {
+        let members = parts.into_iter();
+        let members = members.map(|(name, text)| (name, Value::String(text)));
+        Self {
+            texts: true,
+            ..Self::of(members.collect())
+        }
+    }
+
     fn of(members: Map<String, Value>) -> Self {
         Self {
             prefix: String::new(),
             members,
             problems: Vec::new(),
+            texts: false,
         }
     }
 
@@ -93,6 +106,7 @@ impl Fields {
             prefix: format!("{}{name}.", self.prefix),
             members,
             problems: std::mem::take(&mut self.problems),
+            texts: false,
         };
         let value = read(&mut inner);
         inner.reject_unknown();
@@ -147,6 +161,12 @@ impl Fields {
         self.members.get(name).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the member is given as a number, without reading it.
+    #[must_use]
+    pub fn is_number(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(Value::is_number)
+    }
+
     /// Whether the member is given as an object, without reading it.
     #[must_use]
     pub fn is_object(&self, name: &str) -> bool {
@@ -190,7 +210,11 @@ impl Fields {
     }
 
     fn read<S: Shape>(&mut self, name: &str, value: &Value, shape: &S) -> Option<S::Value> {
-        match shape.read(value) {
+        let read = match value {
+            Value::String(text) if self.texts => shape.read_text(text),
+            value => shape.read(value),
+        };
+        match read {
             Ok(value) => Some(value),
             Err(message) => {
                 self.problem(name, &message);

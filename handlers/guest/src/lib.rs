@@ -17,6 +17,7 @@ pub mod command;
 mod compact;
 mod error;
 mod fields;
+pub mod form;
 mod json;
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
@@ -30,7 +31,7 @@ mod shape;
 pub mod testing;
 
 pub use bench::host::{
-    builds, captures, clock, decode, devices, http_types, keys, leases, log, pod, random,
+    builds, captures, clock, decode, devices, flashing, http_types, keys, leases, log, pod, random,
     recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
     waveforms,
 };

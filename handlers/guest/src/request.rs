@@ -39,6 +39,11 @@ impl Request {
         if self.body.is_empty() {
             return Ok(Fields::empty());
         }
+        self.json_in(&self.body)
+    }
+
+    /// The members of the JSON object in a body that was received apart from the request.
+    pub(crate) fn json_in(&self, body: &[u8]) -> Result<Fields, ApiError> {
         let media_type = self.header("content-type").unwrap_or("application/json");
         if !is_json(media_type) {
             return Err(ApiError::new(
@@ -47,7 +52,7 @@ impl Request {
                 "the body must be JSON with content-type application/json",
             ));
         }
-        Fields::parse(&self.body)
+        Fields::parse(body)
     }
 
     /// The query string, decoded.

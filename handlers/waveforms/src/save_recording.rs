@@ -2,7 +2,7 @@
 //! to disk without passing here.
 
 use guest::waveforms::{self, Unit};
-use guest::{ApiError, Request, Response, Route, choice, integer, streamed, uploads};
+use guest::{ApiError, Request, Response, Route, choice, form, integer, streamed, uploads};
 
 use crate::{output, waveform};
 
@@ -43,7 +43,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let told = parse(request)?;
     let refused = |error| waveform::refusal(error, "");
     let room = waveforms::room().map_err(refused)?;
-    let file = uploads::receive(room).map_err(upload_refusal)?;
+    let file = uploads::receive(room).map_err(form::refusal)?;
     waveforms::save_recording(
         &told.name,
         file,
@@ -69,36 +69,12 @@ fn parse(request: &Request) -> Result<Told, ApiError> {
     Ok(told)
 }
 
-/// Why the samples did not arrive.
-fn upload_refusal(error: uploads::Error) -> ApiError {
-    match error {
-        uploads::Error::TooLarge(bytes) => ApiError::new(
-            413,
-            "body_too_large",
-            format!("the recording is over the {bytes} bytes that there is room for"),
-        ),
-        uploads::Error::TooSlow(ms) => ApiError::new(
-            408,
-            "body_timeout",
-            format!("the recording did not arrive within {ms} ms; send it without pauses"),
-        ),
-        uploads::Error::Incomplete => ApiError::new(
-            400,
-            "body_incomplete",
-            "the request body ended before its end",
-        ),
-        uploads::Error::NoBody => ApiError::internal("the host streams no body to this route"),
-        uploads::Error::Other(cause) => ApiError::internal(cause),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use guest::testing::get;
-    use guest::uploads;
     use guest::waveforms::Unit;
 
-    use super::{parse, upload_refusal};
+    use super::parse;
 
     #[test]
     fn the_query_tells_what_the_samples_are() {
@@ -118,12 +94,5 @@ mod tests {
         ] {
             assert_eq!(parse(&get(&[], query)).unwrap_err().status, 400, "{query}");
         }
-    }
-
-    #[test]
-    fn refusals() {
-        assert_eq!(upload_refusal(uploads::Error::TooLarge(5)).status, 413);
-        assert_eq!(upload_refusal(uploads::Error::TooSlow(5)).status, 408);
-        assert_eq!(upload_refusal(uploads::Error::Incomplete).status, 400);
     }
 }

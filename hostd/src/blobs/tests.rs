@@ -116,3 +116,76 @@ fn a_start_clears_what_was_arriving() {
     Blobs::open(dir.path().to_owned()).unwrap();
     assert_eq!(files(dir.path()), 0);
 }
+
+const FORM: &[u8] =
+    b"--XX\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nstm32f0x\r\n--XX\r\n\
+Content-Disposition: form-data; name=\"firmware\"; filename=\"fw.bin\"\r\n\r\nabc\r\n--XX--\r\n";
+
+async fn stage_form(
+    blobs: &Blobs,
+    body: &'static [u8],
+    bytes_max: u64,
+) -> Result<StagedForm, StageFormError> {
+    let files = ["firmware".to_owned()];
+    let rules = FormRules {
+        files: &files,
+        bytes_max,
+    };
+    let mut body = Full::new(Bytes::from_static(body));
+    blobs.stage_form(&mut body, "XX", rules, WAIT).await
+}
+
+#[tokio::test]
+async fn a_form_leaves_its_files_on_disk_and_its_texts_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().to_owned()).unwrap();
+    let form = stage_form(&blobs, FORM, 3).await.unwrap();
+    assert_eq!(form.texts, [("target".to_owned(), "stm32f0x".to_owned())]);
+    let [file] = form.files.as_slice() else {
+        panic!("{form:?}")
+    };
+    assert_eq!(file.file_name.as_deref(), Some("fw.bin"));
+    assert_eq!(fs::read(file.staged.path()).unwrap(), b"abc");
+    assert_eq!(file.staged.sha256(), ABC);
+    drop(form);
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[tokio::test]
+async fn a_form_that_fails_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().to_owned()).unwrap();
+    let too_large = stage_form(&blobs, FORM, 2).await.unwrap_err();
+    assert!(
+        matches!(
+            too_large,
+            StageFormError::Stage(StageError::TooLarge { limit_bytes: 2 })
+        ),
+        "{too_large:?}"
+    );
+    let cut = stage_form(&blobs, &FORM[..FORM.len() - 6], 3).await;
+    assert!(matches!(cut, Err(StageFormError::Form(_))), "{cut:?}");
+    let twice = b"--XX\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n\
+--XX\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--XX--";
+    let twice = stage_form(&blobs, twice, 3).await;
+    assert!(matches!(twice, Err(StageFormError::Twice { .. })));
+    let binary = b"--XX\r\nContent-Disposition: form-data; name=a\r\n\r\n\xff\r\n--XX--";
+    let binary = stage_form(&blobs, binary, 3).await;
+    assert!(matches!(binary, Err(StageFormError::NotText { .. })));
+    for fails in [true, false] {
+        let mut body = Broken { sent: false, fails };
+        let rules = FormRules {
+            files: &[],
+            bytes_max: 10,
+        };
+        let short = Duration::from_millis(1);
+        let staged = blobs.stage_form(&mut body, "XX", rules, short).await;
+        assert!(matches!(staged, Err(StageFormError::Stage(_))));
+    }
+    // A file that was given up goes with the thread that wrote it.
+    let deadline = std::time::Instant::now() + WAIT;
+    while files(dir.path()) > 0 {
+        assert!(std::time::Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+}

@@ -15,7 +15,7 @@ use crate::call::{Call, names};
 use crate::document::Kind;
 
 /// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
-const DEVICES: [(&str, &str); 9] = [
+const DEVICES: [(&str, &str); 10] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),
@@ -24,6 +24,8 @@ const DEVICES: [(&str, &str); 9] = [
     ("spare", "sim:v3,seed=15"),
     ("target", "sim:v3,seed=16,target=blank"),
     ("updatable", "sim:v3,seed=17"),
+    // Nothing is wired to it: a flash waits for a target.
+    ("unwired", "sim:v3,seed=19"),
     // An update of it takes longer than the table.
     ("slow", "sim:v3,seed=18,fault=slow=20000B/s+200ms"),
 ];

@@ -131,7 +131,9 @@ impl Trial<'_> {
         let reply = self.send(call, self.usual());
         let body = serde_json::from_str(&reply.text).unwrap_or(json!({}));
         for member in ["token", "secret", "code", "access_token", "refresh_token"] {
-            if let Some(secret) = body[member].as_str() {
+            // Beside an `error`, a code says which one it is.
+            let is_word = member == "code" && body["error"].is_string();
+            if let Some(secret) = body[member].as_str().filter(|_| !is_word) {
                 self.bench.keep_secret(secret);
             }
         }

@@ -48,9 +48,8 @@ impl Bench {
     fn make(&self, name: &str) -> String {
         match name {
             "device" => self.device("demo"),
-            "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "updatable" => {
-                self.device(name)
-            }
+            "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "unwired"
+            | "updatable" => self.device(name),
             "leased" => {
                 self.lease("leased");
                 self.device("leased")
@@ -79,6 +78,8 @@ impl Bench {
                 id_token(|claims| claims["repository"] = "acme/unknown".into())
             }
             "secret.token" => self.token(),
+            "flash" => text(&self.flash("demo", 200)["id"]),
+            "new-flash.running" => text(&self.flash("unwired", 202)["id"]),
             "name.demo" => "demo".to_owned(),
             "build" | "new-build" => self.build("open", &[]),
             "build.open" => self.build("open", &["fw.elf"]),
@@ -182,6 +183,19 @@ impl Bench {
         let body = ("application/octet-stream", &b"AABB"[..]);
         let sent = self.own(Kind::ApiKey).send_typed("POST", path, Some(body));
         text(&sent.unwrap().expect(201)["id"])
+    }
+
+    /// A flash that has ended (200), or one that has begun (202): of a target that is not there, for which
+    /// the pod waits.
+    fn flash(&self, device: &str, status: u16) -> Value {
+        let path = format!("/api/bench/devices/{}/flash", self.device(device));
+        let file = ("firmware", "fw.bin", &b"four"[..]);
+        let mut client = self.own(Kind::ApiKey);
+        if status == 202 {
+            client = client.with_header("prefer", "respond-async");
+        }
+        let begun = client.post_form(&path, &[("target", "stm32f0x")], file);
+        begun.unwrap().expect(status)
     }
 
     fn key(&self) -> Value {

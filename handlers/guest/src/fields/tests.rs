@@ -198,3 +198,19 @@ fn mutated_bodies_never_panic() {
         "mutations hardly ever break the body: {refused}"
     );
 }
+
+#[test]
+fn parts_of_a_form_are_read_as_text() {
+    let parts = |list: &[(&str, &str)]| {
+        let owned = list.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned()));
+        Fields::of_texts(owned.collect())
+    };
+    let mut form = parts(&[("swclk", "11"), ("verify", "false"), ("target", "11")]);
+    assert_eq!(form.required("swclk", integer(1..=14u8)), 11);
+    assert!(!form.required("verify", flag()));
+    assert_eq!(form.required("target", text(1..=4)), "11");
+    assert!(form.finish().is_ok());
+    let mut form = parts(&[("swclk", "15"), ("other", "")]);
+    form.optional("swclk", integer(1..=14u8));
+    assert_eq!(form.finish().unwrap_err().fields.len(), 2);
+}

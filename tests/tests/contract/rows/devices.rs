@@ -116,5 +116,96 @@ pub(super) fn all() -> Vec<Rows> {
                 call("/bench/devices/<digital>/uart/ws?rx=3&tx=4")
                     .header("origin", "http://elsewhere.example"),
             ),
+        rows("devices.firmware")
+            .success(200, call("/bench/devices/<device>/firmware"))
+            .success(200, call("/bench/devices/<gone>/firmware"))
+            .refusal(404, "not_found", call("/bench/devices/<missing>/firmware")),
+    ]
+    .into_iter()
+    .chain(flashing())
+    .collect()
+}
+
+const FORM: &str = "multipart/form-data; boundary=B";
+
+/// Four bytes that go to the start of the flash.
+const FIRMWARE: &[u8] =
+    b"--B\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nstm32f0x\r\n\
+    --B\r\nContent-Disposition: form-data; name=\"firmware\"; filename=\"fw.bin\"\r\n\r\n\
+    four\r\n--B--\r\n";
+
+fn flashing() -> Vec<Rows> {
+    vec![
+        rows("devices.flash")
+            .success(
+                200,
+                call("/bench/devices/<device>/flash").bytes(FORM, FIRMWARE),
+            )
+            .success(
+                202,
+                call("/bench/devices/<target>/flash")
+                    .bytes(FORM, FIRMWARE)
+                    .header("prefer", "respond-async"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<device>/flash").json(r#"{"target":"stm32f0x"}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices/<device>/flash").bytes(FORM, b"no form"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<device>/flash").json(r#"{"repo":"nowhere"}"#),
+            )
+            .refusal(
+                409,
+                "ambiguous",
+                call("/bench/devices/<device>/flash").json(r#"{"build":"<build.twins>"}"#),
+            )
+            .refusal(
+                409,
+                "lease_held",
+                call("/bench/devices/<leased>/flash").bytes(FORM, FIRMWARE),
+            )
+            .refusal(
+                415,
+                "unsupported_media_type",
+                call("/bench/devices/<device>/flash").bytes("text/plain", b"x"),
+            )
+            .refusal(
+                503,
+                "device_offline",
+                call("/bench/devices/<gone>/flash").bytes(FORM, FIRMWARE),
+            ),
+        rows("devices.flash.list")
+            .success(200, call("/bench/devices/<device>/flash"))
+            .refusal(404, "not_found", call("/bench/devices/<missing>/flash")),
+        rows("devices.flash.get")
+            .success(200, call("/bench/devices/<device>/flash/<flash>"))
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<device>/flash/<missing>"),
+            ),
+        rows("devices.flash.cancel")
+            .success(
+                200,
+                call("/bench/devices/<unwired>/flash/<new-flash.running>/cancel"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/bench/devices/<device>/flash/<flash>/cancel"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/<device>/flash/<missing>/cancel"),
+            ),
     ]
 }

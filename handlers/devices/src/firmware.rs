@@ -1,0 +1,76 @@
+//! `GET /bench/devices/{id}/firmware`: what the pod itself runs.
+
+use guest::{ApiError, Object, Request, Response, Route, devices, log, pod};
+use serde_json::Value;
+
+use crate::device;
+
+/// Wait for the pod, in milliseconds. It answers from memory.
+const STATUS_WAIT_MS: u32 = 5000;
+
+pub(crate) const ROUTE: Route = Route {
+    name: "devices.firmware",
+    method: "GET",
+    pattern: "/bench/devices/{id}/firmware",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: 0,
+    summary: "Firmware of the pod",
+    openapi: guest::compact_json!(
+        r#"{"parameters":["#,
+        include_str!("id.parameter.json"),
+        r#"],"responses":{"200":{"description":"What it runs; of a pod that is offline, what it ran when it was last seen.","content":{"application/json":{"schema":"#,
+        include_str!("firmware.schema.json"),
+        r#","example":{"version":"3.9.4","board":"stm32h563 v3","gateware":9}}}}}}"#,
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let id = device::id(request);
+    let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
+    let status = match pod::command(id, r#"{"cmd":"status"}"#, STATUS_WAIT_MS) {
+        Ok(status) => serde_json::from_str(&status).unwrap_or_default(),
+        // What was seen last is an answer too.
+        Err(pod::Error::Offline | pod::Error::TimedOut(_)) => Value::Null,
+        Err(error) => {
+            log::write(
+                log::Level::Warn,
+                &format!("the pod tells no status: {error:?}"),
+            );
+            Value::Null
+        }
+    };
+    Ok(reply(&device, &status))
+}
+
+fn reply(device: &devices::Device, status: &Value) -> Response {
+    let gateware = status.get("gateware").and_then(Value::as_u64);
+    let mut body = Object::new();
+    body.field("version", &device.firmware_version)
+        .field("board", &device.board)
+        .some("gateware", gateware.as_ref());
+    body.reply(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::json;
+    use serde_json::{Value, json};
+
+    use super::reply;
+    use crate::device::example;
+
+    #[test]
+    fn gateware_is_told_when_it_is_known() {
+        let body = json(&reply(&example(), &json!({"gateware": 9})));
+        assert_eq!(
+            body,
+            json!({"version": "3.9.4", "board": "rev3", "gateware": 9})
+        );
+        for status in [Value::Null, json!({}), json!({"gateware": "x"}), json!([])] {
+            let body = json(&reply(&example(), &status));
+            assert!(body.get("gateware").is_none() && body["version"] == "3.9.4");
+        }
+    }
+}

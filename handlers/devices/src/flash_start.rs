@@ -1,0 +1,172 @@
+//! `POST /bench/devices/{id}/flash`: program the target with a file of a build, or with one that
+//! comes along.
+
+use guest::flashing::{self, Source};
+use guest::form::{self, Form};
+use guest::{ApiError, Fields, Object, Request, Response, Route, builds, devices, store, streamed};
+use serde_json::{Map, Value};
+
+use crate::{device, edit, flash, wiring, wiring_get};
+
+mod order;
+
+use order::{Asked, From};
+
+/// Largest firmware file, with the debug information of an ELF file.
+const FILE_BYTES_MAX: u32 = 64 << 20;
+
+/// The file and what a form needs around it.
+const BODY_BYTES_MAX: u32 = FILE_BYTES_MAX + (2 << 20);
+
+/// The part of a form that is the file.
+const PART: &str = "firmware";
+
+pub(crate) const ROUTE: Route = Route {
+    name: "devices.flash",
+    method: "POST",
+    pattern: "/bench/devices/{id}/flash",
+    credentials: device::CREDENTIALS,
+    scope: device::SCOPE,
+    body_limit: streamed(BODY_BYTES_MAX),
+    summary: "Flash the target",
+    openapi: guest::compact_json!(
+        r#"{"refusals":["not_capable","ambiguous","device_busy","lease_held","device_offline","unsupported_media_type"],"description":"#,
+        include_str!("flash_start.description.json"),
+        r#","parameters":["#,
+        include_str!("id.parameter.json"),
+        r#",{"name":"Prefer","in":"header","required":false,"description":"`respond-async` answers at once; the flash is then followed with its id.","schema":{"type":"string"}}],"requestBody":"#,
+        include_str!("flash_start.body.json"),
+        r#","responses":{"200":{"description":"It has ended. A failure is told here too, with `ok` false.","content":{"application/json":{"schema":"#,
+        include_str!("flash_start.schema.json"),
+        r#","example":"#,
+        include_str!("flash_start.example.json"),
+        r#"}}},"202":{"description":"It has begun (with `Prefer: respond-async`).","content":{"application/json":{"schema":"#,
+        include_str!("flash.schema.json"),
+        r#","example":"#,
+        include_str!("flash.example.json"),
+        r#"}}}}}"#,
+    ),
+    handle,
+};
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let id = device::id(request);
+    let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
+    if device::lacks(&device, "cmsis_dap") {
+        return Err(ApiError::new(
+            400,
+            "not_capable",
+            format!("the board of {} has no debug probe", device.name),
+        ));
+    }
+    let mut form = form::receive(request, &[PART], FILE_BYTES_MAX.into())?;
+    let file = form.file(PART);
+    let Form { fields, .. } = form;
+    let asked = parse(fields, file.is_some())?;
+    let (source, build_wiring) = match (&asked.from, file) {
+        (_, Some(file)) => {
+            let name = file.file_name.unwrap_or_default();
+            (Source::Upload((file.content, name)), Map::new())
+        }
+        (From::File, None) => return Err(ApiError::internal("a form lost its file")),
+        (From::Artifact { job, name }, None) => {
+            let selector = named(job, name);
+            artifact(&builds::select(&selector).map_err(|e| build_refusal(e, name))?)?
+        }
+        (From::Selector(selector), None) => {
+            artifact(&builds::select(selector).map_err(|e| build_refusal(e, ""))?)?
+        }
+    };
+    let attended = !prefers_async(request);
+    let stored = store::get(&edit::wiring_key(id)).map_err(edit::store_refusal)?;
+    let stored = stored
+        .map(|entry| wiring_get::read(&entry.value))
+        .transpose()?;
+    let known = [stored.unwrap_or_default(), build_wiring];
+    let order = asked.order(id, &known, &wiring::defaults(), attended)?;
+    let begun = flashing::start(&order, source).map_err(|error| flash::refusal(error, id))?;
+    if !attended {
+        let mut body = Object::new();
+        flash::record(&begun, &mut body);
+        let mut reply = body.reply(202);
+        let location = format!("/api/bench/devices/{id}/flash/{}", begun.id);
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        reply.headers.push(header("location", &location));
+        reply
+            .headers
+            .push(header("preference-applied", "respond-async"));
+        return Ok(reply);
+    }
+    let ended = flashing::wait(id, &begun.id).map_err(|error| flash::refusal(error, id))?;
+    let outcome = ended
+        .outcome
+        .as_ref()
+        .ok_or_else(|| ApiError::internal("a flash ended without an outcome"))?;
+    let mut body = Object::new();
+    flash::result(&ended, outcome, &mut body);
+    Ok(body.reply(200))
+}
+
+/// What the body says; a file came along or not.
+fn parse(fields: Fields, has_file: bool) -> Result<Asked, ApiError> {
+    Asked::read(fields, has_file)
+}
+
+fn prefers_async(request: &Request) -> bool {
+    let told = request.headers.iter().filter(|(name, _)| name == "prefer");
+    let mut preferences = told.flat_map(|(_, value)| value.split(','));
+    preferences.any(|preference| {
+        let name = preference.split(';').next().unwrap_or_default().trim();
+        name.eq_ignore_ascii_case("respond-async")
+    })
+}
+
+fn named(job: &str, name: &str) -> builds::Selector {
+    builds::Selector {
+        build: Some(job.to_owned()),
+        repo: None,
+        ref_: None,
+        artifact: Some(name.to_owned()),
+    }
+}
+
+/// The source, and what the build says of its target's wiring in the names of a wiring profile.
+fn artifact(found: &builds::Artifact) -> Result<(Source, Map<String, Value>), ApiError> {
+    let told: Map<String, Value> = serde_json::from_str(&found.build.wiring)
+        .map_err(|e| ApiError::internal(format!("the wiring of a build is no object: {e}")))?;
+    let names = [
+        ("target", "swd_target"),
+        ("swclk", "swd_swclk"),
+        ("swdio", "swd_swdio"),
+        ("nreset", "swd_nreset"),
+        ("efuse", "efuse"),
+    ];
+    let known = names.iter().filter_map(|(told_as, name)| {
+        let value = told.get(*told_as)?.clone();
+        Some(((*name).to_owned(), value))
+    });
+    let source = Source::Artifact((found.build.id.clone(), found.name.clone()));
+    Ok((source, known.collect()))
+}
+
+fn build_refusal(error: builds::Error, name: &str) -> ApiError {
+    match error {
+        builds::Error::Ambiguous(names) => ApiError::new(
+            409,
+            "ambiguous",
+            format!(
+                "several files fit, name one with artifact: {}",
+                names.join(", ")
+            ),
+        ),
+        builds::Error::Other(cause) => ApiError::internal(cause),
+        builds::Error::Invalid((field, message)) => ApiError::field(field, message),
+        _ if name.is_empty() => {
+            ApiError::new(404, "not_found", "not found: no build has a file that fits")
+        }
+        _ => ApiError::not_found("build or file", name),
+    }
+}
+
+#[cfg(test)]
+mod tests;

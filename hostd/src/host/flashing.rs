@@ -1,0 +1,204 @@
+//! `bench:host/flashing`: programming the targets of the caller's devices.
+
+use pods::PodError;
+use runtime::CallData;
+use wasmtime::component::Resource;
+
+use super::bindings::bench::host::flashing::{
+    Artifact, Error, Flash, Held, Host, Order as WitOrder, Outcome as WitOutcome,
+    Phase as WitPhase, Source,
+};
+use super::{Call, Context, internal};
+use crate::bench::Device;
+use crate::blobs::Staged;
+use crate::builds::BuildError;
+use crate::clock;
+use crate::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
+use crate::leases::Shown;
+
+impl Host for Call {
+    async fn start(&mut self, order: WitOrder, source: Source) -> Result<Flash, Error> {
+        let firmware = match source {
+            Source::Upload((upload, name)) => self.uploaded(upload, name)?,
+            Source::Artifact((build, name)) => self.built(&build, &name).await?,
+        };
+        let device = self.flashed(&order.device)?.record;
+        let owner = self.owner();
+        let shown = Shown {
+            lease_id: self.lease.as_deref(),
+            owner: &owner,
+        };
+        let visit = self.services.leases.visit(&device.id, shown);
+        let visit = visit.map_err(|busy| {
+            let told = self.told(&busy);
+            Error::Held(Held {
+                holder: told.holder,
+                expires_at: told.expires_at,
+                retry_after_s: told.retry_after_s,
+            })
+        })?;
+        let pod = self.services.bench.pod(&device.org, &device.id);
+        let pod = pod.ok_or(Error::Offline)?;
+        let flashing = &self.services.flashing;
+        let started = flashing.start(&device.id, pod, visit, order_of(order), firmware);
+        let started = started.await.map_err(|e| self.flashing_error(e))?;
+        Ok(to_wit(started))
+    }
+
+    async fn wait(&mut self, device: String, id: String) -> Result<Flash, Error> {
+        self.flashed(&device)?;
+        let ended = self.services.flashing.wait(&device, &id).await;
+        ended.map(to_wit).map_err(|e| self.flashing_error(e))
+    }
+
+    async fn get(&mut self, device: String, id: String) -> Result<Flash, Error> {
+        self.flashed(&device)?;
+        let found = self.services.flashing.get(&device, &id);
+        found.map(to_wit).map_err(|e| self.flashing_error(e))
+    }
+
+    async fn list(&mut self, device: String) -> Result<Vec<Flash>, Error> {
+        self.flashed(&device)?;
+        let found = self.services.flashing.list(&device);
+        Ok(found.into_iter().map(to_wit).collect())
+    }
+
+    async fn cancel(&mut self, device: String, id: String) -> Result<Flash, Error> {
+        self.flashed(&device)?;
+        self.admit(&device).map_err(|told| {
+            Error::Held(Held {
+                holder: told.holder,
+                expires_at: told.expires_at,
+                retry_after_s: told.retry_after_s,
+            })
+        })?;
+        let ended = self.services.flashing.cancel(&device, &id).await;
+        ended.map(to_wit).map_err(|e| self.flashing_error(e))
+    }
+}
+
+impl Call {
+    fn uploaded(&mut self, upload: Resource<Staged>, name: String) -> Result<Firmware, Error> {
+        let staged = self.table().delete(upload);
+        let staged = staged.map_err(|e| Error::Other(internal(self, "flashing", &e)))?;
+        Ok(Firmware {
+            name,
+            size_bytes: staged.size_bytes(),
+            sha256: staged.sha256().to_owned(),
+            build: None,
+            path: staged.path().to_owned(),
+            staged: Some(staged),
+        })
+    }
+}
+
+impl Context {
+    /// A device that the caller may use.
+    fn flashed(&self, id: &str) -> Result<Device, Error> {
+        self.device(id)
+            .ok_or_else(|| Error::NotFound("device".to_owned()))
+    }
+
+    async fn built(&self, build: &str, name: &str) -> Result<Firmware, Error> {
+        let missing = || Error::NotFound("build or file".to_owned());
+        let org = self.caller.as_ref().ok_or_else(missing)?.org();
+        let builds = &self.services.builds;
+        let found = builds.artifact(org, build, name).await;
+        let found = found.map_err(|error| match error {
+            BuildError::NotFound => missing(),
+            other => Error::Other(internal(self, "flashing", &other)),
+        })?;
+        let file = found.file;
+        Ok(Firmware {
+            path: builds.blobs().path(&file.sha256),
+            name: file.name,
+            size_bytes: file.size_bytes,
+            sha256: file.sha256,
+            build: Some(found.build.id),
+            staged: None,
+        })
+    }
+
+    fn flashing_error(&self, error: FlashingError) -> Error {
+        match error {
+            FlashingError::NotFound => Error::NotFound("flash".to_owned()),
+            FlashingError::Ended => Error::Ended,
+            FlashingError::Full => Error::Overloaded(RETRY_AFTER_S),
+            FlashingError::Invalid { field, message } => Error::Invalid((field.into(), message)),
+            FlashingError::Running
+            | FlashingError::Pod(PodError::Busy { .. } | PodError::NoPlace { .. }) => {
+                Error::Busy(error.to_string())
+            }
+            FlashingError::Pod(PodError::Offline { .. } | PodError::Ended(_)) => Error::Offline,
+            error @ (FlashingError::Read { .. } | FlashingError::Pod(_)) => {
+                Error::Other(internal(self, "flashing", &error))
+            }
+        }
+    }
+}
+
+fn order_of(order: WitOrder) -> Order {
+    Order {
+        target: order.target,
+        load_address: order.load_address,
+        swclk: order.swclk,
+        swdio: order.swdio,
+        efuse: (order.efuse > 0).then_some(order.efuse),
+        la_mv: order.la_mv,
+        verify: order.verify,
+        reset: order.reset,
+        force: order.force,
+        connect_under_reset: order.connect_under_reset,
+        attended: order.attended,
+    }
+}
+
+fn to_wit(state: State) -> Flash {
+    let course = state.course;
+    Flash {
+        id: state.id,
+        device: state.device,
+        target: state.target,
+        artifact: Artifact {
+            name: state.name,
+            size_bytes: state.size_bytes,
+            sha256: state.sha256,
+            build: state.build,
+        },
+        phase: course.phase.into(),
+        percent: course.percent,
+        bytes: course.bytes,
+        total_bytes: course.total_bytes,
+        created_at: clock::text(state.created_ms),
+        finished_at: course.finished_ms.map(clock::text),
+        outcome: course.outcome.map(outcome),
+    }
+}
+
+fn outcome(outcome: Outcome) -> WitOutcome {
+    let failure = outcome.failure;
+    WitOutcome {
+        target_unreachable: failure.as_ref().is_some_and(|f| f.is_target_unreachable),
+        error: failure.map(|f| (f.code.to_owned(), f.sentence)),
+        output: outcome.output,
+        bytes: outcome.bytes,
+        chip: outcome.chip,
+        duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+impl From<Phase> for WitPhase {
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Preparing => Self::Preparing,
+            Phase::Connecting => Self::Connecting,
+            Phase::Erasing => Self::Erasing,
+            Phase::Programming => Self::Programming,
+            Phase::Verifying => Self::Verifying,
+            Phase::Resetting => Self::Resetting,
+            Phase::Done => Self::Done,
+            Phase::Failed => Self::Failed,
+            Phase::Cancelled => Self::Cancelled,
+        }
+    }
+}

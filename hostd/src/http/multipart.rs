@@ -1,0 +1,219 @@
+//! Bodies of `multipart/form-data` (RFC 7578), taken apart while they arrive: bytes in as they come,
+//! the heads of parts and their contents out. Nothing is kept but what one look-ahead needs, so a
+//! part may be of any size.
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use memchr::memmem::Finder;
+
+mod head;
+
+#[cfg(test)]
+mod tests;
+
+pub use head::{Head, boundary};
+
+/// Bytes before the first boundary, which nobody needs.
+const PREAMBLE_BYTES_MAX: usize = 4 << 10;
+
+/// The head of one part.
+const HEAD_BYTES_MAX: usize = 4 << 10;
+
+/// The empty line behind the head of a part, with the break of the line before it.
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// White space that may follow a boundary.
+const PADDING_BYTES_MAX: usize = 64;
+
+/// Parts of one body.
+pub const PARTS_MAX: usize = 64;
+
+/// Why a body is no form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FormError {
+    #[error("it does not begin with its boundary")]
+    NoBoundary,
+    #[error("a boundary is followed by something else than the end of its line")]
+    BoundaryLine,
+    #[error("the head of a part is over {HEAD_BYTES_MAX} bytes")]
+    HeadTooLong,
+    #[error("the head of a part is malformed: {0}")]
+    Head(&'static str),
+    #[error("it has more than {PARTS_MAX} parts")]
+    TooManyParts,
+    #[error("it ends before its last boundary")]
+    CutOff,
+}
+
+/// What comes out of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A part begins.
+    Part(Head),
+    /// Some of its content; never empty.
+    Data(Bytes),
+    /// It is over.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Preamble,
+    /// Just behind a boundary.
+    Boundary,
+    Head,
+    Content,
+    /// Behind the last boundary.
+    Epilogue,
+}
+
+/// A body on its way.
+#[derive(Debug)]
+pub struct Form {
+    /// Line break, two dashes, and the boundary that the media type names.
+    delimiter: Finder<'static>,
+    buffer: BytesMut,
+    place: Place,
+    skipped: usize,
+    parts: usize,
+}
+
+impl Form {
+    /// A form whose parts are divided by `boundary`.
+    #[must_use]
+    pub fn new(boundary: &str) -> Self {
+        let delimiter = format!("\r\n--{boundary}");
+        Self {
+            delimiter: Finder::new(&delimiter).into_owned(),
+            // The first boundary may be what the body begins with.
+            buffer: BytesMut::from(&b"\r\n"[..]),
+            place: Place::Preamble,
+            skipped: 0,
+            parts: 0,
+        }
+    }
+
+    /// Take what has arrived. All of it is to be asked for with [`next`](Self::next) before more comes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        // Nobody needs what follows the end.
+        if self.place != Place::Epilogue {
+            self.buffer.extend_from_slice(bytes);
+        }
+    }
+
+    /// What has become known; `None` until more arrives.
+    ///
+    /// # Errors
+    /// The body is no form. Nothing more is to be expected of it then.
+    pub fn next(&mut self) -> Result<Option<Event>, FormError> {
+        loop {
+            match self.place {
+                Place::Preamble => {
+                    if !self.skip_preamble()? {
+                        return Ok(None);
+                    }
+                }
+                Place::Boundary => {
+                    if !self.leave_boundary()? {
+                        return Ok(None);
+                    }
+                }
+                Place::Head => return Ok(self.read_head()?.map(Event::Part)),
+                Place::Content => return Ok(self.read_content()),
+                Place::Epilogue => {
+                    self.buffer.clear();
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// To be asked when nothing more arrives.
+    ///
+    /// # Errors
+    /// Parts are missing.
+    pub fn finish(&self) -> Result<(), FormError> {
+        match self.place {
+            Place::Epilogue => Ok(()),
+            Place::Preamble => Err(FormError::NoBoundary),
+            _ => Err(FormError::CutOff),
+        }
+    }
+
+    fn delimiter_len(&self) -> usize {
+        self.delimiter.needle().len()
+    }
+
+    /// How much of the buffer cannot be the beginning of a delimiter.
+    fn surely_content(&self) -> usize {
+        (self.buffer.len() + 1).saturating_sub(self.delimiter_len())
+    }
+
+    fn skip_preamble(&mut self) -> Result<bool, FormError> {
+        let found = self.delimiter.find(&self.buffer);
+        let skip = found.unwrap_or_else(|| self.surely_content());
+        self.skipped += skip;
+        if self.skipped > PREAMBLE_BYTES_MAX {
+            return Err(FormError::NoBoundary);
+        }
+        self.buffer.advance(skip);
+        if found.is_some() {
+            self.buffer.advance(self.delimiter_len());
+            self.place = Place::Boundary;
+        }
+        Ok(found.is_some())
+    }
+
+    fn leave_boundary(&mut self) -> Result<bool, FormError> {
+        if self.buffer.starts_with(b"--") {
+            self.place = Place::Epilogue;
+            return Ok(true);
+        }
+        let is_padding = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let padding = self.buffer.iter().take_while(|b| is_padding(b)).count();
+        match &self.buffer[padding..] {
+            [b'\r', b'\n', ..] if padding <= PADDING_BYTES_MAX => {
+                // The line break stays: it begins the end of a head without lines.
+                self.buffer.advance(padding);
+                self.place = Place::Head;
+                Ok(true)
+            }
+            [] | [b'\r'] if padding <= PADDING_BYTES_MAX => Ok(false),
+            [b'-'] if padding == 0 => Ok(false),
+            _ => Err(FormError::BoundaryLine),
+        }
+    }
+
+    fn read_head(&mut self) -> Result<Option<Head>, FormError> {
+        let window = &self.buffer[..self.buffer.len().min(HEAD_BYTES_MAX)];
+        let Some(end) = memchr::memmem::find(window, HEAD_END) else {
+            return if self.buffer.len() >= HEAD_BYTES_MAX {
+                Err(FormError::HeadTooLong)
+            } else {
+                Ok(None)
+            };
+        };
+        self.parts += 1;
+        if self.parts > PARTS_MAX {
+            return Err(FormError::TooManyParts);
+        }
+        let head = Head::parse(&self.buffer[..end])?;
+        self.buffer.advance(end + HEAD_END.len());
+        self.place = Place::Content;
+        Ok(Some(head))
+    }
+
+    fn read_content(&mut self) -> Option<Event> {
+        match self.delimiter.find(&self.buffer) {
+            Some(0) => {
+                self.buffer.advance(self.delimiter_len());
+                self.place = Place::Boundary;
+                Some(Event::End)
+            }
+            Some(end) => Some(Event::Data(self.buffer.split_to(end).freeze())),
+            None => match self.surely_content() {
+                0 => None,
+                end => Some(Event::Data(self.buffer.split_to(end).freeze())),
+            },
+        }
+    }
+}

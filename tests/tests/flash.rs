@@ -1,0 +1,333 @@
+//! Flashing as its users do it: with a file, from a build, at once or followed; and requests that
+//! make no sense.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use tests::{Bench, Client, Server, Socket, demo_elf, flash, until};
+
+/// Bytes that the demo firmware has in flash; more than this.
+const DEMO_BYTES_MIN: u64 = 4000;
+
+const TARGET: (&str, &str) = ("target", "target/stm32f0x.cfg");
+
+fn session(server: &Server) -> Client {
+    let minted = server.client().post("/api/auth/token", &json!({})).unwrap();
+    let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
+    server
+        .anonymous()
+        .with_authorization(&format!("Bearer {token}"))
+}
+
+fn expect_flashed(answer: &Value) {
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert!(
+        answer["bytes"].as_u64().unwrap() > DEMO_BYTES_MIN,
+        "{answer}"
+    );
+    assert_eq!(answer["target_unreachable"], false);
+    assert!(answer.get("error").is_none());
+    assert!(
+        answer["chip"].as_str().unwrap().starts_with("STM32F030"),
+        "{answer}"
+    );
+    assert!(
+        answer["output"].as_str().unwrap().contains("\nverified\n"),
+        "{answer}"
+    );
+}
+
+/// What the target prints after its power was off and on again.
+fn boot_text(server: &Server, device: &str) -> String {
+    let client = server.client();
+    let token = client.post("/api/auth/token", &json!({})).unwrap();
+    let token = token.expect(200)["token"].as_str().unwrap().to_owned();
+    let name = client.get(&format!("/api/bench/devices/{device}"));
+    let name = name.unwrap().expect(200)["name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let power = |state: u8| {
+        let command = json!({"command": {"cmd": "target_power", "efuse": 1, "state": state}});
+        let path = format!("/api/bench/devices/{device}/command");
+        client.post(&path, &command).unwrap().expect(200);
+    };
+    power(0);
+    let path = format!("/api/cloud/devices/ws?device={name}&kind=uart&token={token}");
+    let mut socket = Socket::open(&server.url, &path, &[]).unwrap().socket();
+    socket
+        .send(b"{\"cmd\":\"uart_proxy_start\",\"rx\":3,\"tx\":4,\"baud\":115200}\n")
+        .unwrap();
+    assert_eq!(socket.line().unwrap()["status"], "ok");
+    power(1);
+    let text = socket.until(b"APP_OK").unwrap();
+    socket.close().unwrap();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[test]
+fn a_file_that_comes_along_is_flashed_and_runs() {
+    let server = Server::demo().unwrap();
+    let device = server.device();
+    let answer = flash(&server.client(), device, &[TARGET])
+        .unwrap()
+        .expect(200);
+    expect_flashed(&answer);
+    assert_eq!(answer["artifact"]["name"], "demo.elf");
+    assert_eq!(answer["artifact"]["size_bytes"], demo_elf().len());
+    assert!(boot_text(&server, device).contains("SCENARIO:"));
+    // The wiring says the rest, by the chip's own name.
+    let wiring = json!({"wiring": {"swd_target": "STM32F030R8", "swd_swclk": 11, "swd_swdio": 12}});
+    let path = format!("/api/bench/devices/{device}");
+    server.client().patch(&path, &wiring).unwrap().expect(200);
+    let again = flash(&server.client(), device, &[("verify", "true")]).unwrap();
+    let again = again.expect(200);
+    expect_flashed(&again);
+    // Both are remembered.
+    let list = server
+        .client()
+        .get(&format!("{path}/flash"))
+        .unwrap()
+        .expect(200);
+    let ids: Vec<&Value> = list["flashes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| &f["id"])
+        .collect();
+    assert_eq!(ids, [&again["id"], &answer["id"]]);
+    let one = format!("{path}/flash/{}", answer["id"].as_str().unwrap());
+    let one = server.client().get(&one).unwrap().expect(200);
+    assert_eq!(
+        (&one["phase"], &one["percent"]),
+        (&json!("done"), &json!(100))
+    );
+    expect_flashed(&one);
+}
+
+#[test]
+fn a_build_is_flashed_by_its_name() {
+    let server = Server::demo().unwrap();
+    let ci = session(&server);
+    let source = json!({"repo_owner": "acme", "repo": "blinky", "ref": "main",
+        "wiring": {"target": "target/stm32f0x.cfg", "swclk": 11, "swdio": 12}});
+    let build = ci.post("/api/cloud/builds", &source).unwrap().expect(201);
+    let build = build["build_id"].as_str().unwrap().to_owned();
+    let hex = ihex(&demo_image());
+    let path = format!("/api/cloud/builds/{build}/artifacts?name=out%2Ffw.hex");
+    let typed = ci
+        .clone()
+        .with_header("content-type", "application/octet-stream");
+    typed.send("POST", &path, Some(&hex)).unwrap().expect(201);
+    let path = format!("/api/cloud/builds/{build}/status");
+    ci.post(&path, &json!({"success": true}))
+        .unwrap()
+        .expect(200);
+
+    let path = format!("/api/benchpod/devices/{}/flash", server.device());
+    let named = json!({"job_id": build, "pack_id": "external", "artifact_name": "out/fw.hex",
+        "target": "target/stm32f0x.cfg", "load_addr": "", "swclk": 11, "swdio": 12,
+        "nreset": false, "efuse": 1});
+    let answer = ci.post(&path, &named).unwrap().expect(200);
+    expect_flashed(&answer);
+    assert_eq!(answer["artifact"]["job_id"], build.as_str());
+    let selected = json!({"repo": "acme/blinky", "ref": "main"});
+    expect_flashed(&server.client().post(&path, &selected).unwrap().expect(200));
+    for (body, status, code) in [
+        (json!({"repo": "acme/other"}), 404, "not_found"),
+        (
+            json!({"job_id": build, "artifact_name": "fw.elf"}),
+            404,
+            "not_found",
+        ),
+        (
+            json!({"job_id": build, "artifact_name": "out/fw.hex", "load_addr": 0}),
+            400,
+            "invalid_request",
+        ),
+    ] {
+        ci.post(&path, &body).unwrap().expect_error(status, code);
+    }
+}
+
+/// The demo's program: what its ELF file's segments hold, with their addresses.
+fn demo_image() -> Vec<(u32, Vec<u8>)> {
+    let elf = demo_elf();
+    let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().unwrap());
+    let half = |at: usize| usize::from(u16::from_le_bytes(elf[at..at + 2].try_into().unwrap()));
+    let headers = (0..half(44)).map(|n| word(28) as usize + n * half(42));
+    let segments = headers.filter(|at| word(*at) == 1 && word(at + 16) > 0);
+    segments
+        .map(|at| {
+            let (from, size) = (word(at + 4) as usize, word(at + 16) as usize);
+            (word(at + 12), elf[from..from + size].to_vec())
+        })
+        .collect()
+}
+
+/// Intel HEX of some segments.
+fn ihex(segments: &[(u32, Vec<u8>)]) -> String {
+    let mut text = String::new();
+    let mut line = |kind: u8, address: u32, data: &[u8]| {
+        let [_, _, high, low] = address.to_be_bytes();
+        let mut bytes = vec![u8::try_from(data.len()).unwrap(), high, low, kind];
+        bytes.extend(data);
+        let sum = bytes.iter().fold(0u8, |sum, b| sum.wrapping_add(*b));
+        bytes.push(sum.wrapping_neg());
+        text.push(':');
+        text.extend(bytes.iter().map(|b| format!("{b:02X}")));
+        text.push('\n');
+    };
+    for (address, data) in segments {
+        for (n, chunk) in (0u32..).zip(data.chunks(16)) {
+            let at = address + n * 16;
+            line(4, 0, &at.to_be_bytes()[..2]);
+            line(0, at & 0xffff, chunk);
+        }
+    }
+    line(1, 0, &[]);
+    text
+}
+
+#[test]
+fn a_flash_that_is_not_waited_for_is_followed() {
+    let bench = Bench::start(&["sim:v3,seed=3,target=blank,fault=slow=200000B/s+1ms"]).unwrap();
+    let device = &bench.devices[0];
+    let client = bench.server.client();
+    let patient = client.clone().with_header("prefer", "respond-async");
+    let begun = flash(&patient, device, &[TARGET]).unwrap();
+    let record = begun.expect(202);
+    assert_eq!(begun.header("preference-applied"), Some("respond-async"));
+    let location = begun.header("location").unwrap().to_owned();
+    assert!(location.ends_with(record["id"].as_str().unwrap()));
+    assert!(record.get("ok").is_none() && record["finished_at"].is_null());
+    // Meanwhile the device is in use.
+    flash(&client, device, &[TARGET])
+        .unwrap()
+        .expect_error(409, "device_busy");
+    let mut percent = 0;
+    let mut phases = Vec::new();
+    let ended = until(
+        || {
+            let seen = client.get(&location).unwrap().expect(200);
+            let now = seen["percent"].as_u64().unwrap();
+            assert!(now >= percent, "{seen}");
+            percent = now;
+            let phase = seen["phase"].as_str().unwrap().to_owned();
+            if phases.last() != Some(&phase) {
+                phases.push(phase);
+            }
+            seen
+        },
+        |seen| seen["finished_at"].is_string(),
+    );
+    let ended = ended.unwrap();
+    expect_flashed(&ended);
+    assert_eq!((&ended["phase"], percent), (&json!("done"), 100));
+    assert!(phases.contains(&"programming".to_owned()), "{phases:?}");
+    client
+        .post(&format!("{location}/cancel"), &json!({}))
+        .unwrap()
+        .expect_error(409, "wrong_state");
+    client
+        .get(&format!("{location}0"))
+        .unwrap()
+        .expect_error(404, "not_found");
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_touched() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let device = server.device();
+    let path = format!("/api/bench/devices/{device}/flash");
+    let elf = demo_elf();
+    let form = |texts: &[(&str, &str)], file: (&str, &str, &[u8])| {
+        client.post_form(&path, texts, file).unwrap()
+    };
+    let whole: (&str, &str, &[u8]) = ("firmware", "demo.elf", &elf);
+    for (texts, file, field) in [
+        (&[][..], whole, "target"),
+        (&[("target", "STM33")], whole, "target"),
+        (&[TARGET, ("swclk", "15")], whole, "swclk"),
+        (&[TARGET, ("load_addr", "0x8000000")], whole, "load_addr"),
+        (&[TARGET, ("build", "latest")], whole, "build"),
+        (&[TARGET], ("file", "demo.txt", b"x"), "firmware"),
+        (&[TARGET], ("firmware", "demo.elf", b""), "firmware"),
+        (&[TARGET], ("firmware", "demo.elf", b"nonsense"), "firmware"),
+        (
+            &[TARGET],
+            ("firmware", "demo.elf", &elf[..elf.len() / 2]),
+            "firmware",
+        ),
+    ] {
+        let answer = form(texts, file);
+        answer.expect_error(400, "invalid_request");
+        let fields = answer.json()["fields"].clone();
+        assert_eq!(fields[0]["field"], field, "{fields}");
+    }
+    form(&[TARGET, TARGET], whole).expect_error(400, "invalid_request");
+    form(&[TARGET], ("other", "demo.elf", &elf)).expect_error(400, "invalid_request");
+    let typed = |media_type: &str, body: &str| {
+        let client = client.clone().with_header("content-type", media_type);
+        client.send("POST", &path, Some(body)).unwrap()
+    };
+    typed("multipart/form-data", "x").expect_error(400, "invalid_request");
+    typed("multipart/form-data; boundary=x", "y").expect_error(400, "invalid_request");
+    typed("multipart/form-data; boundary=x", "--x\r\n").expect_error(400, "invalid_request");
+    typed("text/plain", "x").expect_error(415, "unsupported_media_type");
+    typed("application/json", "").expect_error(400, "invalid_request");
+    typed(
+        "application/json",
+        &format!("{{\"build\":\"{}\"}}", "x".repeat(2 << 20)),
+    )
+    .expect_error(413, "body_too_large");
+    client
+        .post("/api/bench/devices/none/flash", &json!({}))
+        .unwrap()
+        .expect_error(404, "not_found");
+    let list = client.get(&path).unwrap().expect(200);
+    assert_eq!(list["flashes"], json!([]));
+}
+
+#[test]
+fn a_wrong_target_and_a_silent_one_are_told_apart() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let device = server.device();
+    let failed = |texts: &[(&str, &str)]| {
+        let answer = flash(&client, device, texts).unwrap().expect(200);
+        assert_eq!(answer["ok"], false, "{answer}");
+        assert!(answer["error"].as_str().unwrap().len() > 10, "{answer}");
+        (
+            answer["code"].as_str().unwrap().to_owned(),
+            answer["target_unreachable"].clone(),
+        )
+    };
+    // Nothing has power yet.
+    assert_eq!(
+        failed(&[TARGET, ("efuse", "0")]),
+        ("no_target".into(), json!(true))
+    );
+    // These wires lead nowhere.
+    assert_eq!(
+        failed(&[TARGET, ("swclk", "13"), ("swdio", "14")]),
+        ("no_target".into(), json!(true))
+    );
+    assert_eq!(
+        failed(&[("target", "nRF51822_xxAA")]),
+        ("wrong_target".into(), json!(false))
+    );
+    assert_eq!(failed(&[("target", "stm32f1x")]).0, "wrong_target");
+    // The pod's own refusal: another use of the channel.
+    let busy = json!({"command": {"cmd": "gpio", "la": 11, "mode": "output", "level": 1}});
+    let path = format!("/api/bench/devices/{device}/command");
+    assert_eq!(
+        client.post(&path, &busy).unwrap().expect(200)["status"],
+        "ok"
+    );
+    assert_eq!(failed(&[TARGET]), ("pod_refused".into(), json!(false)));
+    let free = json!({"command": {"cmd": "gpio", "la": 11, "mode": "off"}});
+    client.post(&path, &free).unwrap().expect(200);
+    expect_flashed(&flash(&client, device, &[TARGET]).unwrap().expect(200));
+}
