@@ -39,6 +39,7 @@ impl Host for Call {
         })?;
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
+        self.services.uarts.give_way(&device.id).await;
         let flashing = &self.services.flashing;
         let started = flashing.start(&device.id, pod, visit, order_of(order), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;

@@ -48,6 +48,7 @@ impl<S> Patience<S> {
             .deadline
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(wait)));
         ready!(deadline.as_mut().poll(cx));
+        self.deadline = None;
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
             format!("the client took nothing for {} ms", wait.as_millis()),

@@ -44,9 +44,11 @@ pub struct Log {
 /// The thread cannot be started.
 pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<(Queue, Log)> {
     let (sender, receiver) = sync_channel(LINES_MAX);
+    // Before the thread runs, or it would not tell of what is dropped until then.
+    let told = dropped();
     let writer = std::thread::Builder::new()
         .name("log".to_owned())
-        .spawn(move || write_all(&receiver, target))?;
+        .spawn(move || write_all(&receiver, target, told))?;
     let log = Log {
         sender: sender.clone(),
         writer: Some(writer),
@@ -54,8 +56,7 @@ pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<(Queue, L
     Ok((Queue(Arc::new(sender)), log))
 }
 
-fn write_all(receiver: &Receiver<Item>, mut target: impl Write) {
-    let mut told = dropped();
+fn write_all(receiver: &Receiver<Item>, mut target: impl Write, mut told: u64) {
     while let Ok(Item::Line(line)) = receiver.recv() {
         // There is nobody to tell that standard error is closed.
         let _ = target.write_all(&line);
