@@ -211,6 +211,22 @@ fn a_pod_is_updated_and_comes_back_with_the_new_version() {
 }
 
 #[test]
+fn an_image_may_come_along_in_a_form() {
+    let bench = Bench::new("sim:v3,seed=7");
+    let image = image([3, 10, 0], 50_000);
+    let file = ("image", "pod.bin", image.as_bytes());
+    let post = |texts: &[(&str, &str)]| bench.client().post_form(&bench.path("/ota"), texts, file);
+    let zeros = "0".repeat(64);
+    let wrong = post(&[("sha256", &zeros)]).unwrap().expect(400);
+    assert_eq!(wrong["fields"][0]["field"], "sha256");
+    let started = post(&[("version", "3.10.0")]).unwrap().expect(202);
+    assert_eq!(started["total_bytes"], 50_000);
+    assert_eq!(bench.ended()["phase"], "done");
+    let staging = bench.server.dir().join("data/blobs/staging");
+    assert_eq!(std::fs::read_dir(staging).unwrap().count(), 0);
+}
+
+#[test]
 fn an_update_can_be_given_up_before_anything_is_written() {
     let bench = Bench::new("sim:v3,seed=7,fault=slow=20000B/s+5ms");
     let started = bench

@@ -1,9 +1,20 @@
-//! `POST /bench/devices/{id}/ota`: update the firmware of a pod, in the background.
+//! `POST /bench/devices/{id}/ota`: update the firmware of a pod, in the background, with an image that
+//! comes along or with a file of a build.
 
+use guest::form;
 use guest::updates::{Image, Terms};
-use guest::{ApiError, Fields, Object, Request, Response, Route, builds, text, updates};
+use guest::{ApiError, Fields, Object, Request, Response, Route, builds, streamed, text, updates};
 
 use crate::update;
+
+/// The part of a form that is the image.
+const PART: &str = "image";
+
+/// Largest image: what a pod can stage.
+const IMAGE_BYTES_MAX: u32 = 8 << 20;
+
+/// The image and what a form needs around it.
+const BODY_BYTES_MAX: u32 = IMAGE_BYTES_MAX + (2 << 20);
 
 /// Longest name of a build, a file or the like, in characters.
 const NAME_CHARS_MAX: usize = 255;
@@ -23,7 +34,7 @@ pub(crate) const ROUTE: Route = Route {
     pattern: "/bench/devices/{id}/ota",
     credentials: update::CREDENTIALS,
     scope: update::SCOPE,
-    body_limit: 16 << 10,
+    body_limit: streamed(BODY_BYTES_MAX),
     summary: "Update the firmware of a pod",
     openapi: guest::compact_json!(
         r#"{"refusals":["device_busy","device_offline","lease_held"],"parameters":["#,
@@ -49,10 +60,13 @@ pub(crate) enum Choice {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = update::id(request);
-    let (choice, terms) = parse(request)?;
+    let mut body = form::receive(request, &[PART], IMAGE_BYTES_MAX.into())?;
+    let file = body.file(PART);
+    let (choice, terms) = parse(body.fields, file.is_some())?;
     let image = match choice {
-        Choice::Exact(build, name) => Image::Artifact((build, name)),
-        Choice::Fitting(selector) => {
+        None => Image::Upload(file.expect("only an image spares the choice").content),
+        Some(Choice::Exact(build, name)) => Image::Artifact((build, name)),
+        Some(Choice::Fitting(selector)) => {
             let found = builds::select(&selector).map_err(select_refusal)?;
             Image::Artifact((found.build.id, found.name))
         }
@@ -64,9 +78,21 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     Ok(body.reply(202))
 }
 
-pub(crate) fn parse(request: &Request) -> Result<(Choice, Terms), ApiError> {
-    let mut body = request.json()?;
-    let choice = body.nested_required("artifact", choice);
+/// `with_image`: the request brings the image along, and chooses none.
+pub(crate) fn parse(
+    mut body: Fields,
+    with_image: bool,
+) -> Result<(Option<Choice>, Terms), ApiError> {
+    let choice = if with_image {
+        None
+    } else if body.has("artifact") {
+        Some(body.nested_required("artifact", choice))
+    } else {
+        return Err(ApiError::field(
+            PART,
+            "is required: a file in a form, or artifact in a JSON object",
+        ));
+    };
     let terms = terms(&mut body);
     body.finish()?;
     Ok((choice, terms))
@@ -123,26 +149,34 @@ fn select_refusal(error: builds::Error) -> ApiError {
 #[cfg(test)]
 mod tests {
     use guest::testing::{mutations, request};
+    use guest::updates::Terms;
+    use guest::{ApiError, Request};
 
-    use super::{Choice, parse};
+    use super::Choice;
+
+    fn parse(request: &Request) -> Result<(Option<Choice>, Terms), ApiError> {
+        super::parse(request.json()?, false)
+    }
 
     #[test]
     fn an_image_is_named_by_ids_or_by_what_is_known() {
         let ids = r#"{"artifact":{"job_id":"01J","pack_id":"external","artifact_name":"pod.bin"}}"#;
         let (choice, _) = parse(&request(ids)).unwrap();
-        assert!(matches!(choice, Choice::Exact(b, n) if b == "01J" && n == "pod.bin"));
+        assert!(matches!(choice, Some(Choice::Exact(b, n)) if b == "01J" && n == "pod.bin"));
         let (choice, terms) = parse(&request(
             r#"{"artifact":{"repo":"acme/pod"},"version":"3.10.0"}"#,
         ))
         .unwrap();
-        assert!(matches!(choice, Choice::Fitting(s) if s.repo.as_deref() == Some("acme/pod")));
+        assert!(
+            matches!(choice, Some(Choice::Fitting(s)) if s.repo.as_deref() == Some("acme/pod"))
+        );
         assert_eq!(terms.version.as_deref(), Some("3.10.0"));
     }
 
     #[test]
     fn every_bad_member_is_named() {
         for (body, field) in [
-            ("{}", "artifact"),
+            ("{}", "image"),
             (r#"{"artifact":"x"}"#, "artifact"),
             (r#"{"artifact":{"job_id":"01J"}}"#, "artifact.artifact_name"),
             (r#"{"artifact":{"name":"x"}}"#, "artifact.name"),
@@ -161,6 +195,16 @@ mod tests {
                 "{body}"
             );
         }
+    }
+
+    #[test]
+    fn a_form_with_an_image_names_no_artifact() {
+        let terms = request(r#"{"version":"3.10.0"}"#);
+        let (_, terms) = super::parse(terms.json().unwrap(), true).unwrap();
+        assert_eq!(terms.version.as_deref(), Some("3.10.0"));
+        let both = request(r#"{"artifact":{}}"#);
+        let error = super::parse(both.json().unwrap(), true).unwrap_err();
+        assert_eq!(error.fields[0].field, "artifact");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::call::{Call, names};
 use crate::document::Kind;
 
 /// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
-const DEVICES: [(&str, &str); 10] = [
+const DEVICES: [(&str, &str); 11] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),
@@ -23,6 +23,7 @@ const DEVICES: [(&str, &str); 10] = [
     ("removable", "sim:v3,seed=14"),
     ("spare", "sim:v3,seed=15"),
     ("target", "sim:v3,seed=16,target=blank"),
+    ("mailed", "sim:v3,seed=20"),
     ("updatable", "sim:v3,seed=17"),
     // Nothing is wired to it: a flash waits for a target.
     ("unwired", "sim:v3,seed=19"),

@@ -49,7 +49,7 @@ impl Bench {
         match name {
             "device" => self.device("demo"),
             "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "unwired"
-            | "updatable" => self.device(name),
+            | "updatable" | "mailed" => self.device(name),
             "leased" => {
                 self.lease("leased");
                 self.device("leased")
