@@ -135,7 +135,7 @@ impl Taking<'_> {
                 .checked_sub(piece.len() as u64)
                 .ok_or_else(|| self.too_large())?;
             form.push(&piece);
-            while let Some(event) = form.next()? {
+            while let Some(event) = form.next_event()? {
                 self.note(event).await?;
             }
         }

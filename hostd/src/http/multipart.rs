@@ -104,7 +104,7 @@ impl Form {
     ///
     /// # Errors
     /// The body is no form. Nothing more is to be expected of it then.
-    pub fn next(&mut self) -> Result<Option<Event>, FormError> {
+    pub fn next_event(&mut self) -> Result<Option<Event>, FormError> {
         loop {
             match self.place {
                 Place::Preamble => {

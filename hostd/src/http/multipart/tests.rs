@@ -17,7 +17,7 @@ fn read(boundary: &str, pieces: impl Iterator<Item = Vec<u8>>) -> Result<Parts, 
     let mut open = false;
     for piece in pieces {
         form.push(&piece);
-        while let Some(event) = form.next()? {
+        while let Some(event) = form.next_event()? {
             match event {
                 Event::Part(head) => {
                     assert!(!std::mem::replace(&mut open, true));
