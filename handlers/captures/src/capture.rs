@@ -1,7 +1,7 @@
 //! What the capture endpoints share: who may use them, the record, the refusals.
 
 use guest::captures::{self, Channel, ChannelType, Error, Info, Kind, Status};
-use guest::{ApiError, Credential, Held, Object, Request, Response};
+use guest::{ApiError, Credential, Object, Request, Response};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -106,14 +106,7 @@ pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
             "not found: the stimulus is no waveform that is kept",
         ),
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::Held((holder, expires_at, retry_after_s)) => {
-            let held = Held {
-                holder,
-                expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::Busy => ApiError::new(
             409,
             "device_busy",

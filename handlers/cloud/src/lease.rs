@@ -1,8 +1,8 @@
 //! What the lease endpoints share: their body, their answer, their refusals.
 
 use guest::devices::Device;
-use guest::leases::{self, Busy, Error, Lease};
-use guest::{ApiError, Held, Object, Request, Response, integer, text};
+use guest::leases::{self, Error, Lease};
+use guest::{ApiError, Object, Request, Response, integer, text};
 
 use crate::device;
 
@@ -50,25 +50,17 @@ pub(crate) fn reply(device: &Device, lease: &Lease) -> Response {
 pub(crate) fn refusal(error: Error, name: &str) -> ApiError {
     match error {
         Error::NotFound => device::missing(name),
-        Error::Busy(busy) => held(busy),
+        Error::Busy(busy) => ApiError::held(busy),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
         Error::Forbidden(message) => ApiError::forbidden(message),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
 
-fn held(busy: Busy) -> ApiError {
-    let held = Held {
-        holder: busy.holder,
-        expires_at: busy.expires_at,
-        queue_place: busy.place,
-    };
-    ApiError::held(held, busy.retry_after_s)
-}
-
 #[cfg(test)]
 mod tests {
-    use guest::leases::{Busy, Error};
+    use guest::Busy;
+    use guest::leases::Error;
     use guest::testing::{bytes, header, json, mutations, request};
     use serde_json::json;
 

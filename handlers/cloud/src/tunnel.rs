@@ -1,7 +1,7 @@
 //! `WS /cloud/devices/ws`: the byte stream of a pod connection, for flashing, captures and UART.
 
 use guest::tunnels::{self, Error, Kind};
-use guest::{ApiError, Body, Held, Request, Response, Route, choice};
+use guest::{ApiError, Body, Request, Response, Route, choice};
 
 use crate::device;
 
@@ -53,14 +53,7 @@ fn refusal(error: Error, name: &str) -> ApiError {
     match error {
         Error::NotFound => device::missing(name),
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::Held(busy) => {
-            let held = Held {
-                holder: busy.holder,
-                expires_at: busy.expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, busy.retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::InUse(why) => {
             ApiError::new(409, "device_busy", format!("device is busy: {why}")).retry_after(1)
         }

@@ -1,7 +1,7 @@
 //! What the flash endpoints share: the record and the refusals.
 
-use guest::flashing::{Error, Flash, Held, Outcome, Phase};
-use guest::{ApiError, Object};
+use guest::flashing::{Error, Flash, Outcome, Phase};
+use guest::{ApiError, Object, Response};
 
 /// Flash id that the path names.
 pub(crate) fn id(request: &guest::Request) -> &str {
@@ -20,6 +20,13 @@ fn phase(phase: Phase) -> &'static str {
         Phase::Failed => "failed",
         Phase::Cancelled => "cancelled",
     }
+}
+
+/// The record of a flash as an answer.
+pub(crate) fn reply(status: u16, flash: &Flash) -> Response {
+    let mut body = Object::new();
+    record(flash, &mut body);
+    body.reply(status)
 }
 
 /// Write the record of a flash. What it ended with is there once it has.
@@ -84,18 +91,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
             "device_offline",
             "the device is offline; nothing was sent to it",
         ),
-        Error::Held(Held {
-            holder,
-            expires_at,
-            retry_after_s,
-        }) => {
-            let held = guest::Held {
-                holder,
-                expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::Busy(why) => ApiError::new(409, "device_busy", format!("the device is busy: {why}")),
         Error::Overloaded(seconds) => ApiError::new(
             503,
@@ -140,8 +136,9 @@ pub(crate) fn example() -> Flash {
 
 #[cfg(test)]
 mod tests {
+    use guest::Busy;
     use guest::Object;
-    use guest::flashing::{Error, Held};
+    use guest::flashing::Error;
     use guest::testing::json;
 
     use super::{example, record, refusal, result};
@@ -184,15 +181,16 @@ mod tests {
 
     #[test]
     fn refusals() {
-        let held = Held {
+        let busy = Busy {
             holder: None,
             expires_at: None,
+            place: None,
             retry_after_s: 1,
         };
         for (error, status, code) in [
             (Error::NotFound("flash".into()), 404, "not_found"),
             (Error::Offline, 503, "device_offline"),
-            (Error::Held(held), 409, "lease_held"),
+            (Error::Held(busy), 409, "lease_held"),
             (Error::Busy("it flashes".into()), 409, "device_busy"),
             (Error::Overloaded(9), 503, "overloaded"),
             (

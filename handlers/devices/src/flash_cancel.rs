@@ -1,6 +1,6 @@
 //! `POST /bench/devices/{id}/flash/{flash_id}/cancel`: end a flash that runs.
 
-use guest::{ApiError, Object, Request, Response, Route, flashing};
+use guest::{ApiError, Request, Response, Route, flashing};
 
 use crate::{device, flash};
 
@@ -30,7 +30,5 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = flash::id(request);
     let ended = flashing::cancel(device::id(request), id);
     let ended = ended.map_err(|error| flash::refusal(error, id))?;
-    let mut body = Object::new();
-    flash::record(&ended, &mut body);
-    Ok(body.reply(200))
+    Ok(flash::reply(200, &ended))
 }

@@ -1,6 +1,6 @@
 //! `GET /bench/devices/{id}/flash/{flash_id}`: how far a flash is, or how it ended.
 
-use guest::{ApiError, Object, Request, Response, Route, flashing};
+use guest::{ApiError, Request, Response, Route, flashing};
 
 use crate::{device, flash};
 
@@ -30,7 +30,5 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = flash::id(request);
     let found = flashing::get(device::id(request), id);
     let found = found.map_err(|error| flash::refusal(error, id))?;
-    let mut body = Object::new();
-    flash::record(&found, &mut body);
-    Ok(body.reply(200))
+    Ok(flash::reply(200, &found))
 }

@@ -86,9 +86,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = asked.order(id, &known, &wiring::defaults(), attended)?;
     let begun = flashing::start(&order, source).map_err(|error| flash::refusal(error, id))?;
     if !attended {
-        let mut body = Object::new();
-        flash::record(&begun, &mut body);
-        let mut reply = body.reply(202);
+        let mut reply = flash::reply(202, &begun);
         let location = format!("/api/bench/devices/{id}/flash/{}", begun.id);
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         reply.headers.push(header("location", &location));

@@ -1,7 +1,7 @@
 //! `WS /bench/devices/{id}/uart/ws`: the target's UART, live and shared.
 
 use guest::uarts::{self, Error, Setting, Wish};
-use guest::{ApiError, Body, Held, Request, Response, Route, devices, integer, store};
+use guest::{ApiError, Body, Request, Response, Route, devices, integer, store};
 use serde_json::{Map, Value};
 
 use crate::{device, edit, wiring, wiring_get};
@@ -106,14 +106,7 @@ fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("device", id),
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::Held(busy) => {
-            let held = Held {
-                holder: busy.holder,
-                expires_at: busy.expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, busy.retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::InUse(why) => {
             ApiError::new(409, "device_busy", format!("device is busy: {why}")).retry_after(1)
         }

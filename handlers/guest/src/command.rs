@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::pod::{self, Error, Held};
+use crate::pod::{self, Error};
 use crate::{ApiError, Fields, Object, Request, Response, integer};
 
 /// Wait for the reply when the caller does not say, in milliseconds.
@@ -81,19 +81,7 @@ fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("device", id),
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::Held(held) => {
-            let Held {
-                holder,
-                expires_at,
-                retry_after_s,
-            } = held;
-            let held = crate::Held {
-                holder,
-                expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::Forbidden => ApiError::forbidden(
             "this command changes stored settings or firmware of the pod, or is not known: it takes \
              an admin's session, or an admin's key with scope bench:admin",

@@ -3,6 +3,7 @@
 //! The sentence tells the caller what to do; what happened inside goes to the operator's log as
 //! `cause`, under the same request id, and never into the response.
 
+use crate::http_types::Busy;
 use crate::{Body, Object, Response};
 
 /// Longest sentence in an error body, in bytes. Some clients read only the first 300 bytes of an
@@ -36,19 +37,19 @@ pub struct ApiError {
     /// For the log alone.
     pub cause: Option<String>,
     /// Who is in the way.
-    pub held: Option<Box<Held>>,
+    held: Option<Box<Held>>,
     short: bool,
 }
 
 /// Whoever holds the device that the request is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+struct Held {
     /// Label; none while the device changes hands.
-    pub holder: Option<String>,
+    holder: Option<String>,
     /// RFC 3339.
-    pub expires_at: Option<String>,
+    expires_at: Option<String>,
     /// Place in the queue, from 1.
-    pub queue_place: Option<u32>,
+    queue_place: Option<u32>,
 }
 
 impl ApiError {
@@ -116,14 +117,18 @@ impl ApiError {
 
     /// 409 `lease_held`, with `busy`, `holder`, `expires_at` and `queue_place` beside the sentence.
     #[must_use]
-    pub fn held(held: Held, retry_after_s: u32) -> Self {
-        let message = match &held.holder {
+    pub fn held(busy: Busy) -> Self {
+        let message = match &busy.holder {
             Some(holder) => format!("the device is held by {holder}; retry when its lease ends"),
             None => "the device is being handed over; retry shortly".to_owned(),
         };
         let mut error = Self::new(409, "lease_held", message);
-        error.held = Some(Box::new(held));
-        error.retry_after(retry_after_s).short()
+        error.held = Some(Box::new(Held {
+            holder: busy.holder,
+            expires_at: busy.expires_at,
+            queue_place: busy.place,
+        }));
+        error.retry_after(busy.retry_after_s).short()
     }
 
     /// 500 `internal`; the cause goes to the log.

@@ -38,9 +38,9 @@ pub use bench::host::{
 pub use bindings::bench;
 #[doc(hidden)]
 pub use compact::{compact, compact_len};
-pub use error::{ApiError, FieldProblem, Held};
+pub use error::{ApiError, FieldProblem};
 pub use fields::Fields;
-pub use http_types::{Body, Caller, Credential, Credentials, Request, Response, Role};
+pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
 pub use json::Object;
 pub use query::Query;
 pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};

@@ -1,6 +1,6 @@
 //! `POST /bench/devices/{id}/ota/abort`: have the pod drop a staged image.
 
-use guest::{ApiError, Object, Request, Response, Route, updates};
+use guest::{ApiError, Request, Response, Route, updates};
 
 use crate::update;
 
@@ -27,7 +27,5 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = update::id(request);
     let found = updates::abort(id).map_err(|error| update::refusal(error, id))?;
-    let mut body = Object::new();
-    update::record(&found, &mut body);
-    Ok(body.reply(200))
+    Ok(update::reply(200, &found))
 }

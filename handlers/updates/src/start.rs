@@ -3,7 +3,7 @@
 
 use guest::form;
 use guest::updates::{Image, Terms};
-use guest::{ApiError, Fields, Object, Request, Response, Route, builds, streamed, text, updates};
+use guest::{ApiError, Fields, Request, Response, Route, builds, streamed, text, updates};
 
 use crate::update;
 
@@ -73,9 +73,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     };
     let started = updates::start(id, image, &terms);
     let started = started.map_err(|error| update::refusal(error, id))?;
-    let mut body = Object::new();
-    update::record(&started, &mut body);
-    Ok(body.reply(202))
+    Ok(update::reply(202, &started))
 }
 
 /// `with_image`: the request brings the image along, and chooses none.

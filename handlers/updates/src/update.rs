@@ -1,7 +1,7 @@
 //! What the update endpoints share: who may use them, the record, the refusals.
 
-use guest::updates::{Error, Held, Phase, Update};
-use guest::{ApiError, Credential, Object, Request};
+use guest::updates::{Error, Phase, Update};
+use guest::{ApiError, Credential, Object, Request, Response};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -21,8 +21,14 @@ pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
 }
 
-/// Write the record of an update.
-pub(crate) fn record(update: &Update, object: &mut Object) {
+/// The record of an update as an answer.
+pub(crate) fn reply(status: u16, update: &Update) -> Response {
+    let mut body = Object::new();
+    record(update, &mut body);
+    body.reply(status)
+}
+
+fn record(update: &Update, object: &mut Object) {
     object
         .field("id", &update.id)
         .field("phase", word(update.phase))
@@ -68,19 +74,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
             ApiError::new(404, "not_found", "not found: no build has a file that fits")
         }
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
-        Error::Held(held) => {
-            let Held {
-                holder,
-                expires_at,
-                retry_after_s,
-            } = held;
-            let held = guest::Held {
-                holder,
-                expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::NotCapable(message) => ApiError::new(400, "not_capable", message),
         Error::InUse(message) => {
             ApiError::new(409, "device_busy", format!("device is busy: {message}"))
@@ -115,9 +109,10 @@ pub(crate) fn example() -> Update {
 
 #[cfg(test)]
 mod tests {
+    use guest::Busy;
     use guest::Object;
     use guest::testing::json;
-    use guest::updates::{Error, Held, Phase};
+    use guest::updates::{Error, Phase};
     use serde_json::{Value, json};
 
     use super::{example, record, refusal};
@@ -151,16 +146,17 @@ mod tests {
 
     #[test]
     fn refusals() {
-        let held = Held {
+        let busy = Busy {
             holder: Some("ci run 7".into()),
             expires_at: None,
+            place: None,
             retry_after_s: 7,
         };
         for (error, status, code) in [
             (Error::NotFound, 404, "not_found"),
             (Error::NoArtifact, 404, "not_found"),
             (Error::Offline, 503, "device_offline"),
-            (Error::Held(held), 409, "lease_held"),
+            (Error::Held(busy), 409, "lease_held"),
             (Error::NotCapable("no".into()), 400, "not_capable"),
             (Error::InUse("a tunnel".into()), 409, "device_busy"),
             (Error::WrongState("no".into()), 409, "wrong_state"),

@@ -3,8 +3,8 @@
 use guest::replay::{self, Error, Inline, Order, Playing, Source};
 use guest::waveforms::{Mapping, Output};
 use guest::{
-    ApiError, Fields, Held, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, choice, flag,
-    integer, number, text,
+    ApiError, Fields, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, choice, flag, integer,
+    number, text,
 };
 
 use crate::save_codes::{SAMPLES_CHARS_MAX, bits};
@@ -131,14 +131,7 @@ fn refusal(error: Error, order: &Order) -> ApiError {
         Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
         Error::Busy(text) => ApiError::new(409, "device_busy", format!("device is busy: {text}"))
             .retry_after(BUSY_RETRY_AFTER_S),
-        Error::Held((holder, expires_at, retry_after_s)) => {
-            let held = Held {
-                holder,
-                expires_at,
-                queue_place: None,
-            };
-            ApiError::held(held, retry_after_s)
-        }
+        Error::Held(busy) => ApiError::held(busy),
         Error::NotCapable(text) => ApiError::new(400, "not_capable", text),
         Error::Invalid((field, message)) => ApiError::field(field, message),
         Error::WrongState(text) => ApiError::new(409, "wrong_state", text),

@@ -40,8 +40,7 @@ impl Host for Call {
             .ok_or(Error::NotFound)?
             .record
             .org;
-        self.admit(&order.device)
-            .map_err(|busy| Error::Held((busy.holder, busy.expires_at, busy.retry_after_s)))?;
+        self.admit(&order.device).map_err(Error::Held)?;
         let stimulus = self.stimulus(&org, &order).await?;
         let captures = &self.services.captures;
         let started = captures.start(&org, &order, stimulus).await;

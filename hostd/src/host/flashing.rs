@@ -5,8 +5,8 @@ use runtime::CallData;
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::flashing::{
-    Artifact, Error, Flash, Held, Host, Order as WitOrder, Outcome as WitOutcome,
-    Phase as WitPhase, Source,
+    Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
+    Source,
 };
 use super::{Call, Context, internal};
 use crate::bench::Device;
@@ -14,7 +14,6 @@ use crate::blobs::Staged;
 use crate::builds::BuildError;
 use crate::clock;
 use crate::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
-use crate::leases::Shown;
 
 impl Host for Call {
     async fn start(&mut self, order: WitOrder, source: Source) -> Result<Flash, Error> {
@@ -23,20 +22,7 @@ impl Host for Call {
             Source::Artifact((build, name)) => self.built(&build, &name).await?,
         };
         let device = self.flashed(&order.device)?.record;
-        let owner = self.owner();
-        let shown = Shown {
-            lease_id: self.lease.as_deref(),
-            owner: &owner,
-        };
-        let visit = self.services.leases.visit(&device.id, shown);
-        let visit = visit.map_err(|busy| {
-            let told = self.told(&busy);
-            Error::Held(Held {
-                holder: told.holder,
-                expires_at: told.expires_at,
-                retry_after_s: told.retry_after_s,
-            })
-        })?;
+        let visit = self.visit(&device.id).map_err(Error::Held)?;
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
         self.services.uarts.give_way(&device.id).await;
@@ -66,13 +52,7 @@ impl Host for Call {
 
     async fn cancel(&mut self, device: String, id: String) -> Result<Flash, Error> {
         self.flashed(&device)?;
-        self.admit(&device).map_err(|told| {
-            Error::Held(Held {
-                holder: told.holder,
-                expires_at: told.expires_at,
-                retry_after_s: told.retry_after_s,
-            })
-        })?;
+        self.admit(&device).map_err(Error::Held)?;
         let ended = self.services.flashing.cancel(&device, &id).await;
         ended.map(to_wit).map_err(|e| self.flashing_error(e))
     }

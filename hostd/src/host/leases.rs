@@ -1,24 +1,16 @@
 //! `bench:host/leases`: one consumer of a device at a time.
 
-use super::bindings::bench::host::leases::{Busy as WitBusy, Error, Host, Lease};
+use super::bindings::bench::host::http_types::Busy;
+use super::bindings::bench::host::leases::{Error, Host, Lease};
 use super::{Call, Context, internal};
 use crate::clock;
-use crate::leases::{Busy, Claim, Granted, LeaseError, Shown, TTL_S};
+use crate::leases::{self, Claim, Granted, LeaseError, Shown, TTL_S, Visit};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;
 
 /// Longest label that is shown to others, in characters.
 const HOLDER_CHARS_MAX: usize = 40;
-
-/// A busy device, as it is told to callers.
-#[derive(Debug)]
-pub(super) struct Told {
-    pub(super) holder: Option<String>,
-    pub(super) expires_at: Option<String>,
-    pub(super) place: Option<u32>,
-    pub(super) retry_after_s: u32,
-}
 
 impl Host for Call {
     async fn acquire(
@@ -81,7 +73,7 @@ impl Host for Call {
 
     async fn check(&mut self, device: String) -> Result<(), Error> {
         let device = self.device(&device).ok_or(Error::NotFound)?.record.id;
-        self.admit(&device).map_err(|told| Error::Busy(told.into()))
+        self.admit(&device).map_err(Error::Busy)
     }
 }
 
@@ -92,20 +84,31 @@ impl Context {
         caller.map_or_else(String::new, |c| format!("{}/{}", c.org(), c.user()))
     }
 
-    /// Let the request drive a device, if no lease is in its way.
-    pub(super) fn admit(&self, device: &str) -> Result<(), Told> {
-        let owner = self.owner();
-        let shown = Shown {
+    /// What the request shows for the device it is about, whoever `owner` is.
+    pub(super) fn shown<'a>(&'a self, owner: &'a str) -> Shown<'a> {
+        Shown {
             lease_id: self.lease.as_deref(),
-            owner: &owner,
-        };
-        let admitted = self.services.leases.admit(device, shown);
+            owner,
+        }
+    }
+
+    /// Let the request drive a device, if no lease is in its way.
+    pub(super) fn admit(&self, device: &str) -> Result<(), Busy> {
+        let owner = self.owner();
+        let admitted = self.services.leases.admit(device, self.shown(&owner));
         admitted.map_err(|busy| self.told(&busy))
     }
 
-    pub(super) fn told(&self, busy: &Busy) -> Told {
+    /// Let what the request begins stay on a device, until a lease takes it away.
+    pub(super) fn visit(&self, device: &str) -> Result<Visit, Busy> {
+        let owner = self.owner();
+        let visit = self.services.leases.visit(device, self.shown(&owner));
+        visit.map_err(|busy| self.told(&busy))
+    }
+
+    pub(super) fn told(&self, busy: &leases::Busy) -> Busy {
         let wall = |ms| clock::text(self.services.leases.wall_ms(ms));
-        Told {
+        Busy {
             holder: busy.holder.clone(),
             expires_at: busy.expires_ms.map(wall),
             place: busy.place,
@@ -130,19 +133,8 @@ impl Context {
 
     fn lease_error(&self, error: LeaseError) -> Error {
         match error {
-            LeaseError::Busy(busy) => Error::Busy(self.told(&busy).into()),
+            LeaseError::Busy(busy) => Error::Busy(self.told(&busy)),
             LeaseError::Store(e) => Error::Other(internal(self, "leases", &e)),
-        }
-    }
-}
-
-impl From<Told> for WitBusy {
-    fn from(told: Told) -> Self {
-        Self {
-            holder: told.holder,
-            expires_at: told.expires_at,
-            place: told.place,
-            retry_after_s: told.retry_after_s,
         }
     }
 }

@@ -6,7 +6,7 @@ use pods::PodError;
 use pods::protocol::commands::{self, Tier};
 use serde_json::{Map, Value};
 
-use super::bindings::bench::host::pod::{Error, Held, Host};
+use super::bindings::bench::host::pod::{Error, Host};
 use super::{Call, Context};
 
 /// Longest wait a handler may ask for.
@@ -28,7 +28,7 @@ impl Host for Call {
             return Err(Error::Forbidden);
         }
         if !is_light_read(&command) {
-            self.admit(&record.id).map_err(held)?;
+            self.admit(&record.id).map_err(Error::Held)?;
         }
         let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
         let wait = Duration::from_millis(wait_ms.into());
@@ -44,14 +44,6 @@ fn is_light_read(command: &Map<String, Value>) -> bool {
     let verb = command.get("cmd").and_then(Value::as_str);
     let known = verb.and_then(commands::find);
     known.is_some_and(|known| known.is_light_read(command))
-}
-
-fn held(busy: super::leases::Told) -> Error {
-    Error::Held(Held {
-        holder: busy.holder,
-        expires_at: busy.expires_at,
-        retry_after_s: busy.retry_after_s,
-    })
 }
 
 impl Context {

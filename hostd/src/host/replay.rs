@@ -6,7 +6,6 @@ use super::bindings::bench::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
 use super::{Call, Context, internal};
-use crate::leases::{Busy, Shown};
 use crate::replay::{self, Order, Playing, ReplayError};
 use crate::waveforms::signal::{CODE_MAX, Fault};
 use crate::waveforms::{Sampled, WaveformError};
@@ -14,14 +13,7 @@ use crate::waveforms::{Sampled, WaveformError};
 impl Host for Call {
     async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
         let device = self.device(&order.device).ok_or(Error::NoDevice)?;
-        let owner = self.owner();
-        let shown = Shown {
-            lease_id: self.lease.as_deref(),
-            owner: &owner,
-        };
-        let leases = &self.services.leases;
-        let visit = leases.visit(&device.record.id, shown);
-        let mut visit = visit.map_err(|busy| self.replay_held(&busy))?;
+        let mut visit = self.visit(&device.record.id).map_err(Error::Held)?;
         let pod = self
             .services
             .bench
@@ -35,12 +27,9 @@ impl Host for Call {
             playing = replay::start(waveforms, &pod, capabilities, sampled, to_order(&order)) => playing,
             () = visit.over() => {
                 drop(visit);
-                let busy = leases.admit(&device.record.id, shown).err();
+                self.admit(&device.record.id).map_err(Error::Held)?;
                 let text = "the lease ended while the waveform was loaded";
-                return Err(busy.map_or_else(
-                    || Error::WrongState(text.to_owned()),
-                    |busy| self.replay_held(&busy),
-                ));
+                return Err(Error::WrongState(text.to_owned()));
             }
         };
         playing.map(to_wit).map_err(|e| self.replay_error(e))
@@ -59,11 +48,6 @@ impl Context {
             ),
         };
         sampled.map_err(|e| self.replay_error(e.into()))
-    }
-
-    fn replay_held(&self, busy: &Busy) -> Error {
-        let told = self.told(busy);
-        Error::Held((told.holder, told.expires_at, told.retry_after_s))
     }
 
     fn replay_error(&self, error: ReplayError) -> Error {

@@ -6,30 +6,16 @@ use pods::{PodError, SessionKind};
 use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
-use super::bindings::bench::host::tunnels::{Busy, Error, Host, Kind};
+use super::bindings::bench::host::tunnels::{Error, Host, Kind};
 use super::{Call, internal};
 use crate::http::socket::BoxedLive;
-use crate::leases::Shown;
 use crate::tunnel::Tunnel;
 use crate::tunnel::gate::{self, Gate};
 
 impl Host for Call {
     async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {
         let device = self.device(&device).ok_or(Error::NotFound)?.record;
-        let owner = self.owner();
-        let shown = Shown {
-            lease_id: self.lease.as_deref(),
-            owner: &owner,
-        };
-        let visit = self.services.leases.visit(&device.id, shown);
-        let visit = visit.map_err(|busy| {
-            let told = self.told(&busy);
-            Error::Held(Busy {
-                holder: told.holder,
-                expires_at: told.expires_at,
-                retry_after_s: told.retry_after_s,
-            })
-        })?;
+        let visit = self.visit(&device.id).map_err(Error::Held)?;
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
         let (asked, kind) = kinds(kind);

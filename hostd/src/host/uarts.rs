@@ -3,10 +3,9 @@
 use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
-use super::bindings::bench::host::uarts::{Busy, Error, Host, Setting as WitSetting, Wish};
+use super::bindings::bench::host::uarts::{Error, Host, Setting as WitSetting, Wish};
 use super::{Call, Context, internal};
 use crate::http::socket::BoxedLive;
-use crate::leases::Shown;
 use crate::uart::{self, Setting, UartError};
 
 impl Host for Call {
@@ -15,11 +14,7 @@ impl Host for Call {
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
         let owner = self.owner();
-        let shown = Shown {
-            lease_id: self.lease.as_deref(),
-            owner: &owner,
-        };
-        let admitted = self.services.leases.visit(&device.id, shown);
+        let admitted = self.services.leases.visit(&device.id, self.shown(&owner));
         let wish = uart::Wish {
             rx: wish.rx,
             tx: wish.tx,
@@ -42,14 +37,7 @@ impl Context {
     fn uart_error(&self, error: UartError) -> Error {
         match error {
             UartError::Offline => Error::Offline,
-            UartError::Held(busy) => {
-                let told = self.told(&busy);
-                Error::Held(Busy {
-                    holder: told.holder,
-                    expires_at: told.expires_at,
-                    retry_after_s: told.retry_after_s,
-                })
-            }
+            UartError::Held(busy) => Error::Held(self.told(&busy)),
             UartError::InUse(text) => Error::InUse(text),
             UartError::Full => Error::InUse(error.to_string()),
             UartError::Conflict(Setting { rx, tx, baud }) => {

@@ -6,13 +6,11 @@ use pods::PodError;
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::updates::{
-    Error, Held, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
+    Error, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
 };
-use super::leases::Told;
 use super::{Call, Context, internal};
 use crate::blobs::Staged;
 use crate::clock;
-use crate::leases::Shown;
 use crate::store::updates::UpdateRecord;
 use crate::updates::image::{Image, ImageError};
 use crate::updates::phase::Phase;
@@ -117,19 +115,12 @@ impl Context {
         })
     }
 
-    fn shown<'a>(&'a self, owner: &'a str) -> Shown<'a> {
-        Shown {
-            lease_id: self.lease.as_deref(),
-            owner,
-        }
-    }
-
     fn update_error(&self, error: UpdateError) -> Error {
         match error {
             UpdateError::NoDevice => Error::NotFound,
             UpdateError::Offline => Error::Offline,
             UpdateError::NotCapable => Error::NotCapable(error.to_string()),
-            UpdateError::Busy(busy) => Error::Held(self.told(&busy).into()),
+            UpdateError::Busy(busy) => Error::Held(self.told(&busy)),
             UpdateError::Running | UpdateError::Full => Error::InUse(error.to_string()),
             UpdateError::InUse(text) => Error::InUse(text),
             UpdateError::State(text) => Error::WrongState(text.to_owned()),
@@ -137,16 +128,6 @@ impl Context {
             UpdateError::Pod(_) | UpdateError::Store(_) => {
                 Error::Other(internal(self, "updates", &error))
             }
-        }
-    }
-}
-
-impl From<Told> for Held {
-    fn from(told: Told) -> Self {
-        Self {
-            holder: told.holder,
-            expires_at: told.expires_at,
-            retry_after_s: told.retry_after_s,
         }
     }
 }

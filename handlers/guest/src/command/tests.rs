@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::{refusal, reply};
-use crate::pod::{Error, Held};
+use crate::Busy;
+use crate::pod::Error;
 use crate::testing::{bytes, header, json, request};
 
 #[test]
@@ -72,9 +73,10 @@ fn refusals_have_the_words_that_clients_look_for() {
 #[test]
 fn every_error_body_is_under_300_bytes() {
     let long = "\"ü\u{1}".repeat(500);
-    let held = Held {
+    let busy = Busy {
         holder: Some("x".repeat(40)),
         expires_at: Some("2026-01-02T03:06:05Z".into()),
+        place: None,
         retry_after_s: 600,
     };
     for error in [
@@ -82,7 +84,7 @@ fn every_error_body_is_under_300_bytes() {
         Error::Invalid(long.clone()),
         Error::NotFound,
         Error::Forbidden,
-        Error::Held(held),
+        Error::Held(busy),
     ] {
         let response = refusal(error, &long)
             .short()
@@ -94,12 +96,13 @@ fn every_error_body_is_under_300_bytes() {
 
 #[test]
 fn a_held_device_tells_who_has_it() {
-    let held = Held {
+    let busy = Busy {
         holder: Some("run 7".into()),
         expires_at: None,
+        place: None,
         retry_after_s: 30,
     };
-    let response = refusal(Error::Held(held), "01DEVICE").into_response("01R");
+    let response = refusal(Error::Held(busy), "01DEVICE").into_response("01R");
     assert_eq!(response.status, 409);
     assert_eq!(header(&response, "retry-after"), Some("30"));
     let body = json(&response);

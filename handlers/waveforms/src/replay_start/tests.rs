@@ -1,5 +1,6 @@
 //! Bodies of a replay, its answer and its refusals.
 
+use guest::Busy;
 use guest::replay::{Error, Order, Playing, Source};
 use guest::testing::{json, mutations, request};
 use guest::waveforms::{Mapping, Output};
@@ -99,12 +100,18 @@ fn the_answer_is_the_documented_example() {
 #[test]
 fn refusals() {
     let text = || "because".to_owned();
+    let busy = Busy {
+        holder: None,
+        expires_at: None,
+        place: None,
+        retry_after_s: 3,
+    };
     for (error, status, code) in [
         (Error::NoDevice, 404, "not_found"),
         (Error::NoWaveform, 404, "not_found"),
         (Error::Offline, 503, "device_offline"),
         (Error::Busy(text()), 409, "device_busy"),
-        (Error::Held((None, None, 3)), 409, "lease_held"),
+        (Error::Held(busy), 409, "lease_held"),
         (Error::NotCapable(text()), 400, "not_capable"),
         (Error::Invalid((text(), text())), 400, "invalid_request"),
         (Error::WrongState(text()), 409, "wrong_state"),
