@@ -1,9 +1,13 @@
 //! Keeping waveforms within a quota, and what comes back.
 
+use std::time::Duration;
+
+use bytes::Bytes;
 use http_body_util::Full as FullBody;
 
 use super::*;
-use crate::store::waveforms::Shape;
+use crate::blobs::Staged;
+use crate::store::waveforms::{Segment, Shape};
 
 struct Stage {
     dir: tempfile::TempDir,
