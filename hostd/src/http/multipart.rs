@@ -5,6 +5,8 @@
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::memmem::Finder;
 
+#[doc(hidden)]
+pub mod fuzz;
 mod head;
 
 #[cfg(test)]

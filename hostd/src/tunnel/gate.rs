@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::escape::{ESCAPE_PAUSE, Escape};
 
+#[doc(hidden)]
+pub mod fuzz;
+
 /// What a tunnel is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
