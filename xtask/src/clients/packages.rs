@@ -139,7 +139,8 @@ impl Packages {
             pytest = pytest
                 .env("BENCHPOD_API_BASE", &cloud.base)
                 .env("BENCHPOD_API_KEY", &cloud.key)
-                .env("BENCHPOD_E2E_CLOUD_DEVICE", &cloud.device);
+                .env("BENCHPOD_E2E_CLOUD_DEVICE", &cloud.device)
+                .env("HOSTD_SIGN_IN_CODE", &cloud.code);
         }
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::tiers::BenchKind;
 
@@ -33,6 +33,8 @@ pub(super) struct Cloud {
     pub(super) key: String,
     /// Name of a device.
     pub(super) device: String,
+    /// Signs an owner in once.
+    pub(super) code: String,
 }
 
 impl Simulator {
@@ -42,6 +44,7 @@ impl Simulator {
         if ready.exists() {
             fs::remove_file(&ready).context("failed to remove the last run's ready file")?;
         }
+        let mut code = String::new();
         let mut command = Command::new(hostd);
         match kind {
             BenchKind::Pod(args) => command.arg("pod-sim").args(*args),
@@ -50,6 +53,7 @@ impl Simulator {
                 if data.exists() {
                     fs::remove_dir_all(&data).context("failed to remove the last run's data")?;
                 }
+                code = add_owner(hostd, &data)?;
                 command.args(["serve", "--demo", "--data-dir"]).arg(data)
             }
         };
@@ -84,6 +88,7 @@ impl Simulator {
                     base,
                     key: read(&content["api_key"])?,
                     device: read(&content["devices"][0]["name"])?,
+                    code,
                 });
             }
         }
@@ -104,6 +109,20 @@ impl Simulator {
         }
         bail!("hostd was not ready after {} s", START_WAIT.as_secs())
     }
+}
+
+/// Adds a person to the data of a server that does not run yet; its sign-in code.
+fn add_owner(hostd: &Path, data: &Path) -> Result<String> {
+    let added = Command::new(hostd)
+        .args(["user", "add", "tester", "--role", "owner", "--data-dir"])
+        .arg(data)
+        .output()
+        .with_context(|| format!("failed to start {}", hostd.display()))?;
+    let complaint = String::from_utf8_lossy(&added.stderr);
+    ensure!(added.status.success(), "failed to add a user: {complaint}");
+    let printed = String::from_utf8(added.stdout).context("hostd printed no text")?;
+    let code = printed.lines().next();
+    code.map(str::to_owned).context("hostd printed no code")
 }
 
 impl Drop for Simulator {
