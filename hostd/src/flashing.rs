@@ -11,16 +11,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ::flash::image::Format;
 use ::flash::{FlashError, Image};
 use pods::{Pod, PodError, Session, SessionKind};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 use tracing::info;
 
 use crate::blobs::Staged;
 use crate::clock::Clock;
 use crate::id;
 use crate::leases::Visit;
+use crate::uart::{Uarts, Work};
 
 mod job;
 mod link;
@@ -47,7 +48,7 @@ pub const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Pause that is proposed to those who find all places taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 10;
 
-/// Time for everything while a client waits: below the time that a handler has.
+/// Time for everything while a client waits; most do not wait longer.
 const ATTENDED_WAIT: Duration = Duration::from_secs(120);
 
 /// Time for everything when nobody waits.
@@ -123,16 +124,18 @@ pub struct Flashing {
     devices: Mutex<HashMap<String, VecDeque<Arc<Job>>>>,
     places: Arc<Semaphore>,
     clock: Clock,
+    uarts: Arc<Uarts>,
     stopping: watch::Sender<bool>,
 }
 
 impl Flashing {
     #[must_use]
-    pub fn new(clock: Clock) -> Arc<Self> {
+    pub fn new(clock: Clock, uarts: Arc<Uarts>) -> Arc<Self> {
         Arc::new(Self {
             devices: Mutex::default(),
             places: Arc::new(Semaphore::new(RUNNING_MAX)),
             clock,
+            uarts,
             stopping: watch::Sender::new(false),
         })
     }
@@ -169,6 +172,7 @@ impl Flashing {
             order,
             image,
             clock: self.clock.clone(),
+            during: self.uarts.during(device, Work::Flash, &job.id),
             stopping: self.stopping.subscribe(),
         };
         tokio::spawn(async move {
@@ -194,12 +198,19 @@ impl Flashing {
         jobs.map(|job| job.state()).collect()
     }
 
-    /// Wait until a flash has ended.
+    /// Wait until a flash has ended, but no longer than to `until`; it may go on then.
     ///
     /// # Errors
     /// It is not remembered.
-    pub async fn wait(&self, device: &str, id: &str) -> Result<State, FlashingError> {
-        Ok(self.job(device, id)?.ended().await)
+    pub async fn wait(
+        &self,
+        device: &str,
+        id: &str,
+        until: Instant,
+    ) -> Result<State, FlashingError> {
+        let job = self.job(device, id)?;
+        let ended = tokio::time::timeout_at(until, job.ended()).await;
+        Ok(ended.unwrap_or_else(|_| job.state()))
     }
 
     /// End a flash that runs, and wait until it has.
@@ -302,13 +313,7 @@ async fn begin(
     let read = tokio::task::spawn_blocking(move || {
         ::flash::check_chip(&target).map_err(|error| invalid("target", &error))?;
         let image = read(&firmware)?;
-        if load_address.is_some() && image.format() != Format::Bin {
-            let why = format!("is of no use for a file of format {}", image.format());
-            return Err(FlashingError::Invalid {
-                field: "load_addr",
-                message: format!("{why}: it has addresses of its own"),
-            });
-        }
+        check_address(&image, load_address)?;
         Ok(image)
     });
     let image = read.await.unwrap_or_else(|panic| {
@@ -319,6 +324,22 @@ async fn begin(
     })?;
     let session = pod.begin(SessionKind::Flash).await?;
     Ok((image, session))
+}
+
+/// A file with addresses of its own goes nowhere else. Clients that always send one say the same.
+fn check_address(image: &Image, asked: Option<u32>) -> Result<(), FlashingError> {
+    match (asked, image.start()) {
+        (Some(asked), Some(start)) if asked != start => {
+            let format = image.format();
+            Err(FlashingError::Invalid {
+                field: "load_addr",
+                message: format!(
+                    "must be left out or {start:#010x}, since the {format} file says itself where its data goes"
+                ),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read(firmware: &Firmware) -> Result<Image, FlashingError> {

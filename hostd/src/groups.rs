@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use runtime::{
     CallError, Engine, EngineOptions, Handler, HandlerOptions, Metrics, Mode, Reply, Request, Route,
@@ -16,6 +17,9 @@ use crate::services::Services;
 /// Largest response a handler may build in its own memory. Larger ones are streamed by the host.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;
 
+/// How long before its deadline a handler that waits should answer instead.
+const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(5);
+
 /// Most handler groups loaded at once.
 const GROUPS_MAX: usize = 32;
 
@@ -27,6 +31,7 @@ pub type Embedded = (&'static str, &'static [u8]);
 pub struct Group {
     name: Arc<str>,
     handler: Handler<Call>,
+    patience: Duration,
 }
 
 /// Why the handlers cannot be loaded.
@@ -67,6 +72,12 @@ impl Group {
     #[must_use]
     pub fn name(&self) -> Arc<str> {
         self.name.clone()
+    }
+
+    /// How long a request may wait for something and still be answered in time.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     #[must_use]
@@ -169,14 +180,17 @@ fn instantiate(
                 request_id: "load".to_owned(),
                 caller: None,
                 lease: None,
+                answer_by: Instant::now(),
             })
         }
     };
     let handler = Handler::new(engine, &linker, component, options, make)
         .map_err(|source| GroupError::Load { name, source })?;
+    let deadline = Duration::from_millis(config.deadline_ms);
     Ok(Group {
         name: label,
         handler,
+        patience: deadline - ANSWER_MARGIN_MAX.min(deadline / 4),
     })
 }
 

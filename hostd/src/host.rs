@@ -4,6 +4,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Instant;
 
 use runtime::{CallData, State};
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
@@ -143,6 +144,9 @@ pub struct Context {
     pub caller: Option<Verified>,
     /// The lease that the request shows.
     pub lease: Option<String>,
+    /// When a handler that waits should rather tell how far things are, to have answered before its
+    /// deadline.
+    pub answer_by: Instant,
 }
 
 /// One request on its way through a handler: its context, and what the guest holds of the host.

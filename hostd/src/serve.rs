@@ -157,9 +157,16 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     )
     .await
     .context("read the leases")?;
-    let updates = Updates::open(store.clone(), clock.clone(), bench.clone(), leases.clone())
-        .await
-        .context("read the pod updates")?;
+    let uarts = Arc::new(Uarts::new(clock.clone()));
+    let updates = Updates::open(
+        store.clone(),
+        clock.clone(),
+        bench.clone(),
+        leases.clone(),
+        uarts.clone(),
+    )
+    .await
+    .context("read the pod updates")?;
     let waveforms = Waveforms::new(
         &config.waveforms,
         store.clone(),
@@ -167,9 +174,9 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         builds.blobs().clone(),
     );
     Ok(Services {
-        flashing: Flashing::new(clock.clone()),
+        flashing: Flashing::new(clock.clone(), uarts.clone()),
         oidc: Oidc::new(&config.oidc, clock.clone()),
-        uarts: Arc::new(Uarts::new(clock.clone())),
+        uarts,
         clock,
         store,
         auth,

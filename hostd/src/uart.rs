@@ -12,16 +12,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pods::Pod;
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::leases::{Busy, Visit};
 
 mod client;
 mod control;
+mod during;
 mod keeper;
 mod line;
 
 pub use client::Client;
+pub use during::{During, Stage, Work};
 
 use keeper::Keeper;
 use line::{End, Line, Seat};
@@ -96,6 +99,8 @@ struct Entry {
     line: Option<Arc<Line>>,
     /// Position after the last byte of lines that are over.
     end: u64,
+    /// The pod's firmware is being updated: a pod that is away comes back.
+    updating: watch::Sender<bool>,
 }
 
 /// Where one who opens a line finds itself.
@@ -175,7 +180,8 @@ impl Uarts {
         let line = Arc::new(line);
         entry.line = Some(line.clone());
         let seat = Seat::take(line.clone(), true);
-        let keeper = Keeper::new(pod.clone(), line, orders, wish.bank_mv);
+        let updating = entry.updating.subscribe();
+        let keeper = Keeper::new(pod.clone(), line, orders, wish.bank_mv, updating);
         tokio::spawn(keeper.run(self.clone(), device.to_owned(), visit));
         Ok(Place::Seat(seat))
     }
@@ -198,6 +204,13 @@ impl Uarts {
             entry.line = None;
         }
         line.retire();
+    }
+
+    /// Tell those who have the line of a device open what is done to it until the returned value is
+    /// dropped.
+    #[must_use]
+    pub fn during(self: &Arc<Self>, device: &str, work: Work, id: &str) -> During {
+        During::new(self.clone(), device, work, id)
     }
 
     /// End a line that nobody has open any more, and wait until the pod is free of it.

@@ -21,6 +21,7 @@ use crate::leases::Leases;
 use crate::leases::table::{Busy, Shown};
 use crate::store::updates::UpdateRecord;
 use crate::store::{Store, StoreError};
+use crate::uart::{Uarts, Work};
 
 pub mod image;
 mod live;
@@ -65,6 +66,7 @@ pub struct Updates {
     clock: Clock,
     bench: Arc<Bench>,
     leases: Arc<Leases>,
+    uarts: Arc<Uarts>,
     /// By device id.
     running: Mutex<HashMap<String, Arc<Live>>>,
     stopping: AtomicBool,
@@ -107,6 +109,7 @@ impl Updates {
         clock: Clock,
         bench: Arc<Bench>,
         leases: Arc<Leases>,
+        uarts: Arc<Uarts>,
     ) -> Result<Arc<Self>, StoreError> {
         for mut record in store.updates_unfinished().await? {
             let text = if record.phase.may_abort() {
@@ -125,6 +128,7 @@ impl Updates {
             clock,
             bench,
             leases,
+            uarts,
             running: Mutex::default(),
             stopping: AtomicBool::new(false),
             left: Notify::new(),
@@ -155,7 +159,7 @@ impl Updates {
         let closed = self.leases.close(device, shown, HOLDER);
         let (visit, closed) = closed.map_err(UpdateError::Busy)?;
         // Tunnels and captures that are open go on; the pod could not stage an image beside them.
-        let session = pod.begin(SessionKind::Exclusive).await;
+        let session = pod.begin(SessionKind::Update).await;
         let session = session.map_err(|error| match error {
             PodError::Busy { .. } | PodError::NoPlace { .. } => {
                 UpdateError::InUse(error.to_string())
@@ -179,6 +183,7 @@ impl Updates {
             finished_ms: None,
         };
         let live = self.enter(record.clone())?;
+        let during = self.uarts.during(device, Work::Update, &record.id);
         let run = run::Run {
             updates: self.clone(),
             live,
@@ -186,6 +191,7 @@ impl Updates {
             session: Some(session),
             visit,
             closed,
+            during,
             image,
             terms,
         };

@@ -29,9 +29,17 @@ impl Bench {
     /// # Errors
     /// The server does not start, or a device does not come up.
     pub fn start(addresses: &[&str]) -> Result<Self> {
+        Self::start_with("", addresses)
+    }
+
+    /// As [`start`](Self::start), with these lines of configuration.
+    ///
+    /// # Errors
+    /// As there, or the configuration makes no sense.
+    pub fn start_with(settings: &str, addresses: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("hostd.toml");
-        let mut config = String::new();
+        let mut config = settings.to_owned();
         for (index, address) in addresses.iter().enumerate() {
             config += &format!("[[devices]]\nname = \"d{index}\"\naddress = \"{address}\"\n");
         }

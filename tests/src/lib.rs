@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod client;
 pub mod issuer;
+pub mod line;
 pub mod offline;
 pub mod pod_sim;
 pub mod schema;
@@ -11,6 +12,7 @@ pub mod socket;
 
 pub use bench::{Bench, demo_elf, flash, until};
 pub use client::{Client, Reply};
+pub use line::Line;
 pub use pod_sim::PodSim;
 pub use server::Server;
 pub use socket::{Opened, Socket};

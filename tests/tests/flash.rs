@@ -80,7 +80,13 @@ fn a_file_that_comes_along_is_flashed_and_runs() {
     let wiring = json!({"wiring": {"swd_target": "STM32F030R8", "swd_swclk": 11, "swd_swdio": 12}});
     let path = format!("/api/bench/devices/{device}");
     server.client().patch(&path, &wiring).unwrap().expect(200);
-    let again = flash(&server.client(), device, &[("verify", "true")]).unwrap();
+    let again = flash(
+        &server.client(),
+        device,
+        // As the file has it.
+        &[("verify", "true"), ("load_addr", "0x08000000")],
+    )
+    .unwrap();
     let again = again.expect(200);
     expect_flashed(&again);
     // Both are remembered.
@@ -236,6 +242,22 @@ fn a_flash_that_is_not_waited_for_is_followed() {
 }
 
 #[test]
+fn a_flash_that_outlasts_its_request_is_told_how_far_it_is() {
+    let address = "sim:v3,seed=3,target=blank,fault=slow=20000B/s+5ms";
+    let bench = Bench::start_with("[handlers]\ndeadline_ms = 1000\n", &[address]).unwrap();
+    let client = bench.server.client();
+    let answer = flash(&client, &bench.devices[0], &[TARGET]).unwrap();
+    let record = answer.expect(202);
+    assert!(record["finished_at"].is_null(), "{record}");
+    assert_eq!(answer.header("preference-applied"), None);
+    let location = answer.header("location").unwrap();
+    let look = || client.get(location).unwrap().expect(200);
+    let ended = until(look, |seen| seen["finished_at"].is_string()).unwrap();
+    assert_eq!(ended["id"], record["id"]);
+    expect_flashed(&ended);
+}
+
+#[test]
 fn nonsense_is_refused_before_anything_is_touched() {
     let server = Server::demo().unwrap();
     let client = server.client();
@@ -250,7 +272,7 @@ fn nonsense_is_refused_before_anything_is_touched() {
         (&[][..], whole, "target"),
         (&[("target", "STM33")], whole, "target"),
         (&[TARGET, ("swclk", "15")], whole, "swclk"),
-        (&[TARGET, ("load_addr", "0x8000000")], whole, "load_addr"),
+        (&[TARGET, ("load_addr", "0x8000400")], whole, "load_addr"),
         (&[TARGET, ("build", "latest")], whole, "build"),
         (&[TARGET], ("file", "demo.txt", b"x"), "firmware"),
         (&[TARGET], ("firmware", "demo.elf", b""), "firmware"),

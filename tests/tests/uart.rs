@@ -6,8 +6,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tests::{Client, Opened, PodSim, Server, Socket};
-use tungstenite::Message;
+use tests::{Client, Line, Opened, PodSim, Server, Socket};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -106,97 +105,6 @@ fn serve(pod: &PodSim, settings: &str, dir: Option<&std::path::Path>) -> (Server
     let device = devices.iter().find(|d| d["name"] == "net").unwrap();
     let id = device["id"].as_str().unwrap().to_owned();
     (server, id)
-}
-
-/// A client of a line, as one is written after docs/live-streams.md.
-struct Line {
-    socket: Socket,
-    /// Texts that came while bytes were read.
-    told: Vec<Value>,
-    opened: Value,
-    /// Position of the next byte.
-    offset: u64,
-}
-
-impl Line {
-    fn new(mut socket: Socket) -> Self {
-        let Message::Text(text) = socket.message().unwrap() else {
-            panic!("the first message is a text");
-        };
-        let opened: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(opened["type"], "open", "{opened}");
-        Self {
-            socket,
-            told: Vec::new(),
-            offset: opened["offset"].as_u64().unwrap(),
-            opened,
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.socket.send(bytes).unwrap();
-    }
-
-    /// Exactly so many bytes of the target.
-    fn read(&mut self, count: usize) -> Vec<u8> {
-        let mut read = Vec::new();
-        while read.len() < count {
-            match self.socket.message().unwrap() {
-                Message::Binary(bytes) => {
-                    self.offset += bytes.len() as u64;
-                    read.extend_from_slice(&bytes);
-                }
-                Message::Text(text) => {
-                    let told: Value = serde_json::from_str(&text).unwrap();
-                    if told["type"] == "overrun" {
-                        self.offset = told["to"].as_u64().unwrap();
-                    }
-                    self.told.push(told);
-                }
-                other => panic!("{other:?} in place of bytes"),
-            }
-        }
-        assert_eq!(read.len(), count, "{:?}", String::from_utf8_lossy(&read));
-        read
-    }
-
-    fn expect(&mut self, text: &[u8]) {
-        let read = self.read(text.len());
-        assert_eq!(
-            String::from_utf8_lossy(&read),
-            String::from_utf8_lossy(text)
-        );
-    }
-
-    /// Whatever comes, up to and with `text`.
-    fn until(&mut self, text: &[u8]) {
-        let mut read = Vec::new();
-        while !read.ends_with(text) {
-            match self.socket.message().unwrap() {
-                Message::Binary(bytes) => read.extend_from_slice(&bytes),
-                Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
-                other => panic!("{other:?} in place of bytes"),
-            }
-        }
-    }
-
-    /// The next text of this type.
-    fn told(&mut self, kind: &str) -> Value {
-        loop {
-            if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
-                return self.told.remove(at);
-            }
-            match self.socket.message().unwrap() {
-                Message::Text(text) => self.told.push(serde_json::from_str(&text).unwrap()),
-                Message::Binary(bytes) => self.offset += bytes.len() as u64,
-                other => panic!("{other:?} in place of {kind}"),
-            }
-        }
-    }
-
-    fn say(&mut self, control: &Value) {
-        self.socket.send_text(&control.to_string()).unwrap();
-    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(crate) const ROUTE: Route = Route {
         include_str!("flash_start.schema.json"),
         r#","example":"#,
         include_str!("flash_start.example.json"),
-        r#"}}},"202":{"description":"It has begun (with `Prefer: respond-async`).","content":{"application/json":{"schema":"#,
+        r#"}}},"202":{"description":"It has begun (with `Prefer: respond-async`), or goes on although the time for the request is over; `Location` is where to follow it.","content":{"application/json":{"schema":"#,
         include_str!("flash.schema.json"),
         r#","example":"#,
         include_str!("flash.example.json"),
@@ -86,23 +86,27 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = asked.order(id, &known, &wiring::defaults(), attended)?;
     let begun = flashing::start(&order, source).map_err(|error| flash::refusal(error, id))?;
     if !attended {
-        let mut reply = flash::reply(202, &begun);
-        let location = format!("/api/bench/devices/{id}/flash/{}", begun.id);
-        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        reply.headers.push(header("location", &location));
-        reply
-            .headers
-            .push(header("preference-applied", "respond-async"));
+        let mut reply = follow(&begun, id);
+        let applied = ("preference-applied".to_owned(), "respond-async".to_owned());
+        reply.headers.push(applied);
         return Ok(reply);
     }
-    let ended = flashing::wait(id, &begun.id).map_err(|error| flash::refusal(error, id))?;
-    let outcome = ended
-        .outcome
-        .as_ref()
-        .ok_or_else(|| ApiError::internal("a flash ended without an outcome"))?;
+    let seen = flashing::wait(id, &begun.id).map_err(|error| flash::refusal(error, id))?;
+    let Some(outcome) = &seen.outcome else {
+        // An upload that took long has left less time than the flash needs.
+        return Ok(follow(&seen, id));
+    };
     let mut body = Object::new();
-    flash::result(&ended, outcome, &mut body);
+    flash::result(&seen, outcome, &mut body);
     Ok(body.reply(200))
+}
+
+/// The answer while a flash goes on: how far it is, and where to look next.
+fn follow(flash: &flashing::Flash, device: &str) -> Response {
+    let mut reply = flash::reply(202, flash);
+    let location = format!("/api/bench/devices/{device}/flash/{}", flash.id);
+    reply.headers.push(("location".to_owned(), location));
+    reply
 }
 
 /// What the body says; a file came along or not.

@@ -16,6 +16,10 @@ const AMBIGUOUS_MAX: usize = 8;
 /// Less alike than this is not worth proposing.
 const LIKENESS_MIN: f64 = 0.75;
 
+/// Added to the time that a page or a sector may take by its maker's word. That time is the chip's alone;
+/// what asks whether it is done goes through a pod and maybe a network, and a busy machine is late to ask.
+const ANSWER_SLACK_MS: u32 = 5_000;
+
 /// All chips that can be programmed.
 pub(crate) struct Catalog {
     registry: Registry,
@@ -103,6 +107,15 @@ impl Catalog {
             source: error.into(),
         })?;
         target.name.clone_from(&chip.name);
+        for algorithm in &mut target.flash_algorithms {
+            let times = &mut algorithm.flash_properties;
+            for time_ms in [
+                &mut times.program_page_timeout,
+                &mut times.erase_sector_timeout,
+            ] {
+                *time_ms = time_ms.saturating_add(ANSWER_SLACK_MS);
+            }
+        }
         Ok(target)
     }
 

@@ -221,6 +221,15 @@ impl Image {
         }
     }
 
+    /// Where the file itself says that its data begins; none for plain bytes.
+    #[must_use]
+    pub fn start(&self) -> Option<u32> {
+        match &self.contents {
+            Contents::Plain(_) => None,
+            Contents::Placed(segments) => segments.first().map(|segment| segment.address),
+        }
+    }
+
     /// The data with its addresses, in their order, neither overlapping nor touching. Plain bytes go to
     /// `base`; a file that has addresses of its own keeps them.
     ///

@@ -194,13 +194,13 @@ impl Pod {
         Session::begin(&self.access, kind).await
     }
 
-    /// Begins a UART session: `rx` is the channel that listens to the target, `tx` the one that
+    /// Begins a `console` session: `rx` is the channel that listens to the target, `tx` the one that
     /// talks to it (LA numbers from 1).
     ///
     /// # Errors
     /// As [`begin`](Self::begin), and [`PodError::Refused`] when the pod cannot have the channels.
     pub async fn uart(&self, rx: u8, tx: u8, baud: u32) -> Result<Session, PodError> {
-        let session = self.begin(SessionKind::Uart).await?;
+        let session = self.begin(SessionKind::Console).await?;
         let request = commands::request(
             "uart_proxy_start",
             [("rx", rx.into()), ("tx", tx.into()), ("baud", baud.into())],

@@ -16,6 +16,7 @@ use super::state::{Course, State};
 use super::{ATTENDED_WAIT, Firmware, Order, UNATTENDED_WAIT};
 use crate::clock::Clock;
 use crate::leases::Visit;
+use crate::uart::During;
 
 /// Time for one exchange with the probe. The longest one is a packet of transfers that the target
 /// makes wait.
@@ -103,6 +104,8 @@ pub(super) struct Task {
     pub(super) order: Order,
     pub(super) image: Image,
     pub(super) clock: Clock,
+    /// Clients of the device's UART are told.
+    pub(super) during: During,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
@@ -147,10 +150,15 @@ impl Task {
             "flash ended"
         );
         let Self {
-            job, visit, clock, ..
+            job,
+            visit,
+            clock,
+            during,
+            ..
         } = self;
         // Whoever learns of the end may use the device.
         drop(visit);
+        during.end(outcome.phase().stage());
         job.end(outcome, clock.now_ms());
     }
 

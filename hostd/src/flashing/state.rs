@@ -3,6 +3,7 @@
 use ::flash::Progress;
 
 use super::Outcome;
+use crate::uart::Stage;
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,18 @@ impl Phase {
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Phase {
+    /// What those who listen to the target are told.
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::Done => Stage::Done,
+            Self::Failed => Stage::Failed,
+            Self::Cancelled => Stage::Cancelled,
+            _ => Stage::Begun,
         }
     }
 }

@@ -25,7 +25,6 @@ impl Host for Call {
         let visit = self.visit(&device.id).map_err(Error::Held)?;
         let pod = self.services.bench.pod(&device.org, &device.id);
         let pod = pod.ok_or(Error::Offline)?;
-        self.services.uarts.give_way(&device.id).await;
         let flashing = &self.services.flashing;
         let started = flashing.start(&device.id, pod, visit, order_of(order), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
@@ -34,8 +33,9 @@ impl Host for Call {
 
     async fn wait(&mut self, device: String, id: String) -> Result<Flash, Error> {
         self.flashed(&device)?;
-        let ended = self.services.flashing.wait(&device, &id).await;
-        ended.map(to_wit).map_err(|e| self.flashing_error(e))
+        let flashing = &self.services.flashing;
+        let seen = flashing.wait(&device, &id, self.answer_by.into()).await;
+        seen.map(to_wit).map_err(|e| self.flashing_error(e))
     }
 
     async fn get(&mut self, device: String, id: String) -> Result<Flash, Error> {

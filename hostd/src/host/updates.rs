@@ -35,7 +35,6 @@ impl Host for Call {
         };
         let owner = self.owner();
         let shown = self.shown(&owner);
-        self.services.uarts.give_way(&device.id).await;
         let updates = &self.services.updates;
         let started = updates.start(&device.org, &device.id, shown, image, terms);
         started

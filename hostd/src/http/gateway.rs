@@ -259,6 +259,7 @@ impl Gateway {
             request_id: request_id.to_owned(),
             caller,
             lease: lease(&head.headers),
+            answer_by: Instant::now() + group.patience(),
         })
         .with_body(unread);
         let answered = group.call(record, call).await;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
+use super::Work;
 use super::control::{self, Because, Code, Control, Notice, Told};
 use super::line::{End, Order, Run, Seat, WRITE_BYTES_MAX};
 use crate::http::socket::{Goodbye, Live, Peer, Said, Stopping, stopped};
@@ -134,6 +135,19 @@ impl Client {
                 Notice::Open { because, offset } => self.open(offset, because),
                 Notice::Baud { baud, offset } => Told::Baud { baud, offset }.text(),
                 Notice::Break { ms, offset } => Told::Break { ms, offset }.text(),
+                Notice::Work {
+                    work,
+                    id,
+                    stage: state,
+                    offset,
+                } => {
+                    let id = &id;
+                    match work {
+                        Work::Flash => Told::Flash { id, state, offset },
+                        Work::Update => Told::Update { id, state, offset },
+                    }
+                    .text()
+                }
                 Notice::Error { code, message } => {
                     let message = &message;
                     Told::Error { code, message }.text()

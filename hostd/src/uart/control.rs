@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Setting;
+use super::{Setting, Stage, Work};
 use crate::ring::Piece;
 
 /// Longest control message of a client, in bytes.
@@ -73,10 +73,28 @@ pub(super) enum Code {
 /// What all clients of a line are told. `offset` is the position of the next byte of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notice {
-    Open { because: Because, offset: u64 },
-    Baud { baud: u32, offset: u64 },
-    Break { ms: u64, offset: u64 },
-    Error { code: Code, message: String },
+    Open {
+        because: Because,
+        offset: u64,
+    },
+    Baud {
+        baud: u32,
+        offset: u64,
+    },
+    Break {
+        ms: u64,
+        offset: u64,
+    },
+    Work {
+        work: Work,
+        id: String,
+        stage: Stage,
+        offset: u64,
+    },
+    Error {
+        code: Code,
+        message: String,
+    },
 }
 
 impl Piece for Notice {
@@ -113,6 +131,18 @@ pub(super) enum Told<'a> {
     },
     Break {
         ms: u64,
+        offset: u64,
+    },
+    /// The device's target is flashed.
+    Flash {
+        id: &'a str,
+        state: Stage,
+        offset: u64,
+    },
+    /// The pod's own firmware is updated.
+    Update {
+        id: &'a str,
+        state: Stage,
         offset: u64,
     },
     /// Bytes from position `from` to before `to` are missing.
@@ -195,6 +225,15 @@ mod tests {
             r#"{"type":"open","device_id":"01X","rx":5,"tx":4,"baud":115200,"writable":true,"offset":7,"because":"device_back"}"#
         );
         assert_eq!(Told::LeaseLost.text(), r#"{"type":"lease_lost"}"#);
+        let flash = Told::Flash {
+            id: "01F",
+            state: Stage::Begun,
+            offset: 7,
+        };
+        assert_eq!(
+            flash.text(),
+            r#"{"type":"flash","id":"01F","state":"begun","offset":7}"#
+        );
         let error = Told::Error {
             code: Code::ReadOnly,
             message: "no",

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::{Buf, Bytes};
 use pods::{Pod, PodError, PodState, Session};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
 use super::control::{Because, Code, Notice};
@@ -47,6 +47,8 @@ pub(super) struct Keeper {
     /// Selected when the bank has no voltage.
     bank_mv: u32,
     session: Option<Session>,
+    /// A pod that is away restarts for its update.
+    updating: watch::Receiver<bool>,
 }
 
 /// Why a session ends while the line goes on.
@@ -71,6 +73,7 @@ impl Keeper {
         line: Arc<Line>,
         orders: mpsc::Receiver<Order>,
         bank_mv: u32,
+        updating: watch::Receiver<bool>,
     ) -> Self {
         Self {
             pod,
@@ -78,6 +81,7 @@ impl Keeper {
             orders,
             bank_mv,
             session: None,
+            updating,
         }
     }
 
@@ -266,16 +270,25 @@ impl Keeper {
         self.begin().await
     }
 
-    /// Wait for a lost pod, unless its device counts as offline, and begin again.
+    /// Wait for a lost pod, unless its device counts as offline, and begin again. One that is being
+    /// updated may take as long as its update does.
     async fn come_back(&mut self) -> Result<(), UartError> {
         let mut states = self.pod.watch();
-        let deadline = tokio::time::Instant::now() + RETURN_WAIT;
+        let mut deadline = tokio::time::Instant::now() + RETURN_WAIT;
         loop {
             let known = states.wait_for(PodState::is_settled);
             let online = match tokio::time::timeout_at(deadline, known).await {
                 Ok(Ok(state)) => state.is_online(),
                 _ => false,
             };
+            if !online && *self.updating.borrow() {
+                tokio::select! {
+                    _ = states.wait_for(PodState::is_online) => {}
+                    _ = self.updating.wait_for(|updating| !updating) => {}
+                }
+                deadline = tokio::time::Instant::now() + RETURN_WAIT;
+                continue;
+            }
             if !online {
                 return Err(UartError::Offline);
             }

@@ -10,9 +10,10 @@ use tracing::{info, warn};
 
 use super::image::Image;
 use super::live::{Live, Stop};
-use super::phase::Event;
+use super::phase::{Event, Phase};
 use super::{Terms, Updates};
 use crate::leases::{Closed, Visit};
+use crate::uart::{During, Stage};
 
 /// How often an update goes on after the link to its pod broke.
 const RESUMES_MAX: u32 = 3;
@@ -32,6 +33,8 @@ pub(super) struct Run {
     pub session: Option<Session>,
     pub visit: Visit,
     pub closed: Closed,
+    /// The device's UART waits for the pod.
+    pub during: During,
     pub image: Image,
     pub terms: Terms,
 }
@@ -76,11 +79,17 @@ impl Run {
             session,
             visit,
             closed,
+            during,
             ..
         } = self;
         // The device is open again before anybody is told that the update is over.
         drop(session);
         drop(visit);
+        during.end(match record.phase {
+            Phase::Done => Stage::Done,
+            Phase::Aborted => Stage::Cancelled,
+            _ => Stage::Failed,
+        });
         updates.leave(&record.device);
         drop(closed);
         live.end(record);

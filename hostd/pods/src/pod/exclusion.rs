@@ -1,7 +1,10 @@
 //! Which sessions may be open together, and the table of those that are.
 //!
 //! One `uart`, one `capture` and one `dac` go together; `flash` and sessions without a kind are
-//! alone. Opening more than the pod can serve at once would only be refused later, by its pins.
+//! alone among those that programs outside open. A `console` is the UART that this side keeps open
+//! and opens again when the pod was away, so it also goes with what others have to themselves. A pod
+//! excludes by ownership only: one UART, one debug probe, one user of the capture memory, and its
+//! pins. Opening more than it can serve at once would only be refused later.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,35 +24,49 @@ pub enum SessionKind {
     Dac,
     /// A debug probe.
     Flash,
+    /// Bytes of a UART that this side keeps open for others.
+    Console,
+    /// An update of the pod's firmware; its image is in the capture memory.
+    Update,
     /// Anything else; excludes all others.
     Exclusive,
 }
 
 impl SessionKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Uart,
         Self::Capture,
         Self::Dac,
         Self::Flash,
+        Self::Console,
+        Self::Update,
         Self::Exclusive,
     ];
 
-    /// Its name, as tunnels carry it; `exclusive` for one without.
+    /// Its name, as tunnels carry it where they can have it; `exclusive` for one without.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uart => "uart",
             Self::Capture => "capture",
             Self::Dac => "dac",
             Self::Flash => "flash",
+            Self::Console => "console",
+            Self::Update => "update",
             Self::Exclusive => "exclusive",
         }
     }
 
     /// Whether the two cannot be open together.
     pub fn excludes(self, other: Self) -> bool {
-        let alone = |kind| matches!(kind, Self::Flash | Self::Exclusive);
-        self == other || alone(self) || alone(other)
+        use SessionKind::{Capture, Console, Dac, Flash, Uart, Update};
+        let goes_with = |one, other| match one {
+            Console => matches!(other, Capture | Dac | Flash | Update),
+            Capture => matches!(other, Uart | Dac),
+            Dac => matches!(other, Uart),
+            _ => false,
+        };
+        !goes_with(self, other) && !goes_with(other, self)
     }
 }
 

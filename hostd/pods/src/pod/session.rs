@@ -142,10 +142,12 @@ const RAW_FUNCTIONS: [&str; 4] = ["uart_rx", "uart_tx", "swd_clk", "swd_dio"];
 /// Waits until the pod has let go of what a session of `kind` held.
 async fn released(access: &Access, kind: SessionKind) -> Result<(), PodError> {
     let functions: &[&str] = match kind {
-        SessionKind::Uart => &UART_FUNCTIONS,
+        SessionKind::Uart | SessionKind::Console => &UART_FUNCTIONS,
         SessionKind::Flash => &PROBE_FUNCTIONS,
         SessionKind::Exclusive => &RAW_FUNCTIONS,
-        SessionKind::Capture | SessionKind::Dac => return access.round_trip().await,
+        SessionKind::Capture | SessionKind::Dac | SessionKind::Update => {
+            return access.round_trip().await;
+        }
     };
     let deadline = Instant::now() + access.options.release_wait;
     loop {

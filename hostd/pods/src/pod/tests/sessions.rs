@@ -13,9 +13,17 @@ async fn functions(pod: &Pod) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn the_rules_for_what_goes_together_hold_for_every_pair() {
-    use SessionKind::{Capture, Dac, Uart};
+    use SessionKind::{Capture, Console, Dac, Flash, Uart, Update};
     let pod = online(SimConfig::default()).await;
-    let together = [(Uart, Capture), (Uart, Dac), (Capture, Dac)];
+    let together = [
+        (Uart, Capture),
+        (Uart, Dac),
+        (Capture, Dac),
+        (Console, Capture),
+        (Console, Dac),
+        (Console, Flash),
+        (Console, Update),
+    ];
     for first in SessionKind::ALL {
         for second in SessionKind::ALL {
             let one = pod.begin(first).await.unwrap();
@@ -180,7 +188,7 @@ async fn closing_says_so_when_the_pod_keeps_the_channels() {
     let session = pod.uart(1, 2, 9600).await.unwrap();
     let before = Instant::now();
     let error = session.close().await.unwrap_err();
-    let kind = SessionKind::Uart;
+    let kind = SessionKind::Console;
     assert!(
         matches!(error, PodError::NotReleased { kind: held } if held == kind),
         "{error:?}"

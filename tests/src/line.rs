@@ -1,0 +1,115 @@
+//! A client of a device's UART, as one is written after docs/live-streams.md. It panics where it is served
+//! otherwise, as a test does.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
+use serde_json::Value;
+use tungstenite::Message;
+
+use crate::socket::Socket;
+
+/// A client of a line, as one is written after docs/live-streams.md.
+#[derive(Debug)]
+pub struct Line {
+    pub socket: Socket,
+    /// Texts that came while bytes were read.
+    pub told: Vec<Value>,
+    /// The first message.
+    pub opened: Value,
+    /// Position of the next byte.
+    pub offset: u64,
+}
+
+impl Line {
+    /// What it is served, from its first message on.
+    #[must_use]
+    pub fn new(mut socket: Socket) -> Self {
+        let Message::Text(text) = socket.message().unwrap() else {
+            panic!("the first message is a text");
+        };
+        let opened: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(opened["type"], "open", "{opened}");
+        Self {
+            socket,
+            told: Vec::new(),
+            offset: opened["offset"].as_u64().unwrap(),
+            opened,
+        }
+    }
+
+    /// Bytes for the target.
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.socket.send(bytes).unwrap();
+    }
+
+    /// Exactly so many bytes of the target.
+    pub fn read(&mut self, count: usize) -> Vec<u8> {
+        let mut read = Vec::new();
+        while read.len() < count {
+            match self.socket.message().unwrap() {
+                Message::Binary(bytes) => {
+                    self.offset += bytes.len() as u64;
+                    read.extend_from_slice(&bytes);
+                }
+                Message::Text(text) => {
+                    let told: Value = serde_json::from_str(&text).unwrap();
+                    if told["type"] == "overrun" {
+                        self.offset = told["to"].as_u64().unwrap();
+                    }
+                    self.told.push(told);
+                }
+                other => panic!("{other:?} in place of bytes"),
+            }
+        }
+        assert_eq!(read.len(), count, "{:?}", String::from_utf8_lossy(&read));
+        read
+    }
+
+    /// Exactly this text of the target.
+    pub fn expect(&mut self, text: &[u8]) {
+        let read = self.read(text.len());
+        assert_eq!(
+            String::from_utf8_lossy(&read),
+            String::from_utf8_lossy(text)
+        );
+    }
+
+    /// Whatever comes, up to the message with the end of `text`.
+    pub fn until(&mut self, text: &[u8]) -> Vec<u8> {
+        let mut read = Vec::new();
+        while !read.windows(text.len()).any(|part| part == text) {
+            match self.socket.message().unwrap() {
+                Message::Binary(bytes) => {
+                    self.offset += bytes.len() as u64;
+                    read.extend_from_slice(&bytes);
+                }
+                Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
+                other => panic!("{other:?} in place of bytes"),
+            }
+        }
+        read
+    }
+
+    /// The next text of this type.
+    pub fn told(&mut self, kind: &str) -> Value {
+        loop {
+            if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
+                return self.told.remove(at);
+            }
+            match self.socket.message().unwrap() {
+                Message::Text(text) => self.told.push(serde_json::from_str(&text).unwrap()),
+                Message::Binary(bytes) => self.offset += bytes.len() as u64,
+                other => panic!("{other:?} in place of {kind}"),
+            }
+        }
+    }
+
+    /// A control message.
+    pub fn say(&mut self, control: &Value) {
+        self.socket.send_text(&control.to_string()).unwrap();
+    }
+}
