@@ -56,3 +56,10 @@ def test_openocd_finds_nothing_where_nothing_is_wired(pod):
     assert not flashed.ok and flashed.target_unreachable
     # The pod is free for the next one.
     assert pod.flash(file=str(FIRMWARE), target="target/stm32f0x.cfg", target_power=1, **WIRES).ok
+
+
+def test_the_guide_for_ci(monkeypatch):
+    guide = (ROOT / "docs/ci.md").read_text()
+    after = guide.split("<!-- The client tests run this block as it stands. -->\n```python\n")[1]
+    monkeypatch.chdir(ROOT)
+    exec(compile(after.split("```")[0], "docs/ci.md", "exec"), {})

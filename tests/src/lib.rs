@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod client;
+pub mod guide;
 pub mod issuer;
 pub mod line;
 pub mod offline;

@@ -1,33 +1,15 @@
-//! The README's sessions, run as they stand: what a stranger copies must work.
+//! The sessions of the README and of the guides.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
-use std::process::Command;
-
-use tests::Server;
+use tests::{Server, guide};
 
 /// What a session of the README prints, and the lines that the README shows of that.
 fn session(number: usize) -> (String, &'static str) {
-    let readme = include_str!("../../README.md");
-    let mark = "<!-- The end-to-end tests run this block as it stands. -->\n```sh\n";
-    let after = readme.split(mark).nth(number).unwrap();
-    let (session, after) = after.split_once("```").unwrap();
+    let (session, after) = guide::session(include_str!("../../README.md"), number);
     let (_, after) = after.split_once("```text\n").unwrap();
     let (shown, _) = after.split_once("```").unwrap();
-    let server = Server::demo().unwrap();
-    let output = Command::new("bash")
-        .args(["-e", "-o", "pipefail", "-c", session])
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
-        .env("HOSTD", format!("{}/api", server.url))
-        .env("KEY", &server.api_key)
-        .env("DEVICE", server.device())
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{complaint}\n{printed}");
-    (printed, shown)
+    (guide::run(session, &Server::demo().unwrap()), shown)
 }
 
 #[test]
@@ -56,4 +38,21 @@ fn the_session_that_flashes_the_target_works() {
         let is_it = |printed: &str| printed.trim_end() == line;
         assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
     }
+}
+
+#[test]
+fn the_job_in_the_guide_takes_the_bench_and_gives_it_back() {
+    let server = Server::demo().unwrap();
+    let (session, _) = guide::session(include_str!("../../docs/ci.md"), 1);
+    let printed = guide::run(session, &server);
+    for part in [
+        "\"holder\":\"blinky, nightly\"",
+        "\"ok\":true",
+        "\"released\":true",
+    ] {
+        assert!(printed.contains(part), "no {part} in\n{printed}");
+    }
+    let device = format!("/api/bench/devices/{}", server.device());
+    let device = server.client().get(&device).unwrap().expect(200);
+    assert!(device["lease"].is_null(), "{device}");
 }

@@ -1,0 +1,39 @@
+//! Sessions of the documents, run as they stand: what a stranger copies must work.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Server;
+
+/// Stands before every block that is run.
+const MARK: &str = "<!-- The end-to-end tests run this block as it stands. -->\n```sh\n";
+
+/// The `number`th marked session of a document, from 1, and what the document says after it.
+///
+/// # Panics
+/// There is none.
+#[must_use]
+pub fn session(document: &'static str, number: usize) -> (&'static str, &'static str) {
+    let after = document.split(MARK).nth(number).expect("a marked block");
+    after.split_once("```").expect("an end of the block")
+}
+
+/// What a session prints, with the variables that a server prints at its start.
+///
+/// # Panics
+/// It fails.
+#[must_use]
+pub fn run(session: &str, server: &Server) -> String {
+    let output = Command::new("bash")
+        .args(["-e", "-o", "pipefail", "-c", session])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .env("HOSTD", format!("{}/api", server.url))
+        .env("KEY", &server.api_key)
+        .env("DEVICE", server.device())
+        .output()
+        .expect("bash starts");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}\n{printed}");
+    printed
+}
