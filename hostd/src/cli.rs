@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | decode | pod-sim | key | user | org | trust | config`.
+//! Command line: `hostd serve | decode | pod-sim | console | key | user | org | trust | config`.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ use crate::config::{Config, KEYS, env_name};
 use crate::groups::Embedded;
 use crate::serve;
 
+pub mod console;
 pub mod decode;
 pub mod key;
 pub mod org;
@@ -45,6 +46,8 @@ enum Verb {
     Decode(decode::Decode),
     /// Serve a simulated pod over TCP until told to stop
     PodSim(pod_sim::PodSim),
+    /// Talk to the target of a device through its UART
+    Console(console::Console),
     /// Make, list and revoke API keys while the server is stopped
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -113,6 +116,7 @@ impl Cli {
             }
             Verb::Decode(verb) => verb.run(&mut out),
             Verb::PodSim(verb) => verb.run(&mut out),
+            Verb::Console(verb) => verb.run(&mut out),
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),

@@ -333,7 +333,7 @@ fn a_wrong_target_and_a_silent_one_are_told_apart() {
     );
     // These wires lead nowhere.
     assert_eq!(
-        failed(&[TARGET, ("swclk", "13"), ("swdio", "14")]),
+        failed(&[TARGET, ("swclk", "9"), ("swdio", "10")]),
         ("no_target".into(), json!(true))
     );
     assert_eq!(

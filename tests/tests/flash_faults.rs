@@ -195,3 +195,37 @@ fn a_server_that_stops_ends_its_flashes_and_knows_them_no_more() {
     let log = bench.server.log();
     assert!(log.contains("the server stopped"), "{log}");
 }
+
+#[test]
+fn a_locked_chip_and_a_worn_one_say_so() {
+    let bench = Bench::start(&[
+        "sim:v3,seed=7,target=locked",
+        "sim:v3,seed=8,target=blank,worn=0x08000400",
+    ])
+    .unwrap();
+    let client = bench.server.client();
+    let [locked, worn] = &bench.devices[..] else {
+        panic!("two devices")
+    };
+    // Neither force nor another try gets past it.
+    for force in ["false", "true"] {
+        let answer = flash(&client, locked, &[TARGET, ("force", force)]).unwrap();
+        let answer = answer.expect(200);
+        expect_failed(&answer, "target_locked");
+        assert_eq!(
+            (&answer["bytes"], &answer["target_unreachable"]),
+            (&json!(0), &json!(false))
+        );
+        let error = answer["error"].as_str().unwrap();
+        assert!(error.contains("protected"), "{error}");
+    }
+    let answer = flash(&client, worn, &[TARGET]).unwrap().expect(200);
+    expect_failed(&answer, "verify_failed");
+    let error = answer["error"].as_str().unwrap();
+    // Half of it may be what an erased one is.
+    assert!(error.contains("0x0800040"), "{error}");
+    // Nobody looks whether it is right.
+    let answer = flash(&client, worn, &[TARGET, ("verify", "false")]).unwrap();
+    let answer = answer.expect(200);
+    assert_eq!(answer["ok"], true, "{answer}");
+}

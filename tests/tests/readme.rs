@@ -34,7 +34,13 @@ fn the_session_in_the_readme_works() {
 fn the_session_that_flashes_the_target_works() {
     let (printed, shown) = session(2);
     assert!(printed.contains("\"ok\":true"), "{printed}");
-    for line in shown.lines() {
+    let lamp = |line: &str| line.strip_prefix("lamp ").map(str::to_owned);
+    let seen = printed.lines().find_map(lamp).unwrap();
+    let looks: Vec<&str> = seen.split(',').collect();
+    assert_eq!(looks.len(), 32, "{seen}");
+    let changes = looks.windows(2).filter(|two| two[0] != two[1]).count();
+    assert!((6..=8).contains(&changes), "{seen}");
+    for line in shown.lines().filter(|line| lamp(line).is_none()) {
         let is_it = |printed: &str| printed.trim_end() == line;
         assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
     }

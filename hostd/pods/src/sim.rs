@@ -87,6 +87,7 @@ pub use i2c::{I2cError, I2cMaster, I2cPart};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
 pub use target::{SLOW_SWD_DELAY, TargetConfig, TargetWiring};
+pub use target_sim::stm32f0::Part as TargetPart;
 pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
 
 use crate::connection::{BoxedStream, Connecting, Stream, Transport};

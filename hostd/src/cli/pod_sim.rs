@@ -11,7 +11,8 @@ use anyhow::Context;
 use clap::Args;
 use pods::protocol::LA_CHANNELS;
 use pods::sim::{
-    Board, Ending, FAULT_FORMS, Fault, Playback, SLOW_SWD_DELAY, TargetConfig, parse_time,
+    Board, Ending, FAULT_FORMS, Fault, Playback, SLOW_SWD_DELAY, TargetConfig, TargetPart,
+    parse_time,
 };
 use pods::{SimConfig, SimPod};
 use tokio::net::{TcpListener, TcpStream};
@@ -80,10 +81,16 @@ pub struct PodSim {
     /// Wire a NOR flash to these logic-analyzer channels: SCK,MOSI,MISO,CS
     #[arg(long, value_name = "SCK,MOSI,MISO,CS", value_parser = four_channels)]
     spi: Option<[u8; 4]>,
-    /// Put a simulated microcontroller (STM32F030R8) on the bench: "demo" runs the application that comes
-    /// with it, "blank" has an erased flash, anything else is an ELF file
-    #[arg(long, value_name = "demo|blank|FILE.elf", num_args = 0..=1, default_missing_value = "demo")]
+    /// Put a simulated microcontroller on the bench: "demo" runs the application that comes with it, "blank"
+    /// has an erased flash, "locked" the demo under read protection, anything else is an ELF file
+    #[arg(long, value_name = "demo|blank|locked|FILE.elf", num_args = 0..=1, default_missing_value = "demo")]
     target: Option<String>,
+    /// Which microcontroller it is: STM32F030R8 (64 KiB of flash) or STM32F030RC (256 KiB)
+    #[arg(long, requires = "target", value_name = "NAME", value_parser = part)]
+    target_part: Option<TargetPart>,
+    /// A half word of its flash that stays erased whatever is programmed: 0x08000400
+    #[arg(long, requires = "target", value_name = "ADDRESS", value_parser = address)]
+    target_worn: Option<u32>,
     /// The target's debug port answers only 2.1 s after power-on, as boards do whose own probe is first
     #[arg(long, requires = "target")]
     slow_swd: bool,
@@ -101,6 +108,16 @@ pub struct PodSim {
 
 fn board(name: &str) -> Result<Board, String> {
     Board::from_name(name).ok_or_else(|| "the boards are v2, v3 and digital".to_owned())
+}
+
+fn part(name: &str) -> Result<TargetPart, String> {
+    TargetPart::named(name)
+        .ok_or_else(|| "the microcontrollers are STM32F030R8 and STM32F030RC".to_owned())
+}
+
+fn address(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("0x").ok_or("it must be 0x…")?;
+    u32::from_str_radix(digits, 16).map_err(|_| "it must be an address of 32 bits".to_owned())
 }
 
 fn channel(text: &str) -> Result<u8, String> {
@@ -222,11 +239,16 @@ impl PodSim {
             None => return Ok(None),
             Some("demo") => TargetConfig::demo(),
             Some("blank") => TargetConfig::blank(),
+            Some("locked") => TargetConfig::locked(),
             Some(path) => {
                 let elf = std::fs::read(path).with_context(|| format!("read {path}"))?;
                 TargetConfig::flashed(&elf).with_context(|| format!("put {path} on the target"))?
             }
         };
+        if let Some(part) = self.target_part {
+            target.part = part;
+        }
+        target.worn = self.target_worn;
         if self.slow_swd {
             target.swd_delay = SLOW_SWD_DELAY;
         }

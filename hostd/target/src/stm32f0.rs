@@ -127,6 +127,12 @@ impl Stm32f0 {
         self.flash.protect_from_reading();
     }
 
+    /// Lets the half word at this offset of the flash stay erased whatever is programmed. The controller does
+    /// not notice, as a real one does not: reading back does.
+    pub fn wear_out(&mut self, offset: u32) {
+        self.flash.wear_out(offset);
+    }
+
     /// Whether the flash is under read protection.
     #[must_use]
     pub fn is_read_protected(&self) -> bool {

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Board, SimConfig, SimPod, TargetConfig, identity};
+use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart, identity};
 use crate::{AddressError, Transport};
 
-/// `sim:v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...`.
+/// What follows `sim:`; see [`ADDRESS_FORM`].
 pub struct Driver;
 
-const ADDRESS_FORM: &str =
-    "v2|v3|digital[,seed=N][,dc][,target|,target=blank][,fault=FAULT]...[,update-key=HEX]...";
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
 
 impl crate::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -41,6 +40,9 @@ fn config_from(address: &str) -> Option<SimConfig> {
             Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
             Some(("update-key", key)) => config.update_keys.push(identity::from_hex(key)?),
             Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
+            Some(("target", "locked")) => config.target = Some(TargetConfig::locked()),
+            Some(("part", name)) => config.target.as_mut()?.part = TargetPart::named(name)?,
+            Some(("worn", address)) => config.target.as_mut()?.worn = Some(address_from(address)?),
             Some(("target", "demo")) => config.target = Some(TargetConfig::demo()),
             None if word == "target" => config.target = Some(TargetConfig::demo()),
             None if word == "dc" => config.ac_dac = false,
@@ -48,4 +50,12 @@ fn config_from(address: &str) -> Option<SimConfig> {
         }
     }
     Some(config)
+}
+
+/// An address of 32 bits: hexadecimal after `0x`, otherwise decimal.
+fn address_from(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }

@@ -8,7 +8,6 @@ mod board;
 mod config;
 
 use target_sim::dap::Probe;
-use target_sim::stm32f0::STM32F030R8;
 use target_sim::target::{Activity, InputChange, Target};
 use tokio::time::Duration;
 
@@ -48,15 +47,8 @@ pub(crate) struct Mounted {
 
 impl Mounted {
     pub(crate) fn new(config: &TargetConfig) -> Self {
-        let mut chip = Target::new(STM32F030R8);
-        if let Some(flash) = &config.flash {
-            let cells = chip.chip().flash_mut().iter_mut();
-            cells
-                .zip(flash.iter())
-                .for_each(|(cell, byte)| *cell = *byte);
-        }
         Self {
-            chip,
+            chip: config.make(),
             config: config.clone(),
             offset_ns: 0,
             is_held: false,

@@ -100,6 +100,8 @@ pub(super) struct Flash {
     /// Software asked for a reset that loads the option bytes.
     launches_options: bool,
     times: FlashTimes,
+    /// Offset of a half word that has been programmed too often: it stays erased.
+    worn: Option<u32>,
 }
 
 impl Flash {
@@ -119,6 +121,7 @@ impl Flash {
             busy_until: 0,
             launches_options: false,
             times: FlashTimes::default(),
+            worn: None,
         };
         flash.reset();
         flash
@@ -174,6 +177,10 @@ impl Flash {
 
     pub(super) fn set_times(&mut self, times: FlashTimes) {
         self.times = times;
+    }
+
+    pub(super) fn wear_out(&mut self, offset: u32) {
+        self.worn = Some(offset & !1);
     }
 
     pub(super) fn busy_until(&self) -> u64 {
@@ -311,7 +318,9 @@ impl Flash {
             self.status |= PGERR;
             return Ok(());
         }
-        cells.copy_from_slice(&low_half(value).to_le_bytes());
+        if self.worn != Some(offset) {
+            cells.copy_from_slice(&low_half(value).to_le_bytes());
+        }
         self.begin(now, clock, self.times.program_ns);
         Ok(())
     }

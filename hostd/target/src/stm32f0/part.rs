@@ -32,3 +32,31 @@ pub const STM32F030RC: Part = Part {
     page_bytes: 2048,
     sram_bytes: 32 * 1024,
 };
+
+/// All of them.
+const PARTS: [Part; 2] = [STM32F030R8, STM32F030RC];
+
+impl Part {
+    /// The one of this name, with or without the letters of its package; upper and lower case are the same.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let is_it = |part: &Part| {
+            let (short, _) = part.name.split_at(part.name.len() - "Tx".len());
+            name.eq_ignore_ascii_case(part.name) || name.eq_ignore_ascii_case(short)
+        };
+        PARTS.into_iter().find(is_it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_by_name() {
+        assert_eq!(Part::named("STM32F030RC"), Some(STM32F030RC));
+        assert_eq!(Part::named("stm32f030r8tx"), Some(STM32F030R8));
+        assert_eq!(Part::named("STM32F030R"), None);
+        assert_eq!(Part::named(""), None);
+    }
+}

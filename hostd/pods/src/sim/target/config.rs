@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use target_sim::firmware::{DEMO_ELF, FirmwareError, load_elf};
-use target_sim::stm32f0::{Pin, Port, STM32F030R8, Stm32f0};
+use target_sim::stm32f0::{FLASH_BASE, Part, Pin, Port, STM32F030R8, Stm32f0};
+use target_sim::target::Target;
 use tokio::time::Duration;
 
 use crate::sim::pins::bit;
@@ -26,6 +27,8 @@ pub struct TargetWiring {
     pub scl: u8,
     /// I2C data (PB9).
     pub sda: u8,
+    /// The lamp (PA5), lit when high.
+    pub lamp: u8,
     /// The rail that feeds it, 1 or 2.
     pub rail: u8,
 }
@@ -39,6 +42,7 @@ impl Default for TargetWiring {
             rx: 4,
             scl: 1,
             sda: 2,
+            lamp: 13,
             rail: 1,
         }
     }
@@ -46,12 +50,13 @@ impl Default for TargetWiring {
 
 impl TargetWiring {
     /// The pins whose levels matter to both sides, with their channels.
-    pub(super) fn pins(&self) -> [(Pin, u8); 4] {
+    pub(super) fn pins(&self) -> [(Pin, u8); 5] {
         [
             (Pin::new(Port::A, 9), self.tx),
             (Pin::new(Port::A, 10), self.rx),
             (Pin::new(Port::B, 8), self.scl),
             (Pin::new(Port::B, 9), self.sda),
+            (Pin::new(Port::A, 5), self.lamp),
         ]
     }
 
@@ -61,7 +66,7 @@ impl TargetWiring {
     }
 }
 
-/// A simulated target: an STM32F030R8 on a small board.
+/// A simulated target: a microcontroller on a small board.
 #[derive(Debug, Clone)]
 pub struct TargetConfig {
     /// Where its pins go.
@@ -70,6 +75,12 @@ pub struct TargetConfig {
     pub board_ua: u32,
     /// From power-on until a debug probe gets an answer.
     pub swd_delay: Duration,
+    /// Which microcontroller it is.
+    pub part: Part,
+    /// It is under read protection level 1: a debugger sees neither its flash nor what is on it.
+    pub is_locked: bool,
+    /// Address of a half word of the flash that stays erased whatever is programmed.
+    pub worn: Option<u32>,
     /// What is in its flash from the start, from its first byte on; the rest is erased.
     pub flash: Option<Arc<[u8]>>,
 }
@@ -81,8 +92,38 @@ impl TargetConfig {
             wiring: TargetWiring::default(),
             board_ua: BOARD_UA,
             swd_delay: Duration::ZERO,
+            part: STM32F030R8,
+            is_locked: false,
+            worn: None,
             flash: None,
         }
+    }
+
+    /// The demo application under read protection.
+    pub fn locked() -> Self {
+        Self {
+            is_locked: true,
+            ..Self::demo()
+        }
+    }
+
+    /// As it is before its first power-on.
+    pub(super) fn make(&self) -> Target {
+        let mut target = Target::new(self.part);
+        let chip = target.chip();
+        if let Some(flash) = &self.flash {
+            let cells = chip.flash_mut().iter_mut();
+            cells
+                .zip(flash.iter())
+                .for_each(|(cell, byte)| *cell = *byte);
+        }
+        if self.is_locked {
+            chip.protect_from_reading();
+        }
+        if let Some(address) = self.worn {
+            chip.wear_out(address.wrapping_sub(FLASH_BASE));
+        }
+        target
     }
 
     /// A board with the demo application: a console at 115200 baud and a BMP280 on I2C.

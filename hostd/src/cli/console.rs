@@ -1,0 +1,266 @@
+//! `hostd console`: the UART of a device's target in a terminal, through a server.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use futures_util::{SinkExt, StreamExt};
+use http::header::AUTHORIZATION;
+use http::{HeaderValue, Request, Uri};
+use pods::sim::parse_time;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message, protocol::frame::coding::CloseCode};
+
+/// Time for the server to answer.
+const OPEN_WAIT: Duration = Duration::from_secs(30);
+
+/// Bytes of the terminal at once, and how many such runs wait for the server.
+const TYPED_BYTES: usize = 256;
+const TYPED_MAX: usize = 16;
+
+/// Talk to the target of a device through its UART, until the server or Ctrl-C ends it. What is typed goes
+/// to the target line by line.
+#[derive(Debug, Args)]
+pub struct Console {
+    /// Id of the device
+    #[arg(env = "DEVICE")]
+    device: String,
+    /// The API of the server, over plain HTTP
+    #[arg(
+        long,
+        env = "HOSTD",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8800/api"
+    )]
+    server: String,
+    /// API key
+    #[arg(long, env = "KEY", hide_env_values = true)]
+    key: String,
+    /// Logic-analyzer channel that listens to the target; as the device is wired if left out
+    #[arg(long, value_name = "LA")]
+    rx: Option<u8>,
+    /// Channel that talks to it
+    #[arg(long, value_name = "LA")]
+    tx: Option<u8>,
+    /// Bits per second
+    #[arg(long)]
+    baud: Option<u32>,
+    /// End once the target has said this
+    #[arg(long, value_name = "TEXT")]
+    until: Option<String>,
+    /// End after this time, such as 30s; a failure if --until waits for something
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+}
+
+impl Console {
+    /// Carry bytes until somebody ends it.
+    ///
+    /// # Errors
+    /// The server cannot be reached, refuses, or ends the stream; or the awaited text does not come.
+    pub fn run(self, out: &mut impl Write) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("start the async runtime")?;
+        runtime.block_on(async {
+            let socket = tokio::time::timeout(OPEN_WAIT, self.open()).await;
+            let socket = socket.context("reach the server in time")??;
+            let carried = self.carry(socket, out);
+            let Some(time) = self.time else {
+                return carried.await;
+            };
+            match (tokio::time::timeout(time, carried).await, &self.until) {
+                (Ok(ended), _) => ended,
+                (Err(_), None) => Ok(()),
+                (Err(_), Some(text)) => bail!("hear {text:?} from the target within {time:?}"),
+            }
+        })
+    }
+
+    async fn open(&self) -> anyhow::Result<WebSocketStream<TcpStream>> {
+        let request = self.request().context("make the request")?;
+        let host = request.uri().authority().context("a URL with a host")?;
+        let address = (host.host().to_owned(), host.port_u16().unwrap_or(80));
+        let stream = TcpStream::connect(address)
+            .await
+            .with_context(|| format!("reach {}", self.server))?;
+        match tokio_tungstenite::client_async(request, stream).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(Error::Http(response)) => {
+                let body = response.body().as_deref().unwrap_or_default();
+                let body: Value = serde_json::from_slice(body).unwrap_or_default();
+                let why = body["error"].as_str().unwrap_or("no reason given");
+                bail!("open the console: {}: {why}", response.status())
+            }
+            Err(error) => Err(error).context("open the console"),
+        }
+    }
+
+    fn request(&self) -> anyhow::Result<Request<()>> {
+        let rest = self.server.strip_prefix("http://");
+        let rest = rest.context("use this URL: only http:// is spoken here")?;
+        let known = [
+            ("rx", self.rx.map(u32::from)),
+            ("tx", self.tx.map(u32::from)),
+            ("baud", self.baud),
+        ];
+        let query: Vec<String> = known
+            .iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", (*value)?)))
+            .collect();
+        let path = format!("bench/devices/{}/uart/ws", self.device);
+        let url = format!(
+            "ws://{}/{path}?{}",
+            rest.trim_end_matches('/'),
+            query.join("&")
+        );
+        let url: Uri = url.parse().context("understand the URL or the id")?;
+        let mut request = url.into_client_request()?;
+        let key = HeaderValue::from_str(&format!("ApiKey {}", self.key));
+        let mut key = key.context("understand the key")?;
+        key.set_sensitive(true);
+        request.headers_mut().insert(AUTHORIZATION, key);
+        Ok(request)
+    }
+
+    async fn carry(
+        &self,
+        mut socket: WebSocketStream<TcpStream>,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        let mut typed = terminal()?;
+        let mut awaited = self.until.as_deref().map(Awaited::new);
+        loop {
+            tokio::select! {
+                message = socket.next() => match message.transpose().context("listen")? {
+                    Some(Message::Binary(bytes)) => {
+                        out.write_all(&bytes).and_then(|()| out.flush()).context("print")?;
+                        if awaited.as_mut().is_some_and(|text| text.is_in(&bytes)) {
+                            let _ = socket.close(None).await;
+                            return Ok(());
+                        }
+                    }
+                    Some(Message::Text(text)) => tell(&text),
+                    Some(Message::Close(Some(close))) if close.code != CloseCode::Normal => {
+                        bail!("go on: the server closed the console: {} {}", close.code, close.reason);
+                    }
+                    Some(Message::Close(_)) | None => return Ok(()),
+                    Some(_) => {}
+                },
+                Some(bytes) = typed.recv() => {
+                    socket.send(Message::Binary(bytes.into())).await.context("send")?;
+                }
+            }
+        }
+    }
+}
+
+/// What is typed. Its thread is left behind when the console ends, since nothing interrupts a read.
+fn terminal() -> anyhow::Result<mpsc::Receiver<Vec<u8>>> {
+    let (typed, lines) = mpsc::channel(TYPED_MAX);
+    let read = move || {
+        let mut bytes = [0; TYPED_BYTES];
+        while let Ok(count @ 1..) = std::io::stdin().read(&mut bytes) {
+            if typed.blocking_send(bytes[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("terminal".to_owned());
+    thread.spawn(read).context("start a thread")?;
+    Ok(lines)
+}
+
+/// What happened to the line goes beside what the target says.
+fn tell(text: &str) {
+    let told: Value = serde_json::from_str(text).unwrap_or_default();
+    let word = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
+    let line = match word("type").as_str() {
+        "flash" | "update" => format!("{} {}", word("type"), word("state")),
+        "error" => word("message"),
+        "open" if told["because"] != "connected" => "open again".to_owned(),
+        "overrun" => "some bytes are missing".to_owned(),
+        _ => return,
+    };
+    // A terminal that is gone ends the console at its next byte.
+    let _ = writeln!(std::io::stderr(), "[{line}]");
+}
+
+/// A text that is waited for in what comes in pieces.
+struct Awaited {
+    text: Vec<u8>,
+    /// The last bytes, too few to be the text.
+    last: Vec<u8>,
+}
+
+impl Awaited {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            last: Vec::new(),
+        }
+    }
+
+    /// Whether it is complete with these bytes.
+    fn is_in(&mut self, bytes: &[u8]) -> bool {
+        self.last.extend_from_slice(bytes);
+        if memchr::memmem::find(&self.last, &self.text).is_some() {
+            return true;
+        }
+        let kept = self.text.len().saturating_sub(1).min(self.last.len());
+        self.last.drain(..self.last.len() - kept);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_wherever_it_is_cut() {
+        let said = b"noise APP_APP_OK and more";
+        for cut in 0..said.len() {
+            let mut awaited = Awaited::new("APP_OK");
+            let found = [&said[..cut], &said[cut..]].map(|piece| awaited.is_in(piece));
+            assert!(found.contains(&true), "{cut}");
+        }
+        let mut awaited = Awaited::new("APP_OK");
+        assert!(said[..15].chunks(1).all(|byte| !awaited.is_in(byte)));
+        assert!(awaited.is_in(b"K"));
+        assert!(Awaited::new("").is_in(b"x"));
+    }
+
+    fn console(server: &str) -> Console {
+        Console {
+            device: "01X".into(),
+            server: server.into(),
+            key: "bk_x".into(),
+            rx: Some(3),
+            tx: None,
+            baud: Some(9600),
+            until: None,
+            time: None,
+        }
+    }
+
+    #[test]
+    fn the_request_says_what_was_asked_for() {
+        let request = console("http://bench:8800/api/").request().unwrap();
+        let url = "ws://bench:8800/api/bench/devices/01X/uart/ws?rx=3&baud=9600";
+        assert_eq!(request.uri().to_string(), url);
+        assert_eq!(request.headers()["authorization"], "ApiKey bk_x");
+        for odd in ["https://bench/api", "bench", "http://", "http://a b"] {
+            assert!(console(odd).request().is_err(), "{odd}");
+        }
+        let mut odd = console("http://bench/api");
+        odd.key = "a\nb".into();
+        assert!(odd.request().is_err());
+    }
+}
