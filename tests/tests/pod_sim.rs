@@ -5,11 +5,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tests::{Client, Server};
+use tests::{Client, PodSim, Server};
 
 /// Longer than anything here takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -20,67 +20,10 @@ fn recording() -> PathBuf {
     root.join("hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr")
 }
 
-/// A running `hostd pod-sim`. Killed when dropped.
-struct PodSim {
-    child: Child,
-    address: String,
-    /// Where it speaks TLS, if it was told to.
-    tls: Option<String>,
-}
-
-impl PodSim {
-    fn start(args: &[&str]) -> Self {
-        let anywhere: &[&str] = if args.contains(&"--listen") {
-            &[]
-        } else {
-            &["--listen", "127.0.0.1:0"]
-        };
-        let mut child = Command::new(tests::server::binary().unwrap())
-            .arg("pod-sim")
-            .args(anywhere)
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let mut printed = BufReader::new(child.stdout.take().unwrap());
-        printed.read_line(&mut line).unwrap();
-        let address = line
-            .strip_prefix("listening on ")
-            .unwrap()
-            .trim()
-            .to_owned();
-        let tls = args.contains(&"--tls").then(|| {
-            line.clear();
-            printed.read_line(&mut line).unwrap();
-            line.strip_prefix("TLS on ").unwrap().trim().to_owned()
-        });
-        Self {
-            child,
-            address,
-            tls,
-        }
-    }
-
-    fn connect(&self) -> Connection {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Connection(BufReader::new(stream))
-    }
-
-    fn terminate(&self) {
-        let pid = self.child.id().to_string();
-        let status = Command::new("kill").args(["-TERM", &pid]).status();
-        assert!(status.unwrap().success());
-    }
-}
-
-impl Drop for PodSim {
-    fn drop(&mut self) {
-        // Already gone is fine.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn connect(pod: &PodSim) -> Connection {
+    let stream = TcpStream::connect(&pod.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    Connection(BufReader::new(stream))
 }
 
 struct Connection(BufReader<TcpStream>);
@@ -128,14 +71,14 @@ fn finished(client: &Client, id: &str) -> Value {
 #[test]
 fn answers_on_raw_connections_as_the_board_it_was_told_to_be() {
     let play = format!("{}:SCL=1,SDA=2", recording().display());
-    let analog = PodSim::start(&["--board", "v3", "--seed", "7", "--play", &play]);
-    let mut connection = analog.connect();
+    let analog = PodSim::start(&["--board", "v3", "--seed", "7", "--play", &play]).unwrap();
+    let mut connection = connect(&analog);
     assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
     let status = connection.ask(&json!({"cmd": "status"}));
     assert_eq!(status["data"]["board_rev"], "v3", "{status}");
     assert_ne!(status["data"]["analog"], false, "{status}");
-    let digital = PodSim::start(&["--board", "digital"]);
-    let status = digital.connect().ask(&json!({"cmd": "status"}));
+    let digital = PodSim::start(&["--board", "digital"]).unwrap();
+    let status = connect(&digital).ask(&json!({"cmd": "status"}));
     assert_eq!(status["data"]["analog"], false, "{status}");
 
     // One second of a clock chip that is read again and again.
@@ -158,17 +101,17 @@ fn answers_on_raw_connections_as_the_board_it_was_told_to_be() {
 
 #[test]
 fn five_connections_have_a_place_and_foreign_speech_has_none() {
-    let pod = PodSim::start(&[]);
-    let mut scpi = pod.connect();
+    let pod = PodSim::start(&[]).unwrap();
+    let mut scpi = connect(&pod);
     scpi.send("*IDN?\n");
     assert!(scpi.is_closed());
-    let mut connections: Vec<Connection> = (0..5).map(|_| pod.connect()).collect();
+    let mut connections: Vec<Connection> = (0..5).map(|_| connect(&pod)).collect();
     for connection in &mut connections {
         assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
     }
-    assert!(pod.connect().is_closed());
+    assert!(connect(&pod).is_closed());
     connections.pop();
-    let reply = pod.connect().ask(&json!({"cmd": "ping"}));
+    let reply = connect(&pod).ask(&json!({"cmd": "ping"}));
     assert_eq!(reply["status"], "ok");
 }
 
@@ -176,8 +119,8 @@ fn five_connections_have_a_place_and_foreign_speech_has_none() {
 fn stops_in_order_when_asked_and_says_why_it_cannot_start() {
     let dir = tempfile::tempdir().unwrap();
     let ready = dir.path().join("ready.json");
-    let mut pod = PodSim::start(&["--ready-file", ready.to_str().unwrap()]);
-    let mut connection = pod.connect();
+    let mut pod = PodSim::start(&["--ready-file", ready.to_str().unwrap()]).unwrap();
+    let mut connection = connect(&pod);
     assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
     let written: Value = serde_json::from_slice(&std::fs::read(&ready).unwrap()).unwrap();
     assert_eq!(written["address"], pod.address.as_str());
@@ -193,16 +136,16 @@ fn stops_in_order_when_asked_and_says_why_it_cannot_start() {
         "{said}"
     );
 
-    pod.terminate();
+    pod.terminate().unwrap();
     assert!(connection.is_closed());
-    assert!(pod.child.wait().unwrap().success());
+    assert!(pod.wait().unwrap());
 }
 
 #[test]
 fn things_go_wrong_when_they_were_told_to() {
     let faults = ["--fault", "reset@20000B", "--fault", "garbage@2"];
-    let pod = PodSim::start(&faults);
-    let mut connection = pod.connect();
+    let pod = PodSim::start(&faults).unwrap();
+    let mut connection = connect(&pod);
     assert_eq!(connection.ask(&json!({"cmd": "ping"}))["status"], "ok");
     connection.send("{\"cmd\":\"ping\"}\n");
     let mut noise = Vec::new();
@@ -215,7 +158,7 @@ fn things_go_wrong_when_they_were_told_to() {
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
     assert!(received.len() < 20_000, "{}", received.len());
     // Only that connection, and only once.
-    assert_eq!(pod.connect().ask(&json!({"cmd": "ping"}))["status"], "ok");
+    assert_eq!(connect(&pod).ask(&json!({"cmd": "ping"}))["status"], "ok");
 
     let refused = Command::new(tests::server::binary().unwrap())
         .args(["pod-sim", "--fault", "explode@1s"])
@@ -233,9 +176,9 @@ fn its_usb_console_is_a_terminal_with_a_name() {
     let ready = dir.path().join("ready.json");
     let names = [&link, &ready].map(|path| path.to_str().unwrap());
     let args = ["--usb-console", names[0], "--ready-file", names[1]];
-    let mut pod = PodSim::start(&args);
+    let mut pod = PodSim::start(&args).unwrap();
     // It is written before connections are accepted, and this one is.
-    pod.connect().ask(&json!({"cmd": "ping"}));
+    connect(&pod).ask(&json!({"cmd": "ping"}));
     let written: Value = serde_json::from_slice(&std::fs::read(&ready).unwrap()).unwrap();
     assert_eq!(written["console"], names[0]);
     let port = std::fs::OpenOptions::new()
@@ -251,15 +194,15 @@ fn its_usb_console_is_a_terminal_with_a_name() {
         shown.push(byte[0]);
     }
     assert!(String::from_utf8_lossy(&shown).contains("device : benchpod"));
-    pod.terminate();
-    assert!(pod.child.wait().unwrap().success());
+    pod.terminate().unwrap();
+    assert!(pod.wait().unwrap());
     assert!(!link.is_symlink());
 }
 
 #[test]
 fn hostd_drives_it_as_a_network_pod() {
     let play = format!("{}:SCL=1,SDA=2", recording().display());
-    let pod = PodSim::start(&["--play", &play]);
+    let pod = PodSim::start(&["--play", &play]).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hostd.toml");
     let devices = format!(
@@ -298,8 +241,8 @@ fn hostd_drives_it_as_a_network_pod() {
 
 #[test]
 fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
-    let pod = PodSim::start(&["--tls", "127.0.0.1:0"]);
-    let reported = pod.connect().ask(&json!({"cmd": "lan_tls"}));
+    let pod = PodSim::start(&["--tls", "127.0.0.1:0"]).unwrap();
+    let reported = connect(&pod).ask(&json!({"cmd": "lan_tls"}));
     let sha256 = reported["data"]["sha256"].as_str().unwrap();
     let tls = pod.tls.as_deref().unwrap();
     assert!(tls.ends_with(&format!(":{}", reported["data"]["port"])));
@@ -325,11 +268,9 @@ fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
     assert!(device("stranger").is_none_or(|device| device["online"] == false));
 
     // Once the plain port is closed it takes no more commands, and TLS goes on.
-    let closed = pod
-        .connect()
-        .ask(&json!({"cmd": "lan_tls", "https_only": true}));
+    let closed = connect(&pod).ask(&json!({"cmd": "lan_tls", "https_only": true}));
     assert_eq!(closed["data"]["https_only"], true, "{closed}");
-    let mut plain = pod.connect();
+    let mut plain = connect(&pod);
     plain.send("{\"cmd\":\"ping\"}\n");
     assert!(plain.is_closed());
     let still = server.client().get("/api/bench/devices").unwrap();
@@ -363,8 +304,12 @@ fn comes_online(dir: &Path, config: &str) -> bool {
 
 #[test]
 fn a_restarted_server_takes_no_other_pod_for_the_one_it_knew() {
-    for (option, scheme) in [("--listen", "tcp"), ("--tls", "tls")] {
-        let first = PodSim::start(&[option, "127.0.0.1:0"]);
+    for scheme in ["tcp", "tls"] {
+        let pod = |address: &str, args: &[&str]| match scheme {
+            "tcp" => PodSim::start_at(address, args).unwrap(),
+            _ => PodSim::start(&[&["--tls", address], args].concat()).unwrap(),
+        };
+        let first = pod("127.0.0.1:0", &[]);
         let address = first.tls.clone().unwrap_or_else(|| first.address.clone());
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("hostd.toml");
@@ -373,10 +318,10 @@ fn a_restarted_server_takes_no_other_pod_for_the_one_it_knew() {
         let comes_online = || comes_online(dir.path(), config.to_str().unwrap());
         assert!(comes_online(), "{scheme}");
         drop(first);
-        let other = PodSim::start(&[option, &address, "--seed", "2"]);
+        let other = pod(&address, &["--seed", "2"]);
         assert!(!comes_online(), "{scheme}");
         drop(other);
-        let _same = PodSim::start(&[option, &address]);
+        let _same = pod(&address, &[]);
         assert!(comes_online(), "{scheme}");
     }
 }
