@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pods::Session;
+use pods::{Pod, Session};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 use tracing::{debug, info};
@@ -30,6 +30,7 @@ const POD_WAIT: Duration = Duration::from_secs(30);
 
 /// A granted tunnel.
 pub struct Tunnel {
+    pub pod: Pod,
     pub session: Session,
     pub visit: Visit,
     pub gate: Gate,
@@ -64,6 +65,7 @@ impl Live for Tunnel {
 
 async fn run(tunnel: Tunnel, mut peer: Peer, mut stopping: Stopping) {
     let Tunnel {
+        pod,
         mut session,
         mut visit,
         mut gate,
@@ -82,6 +84,13 @@ async fn run(tunnel: Tunnel, mut peer: Peer, mut stopping: Stopping) {
         debug!(%error, "a tunnel was closed before the pod had let go");
     }
     drop(visit);
+    if gate.has_reloaded() {
+        tokio::spawn(async move {
+            if let Err(error) = pod.refresh().await {
+                debug!(%error, "a pod did not say what it is after a tunnel");
+            }
+        });
+    }
     let goodbye = match (end, ended, released) {
         (End::Other(goodbye), ..) => goodbye,
         (End::Pod, Some(end), _) => Goodbye::device_offline(&end.to_string()),

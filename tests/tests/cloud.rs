@@ -283,6 +283,26 @@ fn tunnels_share_a_device_by_kind() {
 }
 
 #[test]
+fn a_gateware_image_that_a_tunnel_loads_is_told() {
+    let server = Server::demo().unwrap();
+    let path = format!("/api/bench/devices/{}", server.device());
+    let device = || server.client().get(&path).unwrap().expect(200);
+    // Image 1 has the deep replay, image 0 the control loop in its place.
+    for (image, capability) in [
+        (0, "cap.dac_control_loop"),
+        (1, "cap.dac_deep_replay"),
+        (0, "cap.dac_control_loop"),
+    ] {
+        let mut tunnel = Job::new(&server, None).tunnel("").socket();
+        let command = format!("{{\"cmd\":\"fpga_image\",\"image\":{image}}}\n");
+        tunnel.send(command.as_bytes()).unwrap();
+        assert_eq!(tunnel.line().unwrap()["status"], "ok");
+        tunnel.close().unwrap();
+        tests::until(device, |d| d["parameters"].get(capability).is_some()).unwrap();
+    }
+}
+
+#[test]
 fn a_lost_lease_closes_its_tunnels() {
     let server = Server::demo().unwrap();
     let guest = Job::new(&server, None);

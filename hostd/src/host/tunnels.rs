@@ -26,6 +26,7 @@ impl Host for Call {
             other => Error::Other(internal(self, "tunnels", &other)),
         })?;
         let tunnel: BoxedLive = Box::new(Tunnel {
+            pod,
             session,
             visit,
             gate: Gate::new(kind, self.tier_max(), Instant::now()),

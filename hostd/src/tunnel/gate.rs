@@ -118,6 +118,7 @@ pub struct Gate {
     mode: Mode,
     /// When the client last sent something.
     last: Instant,
+    has_reloaded: bool,
 }
 
 impl Gate {
@@ -128,7 +129,14 @@ impl Gate {
             tier_max,
             mode: Mode::Lines(Vec::new()),
             last: now,
+            has_reloaded: false,
         }
+    }
+
+    /// Whether the pod may be another one by now, as its other gateware image makes it.
+    #[must_use]
+    pub fn has_reloaded(&self) -> bool {
+        self.has_reloaded
     }
 
     /// Whether more of the client may be looked at; not while a mode-changing command is unanswered.
@@ -256,6 +264,7 @@ impl Gate {
         if verb == "speedtest" {
             return refuse("cannot pass through a tunnel");
         }
+        self.has_reloaded |= verb == "fpga_image";
         if let Some(switch) = switch {
             let total = request.get("total").and_then(Value::as_u64).unwrap_or(0);
             self.mode = Mode::Asked {
