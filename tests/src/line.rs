@@ -81,17 +81,35 @@ impl Line {
     /// Whatever comes, up to the message with the end of `text`.
     pub fn until(&mut self, text: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
-        while !read.windows(text.len()).any(|part| part == text) {
-            match self.socket.message().unwrap() {
-                Message::Binary(bytes) => {
-                    self.offset += bytes.len() as u64;
-                    read.extend_from_slice(&bytes);
-                }
-                Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
-                other => panic!("{other:?} in place of bytes"),
-            }
+        while !contains(&read, text) {
+            self.take(&mut read);
         }
         read
+    }
+
+    /// Whether `text` comes before a text of this type.
+    pub fn until_told(&mut self, text: &[u8], kind: &str) -> bool {
+        let mut read = Vec::new();
+        while !contains(&read, text) {
+            if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
+                self.told.remove(at);
+                return false;
+            }
+            self.take(&mut read);
+        }
+        true
+    }
+
+    /// The next message.
+    fn take(&mut self, read: &mut Vec<u8>) {
+        match self.socket.message().unwrap() {
+            Message::Binary(bytes) => {
+                self.offset += bytes.len() as u64;
+                read.extend_from_slice(&bytes);
+            }
+            Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
+            other => panic!("{other:?} in place of bytes"),
+        }
     }
 
     /// The next text of this type.
@@ -112,4 +130,8 @@ impl Line {
     pub fn say(&mut self, control: &Value) {
         self.socket.send_text(&control.to_string()).unwrap();
     }
+}
+
+fn contains(read: &[u8], text: &[u8]) -> bool {
+    read.windows(text.len()).any(|part| part == text)
 }

@@ -1,7 +1,7 @@
 //! A plain WebSocket client: what was refused is kept as an answer, what flows is read as bytes.
 
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -99,8 +99,13 @@ impl Socket {
     /// # Errors
     /// Nothing came in time, or the connection is gone.
     pub fn message(&mut self) -> Result<Message> {
+        let began = Instant::now();
         loop {
             match self.socket.read()? {
+                // Which a server sends for as long as there is nothing else.
+                Message::Ping(_) | Message::Pong(_) if began.elapsed() > READ_WAIT => {
+                    bail!("no message within {READ_WAIT:?}");
+                }
                 Message::Ping(_) | Message::Pong(_) => {}
                 other => return Ok(other),
             }

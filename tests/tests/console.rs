@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Write;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tests::{Bench, Line, PodSim, Server, Socket, flash, until};
@@ -106,6 +107,49 @@ fn a_console_stays_beside_a_debugger_of_somebody_else() {
     let flashed = flash(&server.client(), device, &[TARGET]).unwrap();
     assert_eq!(flashed.expect(200)["ok"], true);
     console.until(b"APP_OK");
+}
+
+#[test]
+fn the_terminal_talks_and_says_why_it_ends() {
+    let bench = Bench::start(&["sim:v3,seed=3,target=demo"]).unwrap();
+    let (server, device) = (&bench.server, bench.devices[0].as_str());
+    let console = |key: &str, args: &[&str]| {
+        let mut command = Command::new(tests::server::binary().unwrap());
+        command.args(["console", device, "--rx", "3", "--tx", "4"]);
+        command.args(["--key", key, "--server", &format!("{}/api", server.url)]);
+        command.args(args).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut seen = open(server, device, "rx=3&tx=4");
+    let flashed = flash(&server.client(), device, &[TARGET]).unwrap();
+    assert_eq!(flashed.expect(200)["ok"], true);
+    // The firmware takes no commands before.
+    seen.until(b"APP_OK");
+    let mut child = console(&server.api_key, &["--until", "commands:", "--for", "60s"]);
+    let mut typed = child.stdin.take().unwrap();
+    typed.write_all(b"help\r").unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    assert!(text(&ended.stdout).contains("commands:"));
+
+    let refused = console("bk_none", &[]).wait_with_output().unwrap();
+    assert!(!refused.status.success());
+    assert!(
+        text(&refused.stderr).contains("401"),
+        "{}",
+        text(&refused.stderr)
+    );
+    let late = console(&server.api_key, &["--until", "never", "--for", "50ms"]);
+    let late = late.wait_with_output().unwrap();
+    assert!(!late.status.success());
+    assert!(
+        text(&late.stderr).contains("never"),
+        "{}",
+        text(&late.stderr)
+    );
+    let over = console(&server.api_key, &["--for", "50ms"]);
+    assert!(over.wait_with_output().unwrap().status.success());
 }
 
 #[test]

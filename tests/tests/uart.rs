@@ -296,9 +296,14 @@ fn a_lost_pod_comes_back_to_its_line() {
         line.write(&chunk);
     }
     assert_eq!(line.told("error")["code"], "device_offline");
-    assert_eq!(line.told("open")["because"], "device_back");
-    line.write(b"back");
-    line.until(b"back");
+    // A session that begins while the cable comes out ends again, and what was written with it.
+    loop {
+        assert_eq!(line.told("open")["because"], "device_back");
+        line.write(b"back");
+        if line.until_told(b"back", "error") {
+            break;
+        }
+    }
 }
 
 #[test]
