@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart, identity};
 use crate::{AddressError, Transport};
 
-/// What follows `sim:`; see [`ADDRESS_FORM`].
+/// Simulated pods inside this process; what follows `sim:` is said by `ADDRESS_FORM`.
 pub struct Driver;
 
 const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
