@@ -31,6 +31,7 @@ mod renewal;
 pub mod scope;
 mod secret;
 mod sessions;
+mod standing;
 mod throttle;
 mod token;
 mod trust;
@@ -84,6 +85,8 @@ struct Live {
     index: RwLock<Index>,
     /// Held from a write to the store until the index follows, so that both go in one order.
     changes: tokio::sync::Mutex<()>,
+    /// Told after each change, for what goes on under a credential that may be good no more.
+    changed: tokio::sync::watch::Sender<()>,
 }
 
 impl std::fmt::Debug for Identity {
@@ -160,23 +163,31 @@ impl Identity {
 
     fn verify_key(&self, text: KeyText<'_>) -> Result<Verified, AuthError> {
         let presented = self.hasher.key(text.kid, text.secret);
-        let (entry, user) = {
-            let index = self.index();
-            let entry = index.keys.get(text.kid).cloned();
-            let owner = entry.as_ref().map(|e| e.record.owner.as_str());
-            let user = owner.and_then(|id| index.users.get(id)).cloned();
-            (entry, user)
-        };
+        let (entry, user) = self.key_and_owner(text.kid);
         // An unknown key id costs what a known one does.
         let stored = entry.as_ref().map_or(Digest::NONE, |e| e.hash);
         let matches = presented.matches(&stored);
         let entry = entry.filter(|_| matches).ok_or(AuthError::Invalid)?;
-        let user = user.filter(|u| !u.disabled).ok_or(AuthError::Revoked)?;
+        let verified = self.key(&entry, user)?;
         let now_ms = self.clock.now_ms();
-        check_key(&entry, now_ms)?;
         if entry.used(now_ms) {
             self.store.key_used(&entry.kid, now_ms);
         }
+        Ok(verified)
+    }
+
+    fn key_and_owner(&self, kid: &str) -> (Option<Arc<KeyEntry>>, Option<Arc<UserEntry>>) {
+        let index = self.index();
+        let entry = index.keys.get(kid).cloned();
+        let owner = entry.as_ref().map(|e| e.record.owner.as_str());
+        let user = owner.and_then(|id| index.users.get(id)).cloned();
+        (entry, user)
+    }
+
+    /// Whom a key whose secret was shown lets in.
+    fn key(&self, entry: &KeyEntry, user: Option<Arc<UserEntry>>) -> Result<Verified, AuthError> {
+        let user = user.filter(|u| !u.disabled).ok_or(AuthError::Revoked)?;
+        check_key(entry, self.clock.now_ms())?;
         Ok(Verified {
             org: user.org.clone(),
             user: user.id.clone(),
@@ -188,11 +199,17 @@ impl Identity {
             session: None,
             root: None,
             epoch: None,
+            claims: None,
         })
     }
 
     fn verify_token(&self, text: &str) -> Result<Verified, AuthError> {
         let claims = self.signer.verify(text)?;
+        self.session(&claims)
+    }
+
+    /// Whom a token of this server lets in.
+    fn session(&self, claims: &Arc<Claims>) -> Result<Verified, AuthError> {
         let now_ms = self.clock.now_ms();
         if claims.exp.saturating_add(EXPIRY_LEEWAY_S) <= now_ms / 1000 {
             return Err(AuthError::Expired);
@@ -228,7 +245,7 @@ impl Identity {
             }
             None => None,
         };
-        let mut verified = of_session(&claims, &user, key.as_deref());
+        let mut verified = of_session(claims, &user, key.as_deref());
         if let Some(rule) = rule {
             // The rule as it is now, whatever it was; and it lets in to drive devices, no more.
             verified.devices = rule.devices.as_deref().map(Arc::from);
@@ -260,6 +277,8 @@ impl Identity {
             let done = write.await?;
             let mut index = live.index.write().unwrap_or_else(PoisonError::into_inner);
             follow(&mut index, &done);
+            drop(index);
+            live.changed.send_replace(());
             Ok(done)
         });
         work.await
@@ -319,7 +338,7 @@ fn session_scopes(key: Option<&KeyEntry>, role: Role) -> Arc<[Scope]> {
     within_role(&bench.into_iter().filter(granted).collect(), role)
 }
 
-fn of_session(claims: &Claims, user: &UserEntry, key: Option<&KeyEntry>) -> Verified {
+fn of_session(claims: &Arc<Claims>, user: &UserEntry, key: Option<&KeyEntry>) -> Verified {
     let (credential, scopes) = match claims.typ {
         TokenType::UserSession => (Credential::UserSession, Arc::default()),
         TokenType::CloudSession => (Credential::CloudSession, session_scopes(key, user.role)),
@@ -342,5 +361,6 @@ fn of_session(claims: &Claims, user: &UserEntry, key: Option<&KeyEntry>) -> Veri
                 .into(),
         ),
         epoch: claims.epoch,
+        claims: Some(claims.clone()),
     }
 }

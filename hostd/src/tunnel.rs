@@ -8,13 +8,13 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes, BytesMut};
 use pods::{Pod, Session};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 use tracing::{debug, info};
 
-use crate::http::socket::{Goodbye, Live, Peer, Said, Stopping, stopped};
+use crate::http::socket::{Ending, Goodbye, Live, Peer, Said};
 use crate::leases::Visit;
 
 pub mod escape;
@@ -22,8 +22,8 @@ pub mod gate;
 
 use gate::{Gate, Verdict};
 
-/// Bytes from the pod in one frame.
-const READ_BYTES: usize = 16 << 10;
+/// Bytes from the pod in one frame, about.
+const READ_BYTES: usize = 64 << 10;
 
 /// Time for the pod to take what the client sent.
 const POD_WAIT: Duration = Duration::from_secs(30);
@@ -57,13 +57,13 @@ impl Live for Tunnel {
     fn serve(
         self: Box<Self>,
         peer: Peer,
-        stopping: Stopping,
+        ending: Ending,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(run(*self, peer, stopping))
+        Box::pin(run(*self, peer, ending))
     }
 }
 
-async fn run(tunnel: Tunnel, mut peer: Peer, mut stopping: Stopping) {
+async fn run(tunnel: Tunnel, mut peer: Peer, mut ending: Ending) {
     let Tunnel {
         pod,
         mut session,
@@ -76,7 +76,7 @@ async fn run(tunnel: Tunnel, mut peer: Peer, mut stopping: Stopping) {
             info!("the lease of a tunnel is over");
             Goodbye::lease_lost().into()
         }
-        () = stopped(&mut stopping) => Goodbye::stopping().into(),
+        goodbye = ending.ended() => goodbye.into(),
     };
     let ended = session.end();
     let released = session.close().await;
@@ -109,31 +109,60 @@ async fn relay(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> End {
     }
 }
 
+/// What the client has sent and the pod has not taken yet.
+#[derive(Debug, Default)]
+struct Outbound {
+    /// For the gate to look at.
+    waiting: Bytes,
+    /// For the pod.
+    passed: Bytes,
+    /// Until when the pod has to have taken what was passed and not yet flushed.
+    deadline: Option<Instant>,
+}
+
 async fn carry(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> Result<Infallible, End> {
-    let mut from_pod = vec![0; READ_BYTES];
-    let mut waiting: Vec<u8> = Vec::new();
+    let (mut from_pod, mut to_pod) = tokio::io::split(session);
+    let mut buffer = BytesMut::new();
+    let mut out = Outbound::default();
     loop {
-        if gate.is_open() && !waiting.is_empty() {
-            let bytes = std::mem::take(&mut waiting);
-            waiting = pass(session, gate, peer, &bytes).await?;
-            continue;
+        while out.deadline.is_none() && gate.is_open() && !out.waiting.is_empty() {
+            pass(&mut to_pod, gate, peer, &mut out).await?;
         }
-        let wakes_at = gate.wakes_at();
+        // Mostly the pod takes all of it at once, which needs no timer.
+        if out.deadline.is_some() {
+            tokio::select! {
+                biased;
+                delivered = out.deliver(&mut to_pod) => delivered?,
+                () = std::future::ready(()) => {}
+            }
+            if out.deadline.is_none() && !out.waiting.is_empty() {
+                continue;
+            }
+        }
+        let (owes, listen) = (out.deadline.is_some(), out.is_empty());
+        let wakes_at = [gate.wakes_at(), out.deadline].into_iter().flatten().min();
+        buffer.reserve(READ_BYTES);
         tokio::select! {
-            read = session.read(&mut from_pod) => {
-                let Ok(count @ 1..) = read else {
+            read = from_pod.read_buf(&mut buffer) => {
+                let Ok(1..) = read else {
                     return Err(End::Pod);
                 };
-                gate.pod(&from_pod[..count], Instant::now());
+                let bytes = buffer.split().freeze();
+                gate.pod(&bytes, Instant::now());
                 // Never an empty frame: clients take one for the end.
-                peer.send(Message::Binary(Bytes::copy_from_slice(&from_pod[..count]))).await?;
+                peer.send(Message::Binary(bytes)).await?;
             }
-            said = peer.hear(waiting.is_empty()) => match said? {
-                Said::Bytes(bytes) => waiting.extend_from_slice(&bytes),
-                Said::Text(text) => waiting.extend_from_slice(text.as_bytes()),
+            delivered = out.deliver(&mut to_pod), if owes => delivered?,
+            said = peer.hear(listen) => out.waiting = match said? {
+                Said::Bytes(bytes) => bytes,
+                Said::Text(text) => text.into(),
             },
             () = until(wakes_at) => {
-                if let Some(end) = gate.pause(Instant::now()) {
+                let now = Instant::now();
+                if out.deadline.is_some_and(|at| at <= now) {
+                    return Err(Goodbye::device_offline("the device takes nothing").into());
+                }
+                if let Some(end) = gate.pause(now) {
                     return Err(Goodbye::normal(&end.to_string()).into());
                 }
             }
@@ -141,42 +170,58 @@ async fn carry(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> Resul
     }
 }
 
-/// Hand bytes of the client to the pod as far as the gate lets them; what is left waits for the pod.
-async fn pass(
-    session: &mut Session,
-    gate: &mut Gate,
-    peer: &mut Peer,
-    bytes: &[u8],
-) -> Result<Vec<u8>, End> {
-    match gate.client(bytes, Instant::now()) {
-        Verdict::Pass { bytes, rest } => {
-            write(session, &bytes).await?;
-            Ok(rest)
+impl Outbound {
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.deadline.is_none()
+    }
+
+    fn pass(&mut self, bytes: Bytes) {
+        if !bytes.is_empty() {
+            self.passed = bytes;
+            self.deadline = Some(Instant::now() + POD_WAIT);
         }
-        Verdict::Refuse { before, line, rest } => {
-            write(session, &before).await?;
-            peer.send(Message::Binary(line.into())).await?;
-            Ok(rest)
+    }
+
+    /// Give the pod what was passed. Safe to cancel.
+    async fn deliver(&mut self, pod: &mut (impl AsyncWrite + Unpin)) -> Result<(), End> {
+        while !self.passed.is_empty() {
+            match pod.write(&self.passed).await {
+                Ok(taken @ 1..) => self.passed.advance(taken),
+                Ok(0) | Err(_) => return Err(End::Pod),
+            }
         }
-        Verdict::Last { bytes, why } => {
-            write(session, &bytes).await?;
-            Err(Goodbye::policy(&why.to_string()).into())
-        }
+        pod.flush().await.map_err(|_| End::Pod)?;
+        self.deadline = None;
+        Ok(())
     }
 }
 
-async fn write(session: &mut Session, bytes: &[u8]) -> Result<(), End> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    let writing = async {
-        session.write_all(bytes).await?;
-        session.flush().await
-    };
-    match tokio::time::timeout(POD_WAIT, writing).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(End::Pod),
-        Err(_) => Err(Goodbye::device_offline("the device takes nothing").into()),
+/// Let what waits through the gate as far as it goes; what is left waits for the pod.
+async fn pass(
+    pod: &mut (impl AsyncWrite + Unpin),
+    gate: &mut Gate,
+    peer: &mut Peer,
+    out: &mut Outbound,
+) -> Result<(), End> {
+    match gate.client(std::mem::take(&mut out.waiting), Instant::now()) {
+        Verdict::Pass { bytes, rest } => {
+            out.pass(bytes);
+            out.waiting = rest;
+            Ok(())
+        }
+        Verdict::Refuse { before, line, rest } => {
+            out.pass(before);
+            out.waiting = rest;
+            Ok(peer.send(Message::Binary(line.into())).await?)
+        }
+        Verdict::Last { bytes, why } => {
+            out.pass(bytes);
+            match tokio::time::timeout(POD_WAIT, out.deliver(pod)).await {
+                Ok(delivered) => delivered?,
+                Err(_) => debug!("the pod does not take what came before the end of a tunnel"),
+            }
+            Err(Goodbye::policy(&why.to_string()).into())
+        }
     }
 }
 

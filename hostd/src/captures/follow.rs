@@ -16,7 +16,7 @@ use super::framer;
 use super::layout;
 use super::reader::{ReadError, Reader};
 use super::{Captures, wire};
-use crate::http::socket::{Goodbye, Live, Peer, Stopping, stopped};
+use crate::http::socket::{Ending, Goodbye, Live, Peer};
 use crate::ring::Found;
 use crate::store::captures::Status;
 
@@ -76,13 +76,13 @@ impl Follower {
         }
     }
 
-    async fn run(mut self, mut peer: Peer, mut stopping: Stopping) {
+    async fn run(mut self, mut peer: Peer, mut ending: Ending) {
         let goodbye = tokio::select! {
             told = self.tell(&mut peer) => match told {
                 Err(goodbye) => goodbye,
                 Ok(never) => match never {},
             },
-            () = stopped(&mut stopping) => Goodbye::stopping(),
+            goodbye = ending.ended() => goodbye,
         };
         drop(self);
         peer.close(goodbye).await;
@@ -261,9 +261,9 @@ impl Live for Follower {
     fn serve(
         self: Box<Self>,
         peer: Peer,
-        stopping: Stopping,
+        ending: Ending,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin((*self).run(peer, stopping))
+        Box::pin((*self).run(peer, ending))
     }
 }
 

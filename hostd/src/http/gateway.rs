@@ -22,7 +22,7 @@ use crate::http::error::ApiError;
 use crate::http::native::{self, Native};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
-use crate::http::socket::{self, BoxedLive, Sockets};
+use crate::http::socket::{self, BoxedLive, Over, Sockets};
 use crate::identity::Verified;
 use crate::services::Services;
 
@@ -207,6 +207,7 @@ impl Gateway {
             ));
         }
         let place = self.sockets.enter()?;
+        let over = self.over(&admitted);
         let nothing = (Bytes::new(), Inbound::default());
         let mut reply = self.call(admitted, &head, nothing, request_id).await?;
         let granted = match std::mem::replace(&mut reply.body, ReplyBody::Empty) {
@@ -221,8 +222,18 @@ impl Gateway {
             return Err(ApiError::internal());
         };
         self.sockets
-            .serve(place, upgrade, stream, request_id.to_owned());
+            .serve(place, upgrade, (stream, over), request_id.to_owned());
         Ok(socket::switching(accept))
+    }
+
+    /// When what the caller was let in to has to end.
+    fn over(&self, admitted: &Admitted<'_>) -> Over {
+        let Some(caller) = admitted.caller.clone() else {
+            return Box::pin(std::future::pending());
+        };
+        let scope = admitted.entry.declared.scope.clone();
+        let services = self.services.clone();
+        Box::pin(async move { services.auth.over(&caller, scope.as_deref()).await })
     }
 
     /// Run the handler with the body, read or still to be read.

@@ -22,6 +22,7 @@ use tracing::{debug, info, warn};
 
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
+use crate::identity::AuthError;
 
 mod peer;
 
@@ -48,13 +49,28 @@ const KEY_BYTES: usize = 16;
 /// A WebSocket, after its handshake.
 pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Tells a live stream that the server stops.
-pub type Stopping = watch::Receiver<bool>;
+/// Resolves when the credential that let a stream in is good no more, with the reason.
+pub type Over = Pin<Box<dyn Future<Output = AuthError> + Send>>;
 
-/// Resolves when the server stops.
-pub async fn stopped(stopping: &mut Stopping) {
-    // The guard that comes with the value must not be held across an await.
-    drop(stopping.wait_for(|stop| *stop).await);
+/// Tells a live stream to end, whatever it carries.
+pub struct Ending {
+    stopping: watch::Receiver<bool>,
+    over: Over,
+}
+
+impl Ending {
+    /// Resolves when the server stops, or when the client may not have the stream any more. To be
+    /// waited for until it resolves, and not after.
+    pub async fn ended(&mut self) -> Goodbye {
+        tokio::select! {
+            // An error means that the server is gone already.
+            _ = self.stopping.wait_for(|stop| *stop) => Goodbye::stopping(),
+            error = &mut self.over => {
+                info!(reason = error.code(), "ending a WebSocket with its credential");
+                Goodbye::policy(error.code())
+            }
+        }
+    }
 }
 
 /// What a WebSocket carries. Whoever serves it closes it.
@@ -66,7 +82,7 @@ pub trait Live: Send {
     fn serve(
         self: Box<Self>,
         peer: Peer,
-        stopping: Stopping,
+        ending: Ending,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
@@ -107,8 +123,14 @@ impl Sockets {
         place.map(Place).map_err(|_| ApiError::overloaded(1))
     }
 
-    /// Serve `stream` once the client has got its 101.
-    pub fn serve(&self, place: Place, upgrade: OnUpgrade, stream: BoxedLive, request_id: String) {
+    /// Serve `stream` once the client has got its 101, until `over` at the latest.
+    pub fn serve(
+        &self,
+        place: Place,
+        upgrade: OnUpgrade,
+        (stream, over): (BoxedLive, Over),
+        request_id: String,
+    ) {
         let stopping = self.stopping.subscribe();
         let ping_pause = self.ping_pause;
         tokio::spawn(async move {
@@ -127,7 +149,7 @@ impl Sockets {
             let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
             let peer = Peer::new(socket.await, ping_pause);
             info!(request_id, stream = name, "WebSocket open");
-            stream.serve(peer, stopping).await;
+            stream.serve(peer, Ending { stopping, over }).await;
             info!(request_id, stream = name, "WebSocket closed");
             drop(place.0);
         });

@@ -11,6 +11,7 @@ mod keys;
 mod people;
 mod renewal;
 mod sessions;
+mod standing;
 mod trust;
 
 /// 2026-11-21T09:54:16Z

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use runtime::{Caller, Credential};
 
 use super::scope::Scope;
+use super::token::Claims;
 use crate::store::users::Role;
 
 /// A caller whose credential was verified. Cheap to clone.
@@ -25,6 +26,8 @@ pub struct Verified {
     pub(super) root: Option<Arc<str>>,
     /// The user's epoch, when the credential stems from a sign-in.
     pub(super) epoch: Option<u32>,
+    /// All that its token says, for sessions.
+    pub(super) claims: Option<Arc<Claims>>,
 }
 
 impl Verified {

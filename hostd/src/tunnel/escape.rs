@@ -23,8 +23,12 @@ impl Escape {
 
     /// Bytes for the pod, `pause` after those before them.
     pub fn follow(&mut self, bytes: &[u8], pause: Duration) {
-        let is_first = |at| at == 0 && pause >= ESCAPE_PAUSE;
-        for (at, byte) in bytes.iter().enumerate() {
+        let skipped = bytes.len().saturating_sub(ESCAPE.len());
+        if skipped > 0 {
+            self.recent = [(0, false); ESCAPE.len()];
+        }
+        let is_first = |at| skipped == 0 && at == 0 && pause >= ESCAPE_PAUSE;
+        for (at, byte) in bytes[skipped..].iter().enumerate() {
             let unused = self.recent[ESCAPE.len() - 1] == (0, true);
             self.recent.rotate_left(1);
             self.recent[ESCAPE.len() - 1] = (*byte, is_first(at) || unused);

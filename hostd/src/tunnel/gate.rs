@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use pods::protocol::REQUEST_LINE_BYTES_MAX;
 use pods::protocol::commands::{self, Tier};
 use pods::protocol::dap_frame::DAP_PACKET_BYTES_MAX;
@@ -86,15 +87,15 @@ enum Switch {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Pass these on; the rest waits until the pod has answered.
-    Pass { bytes: Vec<u8>, rest: Vec<u8> },
+    Pass { bytes: Bytes, rest: Bytes },
     /// Tell the client this line in the pod's place, after passing on what came before it.
     Refuse {
-        before: Vec<u8>,
+        before: Bytes,
         line: Vec<u8>,
-        rest: Vec<u8>,
+        rest: Bytes,
     },
     /// Pass these on, then end the tunnel.
-    Last { bytes: Vec<u8>, why: End },
+    Last { bytes: Bytes, why: End },
 }
 
 /// Why the gate ends a tunnel.
@@ -166,28 +167,35 @@ impl Gate {
         })
     }
 
-    /// Bytes from the client, while [`Gate::is_open`].
-    pub fn client(&mut self, bytes: &[u8], now: Instant) -> Verdict {
+    /// Bytes from the client, while [`Gate::is_open`]. What passes as it is is not copied.
+    pub fn client(&mut self, bytes: Bytes, now: Instant) -> Verdict {
         let pause = now.saturating_duration_since(self.last);
         self.last = now;
+        match &mut self.mode {
+            Mode::Uart(escape) => escape.follow(&bytes, pause),
+            Mode::Dap { left, header } => {
+                if let Err((passed, why)) = frames(left, header, &bytes) {
+                    let bytes = bytes.slice(..passed);
+                    return Verdict::Last { bytes, why };
+                }
+            }
+            Mode::Upload { left, .. } if *left > bytes.len() as u64 => *left -= bytes.len() as u64,
+            Mode::Upload { .. } | Mode::Lines(_) | Mode::Asked { .. } => return self.lines(&bytes),
+        }
+        Verdict::Pass {
+            bytes,
+            rest: Bytes::new(),
+        }
+    }
+
+    /// Bytes that have lines among them, perhaps behind the end of an upload.
+    fn lines(&mut self, bytes: &Bytes) -> Verdict {
         let mut passed = Vec::with_capacity(bytes.len());
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
             match &mut self.mode {
-                Mode::Asked { .. } => break,
-                Mode::Uart(escape) => {
-                    escape.follow(rest, if at == 0 { pause } else { Duration::ZERO });
-                    passed.extend_from_slice(rest);
-                    at = bytes.len();
-                }
-                Mode::Dap { left, header } => match frame(left, header, rest) {
-                    Ok(took) => {
-                        passed.extend_from_slice(&rest[..took]);
-                        at += took;
-                    }
-                    Err(why) => return Verdict::Last { bytes: passed, why },
-                },
+                Mode::Asked { .. } | Mode::Uart(_) | Mode::Dap { .. } => break,
                 Mode::Upload { left, .. } => {
                     let took = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
                     passed.extend_from_slice(&rest[..took]);
@@ -198,13 +206,13 @@ impl Gate {
                     }
                 }
                 Mode::Lines(line) => {
-                    let end = rest.iter().position(|b| *b == b'\n');
+                    let end = memchr::memchr(b'\n', rest);
                     let took = end.map_or(rest.len(), |end| end + 1);
                     line.extend_from_slice(&rest[..took]);
                     at += took;
                     if line.len() > REQUEST_LINE_BYTES_MAX + 1 {
-                        let why = End::LineTooLong;
-                        return Verdict::Last { bytes: passed, why };
+                        let (bytes, why) = (passed.into(), End::LineTooLong);
+                        return Verdict::Last { bytes, why };
                     }
                     if end.is_none() {
                         break;
@@ -214,9 +222,9 @@ impl Gate {
                         Ok(line) => passed.extend_from_slice(&line),
                         Err(refusal) => {
                             return Verdict::Refuse {
-                                before: passed,
+                                before: passed.into(),
                                 line: refusal,
-                                rest: bytes[at..].to_vec(),
+                                rest: bytes.slice(at..),
                             };
                         }
                     }
@@ -224,8 +232,8 @@ impl Gate {
             }
         }
         Verdict::Pass {
-            bytes: passed,
-            rest: bytes[at..].to_vec(),
+            bytes: passed.into(),
+            rest: bytes.slice(at..),
         }
     }
 
@@ -334,6 +342,15 @@ fn line_of(object: Value) -> Vec<u8> {
     let mut line = object.to_string().into_bytes();
     line.push(b'\n');
     line
+}
+
+/// Follow whole frames and parts of them; how much comes before what is none, and why.
+fn frames(left: &mut u32, header: &mut Option<u8>, bytes: &[u8]) -> Result<(), (usize, End)> {
+    let mut at = 0;
+    while at < bytes.len() {
+        at += frame(left, header, &bytes[at..]).map_err(|why| (at, why))?;
+    }
+    Ok(())
 }
 
 /// Take the bytes of one frame, or of its header, from the front of `bytes`.

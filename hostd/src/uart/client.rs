@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use super::Work;
 use super::control::{self, Because, Code, Control, Notice, Told};
 use super::line::{End, Order, Run, Seat, WRITE_BYTES_MAX};
-use crate::http::socket::{Goodbye, Live, Peer, Said, Stopping, stopped};
+use crate::http::socket::{Ending, Goodbye, Live, Peer, Said};
 use crate::ring::{Cursor, Found};
 
 /// What a client that does not say where to go on gets of what was before it.
@@ -48,7 +48,7 @@ impl Client {
     }
 
     /// Serve the client until something ends it, and tell why.
-    async fn run(mut self, mut peer: Peer, mut stopping: Stopping) {
+    async fn run(mut self, mut peer: Peer, mut ending: Ending) {
         let line = self.seat.line().clone();
         let goodbye = tokio::select! {
             goodbye = self.relay(&mut peer) => goodbye,
@@ -64,7 +64,7 @@ impl Client {
                     End::Unused => Goodbye::normal(""),
                 }
             }
-            () = stopped(&mut stopping) => Goodbye::stopping(),
+            goodbye = ending.ended() => goodbye,
         };
         // Free for whatever the client does next once it has its Close.
         drop(self);
@@ -189,9 +189,9 @@ impl Live for Client {
     fn serve(
         self: Box<Self>,
         peer: Peer,
-        stopping: Stopping,
+        ending: Ending,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin((*self).run(peer, stopping))
+        Box::pin((*self).run(peer, ending))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use pods::protocol::commands::{self, Tier};
 use serde_json::{Map, Value};
 
@@ -40,10 +41,10 @@ pub fn sayings(script: &[u8]) {
 
 /// What a client says, in as many goes as the gate takes. False: the tunnel has ended.
 fn client(gate: &mut Gate, said: &[u8], now: Instant) -> bool {
-    let mut said = said.to_vec();
+    let mut said = Bytes::copy_from_slice(said);
     while gate.is_open() && !said.is_empty() {
         let reads_lines = matches!(gate.mode, Mode::Lines(_));
-        let (passed, rest) = match gate.client(&said, now) {
+        let (passed, rest) = match gate.client(said.clone(), now) {
             Verdict::Pass { bytes, rest } => (bytes, Some(rest)),
             Verdict::Refuse { before, rest, .. } => (before, Some(rest)),
             Verdict::Last { bytes, .. } => (bytes, None),

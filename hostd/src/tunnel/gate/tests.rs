@@ -9,11 +9,15 @@ fn gate(kind: Kind) -> (Gate, Instant) {
     (Gate::new(kind, Tier::Instrument, now), now)
 }
 
+fn say(gate: &mut Gate, bytes: &[u8], now: Instant) -> Verdict {
+    gate.client(Bytes::copy_from_slice(bytes), now)
+}
+
 fn passed(verdict: Verdict) -> Vec<u8> {
     match verdict {
         Verdict::Pass { bytes, rest } => {
             assert!(rest.is_empty(), "left: {rest:?}");
-            bytes
+            bytes.to_vec()
         }
         other => panic!("{other:?}"),
     }
@@ -31,12 +35,12 @@ fn commands_pass_line_by_line_however_they_are_cut() {
     let (mut gate, now) = gate(Kind::Any);
     let line = b"{\"cmd\":\"ping\"}\n";
     for cut in 1..line.len() {
-        assert_eq!(passed(gate.client(&line[..cut], now)), b"");
-        assert_eq!(passed(gate.client(&line[cut..], now)), line);
+        assert_eq!(passed(say(&mut gate, &line[..cut], now)), b"");
+        assert_eq!(passed(say(&mut gate, &line[cut..], now)), line);
     }
     let two = [&line[..], line].concat();
-    assert_eq!(passed(gate.client(&two, now)), two);
-    assert_eq!(passed(gate.client(b"\r\n\n", now)), b"");
+    assert_eq!(passed(say(&mut gate, &two, now)), two);
+    assert_eq!(passed(say(&mut gate, b"\r\n\n", now)), b"");
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn a_kind_is_for_its_commands_and_nobody_gets_further_than_he_may() {
     ] {
         let (mut gate, now) = gate(kind);
         let line = format!("{{\"cmd\":\"{verb}\"}}\n");
-        match gate.client(line.as_bytes(), now) {
+        match say(&mut gate, line.as_bytes(), now) {
             Verdict::Pass { .. } => assert!(fits, "{kind:?} {verb}"),
             Verdict::Refuse { line, .. } => {
                 assert!(!fits, "{kind:?} {verb}");
@@ -69,20 +73,20 @@ fn a_kind_is_for_its_commands_and_nobody_gets_further_than_he_may() {
     }
     let now = Instant::now();
     let mut admin = Gate::new(Kind::Any, Tier::Firmware, now);
-    passed(admin.client(b"{\"cmd\":\"ota_begin\"}\n", now));
+    passed(say(&mut admin, b"{\"cmd\":\"ota_begin\"}\n", now));
 }
 
 #[test]
 fn a_line_that_reads_in_two_ways_is_sent_as_it_was_judged() {
     let (mut gate, now) = gate(Kind::Any);
     let twice = b"{\"cmd\":\"ota_begin\",\"cmd\":\"ping\"}\n";
-    assert_eq!(passed(gate.client(twice, now)), b"{\"cmd\":\"ping\"}\n");
+    assert_eq!(passed(say(&mut gate, twice, now)), b"{\"cmd\":\"ping\"}\n");
     for other in [&b"*IDN?\n"[..], b"[]\n", b"{\"cmd\":\n", b"\xff\n"] {
-        assert!(refused(gate.client(other, now)).contains("not a JSON object"));
+        assert!(refused(say(&mut gate, other, now)).contains("not a JSON object"));
     }
     let long = vec![b'x'; REQUEST_LINE_BYTES_MAX + 2];
     assert!(matches!(
-        gate.client(&long, now),
+        say(&mut gate, &long, now),
         Verdict::Last {
             why: End::LineTooLong,
             ..
@@ -98,18 +102,18 @@ const ERROR: &[u8] = b"{\"status\":\"error\",\"message\":\"uart busy\"}\n";
 fn raw_bytes_wait_for_the_pods_consent() {
     let (mut gate, now) = gate(Kind::Uart);
     let eager = [UART, b"{\"cmd\":\"ota_begin\"}\n"].concat();
-    let Verdict::Pass { rest, .. } = gate.client(&eager, now) else {
+    let Verdict::Pass { rest, .. } = say(&mut gate, &eager, now) else {
         panic!("refused")
     };
-    assert_eq!(rest, b"{\"cmd\":\"ota_begin\"}\n");
+    assert_eq!(rest.as_ref(), b"{\"cmd\":\"ota_begin\"}\n");
     assert!(!gate.is_open());
     assert!(!gate.pod(&ERROR[..9], now));
     assert!(gate.pod(&ERROR[9..], now) && gate.is_open());
-    assert!(refused(gate.client(&rest, now)).contains("forbidden"));
-    passed(gate.client(UART, now));
+    assert!(refused(say(&mut gate, &rest, now)).contains("forbidden"));
+    passed(say(&mut gate, UART, now));
     assert!(gate.pod(OK, now));
     assert_eq!(
-        passed(gate.client(&rest, now)),
+        passed(say(&mut gate, &rest, now)),
         rest,
         "the target gets it, not the pod"
     );
@@ -119,11 +123,11 @@ fn raw_bytes_wait_for_the_pods_consent() {
 fn the_escape_of_a_uart_session_ends_the_tunnel() {
     let ends = |parts: &[(&[u8], u32)]| {
         let (mut gate, mut now) = gate(Kind::Uart);
-        passed(gate.client(UART, now));
+        passed(say(&mut gate, UART, now));
         gate.pod(OK, now);
         for (bytes, pause_ms) in parts {
             now += MS * *pause_ms;
-            passed(gate.client(bytes, now));
+            passed(say(&mut gate, bytes, now));
         }
         gate.wakes_at().is_some() && gate.pause(now + ESCAPE_PAUSE) == Some(End::Escaped)
     };
@@ -141,30 +145,29 @@ fn the_escape_of_a_uart_session_ends_the_tunnel() {
 #[test]
 fn the_frames_of_a_debug_session_are_counted() {
     let (mut gate, now) = gate(Kind::Flash);
-    passed(gate.client(b"{\"cmd\":\"dap_start\"}\n", now));
+    passed(say(&mut gate, b"{\"cmd\":\"dap_start\"}\n", now));
     gate.pod(b"{\"status\":\"ok\",\"data\":\"dap ready\"}\n", now);
     let frames = b"\x02\x00ab\x01\x00c";
     for cut in 0..frames.len() {
-        passed(gate.client(&frames[..cut], now));
-        passed(gate.client(&frames[cut..], now));
+        passed(say(&mut gate, &frames[..cut], now));
+        passed(say(&mut gate, &frames[cut..], now));
     }
     // A frame that holds what would be a command elsewhere.
-    passed(gate.client(b"\x05\x00{\"c\"\n", now));
+    passed(say(&mut gate, b"\x05\x00{\"c\"\n", now));
     assert_eq!(gate.pause(now + DAP_PAUSE_MAX), Some(End::Idle));
-    let Verdict::Last { bytes, why } =
-        gate.client(b"\x01\x00x\x00\x00{\"cmd\":\"ota_begin\"}\n", now)
-    else {
+    let Verdict::Last { bytes, why } = say(
+        &mut gate,
+        b"\x01\x00x\x00\x00{\"cmd\":\"ota_begin\"}\n",
+        now,
+    ) else {
         panic!("passed")
     };
-    assert_eq!(
-        (bytes.as_slice(), why),
-        (&b"\x01\x00x"[..], End::FrameEnded)
-    );
+    assert_eq!((bytes.as_ref(), why), (&b"\x01\x00x"[..], End::FrameEnded));
     let (mut gate, now) = self::gate(Kind::Flash);
-    passed(gate.client(b"{\"cmd\":\"dap_start\"}\n", now));
+    passed(say(&mut gate, b"{\"cmd\":\"dap_start\"}\n", now));
     gate.pod(b"{\"status\":\"ok\"}\n", now);
     assert!(matches!(
-        gate.client(b"\x01\x04", now),
+        say(&mut gate, b"\x01\x04", now),
         Verdict::Last {
             why: End::FrameEnded,
             ..
@@ -176,22 +179,22 @@ fn the_frames_of_a_debug_session_are_counted() {
 fn an_upload_is_as_long_as_it_said_or_ends_with_the_pods_error() {
     let (mut gate, now) = gate(Kind::Dac);
     let upload = b"{\"cmd\":\"load_bin\",\"total\":4}\n";
-    passed(gate.client(upload, now));
+    passed(say(&mut gate, upload, now));
     assert!(gate.pod(b"{\"status\":\"ok\",\"data\":{\"ready\":4}}\n", now));
     let next = b"\x01\x02\n\x04{\"cmd\":\"wifi_set\"}\n";
-    let Verdict::Refuse { before, .. } = gate.client(next, now) else {
+    let Verdict::Refuse { before, .. } = say(&mut gate, next, now) else {
         panic!("passed")
     };
-    assert_eq!(before, b"\x01\x02\n\x04");
-    passed(gate.client(upload, now));
+    assert_eq!(before.as_ref(), b"\x01\x02\n\x04");
+    passed(say(&mut gate, upload, now));
     gate.pod(b"{\"status\":\"ok\"}\n", now);
-    passed(gate.client(b"\x01", now));
+    passed(say(&mut gate, b"\x01", now));
     gate.pod(
         b"{\"ack\":1}\n{\"status\":\"error\",\"message\":\"no data\"}\n",
         now,
     );
-    assert!(refused(gate.client(b"{\"cmd\":\"wifi_set\"}\n", now)).contains("wifi_set"));
-    passed(gate.client(upload, now));
+    assert!(refused(say(&mut gate, b"{\"cmd\":\"wifi_set\"}\n", now)).contains("wifi_set"));
+    passed(say(&mut gate, upload, now));
     gate.pod(b"{\"status\":\"ok\"}\n", now);
     assert_eq!(gate.pause(now + UPLOAD_PAUSE_MAX), Some(End::Idle));
 }
