@@ -28,6 +28,9 @@ const GRACE_MS_MAX: u64 = 600_000;
 /// Pauses between pings that make sense: a client answers within its round trip.
 const PING_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
 
+/// Waits for a client that takes nothing that make sense.
+const SOCKET_WRITE_WAIT_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
+
 /// All keys of the configuration file, except the `[[devices]]` list.
 pub const KEYS: &[(&str, &str)] = &[
     ("data_dir", "folder that holds everything hostd keeps"),
@@ -62,6 +65,10 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "http.ping_ms",
         "pause between pings of a WebSocket; a client that answers none of three is gone",
+    ),
+    (
+        "http.socket_write_wait_ms",
+        "time after which a client that takes nothing of a WebSocket is closed",
     ),
     ("log.format", "text or json"),
     (
@@ -294,6 +301,9 @@ impl Config {
         }
         if !PING_MS.contains(&self.http.ping_ms) {
             return bad("http.ping_ms", "must be 50 to 600000");
+        }
+        if !SOCKET_WRITE_WAIT_MS.contains(&self.http.socket_write_wait_ms) {
+            return bad("http.socket_write_wait_ms", "must be 50 to 600000");
         }
         if self.handlers.in_flight_max == 0 || self.handlers.in_flight_max > 64 {
             return bad("handlers.in_flight_max", "must be 1 to 64");

@@ -20,7 +20,7 @@ use crate::groups::{self, Embedded};
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
 use crate::http::rate::Rate;
-use crate::http::socket::Sockets;
+use crate::http::socket::{Patience, Sockets};
 use crate::http::{openapi, server};
 use crate::identity::Identity;
 use crate::leases::Leases;
@@ -204,7 +204,10 @@ fn gateway(
         services: services.clone(),
         sockets: Sockets::new(
             config.http.sockets_max,
-            Duration::from_millis(config.http.ping_ms),
+            Patience {
+                ping: Duration::from_millis(config.http.ping_ms),
+                send: Duration::from_millis(config.http.socket_write_wait_ms),
+            },
         ),
         body_wait: Duration::from_millis(config.http.body_wait_ms),
     })

@@ -21,8 +21,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The code word of each `ApiError::new(status, "code", …)` in a source text.
 fn codes(text: &str) -> Vec<String> {
     text.split("ApiError::new(")
-        .chain(text.split("Self::new("))
         .skip(1)
+        .chain(text.split("Self::new(").skip(1))
         .filter_map(|call| {
             let arguments = call.split(';').next()?;
             let word = arguments.split('"').nth(1)?;

@@ -225,6 +225,16 @@ fn who_holds_the_lease_writes_and_the_others_listen() {
 
     let holder = bench.open_as(&bench.key(), Some("mine"), ECHO);
     let mut holder = Line::new(holder.socket());
+    // Where no header can be set.
+    let query = format!("{ECHO}&lease=mine");
+    let page = bench.open_as(&bench.key(), None, &query);
+    let page = Line::new(page.socket());
+    assert_eq!(page.opened["writable"], true);
+    page.socket.close().unwrap();
+    let wrong = format!("{ECHO}&lease=yours");
+    let other = Line::new(bench.open_as(&bench.key(), None, &wrong).socket());
+    assert_eq!(other.opened["writable"], false);
+    drop(other.socket);
     let mut listener = bench.open("");
     assert_eq!(listener.opened["writable"], false);
     holder.write(b"ours");

@@ -18,7 +18,7 @@ pub(crate) const ROUTE: Route = Route {
         include_str!("device.parameters.json"),
         ",",
         include_str!("lease.parameter.json"),
-        r#",{"name":"kind","in":"query","description":"What the tunnel is for. One `uart`, one `capture` and one `dac` may be open together; `flash`, and a tunnel without a kind, share the device with no other.","schema":{"type":"string","enum":["uart","capture","dac","flash"]}}],"responses":{"101":{"description":"Binary frames carry the pod protocol's byte stream both ways, cut anywhere. Close codes: 1000 the pod or the client ended it, 1001 the server stops, 4001 `lease_lost`, 4002 the device went offline."}}}"#,
+        r#",{"name":"lease","in":"query","description":"The same, where no header can be set.","schema":{"type":"string"}},{"name":"kind","in":"query","description":"What the tunnel is for. One `uart`, one `capture` and one `dac` may be open together; `flash`, and a tunnel without a kind, share the device with no other.","schema":{"type":"string","enum":["uart","capture","dac","flash"]}}],"responses":{"101":{"description":"Binary frames carry the pod protocol's byte stream both ways, cut anywhere. Close codes: 1000 the pod or the client ended it, 1001 the server stops, 1008 a command line that is too long, a client that takes nothing, or `revoked_credential`, `expired_credential`, 4001 `lease_lost`, 4002 the device went offline."}}}"#,
     ),
     handle: |request| handle(request).map_err(ApiError::short),
 };

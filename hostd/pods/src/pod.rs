@@ -213,6 +213,14 @@ impl Pod {
         self.access.sessions.open_kinds()
     }
 
+    /// Whether one more session finds a connection, as far as it can be told now.
+    ///
+    /// # Errors
+    /// [`PodError::NoPlace`] when all connections that sessions may have are in use.
+    pub fn check_place(&self) -> Result<(), PodError> {
+        self.access.check_place()
+    }
+
     /// Takes all sessions away from their owners. `reason` is a fragment.
     pub fn revoke_sessions(&self, reason: &str) {
         let reason = reason.to_owned();

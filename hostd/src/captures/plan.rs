@@ -22,8 +22,13 @@ const ADC_SAMPLES_MAX: u64 = 4_192_256;
 /// LA samples beside ADC samples, by the pod's memory.
 const DUAL_SAMPLES_MAX: u64 = 4_192_256;
 
-/// Highest rate a client may ask for, in MHz. Pods take the nearest one they have below it.
-const RATE_MHZ_MAX: f64 = 1000.0;
+/// Highest ADC rate a client may ask for, in MHz: what published clients do. Pods have 0.4 and take the
+/// nearest one below what is asked; the capture tells which.
+const ADC_RATE_MHZ_MAX: f64 = 1.0;
+
+/// Highest LA rate a client may ask for, in MHz: the clock that pods divide. They take the nearest one
+/// below what is asked, at most half of it.
+const LA_RATE_MHZ_MAX: f64 = 24.0;
 
 /// Why an order is refused before anything starts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -99,7 +104,7 @@ impl Bounds<'_> {
     fn scope(&self, scope: &wit::Scope, trigger: Option<Trigger>) -> Result<Plan, PlanError> {
         self.need_adc()?;
         self.count("samples", scope.samples, 1, ADC_SAMPLES_MAX)?;
-        rate("sample_rate_mhz", scope.sample_rate_mhz)?;
+        rate("sample_rate_mhz", scope.sample_rate_mhz, ADC_RATE_MHZ_MAX)?;
         let source = match &scope.source {
             None => None,
             Some(name) => Some(AdcSource::from_name(name).ok_or_else(|| {
@@ -170,7 +175,7 @@ impl Bounds<'_> {
         self.la_channels()?;
         let board_max = self.capabilities.la_max_samples.unwrap_or(u64::MAX);
         self.count("samples", samples, 1, board_max)?;
-        rate("sample_rate_mhz", rate_mhz)?;
+        rate("sample_rate_mhz", rate_mhz, LA_RATE_MHZ_MAX)?;
         let before = match voltage_mv {
             None => Vec::new(),
             Some(mv @ (1800 | 3300)) => vec![command(&json!({"cmd": "la_voltage", "mv": mv}))],
@@ -213,11 +218,11 @@ impl Bounds<'_> {
             })?;
         if dual.adc_samples > 0 {
             self.need_adc()?;
-            rate("adc_rate_mhz", dual.adc_rate_mhz)?;
+            rate("adc_rate_mhz", dual.adc_rate_mhz, ADC_RATE_MHZ_MAX)?;
         }
         let mut la_channels = Vec::new();
         if dual.la_samples > 0 {
-            rate("la_rate_mhz", dual.la_rate_mhz)?;
+            rate("la_rate_mhz", dual.la_rate_mhz, LA_RATE_MHZ_MAX)?;
             la_channels = (1..=self.la_channels()?).collect();
         }
         Ok(Plan {
@@ -318,13 +323,13 @@ fn check_trigger(trigger: &wit::Trigger) -> Result<Trigger, PlanError> {
     })
 }
 
-fn rate(field: &str, mhz: f64) -> Result<(), PlanError> {
-    if mhz.is_finite() && 0.0 < mhz && mhz <= RATE_MHZ_MAX {
+fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError> {
+    if mhz.is_finite() && 0.0 < mhz && mhz <= mhz_max {
         return Ok(());
     }
     Err(invalid(
         field,
-        format!("must be above 0 and at most {RATE_MHZ_MAX}"),
+        format!("must be above 0 and at most {mhz_max}"),
     ))
 }
 

@@ -89,12 +89,14 @@ impl Captures {
         }
         let wanted = SessionKind::Capture;
         let open = pod.sessions();
-        match open.into_iter().find(|held| held.excludes(wanted)) {
-            Some(held) => Err(CaptureError::InUse(
-                PodError::Busy { wanted, held }.to_string(),
-            )),
-            None => Ok(()),
-        }
+        let refused = match open.into_iter().find(|held| held.excludes(wanted)) {
+            Some(held) => PodError::Busy { wanted, held },
+            None => match pod.check_place() {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            },
+        };
+        Err(CaptureError::InUse(refused.to_string()))
     }
 
     fn enter(

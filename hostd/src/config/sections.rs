@@ -19,6 +19,7 @@ pub struct HttpConfig {
     pub rate_burst: u32,
     pub sockets_max: u32,
     pub ping_ms: u64,
+    pub socket_write_wait_ms: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,6 +206,7 @@ impl Default for HttpConfig {
             rate_burst: 2000,
             sockets_max: 256,
             ping_ms: 20_000,
+            socket_write_wait_ms: 30_000,
         }
     }
 }

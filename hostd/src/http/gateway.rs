@@ -22,7 +22,7 @@ use crate::http::error::ApiError;
 use crate::http::native::{self, Native};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
-use crate::http::socket::{self, BoxedLive, Over, Sockets};
+use crate::http::socket::{self, BoxedLive, Over, Sockets, query};
 use crate::identity::Verified;
 use crate::services::Services;
 
@@ -251,12 +251,13 @@ impl Gateway {
         } = admitted;
         let group = &self.groups[entry.group];
         let query = head.uri.query().unwrap_or_default();
+        let in_query = entry.is_socket().then_some(query);
         let record = runtime::Request {
             id: request_id.to_owned(),
             route: entry.route,
             params,
             query: if entry.is_socket() {
-                socket::without_token(query)
+                query::without_secrets(query)
             } else {
                 query.to_owned()
             },
@@ -269,7 +270,7 @@ impl Gateway {
             group: group.name(),
             request_id: request_id.to_owned(),
             caller,
-            lease: lease(&head.headers),
+            lease: lease(&head.headers).or_else(|| in_query.and_then(query::lease)),
             answer_by: Instant::now() + group.patience(),
         })
         .with_body(unread);

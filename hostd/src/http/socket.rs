@@ -25,8 +25,9 @@ use crate::http::error::ApiError;
 use crate::identity::AuthError;
 
 mod peer;
+pub mod query;
 
-pub use peer::{Goodbye, Peer, Said};
+pub use peer::{Goodbye, Patience, Peer, Said};
 
 /// Largest message that is taken from a client. Published clients send at most 1 KiB.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -94,7 +95,7 @@ pub type BoxedLive = Box<dyn Live>;
 pub struct Sockets {
     places: Arc<Semaphore>,
     places_max: u32,
-    ping_pause: Duration,
+    patience: Patience,
     stopping: watch::Sender<bool>,
 }
 
@@ -103,13 +104,13 @@ pub struct Sockets {
 pub struct Place(OwnedSemaphorePermit);
 
 impl Sockets {
-    /// Room for `places_max`; silent clients are pinged with this pause.
+    /// Room for `places_max`.
     #[must_use]
-    pub fn new(places_max: u32, ping_pause: Duration) -> Self {
+    pub fn new(places_max: u32, patience: Patience) -> Self {
         Self {
             places: Arc::new(Semaphore::new(places_max as usize)),
             places_max,
-            ping_pause,
+            patience,
             stopping: watch::Sender::new(false),
         }
     }
@@ -132,7 +133,7 @@ impl Sockets {
         request_id: String,
     ) {
         let stopping = self.stopping.subscribe();
-        let ping_pause = self.ping_pause;
+        let patience = self.patience;
         tokio::spawn(async move {
             let name = stream.name();
             let upgraded = match tokio::time::timeout(UPGRADE_WAIT, upgrade).await {
@@ -147,7 +148,7 @@ impl Sockets {
                 .max_frame_size(Some(MESSAGE_BYTES_MAX))
                 .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX);
             let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
-            let peer = Peer::new(socket.await, ping_pause);
+            let peer = Peer::new(socket.await, patience);
             info!(request_id, stream = name, "WebSocket open");
             stream.serve(peer, Ending { stopping, over }).await;
             info!(request_id, stream = name, "WebSocket closed");
@@ -218,23 +219,6 @@ pub fn switching(accept: HeaderValue) -> Response<ResponseBody> {
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
     response
-}
-
-/// The credential in a query string. Ours need no percent-encoding, so what has one is none.
-#[must_use]
-pub fn token(query: &str) -> Option<String> {
-    let mut pairs = query.split('&');
-    pairs.find_map(|pair| pair.strip_prefix("token=").map(str::to_owned))
-}
-
-/// The query string without the credential, which stays in the host.
-#[must_use]
-pub fn without_token(query: &str) -> String {
-    let kept: Vec<&str> = query
-        .split('&')
-        .filter(|pair| !pair.starts_with("token=") && *pair != "token")
-        .collect();
-    kept.join("&")
 }
 
 #[cfg(test)]

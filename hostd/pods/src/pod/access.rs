@@ -104,14 +104,26 @@ impl Access {
         }
     }
 
+    /// See [`Pod::check_place`](super::Pod::check_place).
+    pub(super) fn check_place(&self) -> Result<(), PodError> {
+        match self.places.available_permits() {
+            0 => Err(self.no_place()),
+            _ => Ok(()),
+        }
+    }
+
+    fn no_place(&self) -> PodError {
+        PodError::NoPlace {
+            limit: self.places_max,
+        }
+    }
+
     /// Opens a connection beside the owner's.
     pub(super) async fn open(&self) -> Result<Connection, PodError> {
         self.settled().await?;
         let place = timeout(self.options.place_wait, self.places.clone().acquire_owned())
             .await
-            .map_err(|_| PodError::NoPlace {
-                limit: self.places_max,
-            })?
+            .map_err(|_| self.no_place())?
             .expect("the places are never closed");
         let stream = link::connect(&*self.transport, self.options.connect_timeout).await?;
         Ok(Connection::new(stream, place))

@@ -3,7 +3,7 @@
 use pods::{CaptureRequest, Trigger};
 use serde_json::json;
 
-use super::{ADC_SAMPLES_MAX, Bounds, Plan, PlanError, command, invalid, rate};
+use super::{ADC_RATE_MHZ_MAX, ADC_SAMPLES_MAX, Bounds, Plan, PlanError, command, invalid, rate};
 use crate::host::bindings::bench::host::captures as wit;
 use crate::replay::{Stimulus, announces};
 
@@ -38,6 +38,7 @@ impl Bounds<'_> {
                 format!("must be at most {SETTLE_MS_MAX}"),
             ));
         }
+        rate("sample_rate_mhz", measure.sample_rate_mhz, ADC_RATE_MHZ_MAX)?;
         let request = match &measure.stimulus {
             wit::Stimulus::Generate(generated) => self.generate(measure, generated)?,
             wit::Stimulus::Library(_) | wit::Stimulus::Given(_) => self.play(measure)?,
@@ -63,7 +64,6 @@ impl Bounds<'_> {
             });
         }
         self.count("samples", measure.samples, 1, ADC_SAMPLES_MAX)?;
-        rate("sample_rate_mhz", measure.sample_rate_mhz)?;
         Ok(CaptureRequest::Scope {
             samples: measure.samples,
             rate_mhz: measure.sample_rate_mhz,

@@ -113,6 +113,30 @@ fn bounds_are_named() {
 }
 
 #[test]
+fn rates_that_no_board_has_are_refused() {
+    let mut fast = logic(10, &[]);
+    let wit::Plan::Logic(plan) = &mut fast.plan else {
+        panic!("built as logic")
+    };
+    plan.sample_rate_mhz = 24.1;
+    let told = refused(&fast, &v3());
+    assert!(
+        told.contains("sample_rate_mhz: must be above 0 and at most 24"),
+        "{told}"
+    );
+    let mut fast = scope(10, None);
+    let wit::Plan::Scope(plan) = &mut fast.plan else {
+        panic!("built as scope")
+    };
+    plan.sample_rate_mhz = 1.1;
+    let told = refused(&fast, &v3());
+    assert!(
+        told.contains("sample_rate_mhz: must be above 0 and at most 1"),
+        "{told}"
+    );
+}
+
+#[test]
 fn boards_lack_things() {
     let no_adc = PlanError::NotCapable { what: "ADC" };
     let found = Plan::check(&scope(10, None), &digital(), CONFIGURED_MAX, None);

@@ -10,7 +10,7 @@ use runtime::Credential;
 use super::Gateway;
 use crate::http::error::ApiError;
 use crate::http::routes::Entry;
-use crate::http::socket;
+use crate::http::socket::query;
 use crate::identity::Verified;
 
 impl Gateway {
@@ -30,8 +30,8 @@ impl Gateway {
                 .and_then(|v: &HeaderValue| v.to_str().ok())
         };
         // A browser cannot set headers on a WebSocket.
-        let query = entry.is_socket().then(|| head.uri.query()).flatten();
-        let token = query.and_then(socket::token);
+        let in_query = entry.is_socket().then(|| head.uri.query()).flatten();
+        let token = in_query.and_then(query::token);
         let verified =
             self.services
                 .auth

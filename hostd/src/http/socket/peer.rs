@@ -13,9 +13,6 @@ use tracing::debug;
 
 use super::Socket;
 
-/// A client that takes nothing for this long is given up.
-const SEND_WAIT: Duration = Duration::from_secs(30);
-
 /// Pings that a client leaves unanswered before it counts as gone.
 const PINGS_MAX: u32 = 3;
 
@@ -33,6 +30,15 @@ const DEVICE_OFFLINE: u16 = 4002;
 
 /// The pod does not do what the stream needs.
 const DEVICE_REFUSED: u16 = 4003;
+
+/// How long a client is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// Pause between pings of a silent one.
+    pub ping: Duration,
+    /// One that takes nothing for this long is given up.
+    pub send: Duration,
+}
 
 /// What a client says.
 #[derive(Debug)]
@@ -102,20 +108,21 @@ impl Goodbye {
 pub struct Peer {
     socket: Socket,
     ping: Interval,
+    send_wait: Duration,
     /// Pings since it was last heard.
     unanswered: u32,
 }
 
 impl Peer {
-    /// A client that is silent is pinged with this pause.
     #[must_use]
-    pub fn new(socket: Socket, ping_pause: Duration) -> Self {
-        let mut ping = tokio::time::interval_at(Instant::now() + ping_pause, ping_pause);
+    pub fn new(socket: Socket, patience: Patience) -> Self {
+        let mut ping = tokio::time::interval_at(Instant::now() + patience.ping, patience.ping);
         // After a standstill of this side the client gets its time to answer.
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             socket,
             ping,
+            send_wait: patience.send,
             unanswered: 0,
         }
     }
@@ -125,7 +132,7 @@ impl Peer {
     /// # Errors
     /// The client is gone, or takes nothing.
     pub async fn send(&mut self, message: Message) -> Result<(), Goodbye> {
-        match tokio::time::timeout(SEND_WAIT, self.socket.send(message)).await {
+        match tokio::time::timeout(self.send_wait, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Goodbye::normal("")),
             Err(_) => Err(Goodbye::policy("the client takes nothing")),

@@ -56,14 +56,3 @@ fn what_is_no_handshake_is_told_so() {
         StatusCode::UPGRADE_REQUIRED
     );
 }
-
-#[test]
-fn the_credential_does_not_travel_on() {
-    assert_eq!(token("device=a&token=x.y.z").as_deref(), Some("x.y.z"));
-    assert_eq!(token("device=a&tokens=x"), None);
-    assert_eq!(
-        without_token("token=s&device=a&token=t&kind=uart&token"),
-        "device=a&kind=uart"
-    );
-    assert_eq!(without_token(""), "");
-}

@@ -218,8 +218,11 @@ async fn connections_beyond_the_pods_wait_a_while_and_commands_keep_theirs() {
     pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
     let mut open = Vec::new();
     for _ in 1..LAN_CONNECTIONS_MAX {
+        pod.check_place().unwrap();
         open.push(pod.open().await.unwrap());
     }
+    let full = pod.check_place().unwrap_err();
+    assert!(matches!(full, PodError::NoPlace { limit: 4 }), "{full:?}");
     let before = Instant::now();
     let error = pod.open().await.err().unwrap();
     assert!(matches!(error, PodError::NoPlace { limit: 4 }), "{error:?}");

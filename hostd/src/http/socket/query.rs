@@ -1,0 +1,102 @@
+//! What the query of a WebSocket carries for the host alone: a browser can set no headers there, so a
+//! credential and a lease may come as parameters. Handlers do not see them, and no log does.
+
+/// The parameter for a credential.
+const TOKEN: &str = "token";
+
+/// The parameter for a lease.
+const LEASE: &str = "lease";
+
+/// The credential in a query string. Ours need no percent-encoding, so what has one is none.
+#[must_use]
+pub fn token(query: &str) -> Option<String> {
+    value(query, TOKEN).map(str::to_owned)
+}
+
+/// The id of the lease in a query string. None when what is encoded is no text.
+#[must_use]
+pub fn lease(query: &str) -> Option<String> {
+    decoded(value(query, LEASE)?)
+}
+
+/// The query string without what stays in the host.
+#[must_use]
+pub fn without_secrets(query: &str) -> String {
+    let is_secret = |pair: &&str| {
+        let name = pair.split_once('=').map_or(*pair, |(name, _)| name);
+        name == TOKEN || name == LEASE
+    };
+    let kept: Vec<&str> = query.split('&').filter(|pair| !is_secret(pair)).collect();
+    kept.join("&")
+}
+
+fn value<'q>(query: &'q str, wanted: &str) -> Option<&'q str> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(name, value)| (name == wanted).then_some(value))
+}
+
+/// Text that was encoded as in `application/x-www-form-urlencoded`.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => digit(rest.next()?)? << 4 | digit(rest.next()?)?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    let value = char::from(byte).to_digit(16)?;
+    u8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_credential_does_not_travel_on() {
+        assert_eq!(token("device=a&token=x.y.z").as_deref(), Some("x.y.z"));
+        assert_eq!(token("device=a&tokens=x"), None);
+        assert_eq!(
+            without_secrets("token=s&device=a&token=t&lease=l&kind=uart&token&lease"),
+            "device=a&kind=uart"
+        );
+        assert_eq!(without_secrets(""), "");
+    }
+
+    #[test]
+    fn a_lease_comes_as_browsers_write_it() {
+        let id = |text: &str| lease(&format!("rx=1&lease={text}&token=t"));
+        assert_eq!(id("lease-0f").as_deref(), Some("lease-0f"));
+        assert_eq!(id("run%20of+%C3%A4%2B").as_deref(), Some("run of ä+"));
+        for broken in ["%", "%2", "%zz", "%ff"] {
+            assert_eq!(id(broken), None, "{broken}");
+        }
+        assert_eq!(lease("leases=x"), None);
+    }
+
+    #[test]
+    fn random_queries_do_no_harm() {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state >> 33).unwrap()
+        };
+        let parts = ["token", "lease", "=", "&", "%", "%2", "%41", "+", "x", "ä"];
+        for _ in 0..5_000 {
+            let count = next() % 12;
+            let query: String = (0..count).map(|_| parts[next() % parts.len()]).collect();
+            let kept = without_secrets(&query);
+            assert_eq!((token(&kept), lease(&kept)), (None, None), "{query}");
+            assert_eq!(without_secrets(&kept), kept);
+            let _ = (token(&query), lease(&query));
+        }
+    }
+}
