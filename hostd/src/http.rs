@@ -3,6 +3,7 @@
 
 pub mod body;
 pub mod error;
+pub mod flow;
 pub mod gateway;
 pub mod metrics;
 pub mod multipart;
@@ -11,6 +12,7 @@ pub mod openapi;
 pub mod pages;
 pub mod patience;
 pub mod rate;
+pub mod rejection;
 pub mod routes;
 pub mod server;
 pub mod socket;

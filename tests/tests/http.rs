@@ -229,6 +229,105 @@ fn connections_that_ask_nothing_are_closed() {
     }
 }
 
+/// A head that nobody can read is refused before there is a request, in the one error shape.
+#[test]
+fn heads_that_cannot_be_read_are_told_so() {
+    let server = Server::demo().unwrap();
+    let many: String = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect();
+    for (sent, status, code) in [
+        (
+            "GET / HTTP/1.1\r\nbad header\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        ("\u{1}\u{2}\u{3}\r\n\r\n".to_owned(), 400, "invalid_request"),
+        ("GET / HTTP/3.9\r\n\r\n".to_owned(), 400, "invalid_request"),
+        (
+            "GET /\u{7f}\u{1} HTTP/1.1\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            format!("GET / HTTP/1.1\r\n{many}\r\n"),
+            431,
+            "head_too_large",
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(64 << 10)),
+            431,
+            "head_too_large",
+        ),
+        (
+            format!(
+                "GET /{} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+                "y".repeat(20 << 10)
+            ),
+            414,
+            "path_too_long",
+        ),
+        // A good one before does not change that.
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+        // The refusal may come before all is sent.
+        let _ = stream.write_all(sent.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8(answer).unwrap();
+        let last = answer.rfind("HTTP/1.1 ").expect("an answer");
+        let (head, body) = answer[last..].split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        let body: serde_json::Value = serde_json::from_str(body).expect(head);
+        assert_eq!(body["code"], code, "{body}");
+        let id = body["request_id"].as_str().unwrap();
+        assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
+        assert!(server.log().contains(id), "{id} is in the log");
+    }
+}
+
+/// A client that lets an answer stand still by HTTP/2's flow control loses the connection.
+#[test]
+fn an_answer_that_is_not_taken_over_http2_ends_the_connection() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[http]\nwrite_wait_ms = 200\n").unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    // No window at all, and one that holds a part.
+    for window in [0_u16, 1000] {
+        let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+        let limit = std::time::Duration::from_secs(60);
+        stream.set_read_timeout(Some(limit)).unwrap();
+        stream
+            .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            .unwrap();
+        // SETTINGS_INITIAL_WINDOW_SIZE.
+        stream
+            .write_all(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0])
+            .unwrap();
+        stream.write_all(&window.to_be_bytes()).unwrap();
+        let mut block = vec![0x82, 0x86];
+        for (index, value) in [(0x04u8, "/api/openapi.json"), (0x01, "x")] {
+            block.push(index);
+            block.push(u8::try_from(value.len()).unwrap());
+            block.extend_from_slice(value.as_bytes());
+        }
+        let length = u8::try_from(block.len()).unwrap();
+        stream.write_all(&[0, 0, length, 1, 5, 0, 0, 0, 1]).unwrap();
+        stream.write_all(&block).unwrap();
+        let mut answer = Vec::new();
+        // Closed, not timed out.
+        match stream.read_to_end(&mut answer) {
+            Ok(_) => {}
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
+        }
+        assert!(answer.len() > usize::from(window));
+    }
+}
+
 #[test]
 fn mistakes_on_the_command_line_are_explained() {
     let run = |args: &[&str]| {

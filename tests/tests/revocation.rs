@@ -111,6 +111,31 @@ fn streams_end_with_their_credential() {
     end(sockets);
 }
 
+/// The shortest life of a session token is a minute, which this test waits for.
+#[test]
+fn streams_end_when_their_token_expires() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[http]\nping_ms = 5000\n").unwrap();
+    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
+    let short = json!({"ttl_seconds": 60});
+    let minted = server.client().post("/api/auth/token", &short).unwrap();
+    let token = bearer(&minted.expect(200)["token"]);
+    // Each is read all the time, or it would be closed for unanswered pings.
+    std::thread::scope(|scope| {
+        for mut socket in one_of_each(&server, &token, &token) {
+            scope.spawn(move || {
+                // Nothing but pings for a minute, which is longer than a client waits.
+                let closed = (0..6).find_map(|_| socket.closed().ok());
+                let closed = closed.expect("a Close with its reason");
+                assert_eq!(closed, (1008, "expired_credential".to_owned()));
+            });
+        }
+    });
+    let late = with(&server, &token).get("/api/bench/devices").unwrap();
+    late.expect_error(401, "expired_credential");
+}
+
 #[test]
 fn streams_end_with_the_scope_they_need() {
     let server = Server::demo().unwrap();

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use tests::offline::stranger;
-use tests::{Client, Server};
+use tests::{Client, Server, Socket};
 
 fn bearer(server: &Server, token: &Value) -> Client {
     let header = format!("Bearer {}", token.as_str().unwrap());
@@ -80,6 +82,103 @@ fn a_guessed_key_id_is_told_nothing() {
 }
 
 #[test]
+fn a_token_that_this_server_did_not_sign_opens_nothing() {
+    let (server, other) = (Server::demo().unwrap(), Server::demo().unwrap());
+    let good = mint(&server.client(), &json!({}));
+    let theirs = mint(&other.client(), &json!({}));
+    let part = |token: &Value, at: usize| {
+        let text = token.as_str().unwrap().split('.').nth(at).unwrap();
+        text.to_owned()
+    };
+    let decoded = |at: usize| -> Value {
+        let bytes = URL_SAFE_NO_PAD.decode(part(&good, at)).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    };
+    let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let (header, claims, signature) = (part(&good, 0), part(&good, 1), part(&good, 2));
+    let with_header = |name: &str, value: Value| {
+        let mut changed = decoded(0);
+        changed[name] = value;
+        encode(&changed)
+    };
+    let with_claim = |name: &str, value: Value| {
+        let mut changed = decoded(1);
+        changed[name] = value;
+        encode(&changed)
+    };
+    let none = with_header("alg", json!("none"));
+    let their_kid = URL_SAFE_NO_PAD.decode(part(&theirs, 0)).unwrap();
+    let their_kid: Value = serde_json::from_slice(&their_kid).unwrap();
+    let forged = [
+        format!("{none}.{claims}."),
+        format!("{none}.{claims}.{signature}"),
+        format!(
+            "{}.{claims}.{signature}",
+            with_header("alg", json!("HS256"))
+        ),
+        format!(
+            "{}.{claims}.{signature}",
+            with_header("kid", their_kid["kid"].clone())
+        ),
+        format!(
+            "{header}.{}.{signature}",
+            with_claim("exp", json!(4_000_000_000_u64))
+        ),
+        format!(
+            "{header}.{}.{signature}",
+            with_claim("typ", json!("user_session"))
+        ),
+        format!("{header}.{}.{signature}", with_claim("org", json!("acme"))),
+        format!("{header}.{claims}.{}", part(&theirs, 2)),
+        theirs.as_str().unwrap().to_owned(),
+    ];
+    let device = server.device();
+    for token in forged {
+        let client = bearer(&server, &Value::from(token.clone()));
+        let refused = client.get("/api/bench/devices").unwrap();
+        refused.expect_error(401, "invalid_credential");
+        for path in [
+            format!("/api/ws/capture?device_id={device}&token={token}"),
+            format!("/api/bench/devices/{device}/uart/ws?rx=3&tx=4&token={token}"),
+            format!("/api/cloud/devices/ws?device=demo&token={token}"),
+        ] {
+            let (status, body) = Socket::open(&server.url, &path, &[]).unwrap().refused();
+            assert_eq!((status, &body["code"]), (401, &json!("invalid_credential")));
+        }
+    }
+    bearer(&server, &good)
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect(200);
+}
+
+/// What takes nothing that lasts, which a key is.
+#[test]
+fn a_key_opens_no_cloud_route() {
+    let server = Server::demo().unwrap();
+    let document = server.anonymous().get("/api/openapi.json").unwrap();
+    let document = document.expect(200);
+    let mut tried = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let Some(rest) = path.strip_prefix("/api/cloud/") else {
+            continue;
+        };
+        for method in operations.as_object().unwrap().keys() {
+            let path = format!("/api/cloud/{}", rest.replace("{id}", "x"));
+            let reply = match method.as_str() {
+                "get" => server.client().get(&path),
+                other => server
+                    .client()
+                    .send(&other.to_uppercase(), &path, Some("{}")),
+            };
+            reply.unwrap().expect_error(403, "wrong_credential");
+            tried += 1;
+        }
+    }
+    assert!(tried > 5, "{tried}");
+}
+
+#[test]
 fn a_session_stays_within_its_devices() {
     let server = Server::demo().unwrap();
     let client = server.client();
@@ -141,6 +240,14 @@ fn no_credential_reaches_the_log() {
         .get("/api/bench/devices")
         .unwrap()
         .expect(200);
+    let device = server.device();
+    let lease = "lease-of-a-browser-0123456789";
+    let in_query = format!(
+        "/api/bench/devices/{device}/uart/ws?rx=3&tx=4&lease={lease}&token={}",
+        minted.as_str().unwrap()
+    );
+    let console = Socket::open(&server.url, &in_query, &[]).unwrap().socket();
+    console.close().unwrap();
 
     assert!(server.stop().unwrap());
     let log = server.log();
@@ -158,6 +265,7 @@ fn no_credential_reaches_the_log() {
         &user["code"],
         &key["secret"],
         &minted,
+        &Value::from(lease),
     ] {
         let secret = secret.as_str().unwrap();
         // The tail of a token is what makes it good.

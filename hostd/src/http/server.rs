@@ -20,9 +20,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{debug, warn};
 
 use crate::config::HttpConfig;
-use crate::http::body::ResponseBody;
+use crate::http::flow::{Asked, Flowing, Flows};
 use crate::http::gateway::Gateway;
 use crate::http::patience::Patience;
+use crate::http::rejection::Rejections;
 
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -46,8 +47,6 @@ pub async fn serve(
 ) -> io::Result<()> {
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
-    let head_wait = Duration::from_millis(config.head_wait_ms);
-    let write_wait = Duration::from_millis(config.write_wait_ms);
     let places = Arc::new(Semaphore::new(config.connections_max as usize));
     tokio::pin!(stop);
     loop {
@@ -71,23 +70,7 @@ pub async fn serve(
             drop(stream);
             continue;
         };
-        prepare(&stream);
-        let asked = Arc::new(AtomicBool::new(false));
-        let upgraded = Arc::new(AtomicBool::new(false));
-        let stream = Patience::new(stream, write_wait, upgraded.clone());
-        let service = {
-            let (gateway, asked) = (gateway.clone(), asked.clone());
-            service_fn(move |request| {
-                asked.store(true, Ordering::Relaxed);
-                answer(gateway.clone(), upgraded.clone(), request)
-            })
-        };
-        let connection = builder
-            .serve_connection_with_upgrades(TokioIo::new(stream), service)
-            .into_owned();
-        let connection = graceful.watch(connection);
-        let gateway = gateway.clone();
-        tokio::spawn(attend(connection, gateway, asked, head_wait, place));
+        welcome(stream, place, &builder, &gateway, config, &graceful);
     }
     drop(listener);
     gateway.native.set_ready(false);
@@ -104,25 +87,69 @@ pub async fn serve(
     Ok(())
 }
 
+/// Serve a connection on a task of its own.
+fn welcome(
+    stream: TcpStream,
+    place: OwnedSemaphorePermit,
+    builder: &Builder<TokioExecutor>,
+    gateway: &Arc<Gateway>,
+    config: &HttpConfig,
+    graceful: &GracefulShutdown,
+) {
+    prepare(&stream);
+    let head_wait = Duration::from_millis(config.head_wait_ms);
+    let write_wait = Duration::from_millis(config.write_wait_ms);
+    let asked = Arc::new(AtomicBool::new(false));
+    let upgraded = Arc::new(AtomicBool::new(false));
+    let flows = Arc::new(Flows::default());
+    let refused = {
+        let gateway = gateway.clone();
+        move |status: StatusCode| {
+            let metrics = &gateway.native.metrics;
+            metrics.record("none", status.as_u16(), Duration::ZERO);
+        }
+    };
+    let stream = Patience::new(stream, write_wait, upgraded.clone());
+    let stream = Rejections::new(stream, flows.clone(), refused);
+    let service = {
+        let (gateway, asked, flows) = (gateway.clone(), asked.clone(), flows.clone());
+        service_fn(move |request| {
+            asked.store(true, Ordering::Relaxed);
+            answer(gateway.clone(), upgraded.clone(), flows.ask(), request)
+        })
+    };
+    let connection = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .into_owned();
+    let connection = graceful.watch(connection);
+    let too_long = async move {
+        tokio::select! {
+            () = silence(head_wait, &asked) => "it asked nothing",
+            () = flows.stalled(write_wait) => "it takes nothing of an answer",
+        }
+    };
+    tokio::spawn(attend(connection, gateway.clone(), too_long, place));
+}
+
 /// Answer one request of a connection; `upgraded` is set when it becomes a WebSocket.
 async fn answer(
     gateway: Arc<Gateway>,
     upgraded: Arc<AtomicBool>,
+    asked: Asked,
     request: Request<Incoming>,
-) -> Result<Response<ResponseBody>, Infallible> {
+) -> Result<Response<Flowing>, Infallible> {
     let response = gateway.answer(request).await;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         upgraded.store(true, Ordering::Relaxed);
     }
-    Ok(response)
+    Ok(response.map(|body| asked.answer(body)))
 }
 
-/// See a connection to its end, or close it when it asks nothing for `head_wait`.
+/// See a connection to its end, or close it once `too_long` tells why.
 async fn attend<E: Display>(
     connection: impl Future<Output = Result<(), E>>,
     gateway: Arc<Gateway>,
-    asked: Arc<AtomicBool>,
-    head_wait: Duration,
+    too_long: impl Future<Output = &'static str>,
     place: OwnedSemaphorePermit,
 ) {
     let open = &gateway.native.metrics.connections_open;
@@ -131,7 +158,7 @@ async fn attend<E: Display>(
         ended = connection => if let Err(e) = ended {
             debug!(error = %e, "connection ended");
         },
-        () = silence(head_wait, &asked) => debug!("closed a connection that asked nothing"),
+        why = too_long => debug!(why, "closed a connection"),
     }
     open.fetch_sub(1, Ordering::Relaxed);
     drop(place);
