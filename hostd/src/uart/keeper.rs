@@ -282,9 +282,12 @@ impl Keeper {
                 _ => false,
             };
             if !online && *self.updating.borrow() {
-                tokio::select! {
-                    _ = states.wait_for(PodState::is_online) => {}
-                    _ = self.updating.wait_for(|updating| !updating) => {}
+                let is_worth_waiting = tokio::select! {
+                    back = states.wait_for(PodState::is_online) => back.is_ok(),
+                    over = self.updating.wait_for(|updating| !updating) => over.is_ok(),
+                };
+                if !is_worth_waiting {
+                    return Err(UartError::Offline);
                 }
                 deadline = tokio::time::Instant::now() + RETURN_WAIT;
                 continue;
