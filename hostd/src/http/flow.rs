@@ -1,17 +1,19 @@
 //! How answers get on that share a connection: a client that lets one of them stand still has to go.
 //!
 //! Over HTTP/1.1 a client that takes nothing stops the connection, which is watched by
-//! [`Patience`](super::patience::Patience). Over HTTP/2 it can stop one answer by flow control while the
-//! rest goes on. So each answer notes when it last got on: a part taken from its source, or bytes taken
-//! from that part into frames.
+//! [`Patience`](super::patience::Patience); it is only counted here whether an answer is under way. Over
+//! HTTP/2 it can stop one answer by flow control while the rest goes on. So each answer notes when it last
+//! got on: a part taken from its source, or bytes taken from that part into frames.
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
+use http::Version;
 use http_body::{Body, Frame, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -24,16 +26,15 @@ const LOOKS: u32 = 4;
 /// The answers of one connection that are under way.
 #[derive(Debug, Default)]
 pub struct Flows {
-    all: Mutex<Numbered>,
+    under_way: AtomicUsize,
+    watched: Mutex<Watched>,
     /// Told when there is something to look at.
     begun: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Numbered {
+struct Watched {
     next: u64,
-    /// Requests that are being answered and have no body yet.
-    asked: usize,
     flows: HashMap<u64, Flow>,
 }
 
@@ -45,48 +46,54 @@ struct Flow {
     parts: usize,
     /// Whether its source has something to offer, as far as is known.
     ready: bool,
-    over: bool,
 }
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub struct Asked(Arc<Flows>);
+pub struct Asked {
+    answer: Answer,
+    is_watched: bool,
+}
 
 /// The body of an answer that is under way.
 #[derive(Debug)]
 pub struct Flowing {
     body: ResponseBody,
-    mark: Mark,
+    answer: Arc<Answer>,
 }
 
 /// A part of such a body.
 #[derive(Debug)]
 pub struct Part {
     bytes: Bytes,
-    mark: Mark,
+    answer: Arc<Answer>,
     taken: bool,
 }
 
-/// Which answer it is.
-#[derive(Debug, Clone)]
-struct Mark {
+/// One answer. It is under way until its body and all parts of that are gone.
+#[derive(Debug)]
+struct Answer {
     flows: Arc<Flows>,
-    id: u64,
+    /// Its number among the watched ones.
+    id: Option<u64>,
 }
 
 impl Flows {
-    /// A request has come.
+    /// A request has come, in this version of HTTP.
     #[must_use]
-    pub fn ask(self: &Arc<Self>) -> Asked {
-        self.lock().asked += 1;
-        Asked(self.clone())
+    pub fn ask(self: &Arc<Self>, version: Version) -> Asked {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        let flows = self.clone();
+        Asked {
+            answer: Answer { flows, id: None },
+            is_watched: version == Version::HTTP_2,
+        }
     }
 
     /// Whether no answer is under way.
     #[must_use]
     pub fn are_idle(&self) -> bool {
-        let all = self.lock();
-        all.asked == 0 && all.flows.is_empty()
+        self.under_way.load(Ordering::Relaxed) == 0
     }
 
     /// Resolves when an answer has stood still for `wait` because the client takes nothing of it.
@@ -108,9 +115,9 @@ impl Flows {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Numbered> {
+    fn lock(&self) -> MutexGuard<'_, Watched> {
         // Each change leaves it whole, so a panic elsewhere does too.
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -118,50 +125,55 @@ impl Asked {
     /// The answer is there; `body` is on its way from now on.
     #[must_use]
     pub fn answer(self, body: ResponseBody) -> Flowing {
-        let flow = Flow {
-            since: Instant::now(),
-            parts: 0,
-            ready: true,
-            over: false,
-        };
-        let mut all = self.0.lock();
-        let id = all.next;
-        all.next += 1;
-        all.flows.insert(id, flow);
-        drop(all);
-        self.0.begun.notify_one();
-        let flows = self.0.clone();
-        Flowing {
-            body,
-            mark: Mark { flows, id },
+        let mut answer = self.answer;
+        if self.is_watched {
+            answer.watch();
         }
-    }
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        self.0.lock().asked -= 1;
+        let answer = Arc::new(answer);
+        Flowing { body, answer }
     }
 }
 
 impl Flow {
     /// Since when the client has been offered something.
     fn offered(&self) -> Option<Instant> {
-        (self.parts > 0 || self.ready && !self.over).then_some(self.since)
+        (self.parts > 0 || self.ready).then_some(self.since)
     }
 }
 
-impl Mark {
-    /// Note something of the answer, and forget it once all of it was taken.
+impl Answer {
+    fn watch(&mut self) {
+        let mut watched = self.flows.lock();
+        let id = watched.next;
+        watched.next += 1;
+        let flow = Flow {
+            since: Instant::now(),
+            parts: 0,
+            ready: true,
+        };
+        watched.flows.insert(id, flow);
+        drop(watched);
+        self.id = Some(id);
+        self.flows.begun.notify_one();
+    }
+
+    /// Note how it gets on, if it is watched.
     fn note(&self, change: impl FnOnce(&mut Flow)) {
-        let mut all = self.flows.lock();
-        let Some(flow) = all.flows.get_mut(&self.id) else {
+        let Some(id) = self.id else {
             return;
         };
-        change(flow);
-        if flow.over && flow.parts == 0 {
-            all.flows.remove(&self.id);
+        if let Some(flow) = self.flows.lock().flows.get_mut(&id) {
+            change(flow);
         }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.flows.lock().flows.remove(&id);
+        }
+        self.flows.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -173,13 +185,13 @@ impl Body for Flowing {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Part>, StreamCut>>> {
-        let Self { body, mark } = self.get_mut();
+        let Self { body, answer } = self.get_mut();
         let polled = Pin::new(body).poll_frame(cx);
         let (ready, part) = match &polled {
             Poll::Pending => (false, false),
             Poll::Ready(next) => (true, matches!(next, Some(Ok(frame)) if frame.is_data())),
         };
-        mark.note(|flow| {
+        answer.note(|flow| {
             if ready {
                 flow.since = Instant::now();
             }
@@ -189,7 +201,7 @@ impl Body for Flowing {
         polled.map_ok(|frame| {
             frame.map_data(|bytes| Part {
                 bytes,
-                mark: mark.clone(),
+                answer: answer.clone(),
                 taken: false,
             })
         })
@@ -206,7 +218,7 @@ impl Body for Flowing {
 
 impl Drop for Flowing {
     fn drop(&mut self) {
-        self.mark.note(|flow| flow.over = true);
+        self.answer.note(|flow| flow.ready = false);
     }
 }
 
@@ -223,7 +235,7 @@ impl Buf for Part {
         self.bytes.advance(count);
         let all = !self.bytes.has_remaining() && !self.taken;
         self.taken |= all;
-        self.mark.note(|flow| {
+        self.answer.note(|flow| {
             flow.since = Instant::now();
             flow.parts -= usize::from(all);
         });
@@ -233,7 +245,7 @@ impl Buf for Part {
 impl Drop for Part {
     fn drop(&mut self) {
         if !self.taken {
-            self.mark.note(|flow| flow.parts -= 1);
+            self.answer.note(|flow| flow.parts -= 1);
         }
     }
 }
@@ -257,7 +269,7 @@ mod tests {
     async fn an_answer_that_nobody_takes_is_noticed() {
         let flows = Arc::new(Flows::default());
         assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
-        let asked = flows.ask();
+        let asked = flows.ask(Version::HTTP_2);
         assert!(!flows.are_idle());
         // A handler that takes its time is not the client's fault.
         assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
@@ -273,9 +285,24 @@ mod tests {
         }
         timeout(WAIT * 2, flows.stalled(WAIT)).await.unwrap();
         part.advance(1);
-        assert!(flows.are_idle());
-        drop(part);
         assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
+        drop(part);
+        assert!(flows.are_idle());
+        assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_stops_the_whole_connection_is_only_counted() {
+        let flows = Arc::new(Flows::default());
+        let mut body = flows
+            .ask(Version::HTTP_11)
+            .answer(ResponseBody::full("abcd"));
+        let part = next(&mut body).await.unwrap();
+        drop(body);
+        assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
+        assert!(!flows.are_idle());
+        drop(part);
+        assert!(flows.are_idle());
     }
 
     #[tokio::test(start_paused = true)]
@@ -283,7 +310,9 @@ mod tests {
         let (parts, receiver) = tokio::sync::mpsc::channel(1);
         let flows = Arc::new(Flows::default());
         let stream = runtime::BodyStream::new(None, receiver);
-        let mut body = flows.ask().answer(ResponseBody::Stream(stream));
+        let mut body = flows
+            .ask(Version::HTTP_2)
+            .answer(ResponseBody::Stream(stream));
         assert!(timeout(WAIT / 9, next(&mut body)).await.is_err());
         assert!(timeout(WAIT * 9, flows.stalled(WAIT)).await.is_err());
         parts.send(Ok(Bytes::from_static(b"x"))).await.unwrap();

@@ -113,9 +113,10 @@ fn welcome(
     let stream = Rejections::new(stream, flows.clone(), refused);
     let service = {
         let (gateway, asked, flows) = (gateway.clone(), asked.clone(), flows.clone());
-        service_fn(move |request| {
+        service_fn(move |request: Request<Incoming>| {
             asked.store(true, Ordering::Relaxed);
-            answer(gateway.clone(), upgraded.clone(), flows.ask(), request)
+            let flow = flows.ask(request.version());
+            answer(gateway.clone(), upgraded.clone(), flow, request)
         })
     };
     let connection = builder
