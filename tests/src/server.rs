@@ -159,6 +159,18 @@ impl Server {
         read_log(self.dir.path())
     }
 
+    /// The code that its first start printed for the owner; it signs in once.
+    ///
+    /// # Panics
+    /// It was started before.
+    #[must_use]
+    pub fn code(&self) -> String {
+        let log = self.log();
+        let after = log.split("{\"code\":\"").nth(1).expect("a first start");
+        let (code, _) = after.split_once('"').expect("an end of the code");
+        code.to_owned()
+    }
+
     /// Folder with `data/`, `log.txt` and `ready.json`.
     #[must_use]
     pub fn dir(&self) -> &Path {

@@ -22,10 +22,7 @@ fn bearer(server: &Server, session: &Value) -> Client {
 
 /// The first user, signed in by the code that the first start prints.
 fn owner(server: &Server) -> Client {
-    let log = server.log();
-    let code = log.split("{\"code\":\"").nth(1).unwrap();
-    let code = code.split('"').next().unwrap();
-    bearer(server, &sign_in(server, &json!({"code": code})))
+    bearer(server, &sign_in(server, &json!({"code": server.code()})))
 }
 
 #[test]

@@ -21,10 +21,7 @@ fn mint(client: &Client) -> String {
 
 /// The first user, signed in by the code that the first start prints.
 fn owner(server: &Server) -> Client {
-    let log = server.log();
-    let code = log.split("{\"code\":\"").nth(1).unwrap();
-    let code = code.split('"').next().unwrap();
-    let body = json!({"code": code});
+    let body = json!({"code": server.code()});
     let session = server.anonymous().post("/api/auth/session", &body);
     with(server, &bearer(&session.unwrap().expect(200)["token"]))
 }

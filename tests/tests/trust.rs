@@ -16,9 +16,7 @@ fn start() -> (Server, Issuer) {
 }
 
 fn owner(server: &Server) -> Client {
-    let log = server.log();
-    let code = log.split("{\"code\":\"").nth(1).unwrap();
-    let code = json!({"code": code.split('"').next().unwrap()});
+    let code = json!({"code": server.code()});
     let session = server.anonymous().post("/api/auth/session", &code).unwrap();
     bearer(server, &session.expect(200)["token"])
 }

@@ -261,7 +261,7 @@ fn who_holds_the_lease_writes_and_the_others_listen() {
 
 #[test]
 fn credentials_scopes_and_origins() {
-    let bench = Bench::echo();
+    let mut bench = Bench::echo();
     let path = format!("/api/bench/devices/{}/uart/ws?{ECHO}", bench.device);
     let refused = |path: &str, headers: &[(&str, &str)]| {
         let (status, body) = Socket::open(&bench.server.url, path, headers)
@@ -290,6 +290,7 @@ fn credentials_scopes_and_origins() {
         .to_owned();
     let opened = Socket::open(&bench.server.url, &format!("{path}&token={token}"), &[]);
     Line::new(opened.unwrap().socket()).socket.close().unwrap();
+    assert!(bench.server.stop().unwrap());
     // The demo prints its key once; no request repeats it.
     let log = bench.server.log();
     assert!(!log.contains(&token), "a token in the log");
