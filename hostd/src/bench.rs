@@ -4,7 +4,7 @@
 //! One watcher task per attached pod notes what the pod says of itself.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use pods::{Pod, PodFacts, PodOptions, PodState, Transport};
@@ -17,9 +17,12 @@ use crate::id;
 use crate::store::devices::DeviceRecord;
 use crate::store::{Store, StoreError};
 
+mod admission;
+mod configured;
 mod device;
 mod error;
 
+pub(crate) use admission::removed;
 pub use device::Device;
 pub use error::{AttachError, BenchError, NAME_BYTES_MAX};
 
@@ -39,6 +42,11 @@ pub struct Bench {
     devices: RwLock<BTreeMap<String, Entry>>,
     /// Held from a write to the store until memory follows, so that both go in one order.
     changes: tokio::sync::Mutex<()>,
+    /// What the configuration has, and for whom: a removed device that is admitted again is attached
+    /// without a restart.
+    configured: Mutex<Vec<(String, DeviceConfig)>>,
+    /// Changes when a pod is attached or let go.
+    attached: watch::Sender<()>,
     stopped: watch::Sender<bool>,
 }
 
@@ -51,41 +59,10 @@ impl Bench {
             options,
             devices: RwLock::default(),
             changes: tokio::sync::Mutex::default(),
+            configured: Mutex::default(),
+            attached: watch::Sender::new(()),
             stopped: watch::Sender::new(false),
         }
-    }
-
-    /// Attach the configured pods for organisation `org`.
-    ///
-    /// # Errors
-    /// A malformed address, a bad or taken name, or the store.
-    pub async fn attach(
-        self: &Arc<Self>,
-        configured: &[DeviceConfig],
-        org: &str,
-    ) -> Result<(), AttachError> {
-        for device in configured {
-            let name = || device.name.clone();
-            let known = self.store.devices_all().await;
-            let known = known.map_err(|source| AttachError::Record {
-                name: name(),
-                source: source.into(),
-            })?;
-            let mut known = known.iter().filter(|r| r.org == org && !r.removed);
-            let known = known.find(|r| r.address == device.address);
-            let address = pinned(&device.address, known);
-            let transport = pods::transport(&address).map_err(|source| AttachError::Address {
-                name: name(),
-                source,
-            })?;
-            self.attach_transport(org, &device.name, &device.address, transport)
-                .await
-                .map_err(|source| AttachError::Record {
-                    name: name(),
-                    source,
-                })?;
-        }
-        Ok(())
     }
 
     /// Read all records; their pods are attached afterwards.
@@ -103,7 +80,8 @@ impl Bench {
     }
 
     /// Attach the pod behind `transport`, known by `address`. It gets the record it had, or a new
-    /// one named `name`. One that was removed stays away until its entry has another name.
+    /// one named `name`. One that was removed stays away until it is admitted again, or its entry has
+    /// another name.
     ///
     /// # Errors
     /// A bad or taken name, or the store.
@@ -120,7 +98,7 @@ impl Bench {
         if known.iter().any(|r| r.removed && r.first_name == name) {
             info!(
                 device = name,
-                address, "left out: it was removed; give its entry another name to admit it again"
+                address, "left out: it was removed; admit it again, or give its entry another name"
             );
             return Ok(());
         }
@@ -136,6 +114,7 @@ impl Bench {
         let id = record.id.clone();
         let pod = Some(pod);
         self.write().insert(id.clone(), Entry { record, pod });
+        self.attached.send_replace(());
         tokio::spawn(self.clone().watch(id, states));
         Ok(())
     }
@@ -315,29 +294,20 @@ impl Bench {
         .await
     }
 
-    /// Forget a device and let its pod go.
-    ///
-    /// # Errors
-    /// It does not exist, or the store.
-    pub async fn remove(self: &Arc<Self>, org: &str, id: &str) -> Result<(), BenchError> {
-        let name = self.get(org, id).ok_or(BenchError::NotFound)?.record.name;
-        let id = id.to_owned();
-        self.finish(|bench| async move {
-            let removed = bench.store.device_update(&id, |r| r.removed = true).await;
-            removed.map_err(|e| write_error(e, &name))?;
-            bench.write().remove(&id);
-            Ok(())
-        })
-        .await
+    /// Changes when a pod is attached or let go.
+    #[must_use]
+    pub fn attached(&self) -> watch::Receiver<()> {
+        self.attached.subscribe()
     }
 
     /// Run a change to its end even if the caller goes away, so that store and memory agree.
-    async fn finish<F>(
+    async fn finish<T, F>(
         self: &Arc<Self>,
         change: impl FnOnce(Arc<Self>) -> F,
-    ) -> Result<(), BenchError>
+    ) -> Result<T, BenchError>
     where
-        F: Future<Output = Result<(), BenchError>> + Send + 'static,
+        F: Future<Output = Result<T, BenchError>> + Send + 'static,
+        T: Send + 'static,
     {
         let task = tokio::spawn(change(self.clone()));
         task.await.map_err(|_| StoreError::Panicked)?
@@ -372,16 +342,6 @@ impl Bench {
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The address with the certificate that the pod showed first, unless it says which one it must be.
-fn pinned(address: &str, known: Option<&DeviceRecord>) -> String {
-    match known.map(|record| record.certificate_pin.as_str()) {
-        Some(pin) if !pin.is_empty() && address.starts_with("tls:") && !address.contains(',') => {
-            format!("{address},sha256={pin}")
-        }
-        _ => address.to_owned(),
     }
 }
 

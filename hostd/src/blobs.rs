@@ -6,27 +6,40 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Body;
-use http_body_util::BodyExt;
 use runtime::{BodyError, BodyStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tracing::warn;
 
+use crate::http::pace::{Pace, Paced, TooSlow};
+use crate::private;
+use crate::space::Space;
+
 mod form;
 mod writer;
+
+pub(crate) use writer::hex;
 
 pub use form::{FormRules, StageFormError, StagedFile, StagedForm};
 
 use writer::Writer;
 
+/// Folder of all blobs inside the data folder.
+pub const FOLDER: &str = "blobs";
+
 /// Folder of files that are still arriving. No digest has this name.
 const STAGING: &str = "staging";
 
-/// Body parts between the disk and the connection, either way; a part is at most what is read at once.
+/// Loads of files that are written at once, all files together. Each borrows a thread of those that may
+/// block; the rest are for everything else, however many files arrive and however slow the disk is.
+const WRITES_MAX: usize = 4;
+
+/// Parts between the disk and a connection that takes a file.
 const PARTS_QUEUED: usize = 8;
 
 /// Bytes of one part of a file that is sent.
@@ -39,9 +52,12 @@ const PART_WAIT_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Blobs {
     dir: PathBuf,
+    /// Threads for files that arrive.
+    threads: Arc<Semaphore>,
     /// Held from a move into place until what refers to the blob is stored, and while blobs that
     /// nothing refers to are removed.
     order: tokio::sync::Mutex<()>,
+    space: Arc<Space>,
 }
 
 /// A body on disk that nothing refers to. Dropping it removes the file.
@@ -57,8 +73,8 @@ pub struct Staged {
 pub enum StageError {
     #[error("the body is over {limit_bytes} bytes")]
     TooLarge { limit_bytes: u64 },
-    #[error("the body did not arrive within {wait_ms} ms")]
-    TooSlow { wait_ms: u32 },
+    #[error(transparent)]
+    TooSlow(#[from] TooSlow),
     #[error("the connection broke while the body was read")]
     Broken,
     #[error("write the body to {}", path.display())]
@@ -67,14 +83,6 @@ pub enum StageError {
         #[source]
         source: io::Error,
     },
-}
-
-impl StageError {
-    fn too_slow(wait: Duration) -> Self {
-        Self::TooSlow {
-            wait_ms: u32::try_from(wait.as_millis()).unwrap_or(u32::MAX),
-        }
-    }
 }
 
 /// Keeps the order of blobs and their references while it lives.
@@ -111,19 +119,21 @@ impl Blobs {
     ///
     /// # Errors
     /// The folder cannot be made or cleared.
-    pub fn open(dir: PathBuf) -> io::Result<Self> {
+    pub fn open(dir: PathBuf, space: Arc<Space>) -> io::Result<Self> {
         let staging = dir.join(STAGING);
         if staging.exists() {
             fs::remove_dir_all(&staging)?;
         }
-        fs::create_dir_all(&staging)?;
+        private::make_folder(&staging)?;
         Ok(Self {
             dir,
+            threads: Arc::new(Semaphore::new(WRITES_MAX)),
             order: tokio::sync::Mutex::default(),
+            space,
         })
     }
 
-    /// Write `body` to disk, at most `limit_bytes`, within `wait`.
+    /// Write `body` to disk, at most `limit_bytes`, at this pace.
     ///
     /// # Errors
     /// The first limit that is hit, a broken connection, or the disk.
@@ -131,7 +141,7 @@ impl Blobs {
         &self,
         body: &mut B,
         limit_bytes: u64,
-        wait: Duration,
+        pace: Pace,
     ) -> Result<Staged, StageError>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -139,17 +149,31 @@ impl Blobs {
         if body.size_hint().lower() > limit_bytes {
             return Err(StageError::TooLarge { limit_bytes });
         }
+        self.admit(body.size_hint().lower())?;
         let mut writer = self.begin();
-        let fed = timeout(wait, feed(body, &mut writer, limit_bytes)).await;
-        let staged = writer.finish().await?;
-        match fed {
-            Ok(fed) => fed.map(|()| staged),
-            Err(_) => Err(StageError::too_slow(wait)),
+        let body = Paced::new(body, pace);
+        let fed = timeout(pace.wait, feed(body, &mut writer, limit_bytes)).await;
+        match fed.unwrap_or_else(|_| Err(pace.exceeded().into())) {
+            Ok(()) => writer.finish().await,
+            Err(error) => {
+                writer.give_up().await;
+                Err(error)
+            }
         }
     }
 
+    /// Whether the disk has room for a body of at least `bytes`.
+    fn admit(&self, bytes: u64) -> Result<(), StageError> {
+        let admitted = self.space.admit(bytes);
+        admitted.map_err(|source| StageError::Write {
+            path: self.dir.join(STAGING),
+            source,
+        })
+    }
+
+    /// Where every file that arrives begins.
     fn begin(&self) -> Writer {
-        Writer::begin(&self.dir.join(STAGING))
+        Writer::begin(&self.dir.join(STAGING), self.threads.clone())
     }
 
     /// Keep blobs and what refers to them in order until the result is dropped.
@@ -167,7 +191,7 @@ impl Blobs {
             return Ok(());
         }
         let folder = path.parent().expect("a blob is inside a folder");
-        fs::create_dir_all(folder)?;
+        private::make_folder(folder)?;
         fs::rename(&staged.path, &path)?;
         File::open(folder)?.sync_all()
     }
@@ -177,6 +201,10 @@ impl Blobs {
     /// # Errors
     /// The folder cannot be read.
     pub fn sweep(&self, _order: &Order<'_>, wanted: &HashSet<String>) -> io::Result<()> {
+        // A blob that is removed later could be wanted again by then: the next sweep will do.
+        if self.space.pins.is_held() {
+            return Ok(());
+        }
         for folder in fs::read_dir(&self.dir)? {
             let folder = folder?;
             if folder.file_name() == STAGING || !folder.file_type()?.is_dir() {
@@ -242,19 +270,23 @@ async fn send(mut file: File, parts: mpsc::Sender<Result<Bytes, BodyError>>) {
     }
 }
 
-async fn feed<B>(body: &mut B, writer: &mut Writer, limit_bytes: u64) -> Result<(), StageError>
+async fn feed<B>(
+    mut body: Paced<'_, B>,
+    writer: &mut Writer,
+    limit_bytes: u64,
+) -> Result<(), StageError>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut left = limit_bytes;
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = body.frame().await? {
         let Ok(part) = frame.map_err(|_| StageError::Broken)?.into_data() else {
             continue;
         };
         left = left
             .checked_sub(part.len() as u64)
             .ok_or(StageError::TooLarge { limit_bytes })?;
-        writer.push(part).await;
+        writer.push(part).await?;
     }
     Ok(())
 }

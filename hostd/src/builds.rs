@@ -10,12 +10,13 @@ use runtime::BodyStream;
 use serde_json::{Map, Value};
 use tracing::{info, warn};
 
-use crate::blobs::{Blobs, Staged};
+use crate::blobs::{self, Blobs, Staged};
 use crate::clock::Clock;
 use crate::config::BuildsConfig;
 use crate::id;
+use crate::space::Space;
 use crate::store::builds::{self, Build, File, Kind, Origin, Status};
-use crate::store::{Store, StoreError, blobs};
+use crate::store::{Store, StoreError};
 
 mod limits;
 mod select;
@@ -83,9 +84,10 @@ impl Builds {
         config: &BuildsConfig,
         store: Store,
         clock: Clock,
+        space: Arc<Space>,
     ) -> Result<Arc<Self>, BuildError> {
-        let dir = data_dir.join("blobs");
-        let blobs = Blobs::open(dir.clone());
+        let dir = data_dir.join(blobs::FOLDER);
+        let blobs = Blobs::open(dir.clone(), space);
         let builds = Self {
             blobs: Arc::new(blobs.map_err(|source| BuildError::Blob { path: dir, source })?),
             config: config.clone(),
@@ -307,7 +309,7 @@ impl Builds {
             info!(count, "old builds forgotten");
         }
         let order = self.blobs.order().await;
-        let wanted = self.store.read(blobs::wanted).await?;
+        let wanted = self.store.read(crate::store::blobs::wanted).await?;
         if let Err(error) = self.blobs.sweep(&order, &wanted) {
             warn!(%error, "failed to remove files that nothing refers to");
         }

@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use runtime::{Admission, AdmissionLimits, OwnedPlace, Requester};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tracing::{error, info};
 
@@ -17,6 +19,7 @@ use crate::bench::Bench;
 use crate::clock::Clock;
 use crate::config::CapturesConfig;
 use crate::id;
+use crate::space::Space;
 use crate::store::captures::{CaptureRecord, Status};
 use crate::store::{Store, StoreError};
 
@@ -28,13 +31,17 @@ pub mod framer;
 pub mod import;
 mod last;
 pub mod layout;
+mod level;
+mod name;
 pub mod overview;
 pub mod plan;
+pub mod quota;
 pub mod reader;
 pub mod recording;
 mod recover;
 mod run;
 mod start;
+mod tidy;
 pub mod wire;
 
 use feed::Feeds;
@@ -42,10 +49,20 @@ use files::Files;
 pub use import::Import;
 use import::ImportError;
 use plan::PlanError;
+use quota::{Ledger, usage_of};
 use reader::Reader;
+
+/// Folder of the samples inside the data folder.
+pub const FOLDER: &str = "captures";
 
 /// What is stored of a capture that was unfinished when the process ended.
 const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
+
+/// Requests that may wait to send a capture; those inside a handler group are fewer.
+const STREAMS_QUEUED_MAX: u32 = 1024;
+
+/// How long they may; a handler's deadline is shorter.
+const STREAM_WAIT_MAX: Duration = Duration::from_secs(600);
 
 /// All captures of all organisations.
 #[derive(Debug)]
@@ -56,6 +73,10 @@ pub struct Captures {
     store: Store,
     clock: Clock,
     bench: Arc<Bench>,
+    space: Arc<Space>,
+    ledger: Ledger,
+    /// Held while captures give way to newer ones.
+    making_room: tokio::sync::Mutex<()>,
     /// One place for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
@@ -66,13 +87,15 @@ pub struct Captures {
     left: Notify,
     readers: Arc<Semaphore>,
     /// Apart from the readers, since a stream is as slow as its client.
-    streams: Arc<Semaphore>,
+    streams: Arc<Admission>,
 }
 
 /// A capture that has not finished.
 #[derive(Debug)]
 struct Running {
     device: String,
+    /// It selects a level for the logic analyzer's input bank.
+    selects_level: bool,
     cancel: watch::Sender<bool>,
 }
 
@@ -93,6 +116,14 @@ pub enum CaptureError {
     Import(#[source] ImportError),
     #[error(transparent)]
     Plan(#[from] PlanError),
+    #[error("{what}: {max} at most")]
+    Full { what: &'static str, max: u64 },
+    /// A member of the order, which the device as it is now rules out.
+    #[error("{field}: {message}")]
+    Unready {
+        field: &'static str,
+        message: String,
+    },
     #[error("{0}")]
     State(&'static str),
     #[error(transparent)]
@@ -115,8 +146,10 @@ impl Captures {
         store: Store,
         clock: Clock,
         bench: Arc<Bench>,
+        space: Arc<Space>,
     ) -> Result<Arc<Self>, CaptureError> {
-        let files = Files::open(data_dir.join("captures")).map_err(CaptureError::Files)?;
+        let files = Files::open(data_dir.join(FOLDER), space.clone());
+        let files = files.map_err(CaptureError::Files)?;
         let captures = Self {
             files,
             feeds: Feeds::default(),
@@ -124,19 +157,30 @@ impl Captures {
             store,
             clock,
             bench,
+            space,
+            ledger: Ledger::default(),
+            making_room: tokio::sync::Mutex::default(),
             lanes: Mutex::default(),
             running: Mutex::default(),
             unstored: Mutex::default(),
             stopping: AtomicBool::new(false),
             left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
-            streams: Arc::new(Semaphore::new(config.read_max as usize)),
+            streams: Arc::new(Admission::new(stream_limits(config.read_max))),
         };
-        for mut record in captures.store.captures_unfinished().await? {
-            let now_ms = captures.clock.now_ms();
-            if let Some(done) = recover::recover(&captures.files, &record, now_ms) {
+        captures.end_unfinished().await?;
+        captures.count().await?;
+        let captures = Arc::new(captures);
+        tokio::spawn(tidy::keep(Arc::downgrade(&captures)));
+        Ok(captures)
+    }
+
+    async fn end_unfinished(&self) -> Result<(), CaptureError> {
+        for mut record in self.store.captures_unfinished().await? {
+            let now_ms = self.clock.now_ms();
+            if let Some(done) = recover::recover(&self.files, &record, now_ms) {
                 info!(capture = done.id, "done: its samples were on disk");
-                captures.note(&done).await;
+                self.note(&done).await;
                 continue;
             }
             record.status = Status::Failed;
@@ -146,10 +190,10 @@ impl Captures {
                 capture = record.id,
                 "failed: it was unfinished at the last stop"
             );
-            captures.files.remove(&record.id);
-            captures.note(&record).await;
+            self.files.remove(&record.id);
+            self.note(&record).await;
         }
-        Ok(Arc::new(captures))
+        Ok(())
     }
 
     /// One capture of an organisation.
@@ -213,9 +257,9 @@ impl Captures {
         of_device.map(|(id, _)| id).min().cloned()
     }
 
-    /// Ask all captures of a device that have not finished to stop.
-    pub fn cancel_device(&self, device: &str) {
-        for running in self.running().values().filter(|r| r.device == device) {
+    /// Ask a capture to stop if it has not finished.
+    fn stop_one(&self, id: &str) {
+        if let Some(running) = self.running().get(id) {
             running.cancel.send_replace(true);
         }
     }
@@ -226,12 +270,18 @@ impl Captures {
     /// It does not exist, or the store.
     pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
         self.get(org, id).await?;
-        self.store.capture_delete(id).await?;
-        self.unstored().remove(id);
-        if let Some(running) = self.running().get(id) {
-            running.cancel.send_replace(true);
-        }
+        Ok(self.forget(id).await?)
+    }
+
+    async fn forget(&self, id: &str) -> Result<(), StoreError> {
+        let Some(stored) = self.store.capture_delete(id).await? else {
+            return Ok(());
+        };
+        let last = self.unstored().remove(id).unwrap_or(stored);
+        self.stop_one(id);
+        let freed = usage_of(&self.files, &last);
         self.files.remove(id);
+        self.ledger.give_back(&last.org, freed);
         Ok(())
     }
 
@@ -256,9 +306,17 @@ impl Captures {
         place(&self.readers).await
     }
 
-    /// A place among those that decode all of a capture to a client at the same time.
-    pub async fn stream_place(&self) -> OwnedSemaphorePermit {
-        place(&self.streams).await
+    /// A place among those that send all of a capture to a client at the same time. Whoever reads
+    /// slowly leaves places for others. Waits as long as the caller does.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub async fn stream_place(
+        &self,
+        requester: Option<&Requester>,
+    ) -> Result<OwnedPlace, CaptureError> {
+        let place = self.streams.enter_owned(requester).await;
+        place.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
     }
 
     /// Take no more captures, cancel what runs, and wait until the records say so.
@@ -299,6 +357,17 @@ impl Captures {
                 true
             }
         }
+    }
+}
+
+/// Half of all for a user, all but one for an organisation.
+fn stream_limits(places_max: u32) -> AdmissionLimits {
+    AdmissionLimits {
+        places_max,
+        per_user_max: places_max.div_ceil(2),
+        per_org_max: (places_max - 1).max(1),
+        queued_max: STREAMS_QUEUED_MAX,
+        wait_max: STREAM_WAIT_MAX,
     }
 }
 

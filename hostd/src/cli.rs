@@ -1,16 +1,19 @@
-//! Command line: `hostd serve | decode | pod-sim | console | key | user | org | trust | config`.
+//! Command line: `hostd serve | decode | pod-sim | console | device | key | user | org | trust | backup |
+//! restore | check | config`.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Config, KEYS, env_name};
+use crate::config::{Config, KEYS, default_text, env_name};
 use crate::groups::Embedded;
 use crate::serve;
 
+pub mod backup;
 pub mod console;
 pub mod decode;
+pub mod device;
 pub mod key;
 pub mod org;
 pub mod pod_sim;
@@ -43,11 +46,19 @@ enum Verb {
     /// Serve the API until told to stop
     Serve(Serve),
     /// Decode a logic capture (.sr) and print what was on the wire
+    ///
+    /// The lines are those of sigrok-cli with one exception, on purpose: on I²C a START or STOP ends
+    /// whatever was being collected, as the bus specification has it. sigrok 0.5.3 overlooks both in
+    /// the middle of an address or where it waits for an acknowledgement, and glues bits of two
+    /// exchanges together. On well-formed traffic the lines are the same.
     Decode(decode::Decode),
     /// Serve a simulated pod over TCP until told to stop
     PodSim(pod_sim::PodSim),
     /// Talk to the target of a device through its UART
     Console(console::Console),
+    /// List, remove and admit devices while the server is stopped
+    #[command(subcommand)]
+    Device(device::DeviceCommand),
     /// Make, list and revoke API keys while the server is stopped
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -60,6 +71,12 @@ enum Verb {
     /// Manage trust rules for CI runs while the server is stopped
     #[command(subcommand)]
     Trust(trust::TrustCommand),
+    /// Copy the data folder, also while the server runs
+    Backup(backup::Backup),
+    /// Make an empty data folder what it was when a backup was taken
+    Restore(backup::Restore),
+    /// Look through the data folder of a stopped server, or a backup, for damage
+    Check(backup::Check),
     /// Check or explain the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -91,7 +108,7 @@ struct Serve {
 enum ConfigCommand {
     /// Read the configuration, say what is wrong with it, and print the result
     Check,
-    /// List every key with its environment variable and meaning
+    /// List every key with its environment variable, default and meaning
     Keys,
 }
 
@@ -117,10 +134,14 @@ impl Cli {
             Verb::Decode(verb) => verb.run(&mut out),
             Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Console(verb) => verb.run(&mut out),
+            Verb::Device(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Trust(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Backup(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Restore(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Check(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Config(ConfigCommand::Check) => {
                 use std::io::Write;
                 let config = self.source.load(&[])?;
@@ -159,8 +180,17 @@ impl Serve {
 }
 
 fn print_keys(out: &mut impl std::io::Write) -> std::io::Result<()> {
+    // The defaults of two keys are longer, and stand out.
+    const DEFAULT_WIDTH: usize = 20;
+    let longest = |text: fn(&str) -> usize| KEYS.iter().map(|(key, _)| text(key)).max();
+    let wide = longest(str::len).unwrap_or(0);
+    let wider = longest(|key| env_name(key).len()).unwrap_or(0);
     for (key, meaning) in KEYS {
-        writeln!(out, "{key:<30} {:<36} {meaning}", env_name(key))?;
+        let (variable, default) = (env_name(key), default_text(key));
+        writeln!(
+            out,
+            "{key:<wide$} {variable:<wider$} {default:<DEFAULT_WIDTH$} {meaning}"
+        )?;
     }
     Ok(())
 }

@@ -8,19 +8,28 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::http::peer::Proxies;
+
 mod sections;
 
 pub use sections::{
-    AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, HandlersConfig, HttpConfig,
-    LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease,
-    StoreConfig, WaveformsConfig,
+    AtQuota, AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, DiskConfig, HandlersConfig,
+    HttpConfig, LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig,
+    PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
 };
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
 const ENV_PREFIX: &str = "HOSTD_";
 
-/// Variables with that prefix that are not configuration keys.
-const ENV_OTHER: [&str; 2] = ["HOSTD_CONFIG", "HOSTD_HANDLERS"];
+/// Variables with that prefix that are not configuration keys: what the command line and the build
+/// read, and what clients of a server are told by it.
+const ENV_OTHER: [&str; 5] = [
+    "HOSTD_CONFIG",
+    "HOSTD_HANDLERS",
+    "HOSTD_URL",
+    "HOSTD_KEY",
+    "HOSTD_DEVICE",
+];
 
 /// Longest time a pod may be away without being offline.
 const GRACE_MS_MAX: u64 = 600_000;
@@ -40,7 +49,15 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         "http.connections_max",
-        "open connections; more are closed at once",
+        "open connections; for more, the idlest one is closed",
+    ),
+    (
+        "http.connections_per_address_max",
+        "of them those of one address (IPv6: /64); one of http.trusted_proxies may have all",
+    ),
+    (
+        "http.connections_reserve",
+        "more that are let in when all are busy, for health checks and valid credentials alone",
     ),
     ("http.head_bytes_max", "size of a request head in bytes"),
     (
@@ -69,6 +86,10 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "http.socket_write_wait_ms",
         "time after which a client that takes nothing of a WebSocket is closed",
+    ),
+    (
+        "http.trusted_proxies",
+        "addresses and networks of proxies, with commas, whose X-Forwarded-For tells the client",
     ),
     ("log.format", "text or json"),
     (
@@ -107,11 +128,11 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         "handlers.in_flight_max",
-        "requests inside one handler group at once",
+        "requests inside one handler group at once; one user has at most two thirds, an organisation three quarters",
     ),
     (
         "handlers.queue_wait_ms",
-        "wait for a free instance before a request is refused with 503",
+        "wait for a free instance, or for one of the caller's share, before a request is refused with 503",
     ),
     (
         "handlers.deadline_ms",
@@ -132,7 +153,28 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         "captures.read_max",
-        "captures being read, decoded or exported at once",
+        "captures being read, decoded or exported at once; half of them for one user",
+    ),
+    (
+        "captures.quota_mib",
+        "size of all captures of one organisation, in MiB",
+    ),
+    ("captures.count_max", "captures of one organisation"),
+    (
+        "captures.at_quota",
+        "oldest or refuse: whether the oldest captures without a name give way, or new ones are refused",
+    ),
+    (
+        "captures.keep_days",
+        "days until a capture without a name is forgotten; 0 is no limit",
+    ),
+    (
+        "disk.floor_mib",
+        "free space below which captures and uploads are refused, in MiB; 0 is a tenth of the disk, at most 1024",
+    ),
+    (
+        "disk.reserve_mib",
+        "space laid by, in MiB, with which leases and sign-in go on when the disk is full",
     ),
     (
         "builds.artifact_mib_max",
@@ -148,9 +190,27 @@ pub const KEYS: &[(&str, &str)] = &[
         "builds of one organisation; the oldest ones with a result give way",
     ),
     ("builds.keep_days", "days until a build is forgotten"),
+    ("builds.upload_wait_ms", "time for a file to arrive"),
     (
-        "builds.upload_wait_ms",
-        "time for a file to arrive; below handlers.deadline_ms",
+        "uploads.per_user_max",
+        "files and bodies over 64 KiB of one user that arrive at once; further ones wait",
+    ),
+    (
+        "uploads.per_org_max",
+        "the same for all users of one organisation",
+    ),
+    ("uploads.total_max", "the same for everybody, at most 1024"),
+    (
+        "uploads.queue_wait_ms",
+        "wait for one of those places before an upload is refused with 429 or 503",
+    ),
+    (
+        "uploads.bytes_per_s_min",
+        "rate below which a body is given up; 0 is no limit",
+    ),
+    (
+        "uploads.grace_ms",
+        "time over which that rate is looked at, 100 to 600000",
     ),
     (
         "waveforms.recording_mib_max",
@@ -175,6 +235,7 @@ pub struct Config {
     pub http: HttpConfig,
     pub log: LogConfig,
     pub store: StoreConfig,
+    pub disk: DiskConfig,
     pub metrics: MetricsConfig,
     pub auth: AuthConfig,
     pub oidc: OidcConfig,
@@ -182,6 +243,7 @@ pub struct Config {
     pub pods: PodsConfig,
     pub captures: CapturesConfig,
     pub builds: BuildsConfig,
+    pub uploads: UploadsConfig,
     pub waveforms: WaveformsConfig,
     pub leases: LeasesConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -195,6 +257,7 @@ impl Default for Config {
             http: HttpConfig::default(),
             log: LogConfig::default(),
             store: StoreConfig::default(),
+            disk: DiskConfig::default(),
             metrics: MetricsConfig::default(),
             auth: AuthConfig::default(),
             oidc: OidcConfig::default(),
@@ -202,6 +265,7 @@ impl Default for Config {
             pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
             builds: BuildsConfig::default(),
+            uploads: UploadsConfig::default(),
             waveforms: WaveformsConfig::default(),
             leases: LeasesConfig::default(),
             devices: Vec::new(),
@@ -305,6 +369,9 @@ impl Config {
         if !SOCKET_WRITE_WAIT_MS.contains(&self.http.socket_write_wait_ms) {
             return bad("http.socket_write_wait_ms", "must be 50 to 600000");
         }
+        if let Err(e) = Proxies::parse(&self.http.trusted_proxies) {
+            return bad("http.trusted_proxies", &e);
+        }
         if self.handlers.in_flight_max == 0 || self.handlers.in_flight_max > 64 {
             return bad("handlers.in_flight_max", "must be 1 to 64");
         }
@@ -317,12 +384,18 @@ impl Config {
         if self.captures.read_max == 0 {
             return bad("captures.read_max", "must be at least 1");
         }
+        if self.captures.count_max == 0 {
+            return bad("captures.count_max", "must be at least 1");
+        }
         if !(1..=2047).contains(&self.builds.artifact_mib_max) {
             return bad("builds.artifact_mib_max", "must be 1 to 2047");
         }
         if self.builds.count_max == 0 {
             return bad("builds.count_max", "must be at least 1");
         }
+        self.uploads
+            .check()
+            .or_else(|(key, message)| bad(key, message))?;
         if !(1..=256).contains(&self.waveforms.recording_mib_max) {
             return bad("waveforms.recording_mib_max", "must be 1 to 256");
         }
@@ -333,6 +406,20 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// What a key is when nothing sets it, as a configuration file has it.
+///
+/// # Panics
+/// The defaults lack a key of [`KEYS`].
+#[must_use]
+pub fn default_text(key: &str) -> String {
+    let defaults = Table::try_from(Config::default()).expect("the defaults are a table");
+    let mut value = &Value::Table(defaults);
+    for part in key.split('.') {
+        value = value.get(part).expect("every key has a default");
+    }
+    value.to_string()
 }
 
 /// Name of the environment variable for a key.

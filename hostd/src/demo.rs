@@ -122,16 +122,16 @@ pub fn print_welcome(url: &str, demo: &Demo, services: &Services) {
     let key = &demo.api_key;
     print(&format!(
         "\nhostd is serving a demo bench at {url}\n\n  \
-         export HOSTD={url}/api\n  \
-         export KEY={key}\n  \
-         export DEVICE={device}\n\n\
+         export HOSTD_URL={url}/api\n  \
+         export HOSTD_KEY={key}\n  \
+         export HOSTD_DEVICE={device}\n\n\
          List the bench's devices:\n\n  \
-         curl -s -H \"Authorization: ApiKey $KEY\" $HOSTD/bench/devices\n\n\
+         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" $HOSTD_URL/bench/devices\n\n\
          Capture one second of an I2C bus, then decode it:\n\n  \
-         curl -s -H \"Authorization: ApiKey $KEY\" -H 'Content-Type: application/json' \\\n    \
-         -d '{{\"device_id\":\"'$DEVICE'\",\"samples\":1000000,\"sample_rate_mhz\":1,\"scl\":1,\"sda\":2,\"voltage_mv\":3300}}' \\\n    \
-         $HOSTD/analyzer/captures/start\n  \
-         curl -s -H \"Authorization: ApiKey $KEY\" \"$HOSTD/capture/<capture_id>/decode?protocol=i2c&scl=LA1&sda=LA2&format=sigrok\"\n"
+         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" -H 'Content-Type: application/json' \\\n    \
+         -d '{{\"device_id\":\"'$HOSTD_DEVICE'\",\"samples\":1000000,\"sample_rate_mhz\":1,\"scl\":\"LA1\",\"sda\":\"LA2\",\"voltage_mv\":3300}}' \\\n    \
+         $HOSTD_URL/analyzer/captures/start\n  \
+         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" \"$HOSTD_URL/capture/<capture_id>/decode?protocol=i2c&scl=LA1&sda=LA2&format=sigrok\"\n"
     ));
 }
 

@@ -159,7 +159,7 @@ impl Flashing {
         let (image, session) = begin(&pod, &order, firmware).await?;
         let job = entered.begun();
         info!(
-            flash = job.id,
+            flash = job.id(),
             device,
             target = order.target,
             bytes = image.data_bytes(),
@@ -170,13 +170,12 @@ impl Flashing {
             pod,
             visit,
             order,
-            image,
             clock: self.clock.clone(),
-            during: self.uarts.during(device, Work::Flash, &job.id),
+            during: self.uarts.during(device, Work::Flash, job.id()),
             stopping: self.stopping.subscribe(),
         };
         tokio::spawn(async move {
-            task.run(session).await;
+            task.run(session, image).await;
             drop(place);
         });
         Ok(job.state())
@@ -263,7 +262,7 @@ impl Flashing {
     }
 
     fn forget(&self, job: &Arc<Job>) {
-        if let Some(jobs) = self.devices().get_mut(&job.device) {
+        if let Some(jobs) = self.devices().get_mut(job.device()) {
             jobs.retain(|other| !Arc::ptr_eq(other, job));
         }
     }
@@ -271,7 +270,7 @@ impl Flashing {
     fn job(&self, device: &str, id: &str) -> Result<Arc<Job>, FlashingError> {
         let devices = self.devices();
         let mut jobs = devices.get(device).into_iter().flatten();
-        let job = jobs.find(|job| job.id == id);
+        let job = jobs.find(|job| job.id() == id);
         job.cloned().ok_or(FlashingError::NotFound)
     }
 

@@ -180,7 +180,9 @@ fn instantiate(
                 request_id: "load".to_owned(),
                 caller: None,
                 lease: None,
+                client: None,
                 answer_by: Instant::now(),
+                disk_full: Arc::default(),
             })
         }
     };

@@ -2,15 +2,18 @@
 //! `wit/`. Each checks arguments, makes one call and maps the error; what it may touch follows
 //! from who is calling.
 
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use runtime::{CallData, State};
+use runtime::{CallData, Requester, State};
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use crate::identity::Verified;
 use crate::services::Services;
+use crate::space;
 use uploads::Inbound;
 
 mod builds;
@@ -54,6 +57,11 @@ pub mod bindings {
 }
 
 use bindings::bench::host as wit;
+
+/// What is wrong with a cursor, as what follows its name; nothing with one that a page told.
+fn cursor_rule(cursor: &str) -> Option<&'static str> {
+    (!crate::id::is_ulid(cursor)).then_some("must be the next_cursor of a page")
+}
 
 /// The worlds, read from the contract itself: it is the list of what each group may do.
 const WORLDS: &str = include_str!("../../wit/world.wit");
@@ -144,9 +152,14 @@ pub struct Context {
     pub caller: Option<Verified>,
     /// The lease that the request shows.
     pub lease: Option<String>,
+    /// Where the request comes from.
+    pub client: Option<IpAddr>,
     /// When a handler that waits should rather tell how far things are, to have answered before its
     /// deadline.
     pub answer_by: Instant,
+    /// Set when something could not be done because the disk is full: whatever the handler makes of
+    /// that failure, the caller is told what it was.
+    pub disk_full: Arc<AtomicBool>,
 }
 
 /// One request on its way through a handler: its context, and what the guest holds of the host.
@@ -156,6 +169,7 @@ pub struct Call {
     table: ResourceTable,
     log_lines: u32,
     inbound: Inbound,
+    requester: Option<Requester>,
 }
 
 impl Call {
@@ -166,7 +180,15 @@ impl Call {
             table: ResourceTable::new(),
             log_lines: 0,
             inbound: Inbound::default(),
+            requester: None,
         }
+    }
+
+    /// For somebody, whose share of the group it takes.
+    #[must_use]
+    pub fn with_requester(mut self, requester: Requester) -> Self {
+        self.requester = Some(requester);
+        self
     }
 
     /// With a body that the handler may receive.
@@ -189,6 +211,10 @@ impl Deref for Call {
 impl CallData for Call {
     fn table(&mut self) -> &mut ResourceTable {
         &mut self.table
+    }
+
+    fn requester(&self) -> Option<Requester> {
+        self.requester.clone()
     }
 }
 
@@ -224,7 +250,11 @@ pub fn link(linker: &mut Linker<State<Call>>, interfaces: &[&str]) -> wasmtime::
 
 /// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
 /// it happened.
-fn internal(call: &Context, interface: &str, error: &dyn std::error::Error) -> String {
+fn internal(call: &Context, interface: &str, error: &(dyn std::error::Error + 'static)) -> String {
+    if space::is_full(error) {
+        call.disk_full.store(true, Ordering::Relaxed);
+        return "the disk of the server is full".to_owned();
+    }
     let mut chain = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,16 +1,24 @@
 //! HTTP in: connections, routes, credentials, limits, the error shape. Everything a request meets
 //! before and after its handler.
 
+pub mod address;
+pub mod arrivals;
 pub mod body;
+pub mod connections;
 pub mod error;
+pub mod floods;
 pub mod flow;
+pub mod frames;
 pub mod gateway;
 pub mod metrics;
 pub mod multipart;
 pub mod native;
 pub mod openapi;
+pub mod pace;
 pub mod pages;
 pub mod patience;
+pub mod peer;
+mod percent;
 pub mod rate;
 pub mod rejection;
 pub mod routes;

@@ -51,14 +51,17 @@ pub use people::{OneTimeCode, PeopleError};
 pub use renewal::Renewal;
 pub use secret::Secret;
 pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn};
+pub use throttle::Origin;
 pub use trust::{NewRule, RuleEdit, TrustError};
 pub use verified::Verified;
 
+pub(crate) use credential::KID_LEN;
 use credential::{KeyText, Presented};
 use hash::{Digest, Hasher};
 use index::{Index, KeyEntry, UserEntry};
 use password::Passwords;
 use scope::Scope;
+pub(crate) use sessions::CODE_LEN;
 use throttle::Throttle;
 use token::{Claims, Signer, TokenType};
 
@@ -129,7 +132,7 @@ impl Identity {
             clock,
             prefix: prefix.to_owned(),
             passwords: Passwords::new(),
-            throttle: Throttle::default(),
+            throttle: Throttle::new(),
             live: Arc::new(Live {
                 index: RwLock::new(index),
                 ..Live::default()

@@ -1,65 +1,73 @@
 //! Leases: one consumer of a device at a time, by name of the lease it shows.
 //!
-//! The rules are in [`table`]; this is the part with a clock, a store and devices. A lease is
-//! durable before it is told. When one ends, everything that was let in under it is cut and the
-//! device is put into its safe state before anybody else gets it.
+//! The rules are in [`machine`], one for each device; this is the part with clocks, a store and pods.
+//! A lease is durable before it is told. When one ends, the safe state that the device owes is
+//! durable before anything is done about it, everything that was let in is cut, and nobody gets the
+//! device before its pod has acknowledged the safe state, however long that takes.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
-use crate::bench::Bench;
-use crate::captures::Captures;
+use crate::bench::{Bench, BenchError};
 use crate::clock::Clock;
 use crate::config::LeasesConfig;
-use crate::store::leases::LeaseRecord;
 use crate::store::{Store, StoreError};
 
+pub mod busy;
 mod closed;
+pub mod debt;
+mod debts;
+pub mod hold;
+mod keeper;
+pub mod machine;
+pub mod payment;
 mod queue;
+mod removal;
 mod safe;
-pub mod table;
+mod slots;
+mod stored;
+mod view;
 mod visitors;
 
+pub use busy::Busy;
 pub use closed::Closed;
-pub use table::{Busy, Claim, Held, Refused, Shown, TTL_S};
+pub use debt::Why;
+pub use hold::{Claim, Held, Shown, TTL_S};
+pub use removal::Terms;
 pub use visitors::Visit;
 
-use closed::ClosedDevices;
+use machine::{Now, Release};
 use safe::SafeState;
-use table::{Ending, Table};
-use visitors::Visitors;
+use slots::Slots;
 
-/// How long tunnels may take to close once their lease is over.
-const CLOSE_WAIT: Duration = Duration::from_secs(3);
+/// How long a taker is kept waiting for those inside to leave; it is told to ask again then.
+const HANDOVER_WAIT: Duration = Duration::from_secs(8);
 
-/// Longest sleep of the keeper; the wall clock of a suspended machine jumps.
-const KEEPER_SLEEP: Duration = Duration::from_secs(5);
+/// How long a release waits for the safe state; published clients wait 15 s for their answer.
+const RELEASE_WAIT: Duration = Duration::from_secs(10);
 
 /// All leases.
 #[derive(Debug)]
 pub struct Leases {
-    table: Mutex<Table>,
-    /// The fence of each device that somebody visits, told to its visitors.
-    visitors: Mutex<HashMap<String, Visitors>>,
-    closed: ClosedDevices,
+    slots: Arc<Slots>,
     store: Store,
     clock: Clock,
+    bench: Arc<Bench>,
     safe: SafeState,
     /// Told when the next expiry may have moved.
     changed: Notify,
-    /// Held from a change in memory until the store follows, so that both go in one order.
-    order: tokio::sync::Mutex<()>,
 }
 
-/// Why a lease is not given or kept.
+/// Why a lease is not given or kept, or a device not removed.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
-    #[error("the device is held by another lease")]
+    #[error("somebody else has the device")]
     Busy(Busy),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -73,8 +81,18 @@ pub struct Granted {
     pub expires_ms: u64,
 }
 
+/// How a release went.
+#[derive(Debug, Clone)]
+pub enum Released {
+    /// The lease is over; whether the device is in its safe state by now.
+    Over { safe: bool },
+    /// It was over before, and another one holds the device.
+    Other(Busy),
+}
+
 impl Leases {
-    /// Put back what was held when the process ended, and look after it from now on.
+    /// Put back what was held and what was owed when the process ended, and look after it from now
+    /// on. A lease that expired meanwhile owes its safe state.
     ///
     /// # Errors
     /// The store.
@@ -83,67 +101,103 @@ impl Leases {
         store: Store,
         clock: Clock,
         bench: Arc<Bench>,
-        captures: Arc<Captures>,
     ) -> Result<Arc<Self>, StoreError> {
-        let mut table = Table::default();
-        let (wall_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
-        for record in store.leases_all().await? {
-            let left_ms = record.expires_ms.saturating_sub(wall_ms);
-            info!(
-                device = record.device,
-                holder = record.holder,
-                left_ms,
-                "lease goes on"
-            );
-            let device = record.device.clone();
-            table.restore(&device, claim_of(record), left_ms, steady_ms);
-        }
         let leases = Arc::new(Self {
-            table: Mutex::new(table),
-            visitors: Mutex::default(),
-            closed: ClosedDevices::default(),
+            slots: Arc::default(),
             store,
             clock,
-            safe: SafeState::new(config, bench, captures),
+            bench,
+            safe: SafeState::new(config),
             changed: Notify::new(),
-            order: tokio::sync::Mutex::default(),
         });
+        for record in leases.store.leases_all().await? {
+            leases.restore(record).await?;
+        }
         tokio::spawn(leases.clone().keep());
         Ok(leases)
     }
 
-    /// Take a device, or renew the lease if it is the claimant's.
+    /// Take a device, or renew the lease if it is the claimant's. `overriding`: take it even though it
+    /// is not in its safe state.
     ///
     /// # Errors
-    /// Somebody else has it, or the store.
+    /// Somebody else has it, it is being made safe, or the store.
     pub async fn acquire(
         self: &Arc<Self>,
         device: &str,
         claim: Claim,
+        overriding: bool,
     ) -> Result<Granted, LeaseError> {
-        self.expire();
-        let order = self.order.lock().await;
-        if !self.table().is_held_by(device, &claim) {
-            // Whoever holds it may keep it, and waits like everybody else.
-            self.closed.check(device).map_err(LeaseError::Busy)?;
+        let device = device.to_owned();
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let link = leases.bench.pod_of(&device).map(|pod| pod.links());
+            let now = leases.now();
+            let (held, is_new) = leases.slots.with(&device, |slot| {
+                let before = slot.machine.fence();
+                let owed = slot.machine.debt().is_some();
+                let held = slot.machine.acquire(claim, overriding, now);
+                let held = held.map_err(LeaseError::Busy)?;
+                let is_new = held.fence != before;
+                if is_new {
+                    // What an overridden debt has sent may come late.
+                    slot.link = link.filter(|_| !owed);
+                }
+                Ok::<_, LeaseError>((held, is_new))
+            })?;
+            leases.changed.notify_one();
+            if let Err(error) = leases.write(&device).await {
+                // A debt that was to be overridden stands again.
+                leases.settle_later(&device, leases.fence(&device));
+                return Err(error.into());
+            }
+            // Other changes do not wait for tunnels.
+            drop(order);
+            if is_new {
+                info!(
+                    device,
+                    holder = held.claim.holder,
+                    overriding,
+                    "lease taken"
+                );
+                leases.hand_over(&device, held.fence).await;
+            }
+            leases.check_given(&device, held.fence)?;
+            Ok(leases.granted(&held))
+        })
+        .await
+    }
+
+    /// Whoever drove the device without a lease has to stop now.
+    async fn hand_over(self: &Arc<Self>, device: &str, fence: u64) {
+        let (leases, of) = (self.clone(), device.to_owned());
+        let cleared = tokio::spawn(async move { leases.settle(&of, fence).await });
+        // It goes on by itself if it takes longer.
+        if tokio::time::timeout(HANDOVER_WAIT, cleared).await.is_err() {
+            warn!(
+                device,
+                "those who drove the device without a lease do not leave"
+            );
         }
-        let before = self.table().fence(device);
-        let held = self
-            .table()
-            .acquire(device, claim, self.clock.steady_ms())
-            .map_err(LeaseError::Busy)?;
-        if held.fence != before {
-            // Whoever drove the device without a lease has to stop now.
-            self.announce(device, held.fence);
-            info!(device, holder = held.claim.holder, "lease taken");
-        }
-        self.note(device, &held).await?;
-        // Other devices' leases do not wait for this one's tunnels.
-        drop(order);
-        if held.fence != before {
-            self.until_alone(device).await;
-        }
-        Ok(self.granted(&held))
+    }
+
+    /// # Errors
+    /// The lease is not to be used yet: those let in before it are still inside.
+    fn check_given(&self, device: &str, fence: u64) -> Result<(), LeaseError> {
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            if slot.machine.is_given(fence) {
+                return Ok(());
+            }
+            Err(LeaseError::Busy(Busy {
+                holder: None,
+                expires_ms: None,
+                retry_after_ms: 1_000,
+                ..slot.machine.busy(Some(1), now_ms)
+            }))
+        })
     }
 
     /// Let a lease live on for `ttl_ms`.
@@ -156,109 +210,135 @@ impl Leases {
         shown: Shown<'_>,
         ttl_ms: u64,
     ) -> Result<Granted, LeaseError> {
-        self.expire();
-        let _order = self.order.lock().await;
-        let renewed = self
-            .table()
-            .renew(device, shown, ttl_ms, self.clock.steady_ms());
-        let held = renewed.map_err(refused)?;
-        self.note(device, &held).await?;
-        Ok(self.granted(&held))
+        let device = device.to_owned();
+        let (lease_id, owner) = owned(shown);
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let _order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let shown = Shown {
+                lease_id: lease_id.as_deref(),
+                owner: &owner,
+            };
+            let renewed = leases
+                .slots
+                .with(&device, |slot| slot.machine.renew(shown, ttl_ms, now));
+            let held = renewed.map_err(LeaseError::Busy)?;
+            leases.write(&device).await?;
+            leases.changed.notify_one();
+            Ok(leases.granted(&held))
+        })
+        .await
     }
 
-    /// Give a device back. It is in its safe state when this returns, or the server has given up
-    /// on that. A lease that is over already is released.
-    pub async fn release(self: &Arc<Self>, device: &str, shown: Shown<'_>) {
-        let ending = self.table().release(device, shown);
-        if let Some(ending) = ending {
-            self.end(ending).await;
-        }
+    /// Give a device back, and wait for its safe state for a while. A lease that is over already is
+    /// released.
+    ///
+    /// # Errors
+    /// None of the store's: a release that cannot be stored is one all the same.
+    pub async fn release(
+        self: &Arc<Self>,
+        device: &str,
+        shown: Shown<'_>,
+    ) -> Result<Released, LeaseError> {
+        let device = device.to_owned();
+        let (lease_id, owner) = owned(shown);
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let shown = Shown {
+                lease_id: lease_id.as_deref(),
+                owner: &owner,
+            };
+            let release = leases
+                .slots
+                .with(&device, |slot| slot.machine.release(shown, now));
+            match release {
+                Release::Ended(fence) => {
+                    leases.end(&device, fence).await;
+                    drop(order);
+                    Ok(leases.safe_soon(&device, fence).await)
+                }
+                Release::Over => Ok(leases.safety(&device)),
+                Release::Other(busy) => Ok(Released::Other(busy)),
+            }
+        })
+        .await
     }
 
-    /// End the lease of the holder with this label.
+    /// End the lease of the holder with this label, and wait for the safe state for a while.
     ///
     /// # Errors
     /// The device is free, or somebody else's.
-    pub async fn take_away(self: &Arc<Self>, device: &str, holder: &str) -> Result<(), LeaseError> {
-        self.expire();
-        let taken = self
-            .table()
-            .take_away(device, holder, self.clock.steady_ms());
-        self.end(taken.map_err(refused)?).await;
-        Ok(())
+    pub async fn take_away(
+        self: &Arc<Self>,
+        device: &str,
+        holder: &str,
+    ) -> Result<Released, LeaseError> {
+        let (device, holder) = (device.to_owned(), holder.to_owned());
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let taken = leases
+                .slots
+                .with(&device, |slot| slot.machine.take_away(&holder, now));
+            let fence = taken.map_err(LeaseError::Busy)?;
+            leases.end(&device, fence).await;
+            drop(order);
+            Ok(leases.safe_soon(&device, fence).await)
+        })
+        .await
     }
 
-    /// Let a request that shows a lease, or none, drive a device until another lease begins.
+    /// Let a request that shows a lease, or none, look at a device as one who drives it.
     ///
     /// # Errors
-    /// Somebody else holds the device.
+    /// Somebody else holds the device, or it is being made safe.
     pub fn admit(&self, device: &str, shown: Shown<'_>) -> Result<(), Busy> {
-        self.closed.check(device)?;
         let now_ms = self.clock.steady_ms();
-        self.table().admit(device, shown, now_ms).map(|_| ())
+        let admit = |slot: &mut slots::Slot| slot.machine.admit(shown, now_ms);
+        self.slots.with(device, admit).map(|_| ())
     }
 
-    /// Like [`admit`](Self::admit), for what lasts: the visit tells when it has to end, and a
-    /// lease is not handed on before it has.
+    /// Let a request that shows a lease, or none, drive a device. The visit tells when it has to end,
+    /// and the device is not handed on before it has.
     ///
     /// # Errors
-    /// Somebody else holds the device.
+    /// Somebody else holds the device, or it is being made safe.
     pub fn visit(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
-        self.closed.check(device)?;
-        self.enter(device, shown)
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            let fence = slot.machine.admit(shown, now_ms)?;
+            Ok(slot.visitors.enter(fence))
+        })
     }
 
     /// Like [`visit`](Self::visit), and from now on nobody else is let in, whatever they show;
     /// `reason` is what they are told of the holder.
     ///
     /// # Errors
-    /// Somebody else holds the device, or it is closed already.
+    /// Somebody else holds the device, it is being made safe, or it is closed already.
     pub fn close(
         &self,
         device: &str,
         shown: Shown<'_>,
         reason: &str,
     ) -> Result<(Visit, Closed), Busy> {
-        let closed = self.closed.close(device, reason)?;
-        Ok((self.enter(device, shown)?, closed))
-    }
-
-    fn enter(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
         let now_ms = self.clock.steady_ms();
-        let table = self.table();
-        let fence = table.admit(device, shown, now_ms)?;
-        let mut visitors = self.visitors();
-        let of_device = visitors.entry(device.to_owned());
-        Ok(of_device
-            .or_insert_with(|| Visitors::new(fence))
-            .enter(fence))
+        self.slots.with(device, |slot| {
+            let fence = slot.machine.close(shown, reason, now_ms)?;
+            let closed = Closed::new(device, self.slots.clone());
+            Ok((slot.visitors.enter(fence), closed))
+        })
     }
 
-    /// A device is gone, and its lease with it.
-    pub async fn forget(&self, device: &str) {
-        let ending = self.table().forget(device);
-        if let Some(ending) = ending {
-            self.announce(device, ending.fence);
-            if let Err(error) = self.store.lease_delete(device).await {
-                warn!(device, %error, "failed to forget the lease of a removed device");
-            }
-        }
-        self.visitors().remove(device);
-    }
-
-    /// Holder and wall-clock expiry of a device's lease.
-    #[must_use]
-    pub fn holder(&self, device: &str) -> Option<(String, u64)> {
-        let table = self.table();
-        let held = table.get(device)?;
-        Some((held.claim.holder.clone(), self.wall_ms(held.expires_ms)))
-    }
-
-    /// The wall-clock time of a steady instant.
-    #[must_use]
-    pub fn wall_ms(&self, steady_ms: u64) -> u64 {
-        let left_ms = steady_ms.saturating_sub(self.clock.steady_ms());
-        self.clock.now_ms().saturating_add(left_ms)
+    fn fence(&self, device: &str) -> u64 {
+        self.slots.with(device, |slot| slot.machine.fence())
     }
 
     fn granted(&self, held: &Held) -> Granted {
@@ -269,113 +349,49 @@ impl Leases {
         }
     }
 
-    async fn note(&self, device: &str, held: &Held) -> Result<(), StoreError> {
-        let claim = held.claim.clone();
-        let record = LeaseRecord {
-            device: device.to_owned(),
-            lease_id: claim.lease_id,
-            owner: claim.owner,
-            holder: claim.holder,
-            ttl_ms: claim.ttl_ms,
-            expires_ms: self.wall_ms(held.expires_ms),
-        };
-        self.store.lease_put(record).await
-    }
-
-    /// Ends leases as they expire, for ever.
-    async fn keep(self: Arc<Self>) {
-        loop {
-            self.expire();
-            let next_ms = self.table().next_expiry();
-            let sleep = next_ms.map_or(KEEPER_SLEEP, |at_ms| {
-                let left_ms = at_ms.saturating_sub(self.clock.steady_ms());
-                Duration::from_millis(left_ms).min(KEEPER_SLEEP)
-            });
-            tokio::select! {
-                () = tokio::time::sleep(sleep) => {}
-                () = self.changed.notified() => {}
-            }
+    fn now(&self) -> Now {
+        Now {
+            steady_ms: self.clock.steady_ms(),
+            wall_ms: self.clock.now_ms(),
         }
     }
 
-    fn expire(self: &Arc<Self>) {
-        let expired = self.table().expire(self.clock.steady_ms());
-        for ending in expired {
-            info!(
-                device = ending.device,
-                holder = ending.holder,
-                "lease expired"
-            );
-            let leases = self.clone();
-            tokio::spawn(async move { leases.end(ending).await });
-        }
+    fn order(&self, device: &str) -> Arc<tokio::sync::Mutex<()>> {
+        self.slots.with(device, |slot| slot.order.clone())
     }
 
-    /// Cut what the lease let in, make the device safe, and hand it to the next. Runs to its end
-    /// even if the caller goes away.
-    async fn end(self: &Arc<Self>, ending: Ending) {
-        let leases = self.clone();
-        let task = tokio::spawn(async move {
-            leases.announce(&ending.device, ending.fence);
-            {
-                let _order = leases.order.lock().await;
-                if let Err(error) = leases.store.lease_delete(&ending.device).await {
-                    // At the next start the lease lives on until it expires.
-                    warn!(device = ending.device, %error, "failed to forget a lease");
-                }
-            }
-            leases.until_alone(&ending.device).await;
-            leases.safe.reach(&ending.device).await;
-            let now_ms = leases.clock.steady_ms();
-            leases.table().ended(&ending.device, ending.fence, now_ms);
-            info!(
-                device = ending.device,
-                holder = ending.holder,
-                "lease ended"
-            );
-        });
-        if task.await.is_err() {
-            warn!("ending a lease panicked; its device stays closed until a restart");
-        }
+    /// Wait until the debt with this fence is paid, for a while.
+    async fn safe_soon(&self, device: &str, fence: u64) -> Released {
+        let moved = self.slots.with(device, |slot| slot.visitors.moved(fence));
+        // The next look tells.
+        let _ = tokio::time::timeout(RELEASE_WAIT, moved).await;
+        self.safety(device)
     }
 
-    fn announce(&self, device: &str, fence: u64) {
-        if let Some(visitors) = self.visitors().get(device) {
-            visitors.announce(fence);
-        }
-        self.changed.notify_one();
+    fn safety(&self, device: &str) -> Released {
+        let safe = self
+            .slots
+            .with(device, |slot| slot.machine.debt().is_none());
+        Released::Over { safe }
     }
 
-    /// Wait until nobody is left of those let in before the present fence.
-    async fn until_alone(&self, device: &str) {
-        let alone = self.visitors().get(device).map(Visitors::alone);
-        let Some(alone) = alone else { return };
-        if tokio::time::timeout(CLOSE_WAIT, alone).await.is_err() {
-            warn!(device, "a tunnel did not close in time after its lease");
-        }
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // Each transition is one assignment, so a panic elsewhere leaves a valid table.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn visitors(&self) -> MutexGuard<'_, HashMap<String, Visitors>> {
-        self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Run a change to its end even if the caller goes away, so that store and machine agree.
+    async fn finish<T, F>(
+        self: &Arc<Self>,
+        change: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, LeaseError>
+    where
+        F: Future<Output = Result<T, LeaseError>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let task = tokio::spawn(change(self.clone()));
+        task.await.map_err(|_| StoreError::Panicked)?
     }
 }
 
-fn refused(refused: Refused) -> LeaseError {
-    match refused {
-        Refused::Lost(busy) | Refused::OtherHolder(busy) => LeaseError::Busy(busy),
-    }
+fn owned(shown: Shown<'_>) -> (Option<String>, String) {
+    (shown.lease_id.map(str::to_owned), shown.owner.to_owned())
 }
 
-fn claim_of(record: LeaseRecord) -> Claim {
-    Claim {
-        lease_id: record.lease_id,
-        owner: record.owner,
-        holder: record.holder,
-        ttl_ms: record.ttl_ms,
-    }
-}
+#[cfg(test)]
+mod tests;

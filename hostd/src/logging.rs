@@ -1,15 +1,23 @@
 //! The log: text for people or one JSON object a line, on standard error.
 //!
 //! Secrets are kept out at the source: credentials live in types whose `Debug` redacts them, the
-//! access line logs the path without its query, and credential headers never leave the gateway.
+//! access line logs the path without its query, and credential headers never leave the gateway. What
+//! callers put elsewhere, such as a key pasted into a path, is blotted out of every line that is
+//! written.
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
 
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogConfig, LogFormat};
 
 mod queue;
+mod redact;
 
 pub use queue::{Log, dropped};
+pub use redact::redact;
 
 /// Libraries that tell at length what hostd tells in a line of its own. `log.level` may name them.
 const QUIET: &str = "probe_rs=warn";
@@ -49,4 +57,39 @@ pub fn init(config: &LogConfig) -> Result<Log, LogError> {
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
     Ok(log)
+}
+
+/// Have panics tell of themselves on standard error as they do anyway, but without secrets: what a
+/// program panics with may hold what a caller sent.
+pub fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let trace = Backtrace::capture();
+        let text = panic_text(thread.name().unwrap_or("?"), panic, &trace);
+        // There is nobody to tell that standard error is closed.
+        let _ = std::io::stderr().write_all(&text);
+    }));
+}
+
+fn panic_text(thread: &str, panic: &dyn Display, trace: &Backtrace) -> Vec<u8> {
+    let mut text = format!("hostd: thread {thread} {panic}\n");
+    if trace.status() == BacktraceStatus::Captured {
+        let _ = writeln!(text, "{trace}");
+    }
+    redact(text.as_bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_tells_no_secret() {
+        let said = "panicked at x.rs:1:2:\nno device bk_AAAAbbbb1234_0123456789abcdefABCDEF";
+        let text = panic_text("log", &said, &Backtrace::disabled());
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "hostd: thread log panicked at x.rs:1:2:\nno device bk_AAAAbbbb1234_[redacted]\n"
+        );
+    }
 }

@@ -4,16 +4,22 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use hostd::cli::Cli;
+use hostd::logging;
 
 mod embedded;
 
 fn main() -> ExitCode {
+    logging::tell_panics();
     match Cli::parse().run(embedded::HANDLERS) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "the one place that reports a failure")]
             {
-                eprintln!("hostd: failed to {error:#}");
+                let text = format!("hostd: failed to {error:#}");
+                eprintln!(
+                    "{}",
+                    String::from_utf8_lossy(&logging::redact(text.as_bytes()))
+                );
             }
             ExitCode::FAILURE
         }

@@ -9,6 +9,7 @@ use pods::protocol::{DEEP_REPLAY_SAMPLES_MAX, REPLAY_SAMPLES_MAX, rates};
 use pods::{Capabilities, Pod, PodError};
 use serde_json::{Map, Value, json};
 
+use crate::captures::plan::warnings;
 use crate::store::waveforms::Output;
 use crate::waveforms::signal::{self, Fault, Mapping, Span};
 use crate::waveforms::{Sampled, WaveformError, Waveforms};
@@ -48,7 +49,7 @@ pub struct Order {
 }
 
 /// What plays.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Playing {
     pub codes: usize,
     /// Samples that they were made of.
@@ -63,6 +64,8 @@ pub struct Playing {
     pub deep: bool,
     /// It waits for the next capture.
     pub armed: bool,
+    /// A sentence for each number of the order that is another one.
+    pub warnings: Vec<String>,
 }
 
 /// A waveform that plays while a capture samples it.
@@ -245,6 +248,12 @@ async fn prepare(
     let source_samples = window.len();
     let averaged = signal::block(source_samples, most);
     let own_rate_hz = averaged_rate_hz(sampled.rate_hz, averaged);
+    if own_rate_hz.is_none() && order.rate_hz.is_none() {
+        return Err(ReplayError::Invalid {
+            field: "sample_rate_mhz",
+            message: "is required: the waveform was kept without a rate".to_owned(),
+        });
+    }
     let mapping = order.mapping;
     let computing = waveforms.compute(move || {
         let means = sampled.means(window, averaged)?;
@@ -274,7 +283,11 @@ impl Prepared {
         let deep = codes > SHALLOW_MAX;
         let mut upload = pod.upload(&bytes(&self.codes), deep, &mut |_| {}).await?;
         run(pod, &route(order.output)).await?;
-        let rate_hz = order.rate_hz.or(self.own_rate_hz);
+        let (field, rate_hz) = match order.rate_hz {
+            Some(rate_hz) => ("sample_rate_mhz", Some(rate_hz)),
+            None => ("sample_rate_hz", self.own_rate_hz),
+        };
+        let warning = rate_hz.and_then(|asked_hz| warnings::dac(field, asked_hz, deep));
         let count = Some(codes as u64);
         let rate_mhz = rate_hz.map(|hz| hz / 1e6);
         let report = upload.replay(count, rate_mhz, order.on_capture).await?;
@@ -288,6 +301,7 @@ impl Prepared {
             speed: self.own_rate_hz.map(|own| rate_hz / own),
             deep,
             armed: report.get("cotrig").and_then(Value::as_bool) == Some(true),
+            warnings: warning.into_iter().collect(),
         })
     }
 }

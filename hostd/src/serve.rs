@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tokio::net::TcpListener;
 use tracing::info;
 
+use crate::admin::Admin;
+use crate::backup::restore;
 use crate::bench::Bench;
 use crate::builds::Builds;
 use crate::captures::Captures;
@@ -17,8 +19,10 @@ use crate::config::Config;
 use crate::demo;
 use crate::flashing::Flashing;
 use crate::groups::{self, Embedded};
+use crate::http::arrivals::Arrivals;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
+use crate::http::peer::Proxies;
 use crate::http::rate::Rate;
 use crate::http::socket::{Patience, Sockets};
 use crate::http::{openapi, server};
@@ -26,13 +30,15 @@ use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::logging;
 use crate::oidc::Oidc;
+use crate::private;
 use crate::services::Services;
+use crate::space::{self, Space};
 use crate::store::Store;
 use crate::uart::Uarts;
 use crate::updates::Updates;
 use crate::waveforms::Waveforms;
 
-/// Threads for blocking work (store reads, password hashing, segment files).
+/// Threads for blocking work (store reads, segment files).
 const BLOCKING_THREADS_MAX: usize = 16;
 
 /// What `serve` was asked for beside the configuration.
@@ -95,6 +101,7 @@ async fn serve(
         .with_context(|| format!("listen on {}", config.http.listen))?;
     let address = listener.local_addr().context("read the listen address")?;
     let url = format!("http://{address}");
+    let admin = Admin::listen(&config.data_dir, services.clone());
     gateway.native.set_ready(true);
     info!(url, "serving");
     if let Some(code) = first.sign_in_code {
@@ -112,6 +119,7 @@ async fn serve(
     server::serve(listener, gateway.clone(), &config.http, stop)
         .await
         .context("serve")?;
+    admin.stop();
     gateway.sockets.stop().await;
     services.flashing.stop().await;
     services.updates.stop().await;
@@ -122,41 +130,53 @@ async fn serve(
     Ok(())
 }
 
-async fn open(config: &Config) -> anyhow::Result<Services> {
+/// The data folder, its disk and its store.
+fn open_folder(config: &Config) -> anyhow::Result<(Arc<Space>, Store)> {
     let dir = &config.data_dir;
-    std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
-    let clock = Clock::system();
+    private::data_folder(dir)?;
+    if restore::is_interrupted(dir) {
+        bail!(
+            "use {}: a restore into it did not come to its end; run hostd restore again",
+            dir.display()
+        );
+    }
+    let space = Space::open(dir, &config.disk);
+    tokio::spawn(space::watch(Arc::downgrade(&space)));
     let store = Store::open(dir, config.store.cache_mib)
         .with_context(|| format!("open the store in {}", dir.display()))?;
+    Ok((space, store))
+}
+
+async fn open(config: &Config) -> anyhow::Result<Services> {
+    let dir = &config.data_dir;
+    let clock = Clock::system();
+    let (space, store) = open_folder(config)?;
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
         .await
         .context("read keys and users")?;
-    let bench = Arc::new(Bench::new(
-        store.clone(),
-        clock.clone(),
-        config.pods.options(),
-    ));
+    let bench = Bench::new(store.clone(), clock.clone(), config.pods.options());
+    let bench = Arc::new(bench);
     let captures = Captures::open(
         dir,
         &config.captures,
         store.clone(),
         clock.clone(),
         bench.clone(),
+        space.clone(),
     )
     .await
     .context("open the captures")?;
-    let builds = Builds::open(dir, &config.builds, store.clone(), clock.clone())
-        .await
-        .context("open the builds")?;
-    let leases = Leases::open(
-        &config.leases,
+    let builds = Builds::open(
+        dir,
+        &config.builds,
         store.clone(),
         clock.clone(),
-        bench.clone(),
-        captures.clone(),
-    )
-    .await
-    .context("read the leases")?;
+        space.clone(),
+    );
+    let builds = builds.await.context("open the builds")?;
+    let leases = Leases::open(&config.leases, store.clone(), clock.clone(), bench.clone())
+        .await
+        .context("read the leases")?;
     let uarts = Arc::new(Uarts::new(clock.clone()));
     let updates = Updates::open(
         store.clone(),
@@ -179,6 +199,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         uarts,
         clock,
         store,
+        space,
         auth,
         bench,
         captures,
@@ -199,7 +220,11 @@ fn gateway(
     Ok(Gateway {
         table,
         groups,
-        native: Native::new(document.to_string(), &config.metrics.token),
+        native: Native::new(
+            document.to_string(),
+            &config.metrics.token,
+            services.clone(),
+        ),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
         sockets: Sockets::new(
@@ -209,7 +234,9 @@ fn gateway(
                 send: Duration::from_millis(config.http.socket_write_wait_ms),
             },
         ),
-        body_wait: Duration::from_millis(config.http.body_wait_ms),
+        arrivals: Arrivals::new(&config.http, &config.uploads, services.builds.upload_wait()),
+        proxies: Proxies::parse(&config.http.trusted_proxies)
+            .map_err(|e| anyhow::anyhow!("read http.trusted_proxies: {e}"))?,
     })
 }
 

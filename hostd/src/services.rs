@@ -10,6 +10,7 @@ use crate::flashing::Flashing;
 use crate::identity::Identity;
 use crate::leases::Leases;
 use crate::oidc::Oidc;
+use crate::space::Space;
 use crate::store::Store;
 use crate::uart::Uarts;
 use crate::updates::Updates;
@@ -20,6 +21,7 @@ use crate::waveforms::Waveforms;
 pub struct Services {
     pub clock: Clock,
     pub store: Store,
+    pub space: Arc<Space>,
     pub auth: Identity,
     pub oidc: Oidc,
     pub bench: Arc<Bench>,

@@ -12,7 +12,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::store::database::{Database, Opener};
+use crate::space;
+use crate::store::database::{Database, Opener, Relief};
 use crate::store::writer::Writer;
 
 pub mod blobs;
@@ -20,22 +21,26 @@ pub mod builds;
 pub mod captures;
 pub mod codes;
 mod compaction;
+mod copy;
 mod database;
 pub mod devices;
 mod error;
 pub mod handler_kv;
 pub mod keys;
 pub mod leases;
+mod opening;
 pub mod orgs;
 mod records;
 pub mod refreshes;
 pub mod revocations;
 mod schema;
+mod seal;
 pub mod secrets;
 mod snapshot;
 pub mod trust;
 pub mod updates;
 pub mod users;
+mod view;
 pub mod waveforms;
 mod writer;
 mod writing;
@@ -43,6 +48,7 @@ mod writing;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use copy::{Looked, look};
 pub use error::StoreError;
 pub use schema::SCHEMA_VERSION;
 pub use snapshot::Snapshot;
@@ -68,7 +74,17 @@ impl Store {
     pub fn open(dir: &Path, cache_mib: u32) -> Result<Self, StoreError> {
         let path = dir.join(FILE_NAME);
         let cache_bytes = (cache_mib as usize).saturating_mul(1 << 20);
-        Self::start(database::file_opener(path, cache_bytes))
+        let dir = dir.to_owned();
+        Self::start(
+            opening::file_opener(path, cache_bytes),
+            Box::new(move || space::give_up_reserve(&dir)),
+        )
+    }
+
+    /// Why nothing can be read or written, if so.
+    #[must_use]
+    pub fn failure(&self) -> Option<StoreError> {
+        self.database.failure()
     }
 
     /// A store that lives in memory and is gone with the last clone. For tests.
@@ -76,11 +92,11 @@ impl Store {
     /// # Errors
     /// None that a test would expect.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::start(database::memory_opener())
+        Self::start(database::memory_opener(), Box::new(|| false))
     }
 
-    fn start(opener: Opener) -> Result<Self, StoreError> {
-        let database = Arc::new(Database::open(opener)?);
+    fn start(opener: Opener, relief: Relief) -> Result<Self, StoreError> {
+        let database = Arc::new(Database::open(opener, relief)?);
         let writer = Arc::new(Writer::start(database.clone())?);
         Ok(Self { database, writer })
     }

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
+use futures_util::FutureExt;
 use pods::{Pod, Session};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
@@ -130,11 +131,7 @@ async fn carry(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> Resul
         }
         // Mostly the pod takes all of it at once, which needs no timer.
         if out.deadline.is_some() {
-            tokio::select! {
-                biased;
-                delivered = out.deliver(&mut to_pod) => delivered?,
-                () = std::future::ready(()) => {}
-            }
+            out.deliver(&mut to_pod).now_or_never().transpose()?;
             if out.deadline.is_none() && !out.waiting.is_empty() {
                 continue;
             }

@@ -17,8 +17,7 @@ use tracing::{error, info, warn};
 use crate::bench::Bench;
 use crate::clock::Clock;
 use crate::id;
-use crate::leases::Leases;
-use crate::leases::table::{Busy, Shown};
+use crate::leases::{Busy, Leases, Shown};
 use crate::store::updates::UpdateRecord;
 use crate::store::{Store, StoreError};
 use crate::uart::{Uarts, Work};
@@ -259,9 +258,8 @@ impl Updates {
         device: &str,
         shown: Shown<'_>,
     ) -> Result<(), UpdateError> {
-        self.leases
-            .admit(device, shown)
-            .map_err(UpdateError::Busy)?;
+        let visit = self.leases.visit(device, shown);
+        let _visit = visit.map_err(UpdateError::Busy)?;
         let pod = self.bench.pod(org, device).ok_or(UpdateError::Offline)?;
         let offline = |error| match error {
             PodError::Offline { .. } => UpdateError::Offline,

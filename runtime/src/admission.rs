@@ -1,107 +1,337 @@
-//! Lets at most so many calls into a handler at once, and bounds how many wait and for how long.
+//! Lets so many in at once, each caller no more than leaves room for others, and bounds how many wait
+//! and for how long.
 //!
-//! Running out of instances is an error in the engine, not a wait, so this stands in front of it.
+//! Running out of instances is an error in the engine, not a wait, so this stands in front of it; an
+//! embedder may put one in front of whatever else is scarce.
+//!
+//! A share is not a fixed number: a user may hold up to twice as many places as are free, and all users
+//! of an organisation together up to three times as many. So one who is alone gets two thirds of all,
+//! and however many hold what they can, there is a free place for the next. Those who wait get their
+//! places in turn, user by user.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::oneshot;
 
-use crate::options::HandlerOptions;
+/// Places that a user may hold for each one that is free.
+const USER_SHARE: u32 = 2;
 
-#[derive(Debug)]
-pub(crate) struct Admission {
-    places: Semaphore,
-    places_max: u32,
-    waiting: AtomicU32,
-    waiting_max: u32,
-    wait_max: Duration,
+/// The same for an organisation.
+const ORG_SHARE: u32 = 3;
+
+/// Who asks to be let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requester {
+    /// Organisation, or what else stands for many users.
+    pub org: Arc<str>,
+    /// User; no two organisations have one in common.
+    pub user: Arc<str>,
 }
 
-impl Admission {
-    pub(crate) fn new(options: &HandlerOptions) -> Self {
-        Self {
-            places: Semaphore::new(options.in_flight_max as usize),
-            places_max: options.in_flight_max,
-            waiting: AtomicU32::new(0),
-            waiting_max: options.queued_max,
-            wait_max: Duration::from_millis(options.queue_wait_ms_max),
-        }
-    }
+/// What an [`Admission`] lets in.
+#[derive(Debug, Clone, Copy)]
+pub struct AdmissionLimits {
+    /// Places.
+    pub places_max: u32,
+    /// Of them one user's, whatever is free.
+    pub per_user_max: u32,
+    /// Of them one organisation's, whatever is free.
+    pub per_org_max: u32,
+    /// Most that wait for a place; further ones are refused at once. One user may take half of those
+    /// that are left.
+    pub queued_max: u32,
+    /// Longest wait.
+    pub wait_max: Duration,
+}
 
-    /// A place, kept until the permit is dropped. None: overloaded.
-    pub(crate) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
-        if let Ok(place) = self.places.try_acquire() {
-            return Some(place);
-        }
-        let _queued = self.queue()?;
-        tokio::time::timeout(self.wait_max, self.places.acquire())
-            .await
-            .ok()?
-            .ok()
-    }
+/// Why somebody was not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crowded {
+    /// All places are taken.
+    All,
+    /// The organisation has its share.
+    Org,
+    /// The user has its share.
+    User,
+}
 
-    pub(crate) fn in_flight(&self) -> u64 {
-        let free = self.places.available_permits() as u64;
-        u64::from(self.places_max).saturating_sub(free)
-    }
+/// A number of places, shared fairly.
+#[derive(Debug)]
+pub struct Admission {
+    limits: AdmissionLimits,
+    state: Mutex<State>,
+}
 
-    fn queue(&self) -> Option<Queued<'_>> {
-        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let queued = Queued(&self.waiting);
-        (before < self.waiting_max).then_some(queued)
-    }
+/// A place, until it is dropped.
+#[derive(Debug)]
+pub struct Place<'a> {
+    admission: &'a Admission,
+    requester: Option<Requester>,
+}
+
+/// A place that a task or a thread of its own may hold, until it is dropped.
+#[derive(Debug)]
+pub struct OwnedPlace {
+    admission: Arc<Admission>,
+    requester: Option<Requester>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    inside: u32,
+    users: HashMap<Arc<str>, u32>,
+    orgs: HashMap<Arc<str>, u32>,
+    waiting: u32,
+    /// Those who wait, by user; whose turn is next comes first.
+    queues: VecDeque<Queue>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Queue {
+    requester: Option<Requester>,
+    waiters: VecDeque<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    admitted: oneshot::Sender<()>,
 }
 
 /// Leaves the queue when dropped, also when the waiting caller goes away.
-struct Queued<'a>(&'a AtomicU32);
+struct Waiting<'a> {
+    admission: &'a Admission,
+    requester: Option<&'a Requester>,
+    number: u64,
+    admitted: oneshot::Receiver<()>,
+}
 
-impl Drop for Queued<'_> {
+impl Admission {
+    /// With all places free.
+    #[must_use]
+    pub fn new(limits: AdmissionLimits) -> Self {
+        Self {
+            limits,
+            state: Mutex::default(),
+        }
+    }
+
+    /// A place for `requester`; without one, only the number of places counts.
+    ///
+    /// # Errors
+    /// There was none for as long as one may wait, or too many wait.
+    pub async fn enter(&self, requester: Option<&Requester>) -> Result<Place<'_>, Crowded> {
+        let place = || Place {
+            admission: self,
+            requester: requester.cloned(),
+        };
+        let mut waiting = {
+            let mut state = self.lock();
+            let Err(crowded) = state.fits(requester, &self.limits) else {
+                state.count_in(requester);
+                return Ok(place());
+            };
+            let admitted = state.queue(requester, &self.limits).ok_or(crowded)?;
+            Waiting {
+                admission: self,
+                requester,
+                number: state.next,
+                admitted,
+            }
+        };
+        let admitted = tokio::time::timeout(self.limits.wait_max, &mut waiting.admitted).await;
+        if matches!(admitted, Ok(Ok(()))) {
+            return Ok(place());
+        }
+        let crowded = self.lock().fits(requester, &self.limits);
+        Err(crowded.err().unwrap_or(Crowded::All))
+    }
+
+    /// As [`enter`](Self::enter), for what outlives the caller.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    pub async fn enter_owned(
+        self: &Arc<Self>,
+        requester: Option<&Requester>,
+    ) -> Result<OwnedPlace, Crowded> {
+        let mut place = self.enter(requester).await?;
+        let requester = place.requester.take();
+        // The owned one leaves in its stead.
+        std::mem::forget(place);
+        Ok(OwnedPlace {
+            admission: self.clone(),
+            requester,
+        })
+    }
+
+    /// Places that are taken.
+    #[must_use]
+    pub fn taken(&self) -> u32 {
+        self.lock().inside
+    }
+
+    fn leave(&self, requester: Option<&Requester>) {
+        let mut state = self.lock();
+        state.count_out(requester);
+        state.hand_on(&self.limits);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Each change leaves it whole, so a panic elsewhere does too.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether `requester` may have a place now.
+    fn fits(&self, requester: Option<&Requester>, limits: &AdmissionLimits) -> Result<(), Crowded> {
+        let free = limits.places_max.saturating_sub(self.inside);
+        if free == 0 {
+            return Err(Crowded::All);
+        }
+        let Some(Requester { org, user }) = requester else {
+            return Ok(());
+        };
+        let held = |by: &HashMap<Arc<str>, u32>, name| by.get(name).copied().unwrap_or(0);
+        if held(&self.users, user) >= limits.per_user_max.min(free.saturating_mul(USER_SHARE)) {
+            return Err(Crowded::User);
+        }
+        if held(&self.orgs, org) >= limits.per_org_max.min(free.saturating_mul(ORG_SHARE)) {
+            return Err(Crowded::Org);
+        }
+        Ok(())
+    }
+
+    fn count_in(&mut self, requester: Option<&Requester>) {
+        self.inside += 1;
+        if let Some(Requester { org, user }) = requester {
+            for (by, name) in [(&mut self.users, user), (&mut self.orgs, org)] {
+                match by.get_mut(name) {
+                    Some(held) => *held += 1,
+                    None => drop(by.insert(name.clone(), 1)),
+                }
+            }
+        }
+    }
+
+    fn count_out(&mut self, requester: Option<&Requester>) {
+        self.inside -= 1;
+        if let Some(Requester { org, user }) = requester {
+            for (by, name) in [(&mut self.users, user), (&mut self.orgs, org)] {
+                if let Some(held) = by.get_mut(name) {
+                    *held -= 1;
+                    if *held == 0 {
+                        by.remove(name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Line up; None when there are too many.
+    fn queue(
+        &mut self,
+        requester: Option<&Requester>,
+        limits: &AdmissionLimits,
+    ) -> Option<oneshot::Receiver<()>> {
+        let left = limits.queued_max.saturating_sub(self.waiting);
+        let at = self.place_of(requester);
+        let own = at.map_or(0, |at| self.queues[at].waiters.len());
+        if left == 0 || (requester.is_some() && own >= left as usize) {
+            return None;
+        }
+        let at = at.unwrap_or_else(|| {
+            self.queues.push_back(Queue {
+                requester: requester.cloned(),
+                waiters: VecDeque::new(),
+            });
+            self.queues.len() - 1
+        });
+        let (admitted, told) = oneshot::channel();
+        self.next += 1;
+        self.waiting += 1;
+        let number = self.next;
+        self.queues[at]
+            .waiters
+            .push_back(Waiter { number, admitted });
+        Some(told)
+    }
+
+    fn place_of(&self, requester: Option<&Requester>) -> Option<usize> {
+        let wanted = requester.map(|r| &*r.user);
+        let mut queues = self.queues.iter();
+        queues.position(|queue| queue.requester.as_ref().map(|r| &*r.user) == wanted)
+    }
+
+    /// Give what is free to those who wait, user by user.
+    fn hand_on(&mut self, limits: &AdmissionLimits) {
+        let mut passed = 0;
+        while passed < self.queues.len() && self.inside < limits.places_max {
+            let Some(mut queue) = self.queues.pop_front() else {
+                return;
+            };
+            if self.fits(queue.requester.as_ref(), limits).is_err() {
+                self.queues.push_back(queue);
+                passed += 1;
+                continue;
+            }
+            if let Some(waiter) = queue.waiters.pop_front() {
+                self.waiting -= 1;
+                if waiter.admitted.send(()).is_ok() {
+                    self.count_in(queue.requester.as_ref());
+                    passed = 0;
+                }
+            }
+            if !queue.waiters.is_empty() {
+                self.queues.push_back(queue);
+            }
+        }
+    }
+
+    /// Leave the line; false when the place was given already.
+    fn unqueue(&mut self, requester: Option<&Requester>, number: u64) -> bool {
+        let Some(at) = self.place_of(requester) else {
+            return false;
+        };
+        let waiters = &mut self.queues[at].waiters;
+        let Some(place) = waiters.iter().position(|waiter| waiter.number == number) else {
+            return false;
+        };
+        waiters.remove(place);
+        if waiters.is_empty() {
+            self.queues.remove(at);
+        }
+        self.waiting -= 1;
+        true
+    }
+}
+
+impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut state = self.admission.lock();
+        if !state.unqueue(self.requester, self.number) && self.admitted.try_recv().is_ok() {
+            // Given, and not taken any more.
+            state.count_out(self.requester);
+            state.hand_on(&self.admission.limits);
+        }
+    }
+}
+
+impl Drop for OwnedPlace {
+    fn drop(&mut self) {
+        self.admission.leave(self.requester.as_ref());
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.admission.leave(self.requester.as_ref());
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn admission(in_flight_max: u32, queued_max: u32) -> Admission {
-        Admission::new(&HandlerOptions {
-            in_flight_max,
-            queued_max,
-            queue_wait_ms_max: 1_000,
-            ..HandlerOptions::default()
-        })
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn waits_for_its_time_and_then_refuses() {
-        let admission = admission(1, 1);
-        let place = admission.enter().await.unwrap();
-        assert_eq!(admission.in_flight(), 1);
-        let from = tokio::time::Instant::now();
-        assert!(admission.enter().await.is_none());
-        assert_eq!(from.elapsed(), Duration::from_millis(1_000));
-        drop(place);
-        assert!(admission.enter().await.is_some());
-        assert_eq!(admission.waiting.load(Ordering::Relaxed), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_full_queue_refuses_at_once() {
-        let admission = admission(1, 0);
-        let _place = admission.enter().await.unwrap();
-        let from = tokio::time::Instant::now();
-        assert!(admission.enter().await.is_none());
-        assert_eq!(from.elapsed(), Duration::ZERO);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_next_in_line_gets_the_place() {
-        let admission = admission(1, 1);
-        let place = admission.enter().await.unwrap();
-        let (next, ()) = tokio::join!(admission.enter(), async { drop(place) });
-        assert!(next.is_some());
-    }
-}
+mod tests;

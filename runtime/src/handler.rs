@@ -94,7 +94,7 @@ impl<T: CallData> Handler<T> {
             pre,
             routes: Vec::new(),
             pool: Pool::new(),
-            admission: Admission::new(&options),
+            admission: Admission::new(options.admission()),
             counters: Arc::default(),
             make: Box::new(make),
             _places: places,
@@ -121,7 +121,7 @@ impl<T: CallData> Handler<T> {
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         self.counters
-            .snapshot(self.admission.in_flight(), self.pool.len() as u64)
+            .snapshot(self.admission.taken().into(), self.pool.len() as u64)
     }
 
     /// Answer one request. `data` lives until the call is over and is then dropped. Dropping the
@@ -132,7 +132,8 @@ impl<T: CallData> Handler<T> {
     pub async fn call(&self, mut request: Request, data: T) -> Result<Reply, CallError> {
         let withheld = |name: &String| WITHHELD.contains(&name.as_str());
         request.headers.retain(|(name, _)| !withheld(name));
-        let Some(_place) = self.admission.enter().await else {
+        let requester = data.requester();
+        let Ok(_place) = self.admission.enter(requester.as_ref()).await else {
             return Err(self.report(&request, CallError::overloaded(&self.options).into()));
         };
         let ending = Ending {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! Engine ── linker ── load/compile ── Handler::new ── Handler::call(request, data) ─> Reply
-//!                                       │ admission: at most `in_flight_max`, bounded wait
+//!                                       │ admission: at most `in_flight_max`, a share each, bounded wait
 //!                                       │ pool: an idle instance, or a new one
 //!                                       └ watch: deadline, compute time, memory, stack, response
 //! ```
@@ -28,6 +28,7 @@ mod state;
 mod stream;
 mod upgrade;
 
+pub use admission::{Admission, AdmissionLimits, Crowded, OwnedPlace, Place, Requester};
 pub use bindings::bench::host::http_types::{
     Body, Caller, Credential, Credentials, Request, Response, Role, Route,
 };

@@ -1,5 +1,9 @@
 //! What one handler is given: instances, time, memory, response size.
 
+use std::time::Duration;
+
+use crate::admission::AdmissionLimits;
+
 /// Where the instance that answers a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -52,6 +56,19 @@ impl Default for HandlerOptions {
             memory_bytes_max: 64 << 20,
             memory_kept_bytes_max: 4 << 20,
             response_bytes_max: 8 << 20,
+        }
+    }
+}
+
+impl HandlerOptions {
+    /// Who is let in.
+    pub(crate) fn admission(&self) -> AdmissionLimits {
+        AdmissionLimits {
+            places_max: self.in_flight_max,
+            per_user_max: self.in_flight_max,
+            per_org_max: self.in_flight_max,
+            queued_max: self.queued_max,
+            wait_max: Duration::from_millis(self.queue_wait_ms_max),
         }
     }
 }

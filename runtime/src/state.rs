@@ -3,6 +3,7 @@
 use wasmtime::ResourceLimiter;
 use wasmtime::component::{Resource, ResourceTable};
 
+use crate::admission::Requester;
 use crate::bindings::bench::host::http_types;
 use crate::stream::BodyStream;
 use crate::upgrade::Upgrade;
@@ -15,6 +16,11 @@ pub trait CallData: Send + 'static {
     /// Where host resources that the guest holds handles to live. What is still in it when the
     /// call ends was leaked: it is dropped and the instance with it.
     fn table(&mut self) -> &mut ResourceTable;
+
+    /// Who the call is made for, whose share of the handler's places it takes. None = nobody's.
+    fn requester(&self) -> Option<Requester> {
+        None
+    }
 }
 
 /// Data of a store. Host interfaces are linked with `|state| &mut state.data`.

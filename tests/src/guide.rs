@@ -27,9 +27,9 @@ pub fn run(session: &str, server: &Server) -> String {
     let output = Command::new("bash")
         .args(["-e", "-o", "pipefail", "-c", session])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
-        .env("HOSTD", format!("{}/api", server.url))
-        .env("KEY", &server.api_key)
-        .env("DEVICE", server.device())
+        .env("HOSTD_URL", format!("{}/api", server.url))
+        .env("HOSTD_KEY", &server.api_key)
+        .env("HOSTD_DEVICE", server.device())
         .output()
         .expect("bash starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

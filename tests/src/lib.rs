@@ -4,6 +4,7 @@ pub mod bench;
 pub mod client;
 pub mod guide;
 pub mod issuer;
+pub mod judge;
 pub mod line;
 pub mod offline;
 pub mod pod_sim;

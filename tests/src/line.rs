@@ -50,20 +50,7 @@ impl Line {
     pub fn read(&mut self, count: usize) -> Vec<u8> {
         let mut read = Vec::new();
         while read.len() < count {
-            match self.socket.message().unwrap() {
-                Message::Binary(bytes) => {
-                    self.offset += bytes.len() as u64;
-                    read.extend_from_slice(&bytes);
-                }
-                Message::Text(text) => {
-                    let told: Value = serde_json::from_str(&text).unwrap();
-                    if told["type"] == "overrun" {
-                        self.offset = told["to"].as_u64().unwrap();
-                    }
-                    self.told.push(told);
-                }
-                other => panic!("{other:?} in place of bytes"),
-            }
+            self.take(&mut read);
         }
         assert_eq!(read.len(), count, "{:?}", String::from_utf8_lossy(&read));
         read
@@ -100,15 +87,21 @@ impl Line {
         true
     }
 
-    /// The next message.
+    /// The next message: bytes, or a text that is kept.
     fn take(&mut self, read: &mut Vec<u8>) {
         match self.socket.message().unwrap() {
             Message::Binary(bytes) => {
                 self.offset += bytes.len() as u64;
                 read.extend_from_slice(&bytes);
             }
-            Message::Text(told) => self.told.push(serde_json::from_str(&told).unwrap()),
-            other => panic!("{other:?} in place of bytes"),
+            Message::Text(text) => {
+                let told: Value = serde_json::from_str(&text).unwrap();
+                if told["type"] == "overrun" {
+                    self.offset = told["to"].as_u64().unwrap();
+                }
+                self.told.push(told);
+            }
+            other => panic!("{other:?} in place of bytes or a text"),
         }
     }
 
@@ -118,11 +111,7 @@ impl Line {
             if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
                 return self.told.remove(at);
             }
-            match self.socket.message().unwrap() {
-                Message::Text(text) => self.told.push(serde_json::from_str(&text).unwrap()),
-                Message::Binary(bytes) => self.offset += bytes.len() as u64,
-                other => panic!("{other:?} in place of {kind}"),
-            }
+            self.take(&mut Vec::new());
         }
     }
 

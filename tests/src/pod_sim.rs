@@ -1,9 +1,11 @@
 //! One `hostd pod-sim` process: a pod that outlives the server under test, or vanishes before it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::server::binary;
 
@@ -58,9 +60,53 @@ impl PodSim {
     /// # Errors
     /// The signal cannot be sent.
     pub fn terminate(&self) -> Result<()> {
+        self.signal("-TERM")
+    }
+
+    /// Have the pod hang: its connections stay, and nothing is answered.
+    ///
+    /// # Errors
+    /// The signal cannot be sent.
+    pub fn hang(&self) -> Result<()> {
+        self.signal("-STOP")
+    }
+
+    /// Have a pod that hangs go on where it was.
+    ///
+    /// # Errors
+    /// The signal cannot be sent.
+    pub fn go_on(&self) -> Result<()> {
+        self.signal("-CONT")
+    }
+
+    /// What the pod itself answers to a command, past any server.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its answer is no JSON.
+    pub fn ask(&self, command: &Value) -> Result<Value> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        writeln!(stream, "{command}")?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line)?;
+        serde_json::from_str(&line).context("read the pod's answer")
+    }
+
+    /// Whether the pod feeds its target from rail 1.
+    ///
+    /// # Panics
+    /// The pod does not tell.
+    #[must_use]
+    pub fn is_powered(&self) -> bool {
+        let status = self.ask(&serde_json::json!({"cmd": "target_status"}));
+        let status = status.expect("the pod answers");
+        let enabled = &status["data"]["efuse1"]["enabled"];
+        enabled.as_u64().expect("it tells its rails") == 1
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
         let pid = self.child.id().to_string();
-        let status = Command::new("kill").args(["-TERM", &pid]).status()?;
-        ensure!(status.success(), "kill -TERM failed");
+        let status = Command::new("kill").args([signal, &pid]).status()?;
+        ensure!(status.success(), "kill {signal} failed");
         Ok(())
     }
 

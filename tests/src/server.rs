@@ -239,11 +239,17 @@ fn read_log(dir: &Path) -> String {
     std::fs::read_to_string(dir.join("log.txt")).unwrap_or_default()
 }
 
-/// The binary of the same build: `target/release/hostd` beside `deps/`.
+/// Environment variable that names another binary than [`binary`] finds.
+pub const BINARY: &str = "TESTS_HOSTD";
+
+/// The binary of the same build, `target/release/hostd` beside `deps/`, or the one that [`BINARY`] names.
 ///
 /// # Errors
 /// It has not been built.
 pub fn binary() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(BINARY) {
+        return Ok(path.into());
+    }
     let test = std::env::current_exe()?;
     let path = test
         .parent()

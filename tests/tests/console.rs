@@ -156,20 +156,11 @@ fn the_terminal_talks_and_says_why_it_ends() {
 fn a_console_waits_for_a_pod_that_is_updated() {
     // Away for longer than its grace, so that its device is offline meanwhile.
     let pod = PodSim::start(&["--jumper", "9=10"]).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("hostd.toml");
-    let config = format!(
-        "[pods]\ngrace_ms = 100\n[[devices]]\nname = \"net\"\naddress = \"tcp:{}\"\n",
-        pod.address
-    );
-    std::fs::write(&path, config).unwrap();
-    let server = Server::demo_with(&["--config", path.to_str().unwrap()]).unwrap();
+    let address = format!("tcp:{}", pod.address);
+    let bench = Bench::start_with("[pods]\ngrace_ms = 100\n", &[&address]).unwrap();
+    let (server, device) = (&bench.server, bench.devices[0].as_str());
     let client = server.client();
-    let listed = client.get("/api/bench/devices").unwrap().expect(200);
-    let mut listed = listed["devices"].as_array().unwrap().iter();
-    let device = listed.find(|d| d["name"] == "net").unwrap()["id"].clone();
-    let device = device.as_str().unwrap();
-    let mut console = open(&server, device, "rx=10&tx=9");
+    let mut console = open(server, device, "rx=10&tx=9");
     console.write(b"before");
     console.expect(b"before");
 

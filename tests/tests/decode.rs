@@ -145,3 +145,38 @@ fn a_reader_may_leave_early() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
 }
+
+#[test]
+fn the_help_names_the_one_exception() {
+    let mut command = Command::new(tests::server::binary().unwrap());
+    let output = command.args(["decode", "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let told = words.join(" ");
+    assert!(
+        told.contains("those of sigrok-cli with one exception"),
+        "{help}"
+    );
+    assert!(
+        told.contains("START or STOP ends whatever was being collected"),
+        "{help}"
+    );
+}
+
+#[test]
+fn channels_that_could_be_two_or_are_one_are_refused() {
+    for (map, said) in [
+        ("scl=0,sda=1", "a name or a place"),
+        ("scl=SCL,sda=SCL", "the same channel SCL"),
+        ("scl=SCL,sda=CLK", "it has SCL, SDA"),
+    ] {
+        let output = decode(DS1307, &["--protocol", "i2c", "--map", map])
+            .output()
+            .unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && complaint.contains(said),
+            "{complaint}"
+        );
+    }
+}

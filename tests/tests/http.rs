@@ -129,6 +129,20 @@ fn keep_alive_serves_many_requests_on_one_connection() {
     }
 }
 
+/// HEADERS, END_STREAM | END_HEADERS, stream 1: indexed GET, scheme http, path and authority as
+/// literals.
+fn ask_http2(stream: &mut TcpStream, path: &str) {
+    let mut block = vec![0x82, 0x86];
+    for (index, value) in [(0x04u8, path), (0x01, "x")] {
+        block.push(index);
+        block.push(u8::try_from(value.len()).unwrap());
+        block.extend_from_slice(value.as_bytes());
+    }
+    let length = u8::try_from(block.len()).unwrap();
+    stream.write_all(&[0, 0, length, 1, 5, 0, 0, 0, 1]).unwrap();
+    stream.write_all(&block).unwrap();
+}
+
 /// HTTP/2 with prior knowledge: preface and SETTINGS are answered by SETTINGS.
 #[test]
 fn http2_with_prior_knowledge() {
@@ -138,17 +152,7 @@ fn http2_with_prior_knowledge() {
         .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         .unwrap();
     stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
-    // HEADERS, END_STREAM | END_HEADERS, stream 1: indexed GET, scheme http, path and authority
-    // as literals.
-    let mut block = vec![0x82, 0x86];
-    for (index, value) in [(0x04u8, "/healthz"), (0x01, "x")] {
-        block.push(index);
-        block.push(u8::try_from(value.len()).unwrap());
-        block.extend_from_slice(value.as_bytes());
-    }
-    let length = u8::try_from(block.len()).unwrap();
-    stream.write_all(&[0, 0, length, 1, 5, 0, 0, 0, 1]).unwrap();
-    stream.write_all(&block).unwrap();
+    ask_http2(&mut stream, "/healthz");
     let mut settings = false;
     let data = loop {
         let mut head = [0; 9];
@@ -311,15 +315,7 @@ fn an_answer_that_is_not_taken_over_http2_ends_the_connection() {
             .write_all(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0])
             .unwrap();
         stream.write_all(&window.to_be_bytes()).unwrap();
-        let mut block = vec![0x82, 0x86];
-        for (index, value) in [(0x04u8, "/api/openapi.json"), (0x01, "x")] {
-            block.push(index);
-            block.push(u8::try_from(value.len()).unwrap());
-            block.extend_from_slice(value.as_bytes());
-        }
-        let length = u8::try_from(block.len()).unwrap();
-        stream.write_all(&[0, 0, length, 1, 5, 0, 0, 0, 1]).unwrap();
-        stream.write_all(&block).unwrap();
+        ask_http2(&mut stream, "/api/openapi.json");
         let mut answer = Vec::new();
         // Closed, not timed out.
         match stream.read_to_end(&mut answer) {

@@ -271,3 +271,54 @@ fn no_credential_reaches_the_log() {
         assert!(!log[start..].contains(tail), "{tail}");
     }
 }
+
+/// People paste a credential where an id belongs. What a log holds of it must not be good for anything.
+#[test]
+fn secrets_in_a_path_do_not_reach_the_log() {
+    for format in ["text", "json"] {
+        let mut server = Server::demo_with(&["--log-format", format]).unwrap();
+        let body = json!({"code": server.code(), "keep": true});
+        let session = server.anonymous().post("/api/auth/session", &body).unwrap();
+        let session = session.expect(200);
+        let owner = bearer(&server, &session["token"]);
+        let user = owner.post("/api/users", &json!({"login": "ada"})).unwrap();
+        let secrets = [
+            Value::from(server.api_key.clone()),
+            session["token"].clone(),
+            session["refresh_token"].clone(),
+            user.expect(201)["code"].clone(),
+        ];
+        let client = server.client();
+        for secret in &secrets {
+            let secret = secret.as_str().unwrap();
+            let encoded = secret.replace('_', "%5F").replace('.', "%2e");
+            let all: String = secret.bytes().map(|b| format!("%{b:02x}")).collect();
+            for text in [secret, encoded.as_str(), all.as_str()] {
+                for path in [
+                    format!("/api/{text}"),
+                    format!("/api/bench/devices/{text}"),
+                    format!("/api/capture/{text}/decode?protocol={text}"),
+                    format!("/api/bench/devices/x%2F{text}%22"),
+                ] {
+                    let reply = client.get(&path).unwrap();
+                    assert!((400..500).contains(&reply.status), "{}", reply.text);
+                }
+            }
+            let marked = server.client().with_header("x-request-id", secret);
+            marked.get("/api/bench/devices").unwrap();
+            marked.send("PUT", "/api/nothing", None).unwrap();
+        }
+        assert!(server.stop().unwrap());
+        let log = server.log();
+        let start = log.find("request_id").unwrap();
+        assert!(log[start..].contains("[redacted]"));
+        for secret in &secrets {
+            let secret = secret.as_str().unwrap();
+            let tail = &secret[secret.len() - 20..];
+            let encoded: String = tail.bytes().map(|b| format!("%{b:02x}")).collect();
+            for left in [tail, encoded.as_str()] {
+                assert!(!log[start..].contains(left), "{left}");
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use tests::{PodSim, Server, Socket, until};
+use tests::{Bench, PodSim, Server, Socket, until};
 use tungstenite::Message;
 
 /// LA9 talks, LA10 listens, and a wire joins them: the target is an echo.
@@ -21,18 +21,10 @@ const SAMPLES: u64 = 3_000_000;
 
 /// A server with these settings and one network pod whose UART echoes; the id of its device.
 fn bench(pod: &PodSim, settings: &str) -> (Server, String) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = dir.path().join("hostd.toml");
-    let address = &pod.address;
-    let text = format!("{settings}\n[[devices]]\nname = \"net\"\naddress = \"tcp:{address}\"\n");
-    std::fs::write(&config, text).unwrap();
-    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
-    let listed = server.client().get("/api/bench/devices").unwrap();
-    let listed = listed.expect(200);
-    let devices = listed["devices"].as_array().unwrap();
-    let device = devices.iter().find(|d| d["name"] == "net").unwrap();
-    let id = device["id"].as_str().unwrap().to_owned();
-    (server, id)
+    let address = format!("tcp:{}", pod.address);
+    let bench = Bench::start_with(&format!("{settings}\n"), &[&address]).unwrap();
+    let [device] = bench.devices.try_into().unwrap();
+    (bench.server, device)
 }
 
 fn open(server: &Server, path: &str) -> Socket {

@@ -227,7 +227,7 @@ fn a_kept_waveform_comes_out_of_the_output() {
     // Every second code of a stretched ramp, with its end stuck at the top.
     let ramp: Vec<u16> = (0..1000).collect();
     let order = json!({"device_id": server.device(), "samples_b64": codes(&ramp), "bits": 16,
-        "sample_rate_hz": 0, "sample_rate_mhz": 0.1, "dac_path": "5v", "mapping": "fit",
+        "sample_rate_hz": 50_000, "sample_rate_mhz": 0.1, "dac_path": "5v", "mapping": "fit",
         "window_start": 100, "window_len": 400, "target_samples": 200,
         "fault": {"type": "flatline", "start": 100}});
     let playing = play(&client, &order).expect(200);
@@ -239,7 +239,8 @@ fn a_kept_waveform_comes_out_of_the_output() {
         ),
         (&json!(200), &json!(400), &json!(2))
     );
-    assert!(playing.get("speed").is_none(), "{playing}");
+    // Means of two of its samples at twice its own rate.
+    assert_eq!(playing["speed"], json!(4.0), "{playing}");
     let levels = look(&server, "cal1", 4000);
     let top = levels.iter().copied().fold(0.0, f64::max);
     // Half of the ramp is left; the other half of the time it is at the low end.

@@ -15,17 +15,20 @@ Commands:
   run                all set-up, then hostd with its simulated bench; arguments go to `hostd serve`
   build              all set-up, then the release binary at target/release/hostd
   test               all set-up, then every default test; arguments go to the test runner
-  ci                 everything a change must pass: fmt, tidy, clippy, test, clients
+  ci                 everything a change must pass: fmt, tidy, clippy, test, attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
   docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
+  attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
 
 Options:
   --toolchain WHICH  where the guests' standard library comes from:
                      auto (default), rustup, debian
+  --short            attack: a minute, without a judgement on times
+  --hostd PATH       attack: another server than the one of this source
   -v, --verbose      print what each component imports
   -h, --help         this text
 ";
@@ -45,6 +48,17 @@ pub(crate) enum Task {
     /// One tier of the SDK's suite, or all.
     Clients(Option<String>),
     Bench(String),
+    Attack(Attack),
+}
+
+/// What `attack` shall do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attack {
+    /// One attack, or all.
+    pub(crate) name: Option<String>,
+    pub(crate) short: bool,
+    /// The server to attack, if not the one of this source.
+    pub(crate) hostd: Option<String>,
 }
 
 /// A whole command line.
@@ -64,10 +78,10 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "bench", "build", "ci", "clients", "docs", "firmware", "handlers", "help", "run", "test",
-    "tidy",
+    "attack", "bench", "build", "ci", "clients", "docs", "firmware", "handlers", "help", "run",
+    "test", "tidy",
 ];
-const FLAGS: &[&str] = &["--help", "--toolchain", "--verbose"];
+const FLAGS: &[&str] = &["--help", "--hostd", "--short", "--toolchain", "--verbose"];
 
 /// A command line that makes no sense. Messages end with the nearest word that would.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,6 +92,7 @@ pub(crate) enum ArgsError {
     UnknownToolchain(String),
     Unexpected(String),
     NothingToPassTo(String),
+    OnlyForAttack(&'static str),
 }
 
 impl std::error::Error for ArgsError {}
@@ -116,6 +131,7 @@ impl fmt::Display for ArgsError {
                     "`{command}` starts no program that could take arguments after `--`"
                 )
             }
+            Self::OnlyForAttack(flag) => write!(f, "`{flag}` is an option of `attack` alone"),
         }
     }
 }
@@ -131,6 +147,7 @@ impl Request {
             passed_on,
             ..Options::default()
         };
+        let mut attack = Attack::default();
         let mut plain = Vec::new();
         let mut wants_help = ours.is_empty();
         let mut rest = ours.iter();
@@ -143,6 +160,11 @@ impl Request {
                     options.toolchain = Choice::named(name)
                         .ok_or_else(|| ArgsError::UnknownToolchain(name.clone()))?;
                 }
+                "--short" => attack.short = true,
+                "--hostd" => {
+                    let path = rest.next().ok_or(ArgsError::MissingValue("--hostd"))?;
+                    attack.hostd = Some(path.clone());
+                }
                 flag if flag.starts_with('-') => {
                     return Err(ArgsError::UnknownFlag(word.clone()));
                 }
@@ -152,7 +174,7 @@ impl Request {
         let task = if wants_help {
             Task::Help
         } else {
-            task(&plain)?
+            task(&plain)?.with(attack)?
         };
         if !options.passed_on.is_empty() && !task.takes_arguments() {
             return Err(ArgsError::NothingToPassTo(plain[0].clone()));
@@ -164,6 +186,16 @@ impl Request {
 impl Task {
     fn takes_arguments(&self) -> bool {
         matches!(self, Self::Run | Self::Test | Self::Bench(_) | Self::Help)
+    }
+
+    /// With the options that belong to attacks.
+    fn with(self, flags: Attack) -> Result<Self, ArgsError> {
+        match self {
+            Self::Attack(Attack { name, .. }) => Ok(Self::Attack(Attack { name, ..flags })),
+            _ if flags.short => Err(ArgsError::OnlyForAttack("--short")),
+            _ if flags.hostd.is_some() => Err(ArgsError::OnlyForAttack("--hostd")),
+            other => Ok(other),
+        }
     }
 }
 
@@ -183,6 +215,10 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "clients" => Task::Clients(rest.next().cloned()),
+        "attack" => Task::Attack(Attack {
+            name: rest.next().cloned(),
+            ..Attack::default()
+        }),
         "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),
         _ => return Err(ArgsError::UnknownCommand(command.clone())),
     };
@@ -234,6 +270,17 @@ mod tests {
             parse("bench decode").unwrap().task,
             Task::Bench("decode".to_owned())
         );
+        let attack = Attack {
+            name: Some("guesses".to_owned()),
+            short: true,
+            hostd: Some("old/hostd".to_owned()),
+        };
+        assert_eq!(
+            parse("attack --short guesses --hostd old/hostd")
+                .unwrap()
+                .task,
+            Task::Attack(attack)
+        );
         assert_eq!(parse("").unwrap().task, Task::Help);
         assert_eq!(parse("ci --help").unwrap().task, Task::Help);
     }
@@ -242,11 +289,14 @@ mod tests {
     fn mistakes_come_with_a_way_out() {
         let error = |line| parse(line).unwrap_err();
         assert!(error("tset").contains("did you mean `test`?"));
-        assert!(error("zzz").contains("there are: bench, build, ci"));
+        assert!(error("zzz").contains("there are: attack, bench, build"));
         assert!(error("ci --verbos").contains("did you mean `--verbose`?"));
         assert!(error("ci --toolchain debain").contains("did you mean `debian`?"));
         assert!(error("ci --toolchain").contains("needs a value"));
         assert!(error("bench").contains("needs a value"));
+        assert!(error("attack --hostd").contains("needs a value"));
+        assert!(error("test --short").contains("an option of `attack` alone"));
+        assert!(error("ci --hostd x").contains("an option of `attack` alone"));
         assert!(error("test fast").contains("one word too many"));
         assert!(error("tidy -- x").contains("`tidy` starts no program"));
     }

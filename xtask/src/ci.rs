@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::args::Options;
+use crate::args::{Attack, Options};
 use crate::metadata::Metadata;
 use crate::tool::{self, Tool};
-use crate::{clients, progress, server, test, tidy};
+use crate::{attack, clients, progress, server, test, tidy};
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it,
 /// only a failed build ends the run: nothing could be tested then.
@@ -34,6 +34,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             .run()
     });
     report.check("test", || test::run_prepared(options, test::Profile::Ci));
+    // Alone, since it looks at what honest callers get on a machine that is busy enough.
+    let short = Attack {
+        short: true,
+        ..Attack::default()
+    };
+    report.check("attack", || attack::run_prepared(&short, options));
     // Last, and alone: the clients compare the pod's clock with the machine's.
     if tool::is_installed("python3") {
         report.check("clients", clients::run_prepared);

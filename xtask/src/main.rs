@@ -2,6 +2,7 @@
 //! README and people all call these commands, so what works for one works for all.
 
 mod args;
+mod attack;
 mod bench;
 mod ci;
 mod clients;
@@ -54,5 +55,6 @@ fn run(request: &Request) -> Result<()> {
         Task::Tidy => tidy::run(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
+        Task::Attack(attack) => attack::run(attack, options),
     }
 }

@@ -1,6 +1,8 @@
 //! What the endpoints about a reported build share: who may use them, the record, the refusals.
 
-use guest::{ApiError, Credential, Object, Query, Request, Shape, builds, form, text, uploads};
+use guest::{
+    ApiError, Credential, Object, Query, Request, Shape, builds, form, selection, text, uploads,
+};
 
 /// Builds are reported from CI, which has a session token and no key.
 pub(crate) const REPORT: &[Credential] = &[Credential::CloudSession];
@@ -49,9 +51,7 @@ pub(crate) fn record(build: &builds::Build, object: &mut Object) {
 /// `id` is what was asked for, empty when nothing was.
 pub(crate) fn refusal(error: builds::Error, id: &str) -> ApiError {
     match error {
-        builds::Error::NotFound if id.is_empty() => {
-            ApiError::new(404, "not_found", "not found: no build has a file that fits")
-        }
+        builds::Error::NotFound if id.is_empty() => selection::refusal(error),
         builds::Error::NotFound => ApiError::not_found("build or file", id),
         builds::Error::Finished => {
             ApiError::new(409, "wrong_state", "the build has its result already")
@@ -62,14 +62,7 @@ pub(crate) fn refusal(error: builds::Error, id: &str) -> ApiError {
         builds::Error::Full(limit) => {
             ApiError::new(409, "quota_exceeded", format!("there is no room: {limit}"))
         }
-        builds::Error::Ambiguous(names) => ApiError::new(
-            409,
-            "ambiguous",
-            format!(
-                "several files fit, name one with artifact: {}",
-                names.join(", ")
-            ),
-        ),
+        builds::Error::Ambiguous(_) => selection::refusal(error),
         builds::Error::Invalid((field, message)) => ApiError::field(field, message),
         builds::Error::Other(cause) => ApiError::internal(cause),
     }

@@ -1,6 +1,6 @@
 //! What the capture endpoints share: who may use them, the record, the refusals.
 
-use guest::captures::{self, Channel, ChannelType, Error, Info, Kind, Status};
+use guest::captures::{self, Channel, ChannelType, Error, Info, Kind, Started, Status};
 use guest::{ApiError, Credential, Object, Request, Response};
 
 /// The device plane takes every kind of credential.
@@ -24,14 +24,16 @@ pub(crate) fn id(request: &Request) -> &str {
 /// Start a capture and tell its id; the caller watches it with `GET /capture/{id}`.
 pub(crate) fn start(order: &captures::Order) -> Result<Response, ApiError> {
     captures::start(order)
-        .map(|info| started(&info))
+        .map(|capture| started(&capture))
         .map_err(|error| refusal(error, "device", &order.device))
 }
 
-fn started(info: &Info) -> Response {
+fn started(capture: &Started) -> Response {
+    let (info, warnings) = (&capture.info, &capture.warnings);
     let mut body = Object::new();
     body.field("capture_id", &info.id)
-        .field("status", status(info.status));
+        .field("status", status(info.status))
+        .some("warnings", (!warnings.is_empty()).then_some(warnings));
     body.reply(202)
 }
 
@@ -96,6 +98,15 @@ fn status(status: Status) -> &'static str {
     }
 }
 
+/// A limit of the organisation is reached.
+pub(crate) fn no_room(limit: &str) -> ApiError {
+    ApiError::new(
+        409,
+        "quota_exceeded",
+        format!("there is no room: {limit}; remove captures that nobody needs"),
+    )
+}
+
 /// `what` (`capture` or `device`) with this id was asked for.
 pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
     match error {
@@ -119,7 +130,13 @@ pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
         }
         Error::NotCapable(message) => ApiError::new(400, "not_capable", message),
         Error::Invalid((field, message)) => ApiError::field(field, message),
+        Error::Unready((field, message)) => {
+            let mut error = ApiError::field(field, message);
+            (error.status, error.code) = (409, "wrong_state");
+            error
+        }
         Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::Full(limit) => no_room(&limit),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -154,7 +171,7 @@ pub(crate) fn example() -> Info {
 #[cfg(test)]
 mod tests {
     use guest::Object;
-    use guest::captures::{ChannelType, Error, Kind, Status};
+    use guest::captures::{ChannelType, Error, Kind, Started, Status};
     use guest::testing::json;
     use serde_json::{Value, json};
 
@@ -206,12 +223,18 @@ mod tests {
     fn started_is_202_with_the_id() {
         let mut info = example();
         info.status = Status::Pending;
-        let response = started(&info);
+        let mut capture = Started {
+            info,
+            warnings: Vec::new(),
+        };
+        let response = started(&capture);
         assert_eq!(response.status, 202);
         assert_eq!(
             json(&response),
             json!({"capture_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC", "status": "pending"})
         );
+        capture.warnings.push("slower".into());
+        assert_eq!(json(&started(&capture))["warnings"], json!(["slower"]));
     }
 
     #[test]
@@ -243,10 +266,22 @@ mod tests {
                 "samples must be at most 4194304",
             ),
             (
+                Error::Unready(("voltage_mv".into(), "is required".into())),
+                409,
+                "wrong_state",
+                "voltage_mv is required",
+            ),
+            (
                 Error::WrongState("it runs".into()),
                 409,
                 "wrong_state",
                 "it runs",
+            ),
+            (
+                Error::Full("captures: 5 at most".into()),
+                409,
+                "quota_exceeded",
+                "there is no room: captures: 5 at most; remove captures that nobody needs",
             ),
         ] {
             let error = refusal(error, "device", "01X");

@@ -66,6 +66,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
         Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::Full(limit) => capture::no_room(&limit),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
         Error::Other(cause) => ApiError::internal(cause),
     }
@@ -103,6 +104,7 @@ mod tests {
         for (error, status) in [
             (Error::NotFound, 404),
             (Error::WrongState("it runs".into()), 409),
+            (Error::Full("captures: 5".into()), 409),
             (Error::Invalid(("from".into(), "must be small".into())), 400),
             (Error::Other("disk".into()), 500),
         ] {

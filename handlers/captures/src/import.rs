@@ -5,13 +5,13 @@ use guest::{
     ApiError, Object, Request, Response, Route, form, recordings, streamed, text, uploads,
 };
 
-use crate::{capture, export};
+use crate::{capture, export, order};
 
 /// Largest file; the host unpacks no more than 2 GiB of it.
 const BYTES_MAX: u32 = 256 << 20;
 
-/// Longest name of a capture, and longest device id, in characters.
-const NAME_CHARS_MAX: usize = 128;
+/// Longest device id, in characters.
+const DEVICE_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.import",
@@ -22,7 +22,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: streamed(BYTES_MAX),
     summary: "Import a recording",
     openapi: guest::compact_json!(
-        r#"{"parameters":"#,
+        r#"{"refusals":["quota_exceeded"],"parameters":"#,
         include_str!("import.parameters.json"),
         r#","requestBody":{"required":true,"content":{"application/octet-stream":{"schema":{"type":"string","contentMediaType":"application/octet-stream"},"example":"PK"}}},"responses":{"201":{"description":"The capture. It is done, and read, decoded and exported like any other.","content":{"application/json":{"schema":"#,
         include_str!("capture.schema.json"),
@@ -49,8 +49,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 
 fn parse(request: &Request) -> Result<(Option<String>, Option<String>), ApiError> {
     let mut query = request.query()?;
-    let name = query.optional("name", text(1..=NAME_CHARS_MAX));
-    let device = query.optional("device_id", text(1..=NAME_CHARS_MAX));
+    let name = query.optional("name", order::name());
+    let device = query.optional("device_id", text(1..=DEVICE_CHARS_MAX));
     query.finish()?;
     Ok((name, device))
 }

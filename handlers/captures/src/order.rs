@@ -2,15 +2,16 @@
 
 use guest::captures::{Edge, Order, Plan, Trigger};
 use guest::{ApiError, Fields, Request, Shape, choice, integer, number, text};
-
-/// Longest name of a capture, in characters.
-const NAME_CHARS_MAX: usize = 128;
+use serde_json::Value;
 
 /// Longest device id, in characters.
 const DEVICE_CHARS_MAX: usize = 64;
 
 /// Logic-analyzer channels of a pod.
-pub(crate) const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
+const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
+
+/// What their names begin with; the number follows.
+const LOGIC_PREFIX: &str = "LA";
 
 /// Most samples that make sense as a number. The device's own bound is the host's to check and tell.
 pub(crate) const SAMPLES_MAX: u64 = 1 << 40;
@@ -39,9 +40,9 @@ pub(crate) fn parse(request: &Request, plan: fn(&mut Fields) -> Plan) -> Result<
     let mut body = request.json()?;
     let order = Order {
         device: body.required("device_id", text(1..=DEVICE_CHARS_MAX)),
-        name: body.optional("name", text(1..=NAME_CHARS_MAX)),
+        name: body.optional("name", name()),
         trigger: body.nested("trigger", |trigger| Trigger {
-            channel: trigger.required("channel", integer(LOGIC_CHANNELS)),
+            channel: trigger.required("channel", logic_channel()),
             edge: trigger.or("edge", choice(EDGES), Edge::Rising),
             timeout_ms: trigger.or(
                 "timeout_ms",
@@ -53,6 +54,47 @@ pub(crate) fn parse(request: &Request, plan: fn(&mut Fields) -> Plan) -> Result<
     };
     body.finish()?;
     Ok(order)
+}
+
+/// The name of a capture. How long it may be is the host's to check and tell.
+pub(crate) fn name() -> impl Shape<Value = String> {
+    text(0..=usize::MAX)
+}
+
+/// A logic-analyzer channel: `LA3`, or its number.
+pub(crate) fn logic_channel() -> impl Shape<Value = u8> {
+    LogicChannel
+}
+
+struct LogicChannel;
+
+impl Shape for LogicChannel {
+    type Value = u8;
+
+    fn read(&self, value: &Value) -> Result<u8, String> {
+        match value {
+            Value::String(text) => self.read_text(text),
+            number => integer(LOGIC_CHANNELS).read(number).map_err(|_| rule()),
+        }
+    }
+
+    fn read_text(&self, text: &str) -> Result<u8, String> {
+        let number = text.strip_prefix(LOGIC_PREFIX).unwrap_or(text);
+        // A number has one way to be written.
+        let plain = number.starts_with(|first| matches!(first, '1'..='9'));
+        let read = plain.then(|| integer(LOGIC_CHANNELS).read_text(number));
+        read.and_then(Result::ok).ok_or_else(rule)
+    }
+
+    /// No channel, so that it equals none that could be read.
+    fn placeholder(&self) -> u8 {
+        0
+    }
+}
+
+fn rule() -> String {
+    let (first, last) = LOGIC_CHANNELS.into_inner();
+    format!("must be one of {LOGIC_PREFIX}{first} to {LOGIC_PREFIX}{last}, or the number alone")
 }
 
 /// A count of samples.
@@ -111,6 +153,29 @@ mod tests {
     }
 
     #[test]
+    fn channels_go_by_name_or_number() {
+        let channel = |text: &str| {
+            let body = format!(r#"{{"device_id":"d","trigger":{{"channel":{text}}}}}"#);
+            let order = parse(&request(&body));
+            order.map(|order| order.trigger.unwrap().channel)
+        };
+        for (text, number) in [("3", 3), ("\"LA3\"", 3), ("\"14\"", 14), ("\"LA14\"", 14)] {
+            assert_eq!(channel(text).unwrap(), number, "{text}");
+        }
+        for text in [
+            "0", "15", "\"LA0\"", "\"LA03\"", "\"la3\"", "\"LA\"", "\"\"", "null", "\"+3\"",
+        ] {
+            let error = channel(text).unwrap_err();
+            assert_eq!(error.fields[0].field, "trigger.channel", "{text}");
+            assert!(
+                error.message.contains("LA1 to LA14") || text == "null",
+                "{}",
+                error.message
+            );
+        }
+    }
+
+    #[test]
     fn problems_are_told_by_path() {
         for (members, field) in [
             (r#""device_id":null"#, "device_id"),
@@ -143,7 +208,7 @@ mod tests {
                 r#""device_id":"d","sample_rate_mhz":"fast""#,
                 "sample_rate_mhz",
             ),
-            (r#""device_id":"d","name":"""#, "name"),
+            (r#""device_id":"d","name":"a\nb""#, "name"),
             (r#""device_id":"d","device":"d""#, "device"),
         ] {
             let error = parse(&request(&format!("{{{members}}}"))).unwrap_err();

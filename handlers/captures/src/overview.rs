@@ -65,10 +65,19 @@ fn reply(seen: &Overview) -> Response {
         .field("sample_rate_hz", &seen.sample_rate_hz)
         .field("from", &seen.first)
         .field("to", &seen.end)
-        .field("points", &seen.min.len())
-        .field("min", &seen.min)
-        .field("max", &seen.max);
+        .field("points", &seen.min.len());
+    if seen.is_digital {
+        body.field("min", &levels(&seen.min))
+            .field("max", &levels(&seen.max));
+    } else {
+        body.field("min", &seen.min).field("max", &seen.max);
+    }
     body.reply(200)
+}
+
+/// Levels as the integers that they are.
+fn levels(values: &[f64]) -> Vec<u8> {
+    values.iter().map(|value| u8::from(*value > 0.0)).collect()
 }
 
 #[cfg(test)]
@@ -110,6 +119,7 @@ mod tests {
         let seen = Overview {
             channel: 0,
             name: "ADC".into(),
+            is_digital: false,
             unit: "V".into(),
             sample_rate_hz: 400_000.0,
             first: 0,
@@ -119,5 +129,25 @@ mod tests {
         };
         assert_eq!(json(&reply(&seen)), *expected);
         assert_eq!(json(&reply(&seen))["points"], json!(2));
+    }
+
+    #[test]
+    fn levels_are_integers() {
+        let seen = Overview {
+            channel: 0,
+            name: "LA1".into(),
+            is_digital: true,
+            unit: String::new(),
+            sample_rate_hz: 1e6,
+            first: 0,
+            end: 2,
+            min: vec![0.0, 1.0],
+            max: vec![1.0, 1.0],
+        };
+        let text = json(&reply(&seen)).to_string();
+        assert!(
+            text.contains(r#""min":[0,1]"#) && text.contains(r#""max":[1,1]"#),
+            "{text}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! decoded events.
 
 use guest::captures::{I2c, Order, Plan};
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route, integer};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route};
 
 use crate::{capture, order};
 
@@ -15,7 +15,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an I²C analyzer capture",
     openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable"],"requestBody":"#,
+        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded","wrong_state"],"requestBody":"#,
         include_str!("start_i2c.json"),
         r#","responses":"#,
         include_str!("started.json"),
@@ -26,9 +26,7 @@ pub(crate) const ROUTE: Route = Route {
 
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
     order::parse(request, |body| {
-        let line = || integer(order::LOGIC_CHANNELS);
-        // Lines that are missing or out of range are told as such, not as equal.
-        let both_given = body.has("sda") && body.has("scl");
+        let line = || order::logic_channel();
         let i2c = I2c {
             samples: body.required("samples", order::samples()),
             sample_rate_mhz: body.required("sample_rate_mhz", order::rate_mhz()),
@@ -36,7 +34,8 @@ pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
             scl: body.required("scl", line()),
             voltage_mv: order::voltage_mv(body),
         };
-        if both_given && i2c.sda == i2c.scl {
+        // Lines that are missing or no channels are told as such, not as equal.
+        if i2c.sda > 0 && i2c.sda == i2c.scl {
             body.problem("scl", "must be another channel than sda");
         }
         Plan::I2c(i2c)
@@ -69,6 +68,10 @@ mod tests {
             lines(r#""sda":2,"scl":2"#),
             Err("scl must be another channel than sda".into())
         );
+        assert_eq!(lines(r#""sda":"LA2","scl":"LA1""#), Ok((2, 1, None)));
+        assert!(lines(r#""sda":"LA2","scl":2"#).is_err());
+        let rule = lines(r#""sda":1,"scl":"SCL""#).unwrap_err();
+        assert!(rule.ends_with("or the number alone"), "{rule}");
         assert_eq!(lines(r#""sda":2"#), Err("scl is required".into()));
         assert_eq!(lines(r#""scl":1"#), Err("sda is required".into()));
     }

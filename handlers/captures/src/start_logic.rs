@@ -1,7 +1,7 @@
 //! `POST /la/captures/start`: a raw logic-analyzer capture.
 
 use guest::captures::{Logic, Order, Plan};
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route, integer, list};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route, list};
 
 use crate::{capture, order};
 
@@ -14,7 +14,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a logic-analyzer capture",
     openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable"],"requestBody":"#,
+        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded","wrong_state"],"requestBody":"#,
         include_str!("start_logic.json"),
         r#","responses":"#,
         include_str!("started.json"),
@@ -25,7 +25,7 @@ pub(crate) const ROUTE: Route = Route {
 
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
     order::parse(request, |body| {
-        let channels = list(integer(order::LOGIC_CHANNELS), 1..=14);
+        let channels = list(order::logic_channel(), 1..=14);
         let logic = Logic {
             samples: body.required("samples", order::samples()),
             sample_rate_mhz: body.required("sample_rate_mhz", order::rate_mhz()),

@@ -28,7 +28,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an ADC capture",
     openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable"],"requestBody":"#,
+        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded"],"requestBody":"#,
         include_str!("start_scope.json"),
         r#","responses":"#,
         include_str!("started.json"),

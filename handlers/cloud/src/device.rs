@@ -28,7 +28,11 @@ pub(crate) fn name(request: &Request, query: &mut Query) -> Result<String, ApiEr
 pub(crate) fn find(name: &str) -> Result<Device, ApiError> {
     devices::find(name).map_err(|error| match error {
         Error::NotFound => missing(name),
-        Error::NameTaken | Error::Invalid(_) => ApiError::internal("the host refused a look-up"),
+        Error::NameTaken
+        | Error::Held(_)
+        | Error::Forbidden(_)
+        | Error::Conflict(_)
+        | Error::Invalid(_) => ApiError::internal("the host refused a look-up"),
         Error::Other(cause) => ApiError::internal(cause),
     })
 }

@@ -2,7 +2,7 @@
 
 use guest::devices::Device;
 use guest::leases::{self, Error, Lease};
-use guest::{ApiError, Object, Request, Response, integer, text};
+use guest::{ApiError, Object, Request, Response, flag, integer, text};
 
 use crate::device;
 
@@ -19,6 +19,8 @@ pub(crate) struct Ask {
     pub(crate) lease_id: String,
     pub(crate) run_label: String,
     pub(crate) ttl_seconds: u32,
+    /// Heard by the endpoint that takes a device alone.
+    pub(crate) overriding: bool,
 }
 
 pub(crate) fn parse(request: &Request) -> Result<Ask, ApiError> {
@@ -27,6 +29,7 @@ pub(crate) fn parse(request: &Request) -> Result<Ask, ApiError> {
         lease_id: body.required("lease_id", text(1..=ID_CHARS_MAX)),
         run_label: body.or("run_label", text(0..=LABEL_CHARS_MAX), String::new()),
         ttl_seconds: body.or("ttl_seconds", integer(15..=600u32), TTL_S_DEFAULT),
+        overriding: body.or("override", flag(), false),
     };
     body.finish()?;
     Ok(ask)
@@ -74,14 +77,18 @@ mod tests {
                 lease_id: "lease-1".into(),
                 run_label: String::new(),
                 ttl_seconds: 120,
+                overriding: false,
             }
         );
+        let override_it = r#"{"lease_id":"lease-1","override":true}"#;
+        assert!(parse(&request(override_it)).unwrap().overriding);
         for (body, field) in [
             (r"{}", "lease_id"),
             (r#"{"lease_id":""}"#, "lease_id"),
             (r#"{"lease_id":"a","ttl_seconds":14}"#, "ttl_seconds"),
             (r#"{"lease_id":"a","ttl_seconds":601}"#, "ttl_seconds"),
             (r#"{"lease_id":"a","run_label":7}"#, "run_label"),
+            (r#"{"lease_id":"a","override":"yes"}"#, "override"),
             (r#"{"lease_id":"a","force":true}"#, "force"),
         ] {
             let error = parse(&request(body)).unwrap_err();
@@ -98,6 +105,7 @@ mod tests {
         let busy = Busy {
             holder: Some("x".repeat(40)),
             expires_at: Some("2026-01-02T03:06:05Z".into()),
+            making_safe: false,
             place: Some(256),
             retry_after_s: 42,
         };
@@ -110,6 +118,31 @@ mod tests {
         assert_eq!(body["busy"], json!(true));
         assert_eq!(body["queue_place"], json!(256));
         assert_eq!(body["expires_at"], json!("2026-01-02T03:06:05Z"));
+    }
+
+    #[test]
+    fn a_device_that_is_being_made_safe_says_so() {
+        let busy = Busy {
+            holder: None,
+            expires_at: None,
+            making_safe: true,
+            place: Some(1),
+            retry_after_s: 1,
+        };
+        let response =
+            refusal(Error::Busy(busy), "bench-1").into_response("01JGZ5V9T3N8W2K4Q7R6D1M0XB");
+        assert!(bytes(&response).len() < 300);
+        let body = json(&response);
+        assert_eq!(
+            (response.status, &body["code"]),
+            (409, &json!("lease_held"))
+        );
+        assert_eq!(
+            (&body["busy"], &body["holder"]),
+            (&json!(true), &json!(null))
+        );
+        let sentence = body["error"].as_str().unwrap();
+        assert!(sentence.contains("device is being made safe"), "{sentence}");
     }
 
     #[test]

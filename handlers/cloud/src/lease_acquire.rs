@@ -1,5 +1,6 @@
 //! `POST /cloud/devices/lease`: take a device for oneself. Asking again while somebody else has it
-//! keeps a place in the queue.
+//! keeps a place in the queue. A device
+//! that is being made safe is nobody's; an administrator may take it all the same.
 
 use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, leases};
 
@@ -28,7 +29,13 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let ask = lease::parse(request)?;
     let device = device::of(request)?;
-    let lease = leases::acquire(&device.id, &ask.lease_id, &ask.run_label, ask.ttl_seconds)
-        .map_err(|error| lease::refusal(error, &device.name))?;
+    let lease = leases::acquire(
+        &device.id,
+        &ask.lease_id,
+        &ask.run_label,
+        ask.ttl_seconds,
+        ask.overriding,
+    )
+    .map_err(|error| lease::refusal(error, &device.name))?;
     Ok(lease::reply(&device, &lease))
 }

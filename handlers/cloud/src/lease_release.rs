@@ -2,8 +2,9 @@
 //! administrator, who names the holder in place of the lease.
 
 use guest::{
-    ApiError, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, integer, leases, text,
+    ApiError, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, flag, integer, leases, text,
 };
+use leases::Released;
 
 use crate::{device, lease};
 
@@ -20,7 +21,7 @@ pub(crate) const ROUTE: Route = Route {
         include_str!("device.parameters.json"),
         r#"],"requestBody":"#,
         include_str!("lease_release.body.json"),
-        r#","responses":{"200":{"description":"The device is free and in its safe state.","content":{"application/json":{"schema":{"type":"object","required":["released","device"],"properties":{"released":{"type":"boolean"},"device":{"type":"string"}}},"example":{"released":true,"device":"bench-1"}}}}}}"#,
+        r#","responses":{"200":{"description":"The lease is over: by this, or before. Or `released` is false: it is not the one that holds the device.","content":{"application/json":{"schema":{"type":"object","required":["released","device"],"properties":{"released":{"type":"boolean","description":"false: another lease holds the device, and goes on."},"device":{"type":"string"},"safe":{"type":"boolean","description":"With `released`: the pod has acknowledged the safe state. While it has not, nobody gets the device."},"holder":{"type":["string","null"],"description":"Without `released`: who holds the device."},"expires_at":{"type":["string","null"],"format":"date-time","description":"Without `released`: until when, if it is not renewed."}}},"example":{"released":true,"device":"bench-1","safe":true}}}}}}"#,
     ),
     handle: |request| handle(request).map_err(ApiError::short),
 };
@@ -36,14 +37,26 @@ enum Ask {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let ask = parse(request)?;
     let device = device::of(request)?;
-    match ask {
+    let released = match ask {
         Ask::Own(lease_id) => leases::release(&device.id, &lease_id),
         Ask::TakeAway(holder) => leases::take_away(&device.id, &holder),
     }
     .map_err(|error| lease::refusal(error, &device.name))?;
+    Ok(reply(&device.name, &released))
+}
+
+fn reply(device: &str, released: &Released) -> Response {
     let mut body = Object::new();
-    body.field("released", &true).field("device", &device.name);
-    Ok(body.reply(200))
+    let is_over = !matches!(released, Released::Other(_));
+    body.field("released", &is_over).field("device", device);
+    match released {
+        Released::Safe => body.field("safe", &true),
+        Released::MakingSafe => body.field("safe", &false),
+        Released::Other(busy) => body
+            .field("holder", &busy.holder)
+            .field("expires_at", &busy.expires_at),
+    };
+    body.reply(200)
 }
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {
@@ -53,6 +66,7 @@ fn parse(request: &Request) -> Result<Ask, ApiError> {
     // Clients send one body to all lease endpoints.
     body.optional("run_label", text(0..=256));
     body.optional("ttl_seconds", integer(15..=600u32));
+    body.optional("override", flag());
     body.finish()?;
     match (lease_id, holder) {
         (Some(lease_id), None) => Ok(Ask::Own(lease_id)),
@@ -66,9 +80,33 @@ fn parse(request: &Request) -> Result<Ask, ApiError> {
 
 #[cfg(test)]
 mod tests {
-    use guest::testing::request;
+    use guest::Busy;
+    use guest::leases::Released;
+    use guest::testing::{json, request};
+    use serde_json::json;
 
-    use super::{Ask, parse};
+    use super::{Ask, parse, reply};
+
+    #[test]
+    fn whoever_holds_the_device_is_named() {
+        let of = |released: &Released| json(&reply("bench-1", released));
+        assert_eq!(
+            of(&Released::MakingSafe),
+            json!({"released": true, "device": "bench-1", "safe": false})
+        );
+        let busy = Busy {
+            holder: Some("run 8".into()),
+            expires_at: Some("2026-01-02T03:06:05Z".into()),
+            making_safe: false,
+            place: None,
+            retry_after_s: 9,
+        };
+        assert_eq!(
+            of(&Released::Other(busy)),
+            json!({"released": false, "device": "bench-1", "holder": "run 8",
+                "expires_at": "2026-01-02T03:06:05Z"})
+        );
+    }
 
     #[test]
     fn either_the_lease_or_its_holder() {

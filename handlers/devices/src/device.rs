@@ -52,6 +52,7 @@ pub(crate) fn record(device: &Device, object: &mut Object) {
         }),
     };
     object
+        .field("making_safe_since", &device.making_safe_since)
         .field("last_active_at", &device.last_active_at)
         .field("created_at", &device.created_at);
 }
@@ -90,6 +91,9 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
             "name_taken",
             "another device of the organisation has this name",
         ),
+        Error::Held(busy) => ApiError::held(busy),
+        Error::Forbidden(message) => ApiError::forbidden(message),
+        Error::Conflict(message) => ApiError::new(409, "wrong_state", message),
         Error::Invalid(message) => ApiError::invalid(message),
         Error::Other(cause) => ApiError::internal(cause),
     }
@@ -113,6 +117,7 @@ pub(crate) fn example() -> Device {
         ],
         parameters: vec![("cap.board".into(), "stm32h563".into())],
         lease: None,
+        making_safe_since: None,
         last_active_at: Some("2026-01-02T03:04:05Z".into()),
         created_at: "2026-01-02T03:04:05Z".into(),
     }
@@ -175,6 +180,8 @@ mod tests {
         for (error, status, code) in [
             (Error::NotFound, 404, "not_found"),
             (Error::NameTaken, 409, "name_taken"),
+            (Error::Forbidden("no".into()), 403, "forbidden"),
+            (Error::Conflict("its pod".into()), 409, "wrong_state"),
             (
                 Error::Invalid("the name is odd".into()),
                 400,

@@ -1,4 +1,5 @@
-//! `PATCH /bench/devices/{id}`: another name, another wiring profile, or both.
+//! `PATCH /bench/devices/{id}`: another name, another wiring profile, or both. Of a device that is
+//! held, by its holder or an administrator.
 //!
 //! The wiring is this group's own: it lies in its store, under `wiring/<device id>`.
 
@@ -19,7 +20,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 64 << 10,
     summary: "Rename a device or store its wiring",
     openapi: guest::compact_json!(
-        r#"{"refusals":["name_taken"],"parameters":["#,
+        r#"{"refusals":["name_taken","lease_held"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,
         include_str!("edit.body.json"),
@@ -42,10 +43,10 @@ struct Edit {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let edit = parse(request)?;
     let id = device::id(request);
-    // Without a new name, this is what tells that the device is there and the caller's.
+    // Without a new name, this is what tells that the caller may change the device.
     let changed = match &edit.name {
         Some(name) => devices::rename(id, name),
-        None => devices::get(id),
+        None => devices::changeable(id),
     }
     .map_err(|error| device::refusal(error, id))?;
     if let Some(wiring) = &edit.wiring {

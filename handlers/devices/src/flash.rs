@@ -184,6 +184,7 @@ mod tests {
         let busy = Busy {
             holder: None,
             expires_at: None,
+            making_safe: false,
             place: None,
             retry_after_s: 1,
         };

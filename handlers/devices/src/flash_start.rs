@@ -3,10 +3,10 @@
 
 use guest::flashing::{self, Source};
 use guest::form::{self, Form};
-use guest::{ApiError, Fields, Object, Request, Response, Route, builds, devices, store, streamed};
+use guest::{ApiError, Object, Request, Response, Route, builds, devices, selection};
 use serde_json::{Map, Value};
 
-use crate::{device, edit, flash, wiring, wiring_get};
+use crate::{device, flash, wiring, wiring_get};
 
 mod order;
 
@@ -14,9 +14,6 @@ use order::{Asked, From};
 
 /// Largest firmware file, with the debug information of an ELF file.
 const FILE_BYTES_MAX: u32 = 64 << 20;
-
-/// The file and what a form needs around it.
-const BODY_BYTES_MAX: u32 = FILE_BYTES_MAX + (2 << 20);
 
 /// The part of a form that is the file.
 const PART: &str = "firmware";
@@ -27,7 +24,7 @@ pub(crate) const ROUTE: Route = Route {
     pattern: "/bench/devices/{id}/flash",
     credentials: device::CREDENTIALS,
     scope: device::SCOPE,
-    body_limit: streamed(BODY_BYTES_MAX),
+    body_limit: form::limit(FILE_BYTES_MAX),
     summary: "Flash the target",
     openapi: guest::compact_json!(
         r#"{"refusals":["not_capable","ambiguous","device_busy","lease_held","device_offline","unsupported_media_type"],"description":"#,
@@ -62,7 +59,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let mut form = form::receive(request, &[PART], FILE_BYTES_MAX.into())?;
     let file = form.file(PART);
     let Form { fields, .. } = form;
-    let asked = parse(fields, file.is_some())?;
+    let asked = Asked::read(fields, file.is_some())?;
     let (source, build_wiring) = match (&asked.from, file) {
         (_, Some(file)) => {
             let name = file.file_name.unwrap_or_default();
@@ -78,11 +75,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         }
     };
     let attended = !prefers_async(request);
-    let stored = store::get(&edit::wiring_key(id)).map_err(edit::store_refusal)?;
-    let stored = stored
-        .map(|entry| wiring_get::read(&entry.value))
-        .transpose()?;
-    let known = [stored.unwrap_or_default(), build_wiring];
+    let known = [wiring_get::stored(id)?.unwrap_or_default(), build_wiring];
     let order = asked.order(id, &known, &wiring::defaults(), attended)?;
     let begun = flashing::start(&order, source).map_err(|error| flash::refusal(error, id))?;
     if !attended {
@@ -93,7 +86,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     }
     let seen = flashing::wait(id, &begun.id).map_err(|error| flash::refusal(error, id))?;
     let Some(outcome) = &seen.outcome else {
-        // An upload that took long has left less time than the flash needs.
+        // It takes longer than a request may.
         return Ok(follow(&seen, id));
     };
     let mut body = Object::new();
@@ -107,11 +100,6 @@ fn follow(flash: &flashing::Flash, device: &str) -> Response {
     let location = format!("/api/bench/devices/{device}/flash/{}", flash.id);
     reply.headers.push(("location".to_owned(), location));
     reply
-}
-
-/// What the body says; a file came along or not.
-fn parse(fields: Fields, has_file: bool) -> Result<Asked, ApiError> {
-    Asked::read(fields, has_file)
 }
 
 fn prefers_async(request: &Request) -> bool {
@@ -153,19 +141,11 @@ fn artifact(found: &builds::Artifact) -> Result<(Source, Map<String, Value>), Ap
 
 fn build_refusal(error: builds::Error, name: &str) -> ApiError {
     match error {
-        builds::Error::Ambiguous(names) => ApiError::new(
-            409,
-            "ambiguous",
-            format!(
-                "several files fit, name one with artifact: {}",
-                names.join(", ")
-            ),
-        ),
-        builds::Error::Other(cause) => ApiError::internal(cause),
         builds::Error::Invalid((field, message)) => ApiError::field(field, message),
-        _ if name.is_empty() => {
-            ApiError::new(404, "not_found", "not found: no build has a file that fits")
+        error @ (builds::Error::Ambiguous(_) | builds::Error::Other(_)) => {
+            selection::refusal(error)
         }
+        error if name.is_empty() => selection::refusal(error),
         _ => ApiError::not_found("build or file", name),
     }
 }

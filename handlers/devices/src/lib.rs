@@ -1,6 +1,7 @@
 //! Handler group `devices`: the organisation's bench devices, single commands to their pods, their
 //! UART streams, and what is programmed into their targets.
 
+mod admit;
 mod command;
 mod device;
 mod edit;
@@ -24,6 +25,7 @@ pub static ROUTES: &[guest::Route] = &[
     get::ROUTE,
     edit::ROUTE,
     remove::ROUTE,
+    admit::ROUTE,
     command::ROUTE,
     wiring_get::ROUTE,
     wiring_put::ROUTE,

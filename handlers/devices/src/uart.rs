@@ -1,10 +1,10 @@
 //! `WS /bench/devices/{id}/uart/ws`: the target's UART, live and shared.
 
 use guest::uarts::{self, Error, Setting, Wish};
-use guest::{ApiError, Body, Request, Response, Route, devices, integer, store};
+use guest::{ApiError, Body, Request, Response, Route, devices, integer};
 use serde_json::{Map, Value};
 
-use crate::{device, edit, wiring, wiring_get};
+use crate::{device, wiring, wiring_get};
 
 const CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
 const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
@@ -41,11 +41,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         let why = format!("the board of {} has no UART", found.name);
         return Err(ApiError::new(400, "not_capable", why));
     }
-    let stored = store::get(&edit::wiring_key(id)).map_err(edit::store_refusal)?;
-    let stored = stored
-        .map(|entry| wiring_get::read(&entry.value))
-        .transpose()?;
-    let profile = wiring::completed(&stored.unwrap_or_default());
+    let profile = wiring::completed(&wiring_get::stored(id)?.unwrap_or_default());
     let wish = wish(&asked, &profile)?;
     let upgrade = uarts::open(id, wish).map_err(|error| refusal(error, id))?;
     Ok(Response {

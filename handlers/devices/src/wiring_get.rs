@@ -26,13 +26,17 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     devices::get(id).map_err(|error| device::refusal(error, id))?;
-    let stored = store::get(&edit::wiring_key(id)).map_err(edit::store_refusal)?;
-    let stored = stored.map(|entry| read(&entry.value)).transpose()?;
+    let stored = stored(id)?;
     Ok(reply(stored.as_ref()))
 }
 
-/// The stored profile.
-pub(crate) fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+/// The profile that is stored for a device.
+pub(crate) fn stored(id: &str) -> Result<Option<Map<String, Value>>, ApiError> {
+    let stored = store::get(&edit::wiring_key(id)).map_err(edit::store_refusal)?;
+    stored.map(|entry| read(&entry.value)).transpose()
+}
+
+fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_slice(bytes)
         .map_err(|e| ApiError::internal(format!("the stored wiring is not an object: {e}")))
 }

@@ -1,4 +1,5 @@
 //! `PUT /bench/devices/{id}/wiring`: store a wiring profile in place of the former one.
+//! Of a device that is held, by its holder or an administrator.
 
 use guest::{ApiError, Request, Response, Route, devices, store};
 use serde_json::{Map, Value};
@@ -14,7 +15,7 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 64 << 10,
     summary: "Store the wiring profile of a device",
     openapi: guest::compact_json!(
-        r#"{"parameters":["#,
+        r#"{"refusals":["lease_held"],"parameters":["#,
         include_str!("id.parameter.json"),
         r#"],"requestBody":"#,
         include_str!("wiring.body.json"),
@@ -28,7 +29,7 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let profile = parse(request)?;
     let id = device::id(request);
-    devices::get(id).map_err(|error| device::refusal(error, id))?;
+    devices::changeable(id).map_err(|error| device::refusal(error, id))?;
     let bytes = Value::Object(profile.clone()).to_string().into_bytes();
     store::put(&edit::wiring_key(id), &bytes).map_err(edit::store_refusal)?;
     Ok(wiring_get::reply(Some(&profile)))

@@ -120,6 +120,9 @@ impl ApiError {
     pub fn held(busy: Busy) -> Self {
         let message = match &busy.holder {
             Some(holder) => format!("the device is held by {holder}; retry when its lease ends"),
+            None if busy.making_safe => {
+                "the device is being made safe; retry shortly, or have an admin override".to_owned()
+            }
             None => "the device is being handed over; retry shortly".to_owned(),
         };
         let mut error = Self::new(409, "lease_held", message);

@@ -7,7 +7,16 @@
 //! fields.finish()?;
 //! ```
 
-use crate::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, uploads};
+use crate::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, streamed, uploads};
+
+/// What a form may have beside its files: texts, heads, and what follows its end.
+const BESIDE_BYTES_MAX: u32 = 2 << 20;
+
+/// The body limit of a route whose files are together this large at most.
+#[must_use]
+pub const fn limit(files_bytes_max: u32) -> u32 {
+    streamed(files_bytes_max + BESIDE_BYTES_MAX)
+}
 
 /// What a request says, and the files that it brings.
 #[derive(Debug)]
@@ -18,11 +27,12 @@ pub struct Form {
     pub files: Vec<uploads::FormFile>,
 }
 
-/// Receive the body of a request to a route whose limit is [`streamed`](crate::streamed). The parts
+/// Receive the body of a request to a route whose body limit is that of [`limit`]. The parts
 /// named in `files` are files, together `bytes_max` bytes at most.
 ///
 /// # Errors
-/// 415 for another media type, 400 when it is malformed, 413, 408.
+/// 415 for another media type, 400 when it is malformed; and while the body has not arrived, what is to
+/// be returned at once. Nothing may have been changed before.
 pub fn receive(request: &Request, files: &[&str], bytes_max: u64) -> Result<Form, ApiError> {
     let media_type = request.header("content-type").unwrap_or_default();
     if is_form(media_type) {
@@ -53,7 +63,7 @@ fn is_form(media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// Why a body did not arrive.
+/// Why a body cannot be received, or not yet: to be returned at once.
 #[must_use]
 pub fn refusal(error: uploads::Error) -> ApiError {
     match error {
@@ -62,16 +72,8 @@ pub fn refusal(error: uploads::Error) -> ApiError {
             "body_too_large",
             format!("the file is over the {bytes} bytes that there is room for"),
         ),
-        uploads::Error::TooSlow(ms) => ApiError::new(
-            408,
-            "body_timeout",
-            format!("the file did not arrive within {ms} ms; send it without pauses"),
-        ),
-        uploads::Error::Incomplete => ApiError::new(
-            400,
-            "body_incomplete",
-            "the request body ended before its end",
-        ),
+        // Nobody sees it: the host enters the handler again once the body is there.
+        uploads::Error::Later => ApiError::new(503, "overloaded", "the body has not arrived yet"),
         uploads::Error::Malformed(why) => {
             ApiError::invalid(format!("the body cannot be read: {why}"))
         }
@@ -97,8 +99,7 @@ mod tests {
     fn refusals() {
         for (error, status, code) in [
             (Error::TooLarge(5), 413, "body_too_large"),
-            (Error::TooSlow(5), 408, "body_timeout"),
-            (Error::Incomplete, 400, "body_incomplete"),
+            (Error::Later, 503, "overloaded"),
             (
                 Error::Malformed("no boundary".into()),
                 400,

@@ -25,6 +25,7 @@ pub mod openapi;
 mod query;
 mod request;
 mod route;
+pub mod selection;
 mod shape;
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]

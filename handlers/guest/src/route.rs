@@ -32,7 +32,8 @@ pub struct Route {
 const STREAMED: u32 = 1 << 31;
 
 /// Body limit of a route whose body never enters the guest: its `handle` receives it through
-/// `uploads` when it has decided that it may come.
+/// `uploads` when it has decided that it may come. It is entered again from the beginning when the body
+/// is there, so it changes nothing before.
 ///
 /// # Panics
 /// At compile time, for 2 GiB and more.

@@ -3,7 +3,7 @@
 
 use guest::form;
 use guest::updates::{Image, Terms};
-use guest::{ApiError, Fields, Request, Response, Route, builds, streamed, text, updates};
+use guest::{ApiError, Fields, Request, Response, Route, builds, selection, text, updates};
 
 use crate::update;
 
@@ -12,9 +12,6 @@ const PART: &str = "image";
 
 /// Largest image: what a pod can stage.
 const IMAGE_BYTES_MAX: u32 = 8 << 20;
-
-/// The image and what a form needs around it.
-const BODY_BYTES_MAX: u32 = IMAGE_BYTES_MAX + (2 << 20);
 
 /// Longest name of a build, a file or the like, in characters.
 const NAME_CHARS_MAX: usize = 255;
@@ -34,7 +31,7 @@ pub(crate) const ROUTE: Route = Route {
     pattern: "/bench/devices/{id}/ota",
     credentials: update::CREDENTIALS,
     scope: update::SCOPE,
-    body_limit: streamed(BODY_BYTES_MAX),
+    body_limit: form::limit(IMAGE_BYTES_MAX),
     summary: "Update the firmware of a pod",
     openapi: guest::compact_json!(
         r#"{"refusals":["device_busy","device_offline","lease_held"],"parameters":["#,
@@ -67,7 +64,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         None => Image::Upload(file.expect("only an image spares the choice").content),
         Some(Choice::Exact(build, name)) => Image::Artifact((build, name)),
         Some(Choice::Fitting(selector)) => {
-            let found = builds::select(&selector).map_err(select_refusal)?;
+            let found = builds::select(&selector).map_err(selection::refusal)?;
             Image::Artifact((found.build.id, found.name))
         }
     };
@@ -126,21 +123,6 @@ fn terms(body: &mut Fields) -> Terms {
         sha256,
         signature: body.optional("signature", text(1..=SIGNATURE_CHARS_MAX)),
         version: body.optional("version", text(1..=VERSION_CHARS_MAX)),
-    }
-}
-
-fn select_refusal(error: builds::Error) -> ApiError {
-    match error {
-        builds::Error::Ambiguous(names) => ApiError::new(
-            409,
-            "ambiguous",
-            format!(
-                "several files fit, name one with artifact: {}",
-                names.join(", ")
-            ),
-        ),
-        builds::Error::Other(cause) => ApiError::internal(cause),
-        _ => ApiError::new(404, "not_found", "not found: no build has a file that fits"),
     }
 }
 

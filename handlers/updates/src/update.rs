@@ -149,6 +149,7 @@ mod tests {
         let busy = Busy {
             holder: Some("ci run 7".into()),
             expires_at: None,
+            making_safe: false,
             place: None,
             retry_after_s: 7,
         };

@@ -114,7 +114,11 @@ fn reply(order: &Order, playing: &Playing) -> Response {
         .field("dac_path", output::name(order.output))
         .field("mapping", output::mapping(order.mapping))
         .field("deep", &playing.deep)
-        .field("cotrig", &playing.armed);
+        .field("cotrig", &playing.armed)
+        .some(
+            "warnings",
+            (!playing.warnings.is_empty()).then_some(&playing.warnings),
+        );
     body.reply(200)
 }
 

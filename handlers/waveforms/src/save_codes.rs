@@ -78,12 +78,12 @@ mod tests {
     #[test]
     fn bodies() {
         let codes = parse(&request(
-            r#"{"name":"n","samples_b64":"AP8=","sample_rate_hz":0,"full_scale_v":null}"#,
+            r#"{"name":"n","samples_b64":"AP8=","sample_rate_hz":100,"full_scale_v":null}"#,
         ));
         let wanted = Codes {
             name: "n".into(),
             samples_b64: "AP8=".into(),
-            sample_rate_hz: 0.0,
+            sample_rate_hz: 100.0,
             bits: 8,
             full_scale_v: None,
         };
@@ -98,8 +98,14 @@ mod tests {
             let error = parse(&request(&body)).unwrap_err();
             assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
         }
-        let error = parse(&request(r#"{"name":"n","sample_rate_hz":-1}"#)).unwrap_err();
-        assert_eq!(error.fields.len(), 2);
+        for rate in ["-1", "0", "1e10"] {
+            let body = format!(r#"{{"name":"n","sample_rate_hz":{rate}}}"#);
+            assert_eq!(
+                parse(&request(&body)).unwrap_err().fields.len(),
+                2,
+                "{rate}"
+            );
+        }
     }
 
     #[test]
@@ -109,7 +115,7 @@ mod tests {
             let mut request = request("");
             request.body = body.to_vec();
             if let Ok(codes) = parse(&request) {
-                assert!(codes.sample_rate_hz >= 0.0 && matches!(codes.bits, 8 | 16));
+                assert!(codes.sample_rate_hz > 0.0 && matches!(codes.bits, 8 | 16));
             }
         });
     }

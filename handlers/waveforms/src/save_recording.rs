@@ -91,6 +91,7 @@ mod tests {
             "name=a&sample_rate_hz=1&full_scale_v=1&unit=A",
             "name=a&sample_rate_hz=1&full_scale_v=1&bits=16",
             "name=a&sample_rate_hz=-1&full_scale_v=1",
+            "name=a&sample_rate_hz=0&full_scale_v=1",
         ] {
             assert_eq!(parse(&get(&[], query)).unwrap_err().status, 400, "{query}");
         }

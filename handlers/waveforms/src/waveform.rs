@@ -40,34 +40,13 @@ pub(crate) fn name() -> impl Shape<Value = String> {
     text(1..=NAME_CHARS_MAX)
 }
 
-/// A sample rate in hertz; 0 when it is not known.
+/// A sample rate in hertz.
 pub(crate) fn rate_hz() -> impl Shape<Value = f64> {
-    AtLeastZero(RATE_HZ_MAX)
+    guest::number(0.0, RATE_HZ_MAX)
 }
 
 pub(crate) fn full_scale() -> impl Shape<Value = f64> {
     guest::number(0.0, FULL_SCALE_MAX)
-}
-
-/// A number from 0 to a bound.
-struct AtLeastZero(f64);
-
-impl Shape for AtLeastZero {
-    type Value = f64;
-
-    fn read(&self, value: &serde_json::Value) -> Result<f64, String> {
-        let number = value.as_f64().filter(|n| (0.0..=self.0).contains(n));
-        number.ok_or_else(|| format!("must be a number, 0 to {}", serde_json::Value::from(self.0)))
-    }
-
-    fn read_text(&self, text: &str) -> Result<f64, String> {
-        // What is no number becomes null, which is refused.
-        self.read(&text.parse::<f64>().unwrap_or(f64::NAN).into())
-    }
-
-    fn placeholder(&self) -> f64 {
-        0.0
-    }
 }
 
 /// Write the record of a waveform.

@@ -36,6 +36,7 @@ pub mod analog;
 mod annotation;
 mod byte_stream;
 mod changes;
+mod channel;
 mod container;
 mod decoder;
 mod engine;
@@ -54,6 +55,7 @@ mod varint;
 
 pub use annotation::{Annotation, Value};
 pub use byte_stream::ByteStream;
+pub use channel::find_channel;
 pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
 pub use engine::{Plan, RawDecoder};
 pub use format::Format;

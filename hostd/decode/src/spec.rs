@@ -7,6 +7,7 @@ pub use error::SpecError;
 
 use crate::annotation::ClassSet;
 use crate::byte_stream::ByteStream;
+use crate::channel::find_channel;
 use crate::decoder::Decoder;
 use crate::{DECODERS, i2c, spi, uart};
 pub(crate) use error::nearest;
@@ -30,8 +31,8 @@ pub(crate) enum ProtocolConfig {
 impl Spec {
     /// Checks a job against the decoder's description.
     ///
-    /// `map` gives capture channels to the decoder's roles, by name or, where no channel has that
-    /// name, by number. `annotations` names classes or rows, separated by `,` or `:`, with or
+    /// `map` gives capture channels to the decoder's roles, as [`crate::find_channel`] reads them,
+    /// each to one role. `annotations` names classes or rows, separated by `,` or `:`, with or
     /// without the decoder's name in front (`i2c=addr-data,warnings`); `None` keeps all.
     ///
     /// # Errors
@@ -130,15 +131,14 @@ impl Roles {
                     valid: valid.join(", "),
                 });
             };
-            if channels[index]
-                .replace(parse_channel(channel, names)?)
-                .is_some()
-            {
+            let found = find_channel(channel, names).map_err(|error| error.for_role(role))?;
+            if channels[index].replace(found).is_some() {
                 return Err(SpecError::RepeatedRole {
                     name: role.to_owned(),
                 });
             }
         }
+        check_distinct(decoder, &channels, names)?;
         for (role, channel) in decoder.channels.iter().zip(&channels) {
             if role.required && channel.is_none() {
                 return Err(SpecError::MissingRole {
@@ -168,23 +168,24 @@ impl Roles {
     }
 }
 
-fn parse_channel(text: &str, names: &[String]) -> Result<usize, SpecError> {
-    if let Some(index) = names.iter().position(|name| name == text) {
-        return Ok(index);
+/// No channel serves two roles: what is decoded of that is silence or noise.
+fn check_distinct(
+    decoder: &'static Decoder,
+    channels: &[Option<usize>],
+    names: &[String],
+) -> Result<(), SpecError> {
+    let roles: Vec<_> = decoder.channels.iter().zip(channels).collect();
+    for (at, (role, channel)) in roles.iter().enumerate() {
+        let earlier = roles[..at].iter().find(|(_, taken)| taken == channel);
+        if let (Some(channel), Some((one, _))) = (channel, earlier) {
+            return Err(SpecError::SameChannel {
+                one: one.id,
+                other: role.id,
+                channel: names[*channel].clone(),
+            });
+        }
     }
-    if let Some(index) = text
-        .parse()
-        .ok()
-        .filter(|&index: &usize| index < names.len())
-    {
-        return Ok(index);
-    }
-    let valid: Vec<&str> = names.iter().map(String::as_str).collect();
-    Err(SpecError::UnknownChannel {
-        name: text.to_owned(),
-        hint: nearest(text, &valid),
-        valid: valid.join(", "),
-    })
+    Ok(())
 }
 
 fn parse_classes(decoder: &'static Decoder, text: &str) -> Result<ClassSet, SpecError> {

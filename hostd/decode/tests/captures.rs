@@ -49,7 +49,7 @@ const CAPTURES: &[Capture] = &[
         folder: "multi_rding_temper",
         file: "rding_temper_i2c_usb_led_eeprom_and_sensor_5s.sr",
         protocol: "i2c",
-        map: &[("scl", "1"), ("sda", "0")],
+        map: &[("scl", "SCL"), ("sda", "SDA")],
         options: &[],
         annotations: "i2c=addr-data",
         stream: "data-read",

@@ -17,6 +17,9 @@ const OLD_LA_CHANNELS: u8 = 12;
 /// First firmware with all channels.
 const ALL_CHANNELS_SINCE: (u32, u32) = (3, 1);
 
+/// Levels of the logic analyzer's bank, in millivolts. The first came with the third revision.
+const LA_LEVELS_MV: [u32; 2] = [1800, 3300];
+
 /// ADC fit of boards that report none: volts and volts per count on the front connector.
 const NOMINAL_FIT: (f64, f64) = (65.788_9, -0.001_003_762);
 
@@ -115,6 +118,18 @@ impl Capabilities {
         };
         capabilities.parameters = parameters(status, caps.as_deref(), &capabilities);
         capabilities
+    }
+}
+
+impl Capabilities {
+    /// Levels in millivolts that the bank of the logic analyzer can have: all that some board has
+    /// where the revision is unknown.
+    pub fn la_levels_mv(&self) -> &'static [u32] {
+        let revision = self.parameters.get("cap.board_rev");
+        match revision.map(String::as_str) {
+            Some("v2") => &LA_LEVELS_MV[1..],
+            _ => &LA_LEVELS_MV,
+        }
     }
 }
 

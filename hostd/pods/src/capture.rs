@@ -244,6 +244,16 @@ impl CaptureRequest {
         rates::adc_divider(Some(rate_hz))
     }
 
+    /// The ADC rate that the pod will really have, in hertz.
+    pub fn adc_rate_hz(&self) -> f64 {
+        rates::sample_rate_hz(self.adc_divider())
+    }
+
+    /// The LA rate that the pod will really have, in hertz.
+    pub fn la_rate_hz(&self) -> f64 {
+        rates::sample_rate_hz(self.la_divider())
+    }
+
     /// The LA divider the pod will use.
     pub(crate) fn la_divider(&self) -> u32 {
         match self {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -73,6 +74,7 @@ impl Pod {
             publish,
             events: access.events.clone(),
             sessions: access.sessions.clone(),
+            links: access.links.clone(),
         };
         tokio::spawn(actor.run());
         Self {
@@ -206,6 +208,12 @@ impl Pod {
             [("rx", rx.into()), ("tx", tx.into()), ("baud", baud.into())],
         );
         Ok(session.switch(&request).await?.0)
+    }
+
+    /// How many links to the pod there have been. Commands that were answered between two equal
+    /// numbers went over the same link, one after the other.
+    pub fn links(&self) -> u64 {
+        self.access.links.load(Ordering::Acquire)
     }
 
     /// Kinds of the sessions that are open.

@@ -31,6 +31,13 @@ pub const LA_SAMPLES_MAX: u64 = 4_194_304;
 /// Most samples, both kinds together, of a capture with one trigger for ADC and LA.
 pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;
 
+/// What the capture memory takes from the ADC and the logic analyzer of one `capture_dual` together:
+/// the requested rates at [`SAMPLE_BYTES`] a sample.
+pub const DUAL_BYTES_PER_S_MAX: u64 = 20_000_000;
+
+/// Bytes of a sample in the capture memory.
+pub const SAMPLE_BYTES: u64 = 2;
+
 /// Most samples of a single-shot ADC `capture`; longer ones are dual captures without LA.
 pub const ADC_SINGLE_SAMPLES_MAX: u64 = 32_768;
 

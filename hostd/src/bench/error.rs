@@ -13,6 +13,8 @@ pub enum BenchError {
     NotFound,
     #[error("the name {0} is taken")]
     NameTaken(String),
+    #[error("its pod belongs to the device {0} now; remove that first")]
+    PodTaken(String),
     #[error("a name is 1 to {NAME_BYTES_MAX} of A-Z a-z 0-9 . _ -")]
     BadName,
     #[error(transparent)]

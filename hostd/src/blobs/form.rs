@@ -1,15 +1,13 @@
 //! Forms: their texts in memory, their files on disk, both while they arrive.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http_body::Body;
-use http_body_util::BodyExt;
 use tokio::time::timeout;
 
 use super::writer::Writer;
 use super::{Blobs, StageError, Staged};
 use crate::http::multipart::{Event, Form, FormError, Head};
+use crate::http::pace::{Pace, Paced};
 
 /// All texts of a form together, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -72,14 +70,13 @@ struct Taking<'t> {
     blobs: &'t Blobs,
     rules: FormRules<'t>,
     taken: StagedForm,
-    names: Vec<String>,
     open: Option<Open>,
     files_left: u64,
     text_left: usize,
 }
 
 impl Blobs {
-    /// Take the form in `body`, whose parts are divided by `boundary`, within `wait`.
+    /// Take the form in `body`, whose parts are divided by `boundary`, at this pace.
     ///
     /// # Errors
     /// The first limit that is hit, a malformed form, a broken connection, or the disk. Files that
@@ -89,7 +86,7 @@ impl Blobs {
         body: &mut B,
         boundary: &str,
         rules: FormRules<'_>,
-        wait: Duration,
+        pace: Pace,
     ) -> Result<StagedForm, StageFormError>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -99,18 +96,19 @@ impl Blobs {
         if body.size_hint().lower() > most {
             return Err(StageError::TooLarge { limit_bytes }.into());
         }
+        self.admit(body.size_hint().lower())?;
         let taking = Taking {
             blobs: self,
             rules,
             taken: StagedForm::default(),
-            names: Vec::new(),
             open: None,
             files_left: limit_bytes,
             text_left: TEXT_BYTES_MAX,
         };
-        match timeout(wait, taking.take(body, boundary, most)).await {
+        let body = Paced::new(body, pace);
+        match timeout(pace.wait, taking.take(body, boundary, most)).await {
             Ok(taken) => taken,
-            Err(_) => Err(StageError::too_slow(wait).into()),
+            Err(_) => Err(StageError::from(pace.exceeded()).into()),
         }
     }
 }
@@ -118,7 +116,7 @@ impl Blobs {
 impl Taking<'_> {
     async fn take<B>(
         mut self,
-        body: &mut B,
+        mut body: Paced<'_, B>,
         boundary: &str,
         most: u64,
     ) -> Result<StagedForm, StageFormError>
@@ -127,7 +125,7 @@ impl Taking<'_> {
     {
         let mut form = Form::new(boundary);
         let mut left = most;
-        while let Some(frame) = body.frame().await {
+        while let Some(frame) = body.frame().await.map_err(StageError::from)? {
             let Ok(piece) = frame.map_err(|_| StageError::Broken)?.into_data() else {
                 continue;
             };
@@ -158,7 +156,7 @@ impl Taking<'_> {
                         return Err(self.too_large());
                     };
                     self.files_left = left;
-                    writer.push(bytes).await;
+                    writer.push(bytes).await?;
                     Ok(())
                 }
                 None => Ok(()),
@@ -169,10 +167,11 @@ impl Taking<'_> {
 
     fn begin(&mut self, head: Head) -> Result<(), StageFormError> {
         let name = head.name.clone();
-        if self.names.contains(&name) {
+        let mut texts = self.taken.texts.iter().map(|(known, _)| known);
+        let mut files = self.taken.files.iter().map(|file| &file.name);
+        if texts.any(|known| *known == name) || files.any(|known| *known == name) {
             return Err(StageFormError::Twice { name });
         }
-        self.names.push(name.clone());
         self.open = Some(if self.rules.files.contains(&name) {
             Open::File(head, self.blobs.begin())
         } else {

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::*;
 use crate::clock::Hand;
+use crate::http::pace::Pace;
+use crate::space::Space;
 
 /// 2026-11-21T09:54:16Z
 const NOW_MS: u64 = 1_795_254_856_000;
@@ -20,7 +22,7 @@ async fn stage(config: BuildsConfig) -> Stage {
     let (clock, hand) = Clock::manual(NOW_MS);
     let dir = tempfile::tempdir().unwrap();
     let store = Store::in_memory().unwrap();
-    let builds = Builds::open(dir.path(), &config, store, clock).await;
+    let builds = Builds::open(dir.path(), &config, store, clock, Space::boundless()).await;
     Stage {
         builds: builds.unwrap(),
         hand,
@@ -46,8 +48,8 @@ impl Stage {
     async fn put(&self, org: &str, id: &str, name: &str, bytes: Vec<u8>) -> Result<(), BuildError> {
         let room = self.builds.room(org, id, Kind::Artifact).await?;
         let mut body = Full::new(Bytes::from(bytes));
-        let wait = Duration::from_secs(5);
-        let staged = self.builds.blobs().stage(&mut body, room, wait);
+        let pace = Pace::within(Duration::from_secs(5));
+        let staged = self.builds.blobs().stage(&mut body, room, pace);
         let staged = staged.await.unwrap();
         let kind = Kind::Artifact;
         let attached = self

@@ -7,11 +7,17 @@ use std::sync::Arc;
 
 use tracing::warn;
 
+use crate::private;
+use crate::space::Space;
+
 /// Extension of logic samples.
 pub const LOGIC: &str = "la";
 
 /// Extension of analog samples.
 pub const ANALOG: &str = "adc";
+
+/// Bytes of one file between two looks whether the disk has room for more.
+const LOOK_BYTES: u64 = 4 << 20;
 
 /// A file that is not complete. Dropping it removes it.
 #[derive(Debug)]
@@ -21,6 +27,9 @@ pub struct Part {
     /// The name it gets.
     whole: PathBuf,
     dir: Arc<PathBuf>,
+    space: Arc<Space>,
+    /// Bytes until the next look at it.
+    look_in: u64,
 }
 
 impl Part {
@@ -37,7 +46,13 @@ impl Part {
 
 impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        if self.look_in < bytes.len() as u64 {
+            self.space.admit(bytes.len() as u64)?;
+            self.look_in = LOOK_BYTES.max(bytes.len() as u64);
+        }
+        let written = self.file.write(bytes)?;
+        self.look_in -= written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -56,6 +71,7 @@ impl Drop for Part {
 #[derive(Debug, Clone)]
 pub struct Files {
     dir: Arc<PathBuf>,
+    space: Arc<Space>,
 }
 
 impl Files {
@@ -63,15 +79,27 @@ impl Files {
     ///
     /// # Errors
     /// The folder cannot be made or read.
-    pub fn open(dir: PathBuf) -> io::Result<Self> {
-        fs::create_dir_all(&dir)?;
+    pub fn open(dir: PathBuf, space: Arc<Space>) -> io::Result<Self> {
+        private::make_folder(&dir)?;
         for entry in fs::read_dir(&dir)? {
             let path = entry?.path();
             if path.extension().is_some_and(|e| e == "part") {
                 fs::remove_file(&path)?;
             }
         }
-        Ok(Self { dir: Arc::new(dir) })
+        Ok(Self {
+            dir: Arc::new(dir),
+            space,
+        })
+    }
+
+    /// The folder as it is, for reading.
+    #[must_use]
+    pub fn look_at(dir: PathBuf) -> Self {
+        Self {
+            space: Space::boundless(),
+            dir: Arc::new(dir),
+        }
     }
 
     /// Path of a capture's samples of one kind.
@@ -97,18 +125,28 @@ impl Files {
     pub fn begin(&self, id: &str, kind: &str) -> io::Result<Part> {
         let path = self.dir.join(format!("{id}.{kind}.part"));
         Ok(Part {
-            file: File::create(&path)?,
+            file: private::make_file(&path)?,
             path,
             whole: self.path(id, kind),
             dir: self.dir.clone(),
+            space: self.space.clone(),
+            look_in: 0,
         })
+    }
+
+    /// Size of all files of a capture.
+    #[must_use]
+    pub fn size_bytes(&self, id: &str) -> u64 {
+        let kinds = [LOGIC, ANALOG].into_iter();
+        let found = kinds.filter_map(|kind| fs::metadata(self.path(id, kind)).ok());
+        found.map(|meta| meta.len()).sum()
     }
 
     /// Remove all files of a capture. Missing ones are fine.
     pub fn remove(&self, id: &str) {
         for kind in [LOGIC, ANALOG] {
             let path = self.path(id, kind);
-            match fs::remove_file(&path) {
+            match self.space.pins.remove(&path) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => {

@@ -166,7 +166,7 @@ impl Follower {
         let mut seq = from_seq;
         while seq < frames {
             let reader = reader.clone();
-            let place = self.captures.stream_place().await;
+            let place = self.captures.reader_place().await;
             let read = tokio::task::spawn_blocking(move || {
                 let read = page(&reader, seq);
                 drop(place);

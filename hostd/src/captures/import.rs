@@ -11,6 +11,8 @@ use decode::segment::{CHANNELS_MAX, Encoder, EncoderError, EncoderSpec};
 use decode::sr::{Archive, Limits, SrError};
 
 use super::files::{Files, LOGIC};
+use super::name::check_name;
+use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
 use crate::blobs::Staged;
 use crate::id;
@@ -28,7 +30,7 @@ const NAME_CHARS_MAX: usize = 64;
 /// Why a recording cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    #[error("{}", .0)]
+    #[error(transparent)]
     Archive(#[from] SrError),
     #[error("find its sample rate; the file does not say")]
     NoRate,
@@ -53,12 +55,14 @@ impl Captures {
     /// Make a capture of a recording. It is done, on disk and in the store, when this returns.
     ///
     /// # Errors
-    /// The file is no recording or over a limit, the disk, or the store.
+    /// The name cannot be one, the file is no recording or over a limit, there is no room, the disk, or the
+    /// store.
     pub async fn import(
         self: &Arc<Self>,
         import: Import,
         staged: Staged,
     ) -> Result<CaptureRecord, CaptureError> {
+        check_name(import.name.as_deref())?;
         let captures = self.clone();
         // On a task of its own: what was begun comes to an end even if the caller goes away.
         let task = tokio::spawn(async move { captures.take_in(import, staged).await });
@@ -85,7 +89,9 @@ impl Captures {
             triggered: None,
             channels: Vec::new(),
             i2c: None,
+            size_bytes: None,
         };
+        self.space.admit(0).map_err(CaptureError::Files)?;
         let place = self.reader_place().await;
         let (files, id) = (self.files.clone(), record.id.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
@@ -97,12 +103,24 @@ impl Captures {
         let channels =
             unpacked.map_err(|_| CaptureError::State("the recording could not be unpacked"))?;
         record.channels = channels.map_err(CaptureError::Import)?;
-        if let Err(error) = self.store.capture_put(record.clone()).await {
+        record.size_bytes = Some(self.files.size_bytes(&record.id));
+        if let Err(error) = self.put_whole(&record).await {
             self.files.remove(&record.id);
-            return Err(error.into());
+            return Err(error);
         }
         tracing::info!(capture = record.id, "recording imported");
         Ok(record)
+    }
+
+    /// Store a capture whose samples are there, if there is room for it.
+    async fn put_whole(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+        let whole = usage_of(&self.files, record);
+        self.claim(&record.org, whole).await?;
+        let put = self.store.capture_put(record.clone()).await;
+        if put.is_err() {
+            self.ledger.give_back(&record.org, whole);
+        }
+        Ok(put?)
     }
 }
 

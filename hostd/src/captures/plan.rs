@@ -1,33 +1,23 @@
 //! From what a client ordered to what a pod is asked: bounds first, each named in its refusal.
 
-use pods::capture::Edge;
+use pods::protocol::{DUAL_SAMPLES_MAX, rates};
 use pods::{AdcSource, Capabilities, CaptureRequest, Trigger};
 use serde_json::{Map, Value, json};
 
+use super::name::check_name;
 use crate::host::bindings::bench::host::captures as wit;
 use crate::replay::Stimulus;
+use bounds::{check_shared, rate};
 
-/// LA channels of the largest board.
-const CHANNELS: u8 = 14;
+/// ADC samples of one capture beside nothing else: it is a dual capture without logic samples.
+const ADC_SAMPLES_MAX: u64 = DUAL_SAMPLES_MAX;
 
-/// Longest wait for a trigger.
-const TRIGGER_WAIT_MS_MAX: u32 = 600_000;
-
-/// Longest capture name, in characters.
-const NAME_CHARS_MAX: usize = 120;
-
-/// ADC samples of one capture beside nothing else, by the pod's memory.
-const ADC_SAMPLES_MAX: u64 = 4_192_256;
-
-/// LA samples beside ADC samples, by the pod's memory.
-const DUAL_SAMPLES_MAX: u64 = 4_192_256;
-
-/// Highest ADC rate a client may ask for, in MHz: what published clients do. Pods have 0.4 and take the
-/// nearest one below what is asked; the capture tells which.
+/// Highest ADC rate a client may ask for, in MHz: what published clients do. Pods take the nearest one
+/// they have, at most [`rates::adc_rate_hz_max`]; a warning tells which.
 const ADC_RATE_MHZ_MAX: f64 = 1.0;
 
 /// Highest LA rate a client may ask for, in MHz: the clock that pods divide. They take the nearest one
-/// below what is asked, at most half of it.
+/// below what is asked, at most half of it; a warning tells which.
 const LA_RATE_MHZ_MAX: f64 = 24.0;
 
 /// Why an order is refused before anything starts.
@@ -37,6 +27,17 @@ pub enum PlanError {
     Invalid { field: String, message: String },
     #[error("the board has no {what}")]
     NotCapable { what: &'static str },
+}
+
+/// What a capture needs of the level of the logic analyzer's input bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Nothing.
+    Any,
+    /// That one is selected.
+    Selected,
+    /// This one, in millivolts; the capture selects it first.
+    Select(u32),
 }
 
 /// What a capture will do, checked against its device.
@@ -58,6 +59,9 @@ pub struct Plan {
     pub i2c: Option<(u8, u8)>,
     /// What the capture starts; stopped again after it.
     pub stimulus: Option<Stimulus>,
+    pub level: Level,
+    /// What will be other than ordered, in sentences for whoever ordered.
+    pub warnings: Vec<String>,
 }
 
 impl Plan {
@@ -73,28 +77,53 @@ impl Plan {
         stimulus: Option<Stimulus>,
     ) -> Result<Self, PlanError> {
         check_name(order.name.as_deref())?;
-        let trigger = order.trigger.as_ref().map(check_trigger).transpose()?;
+        let bounds = Bounds {
+            capabilities,
+            samples_max,
+        };
+        let trigger = order.trigger.as_ref();
+        let trigger = trigger.map(|t| bounds.trigger(t)).transpose()?;
         if trigger.is_some() && capabilities.capture_trigger == Some(false) {
             return Err(PlanError::NotCapable {
                 what: "capture trigger",
             });
         }
-        let bounds = Bounds {
-            capabilities,
-            samples_max,
-        };
-        match &order.plan {
+        let mut plan = match &order.plan {
             wit::Plan::Scope(scope) => bounds.scope(scope, trigger),
             wit::Plan::Logic(logic) => bounds.logic(logic, trigger),
             wit::Plan::I2c(i2c) => bounds.i2c(i2c, trigger),
             wit::Plan::Dual(dual) => bounds.dual(dual, trigger),
             wit::Plan::Measure(measure) => bounds.measure(measure, trigger, stimulus),
+        }?;
+        // What pods would refuse once the capture's turn has come.
+        let refused = |error| bounds::refused(&plan.request, &error);
+        plan.request.check().map_err(refused)?;
+        plan.warnings = warnings::of(&order.plan, &plan);
+        Ok(plan)
+    }
+
+    fn new(kind: wit::Kind, request: CaptureRequest) -> Self {
+        Self {
+            kind,
+            request,
+            before: Vec::new(),
+            settle_ms: 0,
+            la_channels: Vec::new(),
+            has_adc: false,
+            adc_wraps: false,
+            i2c: None,
+            stimulus: None,
+            level: Level::Any,
+            warnings: Vec::new(),
         }
     }
 }
 
+mod bounds;
 mod measure;
+pub mod warnings;
 
+/// The bounds of one board.
 struct Bounds<'a> {
     capabilities: &'a Capabilities,
     samples_max: u64,
@@ -111,21 +140,16 @@ impl Bounds<'_> {
                 invalid("source", "must be ext, cal1, cal2 or current_in".into())
             })?),
         };
+        let request = CaptureRequest::Scope {
+            samples: scope.samples,
+            rate_mhz: adc_rate_mhz(scope.sample_rate_mhz),
+            source,
+            trigger,
+        };
         Ok(Plan {
-            kind: wit::Kind::Scope,
-            request: CaptureRequest::Scope {
-                samples: scope.samples,
-                rate_mhz: scope.sample_rate_mhz,
-                source,
-                trigger,
-            },
-            before: Vec::new(),
-            settle_ms: 0,
-            la_channels: Vec::new(),
             has_adc: true,
             adc_wraps: self.adc_wraps(),
-            i2c: None,
-            stimulus: None,
+            ..Plan::new(wit::Kind::Scope, request)
         })
     }
 
@@ -151,7 +175,7 @@ impl Bounds<'_> {
         self.channel("scl", i2c.scl)?;
         self.channel("sda", i2c.sda)?;
         if i2c.scl == i2c.sda {
-            return Err(invalid("sda", "must be another channel than scl".into()));
+            return Err(invalid("scl", "must be another channel than sda".into()));
         }
         let mut channels = vec![i2c.scl, i2c.sda];
         channels.sort_unstable();
@@ -176,25 +200,21 @@ impl Bounds<'_> {
         let board_max = self.capabilities.la_max_samples.unwrap_or(u64::MAX);
         self.count("samples", samples, 1, board_max)?;
         rate("sample_rate_mhz", rate_mhz, LA_RATE_MHZ_MAX)?;
-        let before = match voltage_mv {
-            None => Vec::new(),
-            Some(mv @ (1800 | 3300)) => vec![command(&json!({"cmd": "la_voltage", "mv": mv}))],
-            Some(_) => return Err(invalid("voltage_mv", "must be 1800 or 3300".into())),
+        let level = self.level(voltage_mv)?;
+        let before = match level {
+            Level::Select(mv) => vec![command(&json!({"cmd": "la_voltage", "mv": mv}))],
+            Level::Any | Level::Selected => Vec::new(),
+        };
+        let request = CaptureRequest::La {
+            samples,
+            rate_mhz,
+            trigger,
         };
         Ok(Plan {
-            kind,
-            request: CaptureRequest::La {
-                samples,
-                rate_mhz,
-                trigger,
-            },
             before,
-            settle_ms: 0,
             la_channels,
-            has_adc: false,
-            adc_wraps: false,
-            i2c: None,
-            stimulus: None,
+            level,
+            ..Plan::new(kind, request)
         })
     }
 
@@ -202,135 +222,49 @@ impl Bounds<'_> {
         if dual.adc_samples == 0 && dual.la_samples == 0 {
             return Err(invalid(
                 "adc_samples",
-                "adc_samples and la_samples cannot both be 0".into(),
+                "cannot be 0 together with la_samples".into(),
             ));
         }
         self.count("adc_samples", dual.adc_samples, 0, ADC_SAMPLES_MAX)?;
         self.count("la_samples", dual.la_samples, 0, DUAL_SAMPLES_MAX)?;
-        let both = dual.adc_samples + dual.la_samples;
-        self.count("adc_samples", both, 1, DUAL_SAMPLES_MAX)
-            .map_err(|_| {
-                let bound = DUAL_SAMPLES_MAX.min(self.samples_max);
-                invalid(
-                    "adc_samples",
-                    format!("adc_samples and la_samples together must be at most {bound}"),
-                )
-            })?;
-        if dual.adc_samples > 0 {
+        let most = DUAL_SAMPLES_MAX.min(self.samples_max);
+        if dual.adc_samples + dual.la_samples > most {
+            let left = most - dual.adc_samples;
+            let rule = format!("must be at most {left} beside these adc_samples: together {most}");
+            return Err(invalid("la_samples", rule));
+        }
+        let (has_adc, has_la) = (dual.adc_samples > 0, dual.la_samples > 0);
+        if has_adc {
             self.need_adc()?;
             rate("adc_rate_mhz", dual.adc_rate_mhz, ADC_RATE_MHZ_MAX)?;
         }
+        let adc_rate_mhz = adc_rate_mhz(dual.adc_rate_mhz);
         let mut la_channels = Vec::new();
-        if dual.la_samples > 0 {
+        if has_la {
             rate("la_rate_mhz", dual.la_rate_mhz, LA_RATE_MHZ_MAX)?;
+            check_shared(dual.la_rate_mhz, has_adc.then_some(adc_rate_mhz))?;
             la_channels = (1..=self.la_channels()?).collect();
         }
+        let request = CaptureRequest::Dual {
+            adc_samples: dual.adc_samples,
+            adc_rate_mhz,
+            la_samples: dual.la_samples,
+            la_rate_mhz: dual.la_rate_mhz,
+            trigger,
+        };
         Ok(Plan {
-            kind: wit::Kind::Dual,
-            request: CaptureRequest::Dual {
-                adc_samples: dual.adc_samples,
-                adc_rate_mhz: dual.adc_rate_mhz,
-                la_samples: dual.la_samples,
-                la_rate_mhz: dual.la_rate_mhz,
-                trigger,
-            },
-            before: Vec::new(),
-            settle_ms: 0,
             la_channels,
-            has_adc: dual.adc_samples > 0,
+            has_adc,
             adc_wraps: self.adc_wraps(),
-            i2c: None,
-            stimulus: None,
+            ..Plan::new(wit::Kind::Dual, request)
         })
     }
-
-    fn need_adc(&self) -> Result<(), PlanError> {
-        match self.capabilities.adc {
-            Some(false) => Err(PlanError::NotCapable { what: "ADC" }),
-            _ => Ok(()),
-        }
-    }
-
-    fn adc_wraps(&self) -> bool {
-        self.capabilities.adc_fit.is_some_and(|fit| fit.unwrap)
-    }
-
-    fn la_channels(&self) -> Result<u8, PlanError> {
-        match self.capabilities.la_channels {
-            Some(0) => Err(PlanError::NotCapable {
-                what: "logic analyzer",
-            }),
-            Some(n) => Ok(n.min(CHANNELS)),
-            None => Ok(CHANNELS),
-        }
-    }
-
-    fn channel(&self, field: &str, channel: u8) -> Result<(), PlanError> {
-        let last = self.la_channels()?;
-        if (1..=last).contains(&channel) {
-            return Ok(());
-        }
-        Err(invalid(
-            field,
-            format!("must be a channel from 1 to {last}"),
-        ))
-    }
-
-    fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), PlanError> {
-        let most = most.min(self.samples_max);
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(invalid(field, format!("must be {least} to {most}")))
-    }
 }
 
-fn check_name(name: Option<&str>) -> Result<(), PlanError> {
-    match name {
-        Some(name) if name.is_empty() || name.chars().count() > NAME_CHARS_MAX => Err(invalid(
-            "name",
-            format!("must be 1 to {NAME_CHARS_MAX} characters"),
-        )),
-        Some(name) if name.chars().any(char::is_control) => {
-            Err(invalid("name", "must not hold control characters".into()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_trigger(trigger: &wit::Trigger) -> Result<Trigger, PlanError> {
-    if !(1..=CHANNELS).contains(&trigger.channel) {
-        return Err(invalid(
-            "trigger.channel",
-            format!("must be a channel from 1 to {CHANNELS}"),
-        ));
-    }
-    if !(1..=TRIGGER_WAIT_MS_MAX).contains(&trigger.timeout_ms) {
-        return Err(invalid(
-            "trigger.timeout_ms",
-            format!("must be 1 to {TRIGGER_WAIT_MS_MAX}"),
-        ));
-    }
-    Ok(Trigger {
-        channel: trigger.channel,
-        edge: match trigger.edge {
-            wit::Edge::Rising => Edge::Rising,
-            wit::Edge::Falling => Edge::Falling,
-            wit::Edge::High => Edge::High,
-            wit::Edge::Low => Edge::Low,
-        },
-        timeout_ms: trigger.timeout_ms,
-    })
-}
-
-fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError> {
-    if mhz.is_finite() && 0.0 < mhz && mhz <= mhz_max {
-        return Ok(());
-    }
-    Err(invalid(
-        field,
-        format!("must be above 0 and at most {mhz_max}"),
-    ))
+/// The rate that is asked of a pod's ADC: none above the one it has, since a pod adds up what is asked
+/// of its memory.
+fn adc_rate_mhz(asked_mhz: f64) -> f64 {
+    asked_mhz.min(rates::adc_rate_hz_max() / 1e6)
 }
 
 fn command(value: &Value) -> Map<String, Value> {

@@ -11,7 +11,7 @@ use memmap2::Mmap;
 
 use super::export::Content;
 use super::files::{ANALOG, Files, LOGIC};
-use super::layout::Place;
+use super::layout::{self, Place};
 use crate::store::captures::{CaptureRecord, ChannelRecord};
 
 /// Samples of one frame.
@@ -49,6 +49,8 @@ pub enum ReadError {
     Analog(#[source] SegmentError),
     #[error("decode the capture")]
     Decode(#[from] DecodeError),
+    #[error("find {wanted} samples; the file has {got}")]
+    Short { got: u64, wanted: u64 },
     #[error("read a channel that the capture does not have")]
     NoChannel,
 }
@@ -100,6 +102,27 @@ impl Reader {
     #[must_use]
     pub fn record(&self) -> &CaptureRecord {
         &self.record
+    }
+
+    /// See that all samples are there and undamaged.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn verify(&self) -> Result<(), ReadError> {
+        for channel in &self.record.channels {
+            let got = match channel.la {
+                Some(_) => self.logic()?.samples(),
+                None => self.analog()?.samples(),
+            };
+            let wanted = channel.samples;
+            if got != wanted {
+                return Err(ReadError::Short { got, wanted });
+            }
+        }
+        for place in layout::frames(&self.samples(), 0) {
+            self.frame(place)?;
+        }
+        Ok(())
     }
 
     /// The logic samples.

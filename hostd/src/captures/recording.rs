@@ -25,6 +25,15 @@ pub struct Finished {
     pub analog: Option<Vec<u8>>,
 }
 
+impl Finished {
+    /// Of both files.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        let files = [&self.logic, &self.analog].into_iter().flatten();
+        files.map(|bytes| bytes.len() as u64).sum()
+    }
+}
+
 /// Why samples cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {

@@ -39,6 +39,7 @@ pub(super) fn recover(files: &Files, record: &CaptureRecord, now_ms: u64) -> Opt
         (channel.samples, channel.sample_rate_hz) = found?;
     }
     done.status = Status::Done;
+    done.size_bytes = Some(files.size_bytes(&record.id));
     done.triggered = record.triggered.map(|_| true);
     done.finished_ms = Some(now_ms);
     Some(done)

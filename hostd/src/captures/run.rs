@@ -11,12 +11,17 @@ use tracing::{info, warn};
 
 use super::feed::Event;
 use super::plan::Plan;
+use super::quota::Usage;
 use super::recording::Recording;
-use super::{Captures, files, wire};
+use super::{CaptureError, Captures, files, wire};
+use crate::space;
 use crate::store::captures::{CaptureRecord, Status};
 
 /// Patience for each command that prepares a capture.
 const PREPARE_WAIT: Duration = Duration::from_secs(10);
+
+/// What is stored of a capture for whose samples the disk has no room.
+const DISK_FULL: &str = "the disk of the server has no room for the samples";
 
 /// Everything one capture needs while it runs.
 pub(super) struct Run {
@@ -38,6 +43,8 @@ enum RunError {
     Short { got: u64, wanted: u64 },
     #[error("the samples could not be stored")]
     Store(#[source] std::io::Error),
+    #[error(transparent)]
+    NoRoom(CaptureError),
     #[error("the samples could not be prepared for storing")]
     Panicked(#[source] tokio::task::JoinError),
     #[error("the samples could not be encoded")]
@@ -121,33 +128,29 @@ impl Run {
     }
 
     async fn keep(&mut self, recording: Recording) -> Result<(), RunError> {
-        let captures = self.captures.clone();
-        let id = self.record.id.clone();
         let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
-        let finished = tokio::task::spawn_blocking(move || {
-            let finished = recording.finish();
-            let got: u64 = finished.channels.iter().map(|c| c.samples).sum();
-            if got != wanted {
-                return Err(RunError::Short { got, wanted });
+        let finished = tokio::task::spawn_blocking(move || recording.finish()).await;
+        let finished = finished.map_err(RunError::Panicked)?;
+        let got: u64 = finished.channels.iter().map(|c| c.samples).sum();
+        if got != wanted {
+            return Err(RunError::Short { got, wanted });
+        }
+        let bytes = finished.size_bytes();
+        let claimed = self.captures.claim(&self.record.org, samples_of(bytes));
+        claimed.await.map_err(RunError::NoRoom)?;
+        self.record.size_bytes = Some(bytes);
+        self.record.channels = finished.channels.clone();
+        let (captures, id) = (self.captures.clone(), self.record.id.clone());
+        let written = tokio::task::spawn_blocking(move || {
+            let logic = finished.logic.map(|bytes| (files::LOGIC, bytes));
+            let analog = finished.analog.map(|bytes| (files::ANALOG, bytes));
+            for (kind, bytes) in logic.into_iter().chain(analog) {
+                captures.files.write(&id, kind, &bytes)?;
             }
-            for (kind, bytes) in [
-                (files::LOGIC, &finished.logic),
-                (files::ANALOG, &finished.analog),
-            ] {
-                if let Some(bytes) = bytes {
-                    captures
-                        .files
-                        .write(&id, kind, bytes)
-                        .map_err(RunError::Store)?;
-                }
-            }
-            Ok(finished.channels)
-        })
-        .await;
-        self.record.channels = match finished {
-            Ok(channels) => channels?,
-            Err(panic) => return Err(RunError::Panicked(panic)),
-        };
+            Ok(())
+        });
+        let written = written.await.map_err(RunError::Panicked)?;
+        written.map_err(RunError::Store)?;
         if *self.cancelled.borrow() {
             return Err(RunError::Cancelled);
         }
@@ -156,26 +159,21 @@ impl Run {
 
     async fn finish(mut self, outcome: Result<(), RunError>) {
         let id = self.record.id.clone();
-        let (status, error) = match outcome {
-            Ok(()) => (Status::Done, None),
-            Err(RunError::Cancelled) => (Status::Cancelled, None),
-            Err(RunError::Pod(PodError::Refused(refusal)))
-                if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
-            {
-                (Status::TimedOut, Some(refusal.text))
-            }
-            Err(RunError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
-            Err(error) => {
-                warn!(capture = id, error = %error, cause = ?std::error::Error::source(&error), "capture failed");
-                (Status::Failed, Some(error.to_string()))
-            }
-        };
+        let (status, error) = ending(&id, outcome);
         info!(capture = id, ?status, error, "capture ended");
+        if status != Status::Done {
+            self.captures.files.remove(&id);
+            self.give_back();
+        }
         self.record.status = status;
         self.record.error = error;
         self.record.finished_ms = Some(self.captures.clock.now_ms());
         let kept = self.captures.note_last(&self.record).await;
         self.captures.leave(&id);
+        if !kept {
+            self.captures.files.remove(&id);
+            self.give_back();
+        }
         let feed = self.captures.feeds.of(&self.record.device);
         feed.tell(match status {
             Status::Done => {
@@ -184,8 +182,41 @@ impl Run {
             }
             _ => Event::Failed(self.record),
         });
-        if !kept || status != Status::Done {
-            self.captures.files.remove(&id);
+    }
+
+    /// The samples are gone, and so is what they took of the quota.
+    fn give_back(&mut self) {
+        if let Some(bytes) = self.record.size_bytes.take() {
+            let org = &self.record.org;
+            self.captures.ledger.give_back(org, samples_of(bytes));
+        }
+    }
+}
+
+/// The samples of a capture that counts already.
+fn samples_of(bytes: u64) -> Usage {
+    Usage { count: 0, bytes }
+}
+
+/// How a capture ends, and what is told of it.
+fn ending(id: &str, outcome: Result<(), RunError>) -> (Status, Option<String>) {
+    match outcome {
+        Ok(()) => (Status::Done, None),
+        Err(RunError::Cancelled) => (Status::Cancelled, None),
+        Err(RunError::Pod(PodError::Refused(refusal)))
+            if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
+        {
+            (Status::TimedOut, Some(refusal.text))
+        }
+        Err(RunError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
+        Err(RunError::NoRoom(full @ CaptureError::Full { .. })) => {
+            let text = format!("there is no room for the samples: {full}");
+            (Status::Failed, Some(text))
+        }
+        Err(error) if space::is_full(&error) => (Status::Failed, Some(DISK_FULL.into())),
+        Err(error) => {
+            warn!(capture = id, error = %error, cause = ?std::error::Error::source(&error), "capture failed");
+            (Status::Failed, Some(error.to_string()))
         }
     }
 }

@@ -7,25 +7,33 @@ use pods::{PodError, SessionKind};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::feed::Event;
-use super::plan::Plan;
+use super::plan::{Level, Plan};
+use super::quota::Usage;
 use super::{CaptureError, Captures, Running, recording, run};
 use crate::host::bindings::bench::host::captures as wit;
 use crate::id;
+use crate::leases::Visit;
 use crate::replay::Stimulus;
 use crate::store::captures::{CaptureRecord, Status};
 
+/// A capture whose samples are still to come.
+const ONE: Usage = Usage { count: 1, bytes: 0 };
+
 impl Captures {
-    /// Check an order and start it. The record is durable when this returns. `stimulus` is the
-    /// waveform that a measurement names.
+    /// Check an order and start it. The record is durable when this returns; with it comes a sentence
+    /// for each number of the order that will be another one. `stimulus` is the waveform that a
+    /// measurement names. The capture is cancelled when `visit` is over.
     ///
     /// # Errors
-    /// The device is unknown, offline or busy; the order is out of bounds; the store.
+    /// The device is unknown, offline or busy; the order is out of bounds; there is no room; the
+    /// store.
     pub async fn start(
         self: &Arc<Self>,
         org: &str,
         order: &wit::Order,
         stimulus: Option<Stimulus>,
-    ) -> Result<CaptureRecord, CaptureError> {
+        mut visit: Visit,
+    ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
         let device = self.bench.get(org, &order.device);
         let device = device.ok_or(CaptureError::NoDevice)?;
         let pod = self.bench.pod(org, &order.device);
@@ -33,6 +41,7 @@ impl Captures {
             return Err(CaptureError::Offline);
         };
         let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
+        self.space.admit(0).map_err(CaptureError::Files)?;
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
             org: org.to_owned(),
@@ -46,10 +55,15 @@ impl Captures {
             triggered: order.trigger.as_ref().map(|_| false),
             channels: recording::channels(&plan, capabilities),
             i2c: plan.i2c,
+            size_bytes: None,
         };
         let (cancel, cancelled) = watch::channel(false);
         self.check_free(&order.device, &pod)?;
-        self.enter(&record, cancel)?;
+        self.check_level(&order.device, &pod, capabilities, plan.level)
+            .await?;
+        let selects_level = matches!(plan.level, Level::Select(_));
+        let warnings = plan.warnings.clone();
+        self.enter(&record, selects_level, cancel)?;
         let lane = self.lane(&order.device);
         let run = run::Run {
             captures: self.clone(),
@@ -62,7 +76,7 @@ impl Captures {
         let captures = self.clone();
         let (told, outcome) = oneshot::channel();
         tokio::spawn(async move {
-            let put = captures.store.capture_put(run.record.clone()).await;
+            let put = captures.put_first(&run.record).await;
             let stored = put.is_ok();
             if !stored {
                 captures.leave(&run.record.id);
@@ -72,13 +86,30 @@ impl Captures {
             if stored {
                 let feed = captures.feeds.of(&run.record.device);
                 feed.tell(Event::State(run.record.clone()));
-                run.go(lane).await;
+                let id = run.record.id.clone();
+                let mut go = std::pin::pin!(run.go(lane));
+                tokio::select! {
+                    () = &mut go => return,
+                    () = visit.over() => captures.stop_one(&id),
+                }
+                go.await;
+                drop(visit);
             }
         });
         outcome
             .await
             .map_err(|_| CaptureError::State("the capture could not be started"))??;
-        Ok(record)
+        Ok((record, warnings))
+    }
+
+    /// Store a capture that begins, if there is room for one more.
+    async fn put_first(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+        self.claim(&record.org, ONE).await?;
+        let put = self.store.capture_put(record.clone()).await;
+        if put.is_err() {
+            self.ledger.give_back(&record.org, ONE);
+        }
+        Ok(put?)
     }
 
     /// Refuse a capture that would only wait for a session of somebody else to end. One that waits
@@ -102,6 +133,7 @@ impl Captures {
     fn enter(
         &self,
         record: &CaptureRecord,
+        selects_level: bool,
         cancel: watch::Sender<bool>,
     ) -> Result<(), CaptureError> {
         let mut running = self.running();
@@ -119,6 +151,7 @@ impl Captures {
             record.id.clone(),
             Running {
                 device: record.device.clone(),
+                selects_level,
                 cancel,
             },
         );

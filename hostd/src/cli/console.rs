@@ -28,18 +28,18 @@ const TYPED_MAX: usize = 16;
 #[derive(Debug, Args)]
 pub struct Console {
     /// Id of the device
-    #[arg(env = "DEVICE")]
+    #[arg(env = "HOSTD_DEVICE")]
     device: String,
     /// The API of the server, over plain HTTP
     #[arg(
         long,
-        env = "HOSTD",
+        env = "HOSTD_URL",
         value_name = "URL",
         default_value = "http://127.0.0.1:8800/api"
     )]
     server: String,
     /// API key
-    #[arg(long, env = "KEY", hide_env_values = true)]
+    #[arg(long, env = "HOSTD_KEY", hide_env_values = true)]
     key: String,
     /// Logic-analyzer channel that listens to the target; as the device is wired if left out
     #[arg(long, value_name = "LA")]

@@ -21,7 +21,8 @@ pub struct Decode {
     /// Protocol decoder: i2c, uart or spi
     #[arg(long)]
     protocol: String,
-    /// Decoder channels: scl=SCL,sda=SDA (channel names or numbers of the capture)
+    /// Decoder channels by their names: scl=SCL,sda=SDA; 3 is LA3 in recordings of a pod (in others a number
+    /// that could be a name or a place is refused; a name between double quotes is always a name)
     #[arg(long, value_name = "ROLE=CHANNEL,...", value_delimiter = ',')]
     map: Vec<String>,
     /// Decoder option, named as in libsigrokdecode: baudrate=115200 (repeatable)
@@ -37,7 +38,7 @@ pub struct Decode {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Output {
-    /// Lines as sigrok-cli prints them with --protocol-decoder-samplenum
+    /// Lines as sigrok-cli prints them with --protocol-decoder-samplenum, but for the one exception
     Sigrok,
     /// One JSON object a line
     Json,

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct HttpConfig {
     pub listen: String,
     pub connections_max: u32,
+    pub connections_per_address_max: u32,
+    pub connections_reserve: u32,
     pub head_bytes_max: u32,
     pub head_wait_ms: u64,
     pub body_wait_ms: u64,
@@ -20,6 +22,8 @@ pub struct HttpConfig {
     pub sockets_max: u32,
     pub ping_ms: u64,
     pub socket_write_wait_ms: u64,
+    /// Addresses and networks, with commas.
+    pub trusted_proxies: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +97,37 @@ pub struct CapturesConfig {
     pub queue_max: u32,
     pub samples_max: u64,
     pub read_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+    pub at_quota: AtQuota,
+    pub keep_days: u32,
+}
+
+/// What happens when the captures of an organisation have their quota and one more is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AtQuota {
+    /// The oldest one without a name gives way.
+    Oldest,
+    /// The new one is refused.
+    Refuse,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DiskConfig {
+    /// 0 = a tenth of the disk, at most 1024.
+    pub floor_mib: u32,
+    pub reserve_mib: u32,
+}
+
+impl Default for DiskConfig {
+    fn default() -> Self {
+        Self {
+            floor_mib: 0,
+            reserve_mib: 16,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +151,49 @@ impl Default for BuildsConfig {
             keep_days: 30,
             upload_wait_ms: 120_000,
         }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UploadsConfig {
+    pub per_user_max: u32,
+    pub per_org_max: u32,
+    pub total_max: u32,
+    pub queue_wait_ms: u64,
+    pub bytes_per_s_min: u32,
+    pub grace_ms: u64,
+}
+
+impl Default for UploadsConfig {
+    fn default() -> Self {
+        Self {
+            per_user_max: 16,
+            per_org_max: 48,
+            total_max: 64,
+            queue_wait_ms: 5_000,
+            bytes_per_s_min: 4096,
+            grace_ms: 10_000,
+        }
+    }
+}
+
+impl UploadsConfig {
+    /// The first key that makes no sense, and its rule.
+    pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        for (key, value) in [
+            ("uploads.per_user_max", self.per_user_max),
+            ("uploads.per_org_max", self.per_org_max),
+            ("uploads.total_max", self.total_max),
+        ] {
+            if !(1..=1024).contains(&value) {
+                return Err((key, "must be 1 to 1024"));
+            }
+        }
+        if !(100..=600_000).contains(&self.grace_ms) {
+            return Err(("uploads.grace_ms", "must be 100 to 600000"));
+        }
+        Ok(())
     }
 }
 
@@ -197,6 +275,8 @@ impl Default for HttpConfig {
         Self {
             listen: "127.0.0.1:8800".into(),
             connections_max: 1024,
+            connections_per_address_max: 512,
+            connections_reserve: 32,
             head_bytes_max: 32 << 10,
             head_wait_ms: 60_000,
             body_wait_ms: 30_000,
@@ -207,6 +287,7 @@ impl Default for HttpConfig {
             sockets_max: 256,
             ping_ms: 20_000,
             socket_write_wait_ms: 30_000,
+            trusted_proxies: String::new(),
         }
     }
 }
@@ -271,6 +352,10 @@ impl Default for CapturesConfig {
             queue_max: 8,
             samples_max: 16 << 20,
             read_max: 4,
+            quota_mib: 10_240,
+            count_max: 10_000,
+            at_quota: AtQuota::Oldest,
+            keep_days: 0,
         }
     }
 }

@@ -27,6 +27,31 @@ fn keys_are_exactly_the_fields() {
 }
 
 #[test]
+fn every_key_has_a_default_that_reads_as_itself() {
+    for (key, _) in KEYS {
+        let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let head = match section {
+            "" => String::new(),
+            section => format!("[{section}]\n"),
+        };
+        let text = format!("{head}{name} = {}", default_text(key));
+        assert_eq!(load(&text, &[], &[]).unwrap(), Config::default(), "{text}");
+    }
+    assert_eq!(default_text("http.listen"), "\"127.0.0.1:8800\"");
+    assert_eq!(default_text("handlers.fresh"), "false");
+}
+
+#[test]
+fn variables_of_clients_are_no_settings() {
+    let env = [
+        ("HOSTD_URL", "http://127.0.0.1:8800/api"),
+        ("HOSTD_KEY", "bk_x"),
+        ("HOSTD_DEVICE", "d"),
+    ];
+    assert_eq!(load("", &env, &[]).unwrap(), Config::default());
+}
+
+#[test]
 fn later_layers_win() {
     let config = load(
         "[http]\nlisten = \"a:1\"\ndrain_ms = 7\n[log]\nformat = \"json\"",
@@ -63,6 +88,11 @@ fn mistakes_are_named() {
             "handlers.in_flight_max: must be 1 to 64",
         ),
         ("[auth]\nkey_prefix = \"a_b\"", None, "auth.key_prefix"),
+        (
+            "[http]\ntrusted_proxies = \"proxy.local\"",
+            None,
+            "http.trusted_proxies: must be addresses or networks",
+        ),
         (
             "[[devices]]\nname = \"x\"\naddress = \"ftp:y\"",
             None,

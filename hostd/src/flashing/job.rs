@@ -28,8 +28,7 @@ const POWER_UP_WAIT: Duration = Duration::from_secs(5);
 /// A flash as others see it.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) id: String,
-    pub(super) device: String,
+    /// What does not change; its course is the one at the beginning.
     asked: State,
     course: watch::Sender<Course>,
     cancelled: watch::Sender<bool>,
@@ -45,7 +44,7 @@ impl Job {
     ) -> Self {
         let course = Course::new();
         let asked = State {
-            id: id.clone(),
+            id,
             device: device.to_owned(),
             target: order.target.clone(),
             name: firmware.name.clone(),
@@ -56,12 +55,18 @@ impl Job {
             course: course.clone(),
         };
         Self {
-            id,
-            device: device.to_owned(),
             asked,
             course: watch::Sender::new(course),
             cancelled: watch::Sender::new(false),
         }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.asked.id
+    }
+
+    pub(super) fn device(&self) -> &str {
+        &self.asked.device
     }
 
     pub(super) fn state(&self) -> State {
@@ -102,7 +107,6 @@ pub(super) struct Task {
     pub(super) pod: Pod,
     pub(super) visit: Visit,
     pub(super) order: Order,
-    pub(super) image: Image,
     pub(super) clock: Clock,
     /// Clients of the device's UART are told.
     pub(super) during: During,
@@ -113,8 +117,8 @@ pub(super) struct Task {
 type Told = (Result<Report, FlashError>, Vec<String>);
 
 impl Task {
-    /// Carry it out, over a `flash` session with the pod.
-    pub(super) async fn run(mut self, session: Session) {
+    /// Carry it out with `image`, over a `flash` session with the pod.
+    pub(super) async fn run(mut self, session: Session, image: Image) {
         let began = Instant::now();
         let deadline = began
             + if self.order.attended {
@@ -137,13 +141,13 @@ impl Task {
             }
         };
         let outcome = match prepared {
-            Ok(dap) => self.program(dap, began, deadline).await,
+            Ok(dap) => self.program(dap, image, began, deadline).await,
             Err(failure) => Outcome::of_failure(failure, Vec::new(), began.elapsed()),
         };
         let error = outcome.failure.as_ref().map(|f| f.sentence.as_str());
         info!(
-            flash = self.job.id,
-            device = self.job.device,
+            flash = self.job.id(),
+            device = self.job.device(),
             phase = outcome.phase().name(),
             error,
             duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
@@ -162,11 +166,17 @@ impl Task {
         job.end(outcome, clock.now_ms());
     }
 
-    async fn program(&mut self, dap: DapSession, began: Instant, deadline: Instant) -> Outcome {
+    async fn program(
+        &mut self,
+        dap: DapSession,
+        image: Image,
+        began: Instant,
+        deadline: Instant,
+    ) -> Outcome {
         let (dap, cancel) = dap.blocking(EXCHANGE_WAIT, deadline);
         let left = Left::default();
         let stop = Stop::at(deadline.into_std());
-        let thread = self.start_thread(dap, &left, &stop);
+        let thread = self.start_thread(dap, image, &left, &stop);
         let mut told = match thread {
             Ok(told) => told,
             Err(error) => {
@@ -206,6 +216,7 @@ impl Task {
     fn start_thread(
         &self,
         dap: BlockingDap,
+        image: Image,
         left: &Left,
         stop: &Stop,
     ) -> std::io::Result<oneshot::Receiver<Told>> {
@@ -217,7 +228,7 @@ impl Task {
             reset: self.order.reset,
             force: self.order.force,
             connect_under_reset: self.order.connect_under_reset,
-            ..::flash::Order::new(self.order.target.clone(), self.image.clone())
+            ..::flash::Order::new(self.order.target.clone(), image)
         };
         let flash = move || {
             let mut lines = Vec::new();

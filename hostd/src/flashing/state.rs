@@ -50,9 +50,7 @@ impl Phase {
             Self::Cancelled => "cancelled",
         }
     }
-}
 
-impl Phase {
     /// What those who listen to the target are told.
     pub(super) fn stage(self) -> Stage {
         match self {

@@ -52,8 +52,7 @@ impl Host for Call {
         content_type: String,
         file: Resource<Staged>,
     ) -> Result<WitArtifact, Error> {
-        let staged = self.table.delete(file);
-        let staged = staged.map_err(|e| Error::Other(internal(self, "builds", &e)))?;
+        let staged = self.given(file).map_err(Error::Other)?;
         let org = self.build_caller()?.org();
         let builds = &self.services.builds;
         let attached = builds.attach(org, &build, kind.into(), &name, &content_type, &staged);

@@ -7,9 +7,9 @@ use wasmtime::component::Resource;
 
 use super::bindings::bench::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
-    Page, Plan, Status as WitStatus, Stimulus as WitStimulus,
+    Page, Plan, Started, Status as WitStatus, Stimulus as WitStimulus,
 };
-use super::{Call, Context, internal};
+use super::{Call, Context, cursor_rule, internal};
 use crate::captures::CaptureError;
 use crate::captures::follow::{Follower, Resume};
 use crate::captures::layout::frames;
@@ -34,19 +34,21 @@ pub struct OpenCapture {
 }
 
 impl Host for Call {
-    async fn start(&mut self, order: Order) -> Result<Info, Error> {
+    async fn start(&mut self, order: Order) -> Result<Started, Error> {
         let org = self
             .device(&order.device)
             .ok_or(Error::NotFound)?
             .record
             .org;
-        self.admit(&order.device).map_err(Error::Held)?;
+        let visit = self.visit(&order.device).map_err(Error::Held)?;
         let stimulus = self.stimulus(&org, &order).await?;
         let captures = &self.services.captures;
-        let started = captures.start(&org, &order, stimulus).await;
-        started
-            .map(|r| to_wit(&r))
-            .map_err(|e| self.capture_error(e))
+        let started = captures.start(&org, &order, stimulus, visit).await;
+        let (record, warnings) = started.map_err(|e| self.capture_error(e))?;
+        Ok(Started {
+            info: to_wit(&record),
+            warnings,
+        })
     }
 
     async fn get(&mut self, id: String) -> Result<Info, Error> {
@@ -61,6 +63,9 @@ impl Host for Call {
     ) -> Result<Page, Error> {
         let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
+        if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
+            return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
+        }
         if self.is_restricted() && device.as_ref().is_some_and(|d| self.device(d).is_none()) {
             return Err(Error::NotFound);
         }
@@ -284,7 +289,9 @@ impl Context {
             CaptureError::Plan(e @ PlanError::NotCapable { .. }) => {
                 Error::NotCapable(e.to_string())
             }
+            CaptureError::Unready { field, message } => Error::Unready((field.to_owned(), message)),
             CaptureError::State(text) => Error::WrongState(text.to_owned()),
+            CaptureError::Full { .. } => Error::Full(error.to_string()),
             other => Error::Other(internal(self, "captures", &other)),
         }
     }

@@ -40,7 +40,8 @@ impl Host for Call {
         };
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let place = self.services.captures.stream_place().await;
+        let waited = self.services.captures.stream_place(self.requester.as_ref());
+        let place = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, &spec, format, parts);
             drop(place);
@@ -104,6 +105,12 @@ fn field(error: &SpecError) -> String {
         | SpecError::RepeatedOption { name } => name.clone(),
         SpecError::MissingRole { name, .. } => (*name).to_owned(),
         SpecError::MissingEither { one, .. } => (*one).to_owned(),
+        SpecError::SameChannel { other, .. } => (*other).to_owned(),
+        SpecError::UnknownChannel { role, .. } | SpecError::AmbiguousChannel { role, .. }
+            if !role.is_empty() =>
+        {
+            role.clone()
+        }
         SpecError::InvalidValue { option, .. } => (*option).to_owned(),
         // Nothing of the query alone is to blame: the part of the job is.
         other => other.field().to_owned(),

@@ -1,7 +1,6 @@
 //! `bench:host/flashing`: programming the targets of the caller's devices.
 
 use pods::PodError;
-use runtime::CallData;
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::flashing::{
@@ -60,8 +59,7 @@ impl Host for Call {
 
 impl Call {
     fn uploaded(&mut self, upload: Resource<Staged>, name: String) -> Result<Firmware, Error> {
-        let staged = self.table().delete(upload);
-        let staged = staged.map_err(|e| Error::Other(internal(self, "flashing", &e)))?;
+        let staged = self.given(upload).map_err(Error::Other)?;
         Ok(Firmware {
             name,
             size_bytes: staged.size_bytes(),

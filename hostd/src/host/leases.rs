@@ -1,10 +1,10 @@
 //! `bench:host/leases`: one consumer of a device at a time.
 
 use super::bindings::bench::host::http_types::Busy;
-use super::bindings::bench::host::leases::{Error, Host, Lease};
+use super::bindings::bench::host::leases::{Error, Host, Lease, Released as WitReleased};
 use super::{Call, Context, internal};
 use crate::clock;
-use crate::leases::{self, Claim, Granted, LeaseError, Shown, TTL_S, Visit};
+use crate::leases::{self, Claim, Granted, LeaseError, Released, Shown, TTL_S, Visit};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;
@@ -19,16 +19,29 @@ impl Host for Call {
         lease_id: String,
         label: String,
         ttl_seconds: u32,
+        overriding: bool,
     ) -> Result<Lease, Error> {
-        let device = self.device(&device).ok_or(Error::NotFound)?.record.id;
+        let device = self.device(&device).ok_or(Error::NotFound)?.record;
         check(&lease_id, ttl_seconds)?;
+        if overriding {
+            self.check_admin("taking a device that is not in its safe state")
+                .map_err(Error::Forbidden)?;
+            tracing::warn!(
+                request_id = self.request_id,
+                user = self.owner(),
+                device = device.name,
+                "an administrator takes a device whatever it owes"
+            );
+        }
         let claim = Claim {
             lease_id,
             owner: self.owner(),
             holder: self.holder(&label),
+            device_name: device.name,
             ttl_ms: u64::from(ttl_seconds) * 1000,
         };
-        let granted = self.services.leases.acquire(&device, claim).await;
+        let leases = &self.services.leases;
+        let granted = leases.acquire(&device.id, claim, overriding).await;
         granted.map(to_wit).map_err(|e| self.lease_error(e))
     }
 
@@ -50,25 +63,32 @@ impl Host for Call {
         granted.map(to_wit).map_err(|e| self.lease_error(e))
     }
 
-    async fn release(&mut self, device: String, lease_id: String) -> Result<(), Error> {
+    async fn release(&mut self, device: String, lease_id: String) -> Result<WitReleased, Error> {
         let device = self.device(&device).ok_or(Error::NotFound)?.record.id;
         let owner = self.owner();
         let shown = Shown {
             lease_id: Some(&lease_id),
             owner: &owner,
         };
-        self.services.leases.release(&device, shown).await;
-        Ok(())
+        let released = self.services.leases.release(&device, shown).await;
+        let released = released.map_err(|e| self.lease_error(e))?;
+        Ok(self.released(&released))
     }
 
-    async fn take_away(&mut self, device: String, holder: String) -> Result<(), Error> {
+    async fn take_away(&mut self, device: String, holder: String) -> Result<WitReleased, Error> {
         let device = self.device(&device).ok_or(Error::NotFound)?.record.id;
-        if !self.caller.as_ref().is_some_and(|c| c.is_admin()) {
-            let text = "ending somebody else's lease takes an administrator";
-            return Err(Error::Forbidden(text.to_owned()));
-        }
+        self.check_admin("ending somebody else's lease")
+            .map_err(Error::Forbidden)?;
+        tracing::info!(
+            request_id = self.request_id,
+            user = self.owner(),
+            device,
+            holder,
+            "an administrator ends a lease"
+        );
         let taken = self.services.leases.take_away(&device, &holder).await;
-        taken.map_err(|e| self.lease_error(e))
+        let released = taken.map_err(|e| self.lease_error(e))?;
+        Ok(self.released(&released))
     }
 
     async fn check(&mut self, device: String) -> Result<(), Error> {
@@ -99,6 +119,39 @@ impl Context {
         admitted.map_err(|busy| self.told(&busy))
     }
 
+    /// The refusal of one who is no administrator; `doing` begins it.
+    pub(super) fn check_admin(&self, doing: &str) -> Result<(), String> {
+        if self.caller.as_ref().is_some_and(|c| c.is_admin()) {
+            return Ok(());
+        }
+        Err(format!(
+            "{doing} takes an admin's session, or an admin's key with scope bench:admin"
+        ))
+    }
+
+    /// What the end of a visit means to a request that it let in.
+    pub(super) fn cut(&self, device: &str) -> Busy {
+        match self.admit(device) {
+            Err(busy) => busy,
+            // It changed hands and back again meanwhile.
+            Ok(()) => Busy {
+                holder: None,
+                expires_at: None,
+                making_safe: false,
+                place: None,
+                retry_after_s: 1,
+            },
+        }
+    }
+
+    fn released(&self, released: &Released) -> WitReleased {
+        match released {
+            Released::Over { safe: true } => WitReleased::Safe,
+            Released::Over { safe: false } => WitReleased::MakingSafe,
+            Released::Other(busy) => WitReleased::Other(self.told(busy)),
+        }
+    }
+
     /// Let what the request begins stay on a device, until a lease takes it away.
     pub(super) fn visit(&self, device: &str) -> Result<Visit, Busy> {
         let owner = self.owner();
@@ -111,6 +164,7 @@ impl Context {
         Busy {
             holder: busy.holder.clone(),
             expires_at: busy.expires_ms.map(wall),
+            making_safe: busy.making_safe,
             place: busy.place,
             retry_after_s: u32::try_from(busy.retry_after_ms.div_ceil(1000)).unwrap_or(u32::MAX),
         }
@@ -134,6 +188,7 @@ impl Context {
     fn lease_error(&self, error: LeaseError) -> Error {
         match error {
             LeaseError::Busy(busy) => Error::Busy(self.told(&busy)),
+            LeaseError::Bench(e) => Error::Other(internal(self, "leases", &e)),
             LeaseError::Store(e) => Error::Other(internal(self, "leases", &e)),
         }
     }

@@ -27,12 +27,23 @@ impl Host for Call {
         if commands::tier_of(&command) > self.tier_max() {
             return Err(Error::Forbidden);
         }
-        if !is_light_read(&command) {
-            self.admit(&record.id).map_err(Error::Held)?;
-        }
         let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
         let wait = Duration::from_millis(wait_ms.into());
-        match pod.command(command, wait).await {
+        let answered = if is_light_read(&command) {
+            pod.command(command, wait).await
+        } else {
+            let mut visit = self.visit(&record.id).map_err(Error::Held)?;
+            tokio::select! {
+                biased;
+                answered = pod.command(command, wait) => answered,
+                // What was not sent yet never is.
+                () = visit.over() => {
+                    drop(visit);
+                    return Err(Error::Held(self.cut(&record.id)));
+                }
+            }
+        };
+        match answered {
             Ok(data) => Ok(data.to_string()),
             Err(error) => Err(self.pod_error(error, wait_ms)),
         }

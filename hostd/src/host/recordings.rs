@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use decode::{SpecError, find_channel};
 use runtime::{BodyError, BodyStream, CallData};
 use tokio::sync::mpsc;
 use wasmtime::component::Resource;
@@ -20,6 +21,7 @@ use crate::blobs::Staged;
 use crate::captures::export::{Content, Export, ExportError, Format};
 use crate::captures::import::{FILE_BYTES_MAX, ImportError};
 use crate::captures::overview::overview;
+use crate::captures::plan::PlanError;
 use crate::captures::reader::Reader;
 use crate::captures::{CaptureError as Failure, Import};
 
@@ -43,7 +45,8 @@ impl Host for Call {
         })?;
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let place = self.services.captures.stream_place().await;
+        let waited = self.services.captures.stream_place(self.requester.as_ref());
+        let place = waited.await.map_err(|e| refusal(self.capture_error(e)))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, export, parts, PART_WAIT_MAX);
             drop(place);
@@ -65,13 +68,9 @@ impl Host for Call {
     ) -> Result<Overview, Error> {
         let reader = self.recording(&capture).await?;
         let channels = &reader.record().channels;
-        let named = channels.iter().position(|c| c.name == channel);
-        let numbered = || channel.parse().ok().filter(|n| *n < channels.len());
-        let index = named.or_else(numbered).ok_or_else(|| {
-            let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
-            let rule = format!("must be one of {}", names.join(", "));
-            Error::Invalid(("channel".to_owned(), rule))
-        })?;
+        let names: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
+        let index = find_channel(&channel, &names)
+            .map_err(|e| Error::Invalid(("channel".to_owned(), channel_rule(&e))))?;
         let record = channels[index].clone();
         let range = range(first, end, record.samples)?;
         let points = points.clamp(1, POINTS_MAX);
@@ -89,6 +88,7 @@ impl Host for Call {
         Ok(Overview {
             channel: u32::try_from(index).expect("a capture has few channels"),
             name: record.name,
+            is_digital: record.la.is_some(),
             unit: record.unit,
             sample_rate_hz: record.sample_rate_hz,
             first: range.start,
@@ -108,8 +108,7 @@ impl Host for Call {
         name: Option<String>,
         device: Option<String>,
     ) -> Result<Info, Error> {
-        let staged = self.table().delete(file);
-        let staged = staged.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        let staged = self.given(file).map_err(Error::Other)?;
         let org = self
             .caller
             .as_ref()
@@ -146,6 +145,9 @@ impl Context {
             Failure::Import(cause) if cause.is_of_file() => {
                 Error::Invalid(("file".to_owned(), said(&cause)))
             }
+            Failure::Plan(PlanError::Invalid { field, message }) => {
+                Error::Invalid((field, message))
+            }
             other => refusal(self.capture_error(other)),
         }
     }
@@ -159,10 +161,25 @@ fn said(error: &ImportError) -> String {
     }
 }
 
+/// What is wrong with a channel, as what follows the word.
+fn channel_rule(error: &SpecError) -> String {
+    match error {
+        SpecError::UnknownChannel { valid, .. } => format!("must be one of {valid}"),
+        SpecError::AmbiguousChannel { valid, .. } => {
+            format!(
+                "is a number that could be a name or a place: it must be one of {valid}, \
+                 between double quotes where that is a number"
+            )
+        }
+        other => format!("cannot be used: failed to {other}"),
+    }
+}
+
 fn refusal(error: CaptureError) -> Error {
     match error {
         CaptureError::NotFound => Error::NotFound,
         CaptureError::WrongState(text) => Error::WrongState(text),
+        CaptureError::Full(text) => Error::Full(text),
         CaptureError::Other(text) => Error::Other(text),
         other => Error::Other(format!("{other:?}")),
     }

@@ -27,9 +27,7 @@ impl Host for Call {
             playing = replay::start(waveforms, &pod, capabilities, sampled, to_order(&order)) => playing,
             () = visit.over() => {
                 drop(visit);
-                self.admit(&device.record.id).map_err(Error::Held)?;
-                let text = "the lease ended while the waveform was loaded";
-                return Err(Error::WrongState(text.to_owned()));
+                return Err(Error::Held(self.cut(&device.record.id)));
             }
         };
         playing.map(to_wit).map_err(|e| self.replay_error(e))
@@ -123,5 +121,6 @@ fn to_wit(playing: Playing) -> WitPlaying {
         speed: playing.speed,
         deep: playing.deep,
         armed: playing.armed,
+        warnings: playing.warnings,
     }
 }

@@ -5,7 +5,7 @@ use runtime::Role;
 use super::bindings::bench::host::sessions::{Error, Host, Identity, Renewal, Session};
 use super::{Call, Context, internal};
 use crate::clock;
-use crate::identity::{PeopleError, SignInError, SignedIn, Verified};
+use crate::identity::{Origin, PeopleError, SignInError, SignedIn, Verified};
 use crate::store::users;
 
 impl Host for Call {
@@ -16,12 +16,15 @@ impl Host for Call {
         keep: bool,
     ) -> Result<Session, Error> {
         let auth = &self.services.auth;
-        let result = auth.sign_in_password(&login, password, keep).await;
+        let result = auth
+            .sign_in_password(self.origin(), &login, password, keep)
+            .await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
     async fn code(&mut self, code: String, keep: bool) -> Result<Session, Error> {
-        let result = self.services.auth.sign_in_code(&code, keep).await;
+        let auth = &self.services.auth;
+        let result = auth.sign_in_code(self.origin(), &code, keep).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
@@ -73,6 +76,10 @@ impl Context {
     fn session_caller(&self) -> Result<&Verified, Error> {
         let caller = self.caller.as_ref();
         caller.ok_or_else(|| Error::Forbidden("there is no session".to_owned()))
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::Address(self.client)
     }
 
     fn sign_in_error(&self, error: SignInError) -> Error {

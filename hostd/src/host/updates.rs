@@ -3,13 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pods::PodError;
-use wasmtime::component::Resource;
 
 use super::bindings::bench::host::updates::{
     Error, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
 };
 use super::{Call, Context, internal};
-use crate::blobs::Staged;
 use crate::clock;
 use crate::store::updates::UpdateRecord;
 use crate::updates::image::{Image, ImageError};
@@ -73,7 +71,7 @@ impl Call {
     async fn image(&mut self, image: WitImage, sha256: Option<&str>) -> Result<Image, Error> {
         let read = match image {
             WitImage::Upload(upload) => {
-                let staged = self.staged(upload)?;
+                let staged = self.given(upload).map_err(Error::Other)?;
                 expect_hash(staged.sha256(), sha256)?;
                 Image::read(staged.path(), staged.size_bytes(), staged.sha256()).await
             }
@@ -93,11 +91,6 @@ impl Call {
             }
             ImageError::Read { .. } => Error::Other(internal(self, "updates", &error)),
         })
-    }
-
-    fn staged(&mut self, upload: Resource<Staged>) -> Result<Staged, Error> {
-        let staged = self.table.delete(upload);
-        staged.map_err(|e| Error::Other(internal(self, "updates", &e)))
     }
 }
 

@@ -1,53 +1,111 @@
 //! `bench:host/uploads`: request bodies written to disk for a handler that never sees their bytes.
+//!
+//! A handler is entered twice for such a request. The first time it decides whether the body may come
+//! and what shall be made of it, and leaves at once; then the body arrives, for as long as its sender
+//! takes, and holds no instance; then the handler is entered with the same request again, and what it
+//! asks for is there.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use bytes::Bytes;
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::uploads::{Error, Form, FormFile, Host, HostUpload};
-use super::{Call, Context, internal};
-use crate::blobs::{FormRules, StageError, StageFormError, Staged, StagedForm};
+use super::{Call, internal};
+use crate::blobs::{Staged, StagedForm};
 use crate::http::multipart;
 
 /// Largest body that may come into a guest.
 const READ_BYTES_MAX: u32 = 1 << 20;
 
-/// A request's body that nobody has read yet. Shared, so that whoever took the request in can read
-/// on when the handler did not.
+/// What a handler wants made of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// A file of all of it.
+    File { bytes_max: u64 },
+    /// A form's texts, and files of its parts with these names.
+    Form {
+        boundary: String,
+        files: Vec<String>,
+        bytes_max: u64,
+    },
+    /// All of it in memory.
+    Bytes { bytes_max: u32 },
+}
+
+/// What was made of it.
+#[derive(Debug)]
+pub enum Arrived {
+    File(Staged),
+    Form(StagedForm),
+    Bytes(Bytes),
+}
+
+/// How far a body is.
+#[derive(Debug, Default)]
+enum State {
+    /// There is none, or the handler has it.
+    #[default]
+    None,
+    /// It has not been asked for.
+    Unread,
+    Wanted(Wanted),
+    Arrived(Arrived),
+}
+
+/// A request's body, seen by the handler and by whoever took the request in.
 #[derive(Debug, Clone, Default)]
-pub struct Inbound(Arc<Mutex<Option<Incoming>>>);
+pub struct Inbound(Arc<Mutex<State>>);
 
 impl Inbound {
+    /// A body that may be asked for.
     #[must_use]
-    pub fn new(body: Incoming) -> Self {
-        Self(Arc::new(Mutex::new(Some(body))))
+    pub fn unread() -> Self {
+        Self(Arc::new(Mutex::new(State::Unread)))
     }
 
-    /// Take what has not been taken.
+    /// What the handler asked for, if it did.
     #[must_use]
-    pub fn take(&self) -> Option<Incoming> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub fn wanted(&self) -> Option<Wanted> {
+        match &*self.lock() {
+            State::Wanted(wanted) => Some(wanted.clone()),
+            _ => None,
+        }
     }
 
-    fn put_back(&self, body: Incoming) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+    /// It is there.
+    pub fn arrive(&self, arrived: Arrived) {
+        *self.lock() = State::Arrived(arrived);
+    }
+
+    /// What has arrived; where nothing has been asked for yet, it is now.
+    fn receive(&self, wanted: Wanted) -> Result<Arrived, Error> {
+        let mut state = self.lock();
+        match std::mem::take(&mut *state) {
+            State::None => Err(Error::NoBody),
+            State::Unread | State::Wanted(_) => {
+                *state = State::Wanted(wanted);
+                Err(Error::Later)
+            }
+            State::Arrived(arrived) => Ok(arrived),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Host for Call {
     async fn receive(&mut self, bytes_max: u64) -> Result<Resource<Staged>, Error> {
-        let mut body = self.inbound.take().ok_or(Error::NoBody)?;
-        let builds = &self.services.builds;
-        let wait = builds.upload_wait();
-        let staged = builds.blobs().stage(&mut body, bytes_max, wait).await;
-        if staged.is_err() {
-            self.inbound.put_back(body);
+        match self.inbound.receive(Wanted::File { bytes_max })? {
+            // There may be less room by now.
+            Arrived::File(staged) if staged.size_bytes() > bytes_max => {
+                Err(Error::TooLarge(bytes_max))
+            }
+            Arrived::File(staged) => self.hand_over(staged),
+            _ => Err(Error::NoBody),
         }
-        let staged = staged.map_err(|error| self.stage_error(error))?;
-        self.hand_over(staged)
     }
 
     async fn receive_form(
@@ -59,52 +117,33 @@ impl Host for Call {
         let boundary = multipart::boundary(&content_type)
             .map_err(|error| Error::Malformed(error.to_string()))?
             .ok_or_else(|| Error::Malformed("its media type is no form's".to_owned()))?;
-        let mut body = self.inbound.take().ok_or(Error::NoBody)?;
-        let builds = &self.services.builds;
-        let rules = FormRules {
-            files: &files,
+        let wanted = Wanted::Form {
+            boundary,
+            files,
             bytes_max,
         };
-        let wait = builds.upload_wait();
-        let taking = builds.blobs().stage_form(&mut body, &boundary, rules, wait);
-        match taking.await {
-            Ok(form) => self.hand_over_form(form),
-            Err(error) => {
-                self.inbound.put_back(body);
-                Err(match error {
-                    StageFormError::Stage(error) => self.stage_error(error),
-                    malformed => Error::Malformed(malformed.to_string()),
-                })
-            }
+        match self.inbound.receive(wanted)? {
+            Arrived::Form(form) => self.hand_over_form(form),
+            _ => Err(Error::NoBody),
         }
     }
 
     async fn read(&mut self, bytes_max: u32) -> Result<Vec<u8>, Error> {
-        let mut body = self.inbound.take().ok_or(Error::NoBody)?;
-        let limit = bytes_max.min(READ_BYTES_MAX);
-        let wait = self.services.builds.upload_wait();
-        let read = read_all(&mut body, limit, wait).await;
-        if read.is_err() {
-            self.inbound.put_back(body);
+        let bytes_max = bytes_max.min(READ_BYTES_MAX);
+        match self.inbound.receive(Wanted::Bytes { bytes_max })? {
+            Arrived::Bytes(bytes) => Ok(bytes.into()),
+            _ => Err(Error::NoBody),
         }
-        read
-    }
-}
-
-async fn read_all(body: &mut Incoming, limit: u32, wait: Duration) -> Result<Vec<u8>, Error> {
-    let bytes_max = usize::try_from(limit).expect("32 bits fit");
-    let all = Limited::new(body, bytes_max).collect();
-    match tokio::time::timeout(wait, all).await {
-        Ok(Ok(all)) => Ok(all.to_bytes().into()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::TooLarge(limit.into())),
-        Ok(Err(_)) => Err(Error::Incomplete),
-        Err(_) => Err(Error::TooSlow(
-            u32::try_from(wait.as_millis()).unwrap_or(u32::MAX),
-        )),
     }
 }
 
 impl Call {
+    /// The file behind an upload that a handler gives away.
+    pub(super) fn given(&mut self, upload: Resource<Staged>) -> Result<Staged, String> {
+        let staged = self.table.delete(upload);
+        staged.map_err(|e| internal(self, "uploads", &e))
+    }
+
     fn hand_over(&mut self, staged: Staged) -> Result<Resource<Staged>, Error> {
         let pushed = self.table.push(staged);
         pushed.map_err(|e| Error::Other(internal(self, "uploads", &e)))
@@ -125,17 +164,6 @@ impl Call {
     }
 }
 
-impl Context {
-    fn stage_error(&self, error: StageError) -> Error {
-        match error {
-            StageError::TooLarge { limit_bytes } => Error::TooLarge(limit_bytes),
-            StageError::TooSlow { wait_ms } => Error::TooSlow(wait_ms),
-            StageError::Broken => Error::Incomplete,
-            error @ StageError::Write { .. } => Error::Other(internal(self, "uploads", &error)),
-        }
-    }
-}
-
 impl HostUpload for Call {
     async fn size_bytes(&mut self, upload: Resource<Staged>) -> u64 {
         self.table.get(&upload).map_or(0, Staged::size_bytes)
@@ -149,5 +177,25 @@ impl HostUpload for Call {
     async fn drop(&mut self, upload: Resource<Staged>) -> wasmtime::Result<()> {
         self.table.delete(upload)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_asked_for_once_and_then_there_once() {
+        let wanted = || Wanted::Bytes { bytes_max: 3 };
+        let none = Inbound::default();
+        assert!(matches!(none.receive(wanted()), Err(Error::NoBody)));
+        let inbound = Inbound::unread();
+        assert_eq!(inbound.wanted(), None);
+        assert!(matches!(inbound.receive(wanted()), Err(Error::Later)));
+        assert_eq!(inbound.wanted(), Some(wanted()));
+        inbound.arrive(Arrived::Bytes(Bytes::from_static(b"abc")));
+        assert_eq!(inbound.wanted(), None);
+        assert!(matches!(inbound.receive(wanted()), Ok(Arrived::Bytes(b)) if b == "abc"));
+        assert!(matches!(inbound.receive(wanted()), Err(Error::NoBody)));
     }
 }

@@ -7,7 +7,7 @@ use super::bindings::bench::host::waveforms::{
     Error, Host, Kind as WitKind, Mapping as WitMapping, Output as WitOutput, Page, Previewed,
     Segment as WitSegment, Shape as WitShape, Unit as WitUnit, Waveform,
 };
-use super::{Call, Context, internal};
+use super::{Call, Context, cursor_rule, internal};
 use crate::blobs::Staged;
 use crate::clock;
 use crate::identity::Verified;
@@ -25,6 +25,9 @@ impl Host for Call {
     async fn list(&mut self, cursor: Option<String>, limit: u32) -> Result<Page, Error> {
         let org = self.waveform_caller()?.org();
         let limit = limit.clamp(1, LIST_MAX) as usize;
+        if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
+            return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
+        }
         let waveforms = &self.services.waveforms;
         let found = waveforms.list(org, cursor.as_deref(), limit).await;
         let found = found.map_err(|e| self.waveform_error(e))?;
@@ -101,8 +104,7 @@ impl Host for Call {
         unit: WitUnit,
         samples: Option<u64>,
     ) -> Result<Waveform, Error> {
-        let staged = self.table.delete(file);
-        let staged = staged.map_err(|e| Error::Other(internal(self, "waveforms", &e)))?;
+        let staged = self.given(file).map_err(Error::Other)?;
         let label = self.label(&name)?;
         let told = Recorded {
             sample_rate_hz,

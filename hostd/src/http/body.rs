@@ -1,4 +1,4 @@
-//! Bodies: reading a request's within its limit and its time, and the one body type of responses.
+//! Bodies: why a request's cannot be read, and the one body type of responses.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use runtime::BodyStream;
+use runtime::{BodyStream, Crowded};
+
+use super::pace::TooSlow;
 
 /// What is read of a refused request's body, so that its sender gets to see the refusal: one that
 /// is still writing when the connection closes sees only that.
@@ -23,8 +25,10 @@ const DRAIN_WAIT: Duration = Duration::from_secs(5);
 pub enum ReadError {
     #[error("body over {limit_bytes} bytes")]
     TooLarge { limit_bytes: u32 },
-    #[error("body not complete within {wait_ms} ms")]
-    TooSlow { wait_ms: u64 },
+    #[error(transparent)]
+    TooSlow(#[from] TooSlow),
+    #[error("too many bodies are on their way")]
+    Crowded(Crowded),
     #[error("connection broke while the body was read")]
     Broken,
 }
@@ -44,45 +48,10 @@ pub async fn drain(mut body: Incoming) {
     let _ = tokio::time::timeout(DRAIN_WAIT, all).await;
 }
 
-/// Read all of `body`, at most `limit_bytes`, within `wait`. With a limit of 0 no body is expected,
-/// and one that comes is forgotten.
-///
-/// # Errors
-/// The first limit that is hit. A declared length over the limit fails before a byte is read.
-pub async fn read(body: Incoming, limit_bytes: u32, wait: Duration) -> Result<Bytes, ReadError> {
-    if limit_bytes == 0 {
-        drain(body).await;
-        return Ok(Bytes::new());
-    }
-    let too_large = ReadError::TooLarge { limit_bytes };
-    if declared(&body).is_some_and(|n| n > u64::from(limit_bytes)) {
-        drain(body).await;
-        return Err(too_large);
-    }
-    if body.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-    match tokio::time::timeout(wait, Limited::new(body, limit).collect()).await {
-        Ok(Ok(all)) => Ok(all.to_bytes()),
-        Ok(Err(e)) if e.is::<LengthLimitError>() => Err(too_large),
-        Ok(Err(_)) => Err(ReadError::Broken),
-        Err(_) => Err(ReadError::TooSlow {
-            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-        }),
-    }
-}
-
-/// Let a body pass unread, unless it declares more than `limit_bytes`.
-///
-/// # Errors
-/// It does.
-pub async fn admit(body: Incoming, limit_bytes: u32) -> Result<Incoming, ReadError> {
-    if declared(&body).is_some_and(|n| n > u64::from(limit_bytes)) {
-        drain(body).await;
-        return Err(ReadError::TooLarge { limit_bytes });
-    }
-    Ok(body)
+/// Whether a body declares more than `limit_bytes`.
+#[must_use]
+pub fn is_over(body: &Incoming, limit_bytes: u32) -> bool {
+    declared(body).is_some_and(|n| n > u64::from(limit_bytes))
 }
 
 /// A response body: bytes at hand, or a stream that the host fills while it is sent.

@@ -81,12 +81,46 @@ impl ApiError {
         error
     }
 
+    /// Where only those are answered who matter most.
+    #[must_use]
+    pub fn crowded() -> Self {
+        let mut error = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "all connections are busy, and the reserve takes only health checks and valid credentials; retry shortly",
+        );
+        error.retry_after_s = Some(1);
+        error
+    }
+
+    #[must_use]
+    pub fn no_space() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "no_space",
+            "the disk of the server has no room for this (disk.floor_mib); remove captures, waveforms or builds that nobody needs, or ask its administrator",
+        )
+    }
+
     #[must_use]
     pub fn rate_limited(retry_after_s: u32) -> Self {
         let mut error = Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "rate_limited",
             format!("this credential makes too many requests; go on in {retry_after_s} s"),
+        );
+        error.retry_after_s = Some(retry_after_s);
+        error
+    }
+
+    #[must_use]
+    pub fn too_many_uploads(whose: &str, retry_after_s: u32) -> Self {
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_uploads",
+            format!(
+                "too many uploads of {whose} are on their way; send the next when one is through"
+            ),
         );
         error.retry_after_s = Some(retry_after_s);
         error

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -24,12 +24,23 @@ use super::body::{ResponseBody, StreamCut};
 const LOOKS: u32 = 4;
 
 /// The answers of one connection that are under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Flows {
+    connected: Instant,
+    has_asked: AtomicBool,
+    /// When the last answer was through, in milliseconds after the connection began.
+    quiet_ms: AtomicU64,
     under_way: AtomicUsize,
     watched: Mutex<Watched>,
     /// Told when there is something to look at.
     begun: Notify,
+}
+
+/// A connection on which no answer is under way. Those that can be spared come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rest {
+    pub has_asked: bool,
+    pub since: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -78,10 +89,24 @@ struct Answer {
     id: Option<u64>,
 }
 
+impl Default for Flows {
+    fn default() -> Self {
+        Self {
+            connected: Instant::now(),
+            has_asked: AtomicBool::default(),
+            quiet_ms: AtomicU64::default(),
+            under_way: AtomicUsize::default(),
+            watched: Mutex::default(),
+            begun: Notify::default(),
+        }
+    }
+}
+
 impl Flows {
     /// A request has come, in this version of HTTP.
     #[must_use]
     pub fn ask(self: &Arc<Self>, version: Version) -> Asked {
+        self.has_asked.store(true, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
         let flows = self.clone();
         Asked {
@@ -94,6 +119,16 @@ impl Flows {
     #[must_use]
     pub fn are_idle(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) == 0
+    }
+
+    /// Since when that is so, if it is.
+    #[must_use]
+    pub fn resting(&self) -> Option<Rest> {
+        let quiet = Duration::from_millis(self.quiet_ms.load(Ordering::Relaxed));
+        self.are_idle().then(|| Rest {
+            has_asked: self.has_asked.load(Ordering::Relaxed),
+            since: self.connected + quiet,
+        })
     }
 
     /// Resolves when an answer has stood still for `wait` because the client takes nothing of it.
@@ -173,6 +208,9 @@ impl Drop for Answer {
         if let Some(id) = self.id {
             self.flows.lock().flows.remove(&id);
         }
+        let connected = self.flows.connected.elapsed().as_millis();
+        let quiet_ms = u64::try_from(connected).unwrap_or(u64::MAX);
+        self.flows.quiet_ms.store(quiet_ms, Ordering::Relaxed);
         self.flows.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -2,24 +2,32 @@
 //!
 //! Nothing here knows what an endpoint does. A request that is refused never reaches a guest.
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use bytes::Bytes;
-use http::header::{CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CONNECTION, CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS,
+};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use runtime::{Reply, ReplyBody};
+use runtime::{Reply, ReplyBody, Requester};
 use tracing::{error, info};
 
 use crate::groups::Group;
 use crate::host::uploads::Inbound;
 use crate::host::{Call, Context};
-use crate::http::body::{self, ResponseBody};
+use crate::http::arrivals::Arrivals;
+use crate::http::body::{self, ReadError, ResponseBody};
+use crate::http::connections::Standing;
 use crate::http::error::ApiError;
+use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
+use crate::http::peer::{Peer, Proxies};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, BoxedLive, Over, Sockets, query};
@@ -30,8 +38,8 @@ mod answer;
 mod credentials;
 mod head;
 
-use answer::{refuse_body, refuse_call, respond};
-use credentials::is_foreign;
+use answer::{refuse_arrival, refuse_body, refuse_call, respond};
+use credentials::{is_foreign, requester};
 use head::{lease, request_id, visible_headers};
 
 /// Header that carries the request id, both ways.
@@ -49,14 +57,17 @@ pub struct Gateway {
     pub rate: Rate,
     pub services: Arc<Services>,
     pub sockets: Sockets,
-    pub body_wait: Duration,
+    pub arrivals: Arrivals,
+    pub proxies: Proxies,
 }
 
 /// A request that may enter its handler.
+#[derive(Clone)]
 struct Admitted<'t> {
     entry: &'t Entry,
     params: Vec<String>,
     caller: Option<Verified>,
+    requester: Requester,
 }
 
 /// A request that may not, and what to call it in the metrics.
@@ -71,23 +82,35 @@ impl Gateway {
         let started = Instant::now();
         let request_id = request_id(request.headers());
         let method = request.method().clone();
+        let version = request.version();
         let path = request.uri().path().to_owned();
-        let native = self
-            .native
-            .answer(&method, &path, request.headers(), &self.groups);
+        let sources = Sources {
+            groups: &self.groups,
+            arrivals: &self.arrivals,
+        };
+        let headers = request.headers();
+        let native = self.native.answer(&method, &path, headers, &sources);
+        let is_reserved = is_reserved(request.extensions());
         let (route, result) = match native {
+            Some((name, _)) if is_reserved && !native::is_health(name) => {
+                (name.to_owned(), Err(ApiError::crowded()))
+            }
             Some((name, result)) => (name.to_owned(), result),
             None => self.route(request, &request_id).await,
         };
         let mut response = result.unwrap_or_else(|e| e.into_response(&request_id));
+        let status = response.status();
         let headers = response.headers_mut();
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.entry(CONTENT_SECURITY_POLICY).or_insert(INERT);
+        if is_reserved && version == Version::HTTP_11 && status != StatusCode::SWITCHING_PROTOCOLS {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         let took = started.elapsed();
-        let status = response.status().as_u16();
+        let status = status.as_u16();
         self.native.metrics.record(&route, status, took);
         // The path without its query: tokens travel there on WebSocket URLs.
         info!(
@@ -114,9 +137,15 @@ impl Gateway {
             |refusal| refusal.route.clone(),
             |admitted| admitted.entry.declared.name.clone(),
         );
+        let is_reserved = is_reserved(&head.extensions);
+        let is_known = admitted.as_ref().is_ok_and(|a| a.caller.is_some());
         let result = match admitted {
+            _ if is_reserved && !is_known => Err(ApiError::crowded()),
             Ok(admitted) if admitted.entry.is_socket() => {
                 self.open(admitted, head, upgrade, request_id).await
+            }
+            Ok(admitted) if admitted.entry.declared.streamed_body => {
+                self.receive(admitted, head, body, request_id).await
             }
             Ok(admitted) => self.run(admitted, head, body, request_id).await,
             Err(refusal) => {
@@ -159,6 +188,7 @@ impl Gateway {
                 Ok(Admitted {
                     entry,
                     params,
+                    requester: requester(caller.as_ref(), self.client(head)),
                     caller,
                 })
             }
@@ -172,20 +202,55 @@ impl Gateway {
         body: Incoming,
         request_id: &str,
     ) -> Result<Response<ResponseBody>, ApiError> {
-        let route = &admitted.entry.declared;
-        let limit = route.body_limit;
-        let (bytes, inbound) = if route.streamed_body {
-            let admitted = body::admit(body, limit).await;
-            admitted.map(|body| (Bytes::new(), Inbound::new(body)))
-        } else {
-            let read = body::read(body, limit, self.body_wait).await;
-            read.map(|bytes| (bytes, Inbound::default()))
-        }
-        .map_err(|e| refuse_body(&e))?;
-        let body = (bytes, inbound.clone());
+        let limit = admitted.entry.declared.body_limit;
+        let requester = admitted.requester.clone();
+        let read = self.arrivals.read(body, limit, &requester).await;
+        let read = read.map_err(|e| refuse_body(&e))?;
+        let body = (read.bytes.clone(), Inbound::default());
         let called = self.call(admitted, &head, body, request_id).await;
-        if let Some(unread) = inbound.take() {
-            body::drain(unread).await;
+        respond(called?)
+    }
+
+    /// Run a handler whose body does not enter it: once for it to decide what shall become of the body,
+    /// and again when the body is there. While it arrives, no instance is held.
+    async fn receive(
+        &self,
+        admitted: Admitted<'_>,
+        head: Parts,
+        mut body: Incoming,
+        request_id: &str,
+    ) -> Result<Response<ResponseBody>, ApiError> {
+        let limit_bytes = admitted.entry.declared.body_limit;
+        let mut is_unsent = head.headers.contains_key(EXPECT);
+        let inbound = Inbound::unread();
+        let call = async |admitted: &Admitted<'_>| {
+            let nothing = (Bytes::new(), inbound.clone());
+            self.call(admitted.clone(), &head, nothing, request_id)
+                .await
+        };
+        let called = if body::is_over(&body, limit_bytes) {
+            Err(refuse_body(&ReadError::TooLarge { limit_bytes }))
+        } else {
+            match (call(&admitted).await, inbound.wanted()) {
+                (Ok(_), Some(wanted)) => {
+                    is_unsent = false;
+                    let blobs = self.services.builds.blobs();
+                    let requester = &admitted.requester;
+                    let receiving = self.arrivals.receive(&mut body, &wanted, blobs, requester);
+                    match receiving.await {
+                        Ok(arrived) => {
+                            inbound.arrive(arrived);
+                            call(&admitted).await
+                        }
+                        Err(error) => Err(refuse_arrival(&error, request_id)),
+                    }
+                }
+                (decided, _) => decided,
+            }
+        };
+        // A sender that asked first has sent nothing and need not.
+        if !is_unsent {
+            body::drain(body).await;
         }
         respond(called?)
     }
@@ -226,6 +291,12 @@ impl Gateway {
         Ok(socket::switching(accept))
     }
 
+    /// The address that the request comes from.
+    fn client(&self, head: &Parts) -> Option<IpAddr> {
+        let peer = head.extensions.get::<Peer>()?;
+        Some(self.proxies.client(peer.0, &head.headers))
+    }
+
     /// When what the caller was let in to has to end.
     fn over(&self, admitted: &Admitted<'_>) -> Over {
         let Some(caller) = admitted.caller.clone() else {
@@ -236,45 +307,59 @@ impl Gateway {
         Box::pin(async move { services.auth.over(&caller, scope.as_deref()).await })
     }
 
-    /// Run the handler with the body, read or still to be read.
+    /// Run the handler with the body, as bytes or as it came in.
     async fn call(
         &self,
         admitted: Admitted<'_>,
         head: &Parts,
-        (body, unread): (Bytes, Inbound),
+        (body, inbound): (Bytes, Inbound),
         request_id: &str,
     ) -> Result<Reply, ApiError> {
         let Admitted {
             entry,
             params,
             caller,
+            requester,
         } = admitted;
         let group = &self.groups[entry.group];
         let query = head.uri.query().unwrap_or_default();
-        let in_query = entry.is_socket().then_some(query);
+        let (query, lease_in_query) = if entry.is_socket() {
+            (query::without_secrets(query), query::lease(query))
+        } else {
+            (query.to_owned(), None)
+        };
         let record = runtime::Request {
             id: request_id.to_owned(),
             route: entry.route,
             params,
-            query: if entry.is_socket() {
-                query::without_secrets(query)
-            } else {
-                query.to_owned()
-            },
+            query,
             headers: visible_headers(&head.headers),
             body: body.into(),
             caller: caller.as_ref().map(Verified::to_caller),
         };
+        let disk_full = Arc::new(AtomicBool::new(false));
         let call = Call::new(Context {
             services: self.services.clone(),
             group: group.name(),
             request_id: request_id.to_owned(),
             caller,
-            lease: lease(&head.headers).or_else(|| in_query.and_then(query::lease)),
+            lease: lease(&head.headers).or(lease_in_query),
+            client: self.client(head),
             answer_by: Instant::now() + group.patience(),
+            disk_full: disk_full.clone(),
         })
-        .with_body(unread);
+        .with_body(inbound)
+        .with_requester(requester);
         let answered = group.call(record, call).await;
-        answered.map_err(|failure| refuse_call(&failure, request_id))
+        let reply = answered.map_err(|failure| refuse_call(&failure, request_id))?;
+        if reply.status == StatusCode::INTERNAL_SERVER_ERROR && disk_full.load(Ordering::Relaxed) {
+            return Err(ApiError::no_space());
+        }
+        Ok(reply)
     }
+}
+
+/// Whether a request came by a connection of the reserve.
+fn is_reserved(extensions: &Extensions) -> bool {
+    extensions.get() == Some(&Standing::Reserve)
 }

@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::groups::Group;
+use crate::http::arrivals::Arrivals;
+use crate::http::connections::ConnectionCounters;
 use crate::logging;
+
+pub mod disk;
 
 /// Upper bounds of the latency histogram, in seconds.
 const BUCKETS_S: [f64; 10] = [
@@ -21,8 +25,14 @@ pub struct HttpMetrics {
     by_route: Mutex<BTreeMap<(String, u16), u64>>,
     buckets: [AtomicU64; BUCKETS_S.len() + 1],
     duration_us: AtomicU64,
-    pub connections_open: AtomicU64,
-    pub connections_refused: AtomicU64,
+    pub connections: Arc<ConnectionCounters>,
+}
+
+/// What is looked at besides, when the page is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'s> {
+    pub groups: &'s [Group],
+    pub arrivals: &'s Arrivals,
 }
 
 impl HttpMetrics {
@@ -49,10 +59,12 @@ impl HttpMetrics {
 
     /// The whole page.
     #[must_use]
-    pub fn render(&self, groups: &[Group]) -> String {
+    pub fn render(&self, sources: &Sources<'_>) -> String {
         let mut page = String::with_capacity(8 << 10);
         self.render_http(&mut page);
-        render_groups(&mut page, groups);
+        render_connections(&mut page, &self.connections);
+        render_arrivals(&mut page, sources.arrivals);
+        render_groups(&mut page, sources.groups);
         render_process(&mut page);
         page
     }
@@ -105,26 +117,47 @@ impl HttpMetrics {
             page,
             format_args!("hostd_http_request_duration_seconds_count {total}\n"),
         );
-        for (name, kind, help, value) in [
-            (
-                "hostd_http_connections_open",
-                "gauge",
-                "Open connections.",
-                &self.connections_open,
-            ),
-            (
-                "hostd_http_connections_refused_total",
-                "counter",
-                "Connections refused at the limit.",
-                &self.connections_refused,
-            ),
-        ] {
-            head(page, name, kind, help);
-            put(
-                page,
-                format_args!("{name} {}\n", value.load(Ordering::Relaxed)),
-            );
-        }
+    }
+}
+
+fn render_connections(page: &mut String, counters: &ConnectionCounters) {
+    for (name, kind, help, value) in [
+        (
+            "hostd_http_connections_open",
+            "gauge",
+            "Open connections.",
+            &counters.open,
+        ),
+        (
+            "hostd_http_connections_refused_total",
+            "counter",
+            "Connections refused at the limit.",
+            &counters.refused,
+        ),
+        (
+            "hostd_http_connections_shed_total",
+            "counter",
+            "Idle connections closed in favour of others.",
+            &counters.shed,
+        ),
+        (
+            "hostd_http_connections_reserved_total",
+            "counter",
+            "Connections let into the reserve because all others were busy.",
+            &counters.reserved,
+        ),
+        (
+            "hostd_http_connections_flooded_total",
+            "counter",
+            "Connections cut for a flood of HTTP/2 frames.",
+            &counters.flooded,
+        ),
+    ] {
+        head(page, name, kind, help);
+        put(
+            page,
+            format_args!("{name} {}\n", value.load(Ordering::Relaxed)),
+        );
     }
 }
 
@@ -169,6 +202,12 @@ impl Ord for dyn RouteKey + '_ {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.parts().cmp(&other.parts())
     }
+}
+
+fn render_arrivals(page: &mut String, arrivals: &Arrivals) {
+    let name = "hostd_http_uploads_arriving";
+    head(page, name, "gauge", "Uploads on their way.");
+    put(page, format_args!("{name} {}\n", arrivals.uploads()));
 }
 
 fn render_groups(page: &mut String, groups: &[Group]) {
@@ -290,7 +329,8 @@ mod tests {
         metrics.record("devices.list", 200, Duration::from_micros(50));
         metrics.record("devices.list", 200, Duration::from_millis(3));
         metrics.record("devices.list", 404, Duration::from_secs(60));
-        let page = metrics.render(&[]);
+        let mut page = String::new();
+        metrics.render_http(&mut page);
         for expected in [
             "hostd_http_requests_total{route=\"devices.list\",status=\"200\"} 2",
             "hostd_http_requests_total{route=\"devices.list\",status=\"404\"} 1",

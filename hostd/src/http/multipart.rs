@@ -94,7 +94,7 @@ impl Form {
         }
     }
 
-    /// Take what has arrived. All of it is to be asked for with [`next`](Self::next) before more comes.
+    /// Take what has arrived. All of it is to be asked for with [`next_event`](Self::next_event) before more comes.
     pub fn push(&mut self, bytes: &[u8]) {
         // Nobody needs what follows the end.
         if self.place != Place::Epilogue {

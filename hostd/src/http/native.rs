@@ -1,6 +1,7 @@
 //! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document and the
 //! pages that show it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
@@ -9,11 +10,12 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
-use crate::groups::Group;
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
-use crate::http::metrics::HttpMetrics;
+use crate::http::metrics::{HttpMetrics, Sources, disk};
 use crate::http::pages;
+use crate::services::Services;
+use crate::space::State;
 
 const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"];
 
@@ -21,6 +23,12 @@ const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"
 #[must_use]
 pub fn owns(path: &str) -> bool {
     PATHS.contains(&path) || pages::owns(path)
+}
+
+/// Whether an answer of this name tells how the server is.
+#[must_use]
+pub fn is_health(name: &str) -> bool {
+    matches!(name, "healthz" | "readyz" | "metrics")
 }
 
 /// Readiness, metrics and the document that never changes while the process runs.
@@ -31,17 +39,42 @@ pub struct Native {
     /// What `/metrics` asks for; empty = nothing.
     metrics_token: String,
     pub metrics: HttpMetrics,
+    services: Arc<Services>,
 }
 
 impl Native {
     #[must_use]
-    pub fn new(openapi: String, metrics_token: &str) -> Self {
+    pub fn new(openapi: String, metrics_token: &str, services: Arc<Services>) -> Self {
         Self {
             ready: AtomicBool::new(false),
             openapi: openapi.into(),
             metrics_token: metrics_token.to_owned(),
             metrics: HttpMetrics::default(),
+            services,
         }
+    }
+
+    /// Why requests should go elsewhere, if so.
+    fn unready(&self) -> Option<&'static str> {
+        if !self.ready.load(Ordering::Acquire) {
+            return Some("the server is starting or stopping");
+        }
+        if self.services.store.failure().is_some() {
+            return Some("the store is out of service; the log of the server says why");
+        }
+        let is_full = self.services.space.look().state == State::Reserve;
+        is_full.then_some("the disk of the server is full")
+    }
+
+    fn readyz(&self) -> Response<ResponseBody> {
+        let (status, body) = match self.unready() {
+            None => (StatusCode::OK, json!({"status": "ready"})),
+            Some(reason) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                json!({"status": "not ready", "reason": reason}),
+            ),
+        };
+        reply(status, "application/json", body.to_string())
     }
 
     /// `/readyz` answers 200 from `true` on, 503 from `false` on (draining).
@@ -56,7 +89,7 @@ impl Native {
         method: &http::Method,
         path: &str,
         headers: &HeaderMap,
-        groups: &[Group],
+        sources: &Sources<'_>,
     ) -> Option<(&'static str, Result<Response<ResponseBody>, ApiError>)> {
         if path == "/metrics" && !self.may_read_metrics(headers) {
             let error = ApiError::new(
@@ -66,7 +99,7 @@ impl Native {
             );
             return Some(("metrics", Err(error)));
         }
-        let (name, response) = self.document(method, path, groups)?;
+        let (name, response) = self.document(method, path, sources)?;
         Some((name, Ok(response)))
     }
 
@@ -86,7 +119,7 @@ impl Native {
         &self,
         method: &http::Method,
         path: &str,
-        groups: &[Group],
+        sources: &Sources<'_>,
     ) -> Option<(&'static str, Response<ResponseBody>)> {
         if !matches!(*method, http::Method::GET | http::Method::HEAD) {
             return None;
@@ -100,28 +133,13 @@ impl Native {
                     json!({"status": "ok"}).to_string(),
                 ),
             ),
-            "/readyz" if self.ready.load(Ordering::Acquire) => (
-                "readyz",
-                reply(
-                    StatusCode::OK,
-                    "application/json",
-                    json!({"status": "ready"}).to_string(),
-                ),
-            ),
-            "/readyz" => (
-                "readyz",
-                reply(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "application/json",
-                    json!({"status": "not ready"}).to_string(),
-                ),
-            ),
+            "/readyz" => ("readyz", self.readyz()),
             "/metrics" => (
                 "metrics",
                 reply(
                     StatusCode::OK,
                     "text/plain; version=0.0.4; charset=utf-8",
-                    self.metrics.render(groups),
+                    self.metrics.render(sources) + &disk::render(&self.services),
                 ),
             ),
             "/api/openapi.json" => (

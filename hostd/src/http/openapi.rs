@@ -112,14 +112,17 @@ fn error_statuses(route: &Route) -> Vec<u16> {
     let mut statuses = vec![400, 404, 500, 503, 504];
     if route.method == SOCKET {
         statuses.push(426);
+    } else if route.method != "GET" {
+        statuses.push(507);
     }
     if route.credentials != Credentials::empty() {
         statuses.extend([401, 403, 429]);
     }
     if route.body_limit > 0 {
-        statuses.extend([408, 413, 415]);
+        statuses.extend([408, 413, 415, 429]);
     }
     statuses.sort_unstable();
+    statuses.dedup();
     statuses
 }
 
@@ -194,7 +197,7 @@ fn shared_responses() -> Map<String, Value> {
 }
 
 /// What the host answers itself, wherever it may happen, and codes that any handler may use.
-const SHARED: [(u16, &str, &[&str]); 12] = [
+const SHARED: [(u16, &str, &[&str]); 13] = [
     (
         400,
         "The request is malformed.",
@@ -235,8 +238,8 @@ const SHARED: [(u16, &str, &[&str]); 12] = [
     (426, "The endpoint is a WebSocket.", &["upgrade_required"]),
     (
         429,
-        "Too many requests with one credential (`Retry-After`).",
-        &["rate_limited"],
+        "Too many requests with one credential, or uploads of one user (`Retry-After`).",
+        &["rate_limited", "too_many_uploads"],
     ),
     (
         500,
@@ -249,6 +252,7 @@ const SHARED: [(u16, &str, &[&str]); 12] = [
         &["overloaded"],
     ),
     (504, "No answer in time.", &["handler_timeout"]),
+    (507, "The disk of the server is full.", &["no_space"]),
 ];
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::percent;
 use runtime::{Credential, Credentials, Route};
 
 /// Path prefix of every handler route.
@@ -145,19 +146,21 @@ impl RouteTable {
             parts[0] = ALIAS.1;
         }
         let method = if method == "HEAD" { "GET" } else { method };
-        let mut allow: Vec<&str> = Vec::new();
         let same_length = self.by_length.get(&parts.len()).into_iter().flatten();
-        for entry in same_length.chain(&self.open_ended) {
-            let Some(params) = entry.matches(&parts) else {
-                continue;
-            };
-            if entry.method() == method {
+        let candidates: Vec<&Entry> = same_length.chain(&self.open_ended).collect();
+        let Some(first) = candidates.iter().find(|e| e.matches(&parts).is_some()) else {
+            return Match::None;
+        };
+        // A path has the methods of its most specific pattern: `/waveforms/recording` is no waveform.
+        let siblings = candidates.iter().filter(|e| e.segments == first.segments);
+        let mut allow: Vec<&str> = Vec::new();
+        for entry in siblings {
+            if entry.method() == method
+                && let Some(params) = entry.matches(&parts)
+            {
                 return Match::Found { entry, params };
             }
             allow.push(entry.method());
-        }
-        if allow.is_empty() {
-            return Match::None;
         }
         if allow.contains(&"GET") {
             allow.push("HEAD");
@@ -178,10 +181,10 @@ impl Entry {
                         return None;
                     }
                 }
-                Segment::Param => params.push(percent_decode(parts.get(i)?)?),
+                Segment::Param => params.push(decoded(parts.get(i)?)?),
                 Segment::Rest => {
                     let rest = parts.get(i..).filter(|r| !r.is_empty())?.join("/");
-                    params.push(percent_decode(&rest)?);
+                    params.push(decoded(&rest)?);
                     return Some(params);
                 }
             }
@@ -258,26 +261,9 @@ fn parse(route: &Route) -> Result<Vec<Segment>, RouteError> {
     Ok(segments)
 }
 
-/// Percent-decode one segment; None when it is not UTF-8, malformed, or empty.
-fn percent_decode(text: &str) -> Option<String> {
-    if text.is_empty() {
-        return None;
-    }
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(b) = rest.next() {
-        if b == b'%' {
-            let digit = |b: u8| char::from(b).to_digit(16);
-            let value = digit(rest.next()?)? * 16 + digit(rest.next()?)?;
-            bytes.push(u8::try_from(value).ok()?);
-        } else {
-            bytes.push(b);
-        }
-    }
-    String::from_utf8(bytes).ok()
+/// One segment, decoded; None when it is not UTF-8, malformed, or empty.
+fn decoded(text: &str) -> Option<String> {
+    percent::decode(text).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -16,23 +16,37 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 use crate::config::HttpConfig;
+use crate::http::address::Address;
+use crate::http::connections::{ConnectionLimits, Connections, Seat};
+use crate::http::floods::Floods;
 use crate::http::flow::{Asked, Flowing, Flows};
 use crate::http::gateway::Gateway;
 use crate::http::patience::Patience;
+use crate::http::peer::Peer;
 use crate::http::rejection::Rejections;
 
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Idle connections that are closed then: descriptors for those who wait, and for files.
+const ACCEPT_RELIEF: u32 = 32;
 
 /// Most header fields in one head.
 const HEADERS_MAX: usize = 100;
 
 /// Streams at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 200;
+
+/// A connection that has come in.
+struct Client {
+    stream: TcpStream,
+    peer: Peer,
+    flows: Arc<Flows>,
+    seat: Arc<Seat>,
+}
 
 /// Serve `listener` until `stop` resolves, then drain: no new connections, open requests get
 /// `config.drain_ms`, and what is left is cut.
@@ -47,30 +61,42 @@ pub async fn serve(
 ) -> io::Result<()> {
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(config.connections_max as usize));
+    let connections = Connections::new(
+        ConnectionLimits {
+            total_max: config.connections_max,
+            per_address_max: config.connections_per_address_max,
+            reserve_max: config.connections_reserve,
+        },
+        gateway.native.metrics.connections.clone(),
+    );
     tokio::pin!(stop);
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = &mut stop => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, from)) => (stream, Peer(from.ip())),
                 Err(e) => {
                     warn!(error = %e, "failed to accept a connection");
+                    connections.relieve(ACCEPT_RELIEF);
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             },
         };
-        let Ok(place) = places.clone().try_acquire_owned() else {
-            gateway
-                .native
-                .metrics
-                .connections_refused
-                .fetch_add(1, Ordering::Relaxed);
-            drop(stream);
+        let flows = Arc::new(Flows::default());
+        // Behind a proxy there are many.
+        let is_one = !gateway.proxies.trusts(peer.0);
+        let share = is_one.then(|| Address::from(peer.0));
+        let Some(seat) = connections.admit(share, flows.clone()) else {
             continue;
         };
-        welcome(stream, place, &builder, &gateway, config, &graceful);
+        let client = Client {
+            stream,
+            peer,
+            flows,
+            seat: Arc::new(seat),
+        };
+        welcome(client, &builder, &gateway, config, &graceful);
     }
     drop(listener);
     gateway.native.set_ready(false);
@@ -89,19 +115,22 @@ pub async fn serve(
 
 /// Serve a connection on a task of its own.
 fn welcome(
-    stream: TcpStream,
-    place: OwnedSemaphorePermit,
+    client: Client,
     builder: &Builder<TokioExecutor>,
     gateway: &Arc<Gateway>,
     config: &HttpConfig,
     graceful: &GracefulShutdown,
 ) {
+    let Client {
+        stream,
+        peer,
+        flows,
+        seat,
+    } = client;
     prepare(&stream);
     let head_wait = Duration::from_millis(config.head_wait_ms);
     let write_wait = Duration::from_millis(config.write_wait_ms);
-    let asked = Arc::new(AtomicBool::new(false));
     let upgraded = Arc::new(AtomicBool::new(false));
-    let flows = Arc::new(Flows::default());
     let refused = {
         let gateway = gateway.clone();
         move |status: StatusCode| {
@@ -109,12 +138,23 @@ fn welcome(
             metrics.record("none", status.as_u16(), Duration::ZERO);
         }
     };
+    let cut = {
+        let gateway = gateway.clone();
+        let address = Address::from(peer.0);
+        move || {
+            info!(%address, "cut a connection for a flood of HTTP/2 frames");
+            let counters = &gateway.native.metrics.connections;
+            counters.flooded.fetch_add(1, Ordering::Relaxed);
+        }
+    };
     let stream = Patience::new(stream, write_wait, upgraded.clone());
+    let stream = Floods::new(stream, cut);
     let stream = Rejections::new(stream, flows.clone(), refused);
     let service = {
-        let (gateway, asked, flows) = (gateway.clone(), asked.clone(), flows.clone());
-        service_fn(move |request: Request<Incoming>| {
-            asked.store(true, Ordering::Relaxed);
+        let (gateway, seat, flows) = (gateway.clone(), seat.clone(), flows.clone());
+        service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(seat.standing());
             let flow = flows.ask(request.version());
             answer(gateway.clone(), upgraded.clone(), flow, request)
         })
@@ -123,13 +163,14 @@ fn welcome(
         .serve_connection_with_upgrades(TokioIo::new(stream), service)
         .into_owned();
     let connection = graceful.watch(connection);
-    let too_long = async move {
+    let over = async move {
         tokio::select! {
-            () = silence(head_wait, &asked) => "it asked nothing",
+            () = seat.silence(head_wait) => "it asked nothing",
+            () = seat.shed() => "it makes room for another",
             () = flows.stalled(write_wait) => "it takes nothing of an answer",
         }
     };
-    tokio::spawn(attend(connection, gateway.clone(), too_long, place));
+    tokio::spawn(attend(connection, over));
 }
 
 /// Answer one request of a connection; `upgraded` is set when it becomes a WebSocket.
@@ -146,31 +187,18 @@ async fn answer(
     Ok(response.map(|body| asked.answer(body)))
 }
 
-/// See a connection to its end, or close it once `too_long` tells why.
+/// See a connection to its end, or close it once `over` tells why.
 async fn attend<E: Display>(
     connection: impl Future<Output = Result<(), E>>,
-    gateway: Arc<Gateway>,
-    too_long: impl Future<Output = &'static str>,
-    place: OwnedSemaphorePermit,
+    over: impl Future<Output = &'static str>,
 ) {
-    let open = &gateway.native.metrics.connections_open;
-    open.fetch_add(1, Ordering::Relaxed);
     tokio::select! {
+        // What has come is seen to before the connection is thought idle.
+        biased;
         ended = connection => if let Err(e) = ended {
             debug!(error = %e, "connection ended");
         },
-        why = too_long => debug!(why, "closed a connection"),
-    }
-    open.fetch_sub(1, Ordering::Relaxed);
-    drop(place);
-}
-
-/// Resolves when a connection has made no request for `wait`. Until the protocol version is known,
-/// no other limit applies: a sender of nothing, or of half a preface, would keep its place for good.
-async fn silence(wait: Duration, asked: &AtomicBool) {
-    tokio::time::sleep(wait).await;
-    if asked.load(Ordering::Relaxed) {
-        std::future::pending().await
+        why = over => debug!(why, "closed a connection"),
     }
 }
 

@@ -61,7 +61,8 @@ impl std::fmt::Debug for DemoKey {
 
 impl Identity {
     /// What a server tells its operator at start. Until the first user has signed in or got a
-    /// password, each start hands out a new one-time code for it.
+    /// password, each start hands out a new one-time code for it. One that somebody asked for stays
+    /// good beside it.
     ///
     /// # Errors
     /// The storage failed.
@@ -69,7 +70,7 @@ impl Identity {
         let user = self.store.read(|s| users::by_login(s, FIRST_LOGIN)).await?;
         let locked_out = |u: &User| u.password_hash.is_none() && u.signed_in_ms.is_none();
         let code = match user.filter(locked_out) {
-            Some(user) => Some(self.issue_code(&user.id).await?),
+            Some(user) => Some(self.new_code(&user.id, true).await?),
             None => None,
         };
         Ok(First {

@@ -25,7 +25,7 @@ pub(super) struct KeyText<'r> {
 }
 
 /// Characters of a key id.
-pub(super) const KID_LEN: usize = 12;
+pub(crate) const KID_LEN: usize = 12;
 
 /// Characters of a new key's secret: 178 bits.
 pub(super) const SECRET_LEN: usize = 30;

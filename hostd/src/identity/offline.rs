@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{Identity, IdentityError};
+use crate::backup::restore;
 use crate::clock::Clock;
+use crate::private::{self, PrivateError};
 use crate::store::{FILE_NAME, Store, StoreError};
 
 /// Page cache of a short visit, in MiB.
@@ -17,12 +19,13 @@ pub enum OfflineError {
         dir.display()
     )]
     NoStore { dir: PathBuf },
-    #[error("create {}", dir.display())]
-    CreateDir {
-        dir: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
+    #[error(
+        "use {}: a restore into it did not come to its end; run hostd restore again",
+        dir.display()
+    )]
+    HalfRestored { dir: PathBuf },
+    #[error(transparent)]
+    Folder(#[from] PrivateError),
     #[error("start the async runtime")]
     Runtime(#[source] std::io::Error),
     #[error(transparent)]
@@ -42,25 +45,51 @@ pub fn with_identity<T>(
     create: bool,
     f: impl AsyncFnOnce(&Identity) -> T,
 ) -> Result<T, OfflineError> {
-    if create {
-        std::fs::create_dir_all(dir).map_err(|source| OfflineError::CreateDir {
-            dir: dir.to_owned(),
-            source,
-        })?;
-    } else if !dir.join(FILE_NAME).exists() {
-        return Err(OfflineError::NoStore {
+    if !create {
+        check_there(dir)?;
+    }
+    visit(dir, async |store| {
+        let identity = Identity::open(store.clone(), Clock::system(), prefix).await?;
+        Ok(f(&identity).await)
+    })
+}
+
+/// Open the data folder `dir`, which has to be there, run `f` on its store, and close it in order.
+///
+/// # Errors
+/// Another hostd uses the folder, or it cannot be read; what `f` returns is passed on as it is.
+pub fn with_store<T>(dir: &Path, f: impl AsyncFnOnce(&Store) -> T) -> Result<T, OfflineError> {
+    check_there(dir)?;
+    visit(dir, async |store| Ok(f(store).await))
+}
+
+fn check_there(dir: &Path) -> Result<(), OfflineError> {
+    if dir.join(FILE_NAME).exists() {
+        return Ok(());
+    }
+    Err(OfflineError::NoStore {
+        dir: dir.to_owned(),
+    })
+}
+
+fn visit<T>(
+    dir: &Path,
+    f: impl AsyncFnOnce(&Store) -> Result<T, OfflineError>,
+) -> Result<T, OfflineError> {
+    if restore::is_interrupted(dir) {
+        return Err(OfflineError::HalfRestored {
             dir: dir.to_owned(),
         });
     }
+    private::data_folder(dir)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(OfflineError::Runtime)?;
     runtime.block_on(async {
         let store = Store::open(dir, CACHE_MIB)?;
-        let identity = Identity::open(store.clone(), Clock::system(), prefix).await?;
-        let result = f(&identity).await;
+        let result = f(&store).await;
         store.close().await?;
-        Ok(result)
+        result
     })
 }

@@ -1,13 +1,21 @@
-//! Password hashing: Argon2id with the crate's recommended parameters (19 MiB, 2 passes, 1 lane,
-//! as OWASP's first choice), off the async threads and few at a time.
+//! Passwords: Argon2id with the crate's recommended parameters (19 MiB, 2 passes, 1 lane, as OWASP's
+//! first choice), on a few threads of its own.
+//!
+//! A hash costs tens of milliseconds of a core and 19 MiB, and anybody may ask for one. So few are
+//! computed at once, in memory that is used again, by threads that give way to all others; and few
+//! wait, those first whom there is least reason to suspect.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
+
+mod argon;
+mod pool;
+mod turns;
+
+use argon::Memory;
+use pool::{Job, Pool};
+pub(super) use turns::{Rank, Turn};
 
 /// Shortest password, in characters.
 pub const PASSWORD_CHARS_MIN: usize = 10;
@@ -15,161 +23,88 @@ pub const PASSWORD_CHARS_MIN: usize = 10;
 /// Longest password, in bytes.
 pub const PASSWORD_BYTES_MAX: usize = 256;
 
-/// Hashes computed at once; each takes 19 MiB and a core.
-const AT_ONCE_MAX: usize = 2;
-
-/// Hashes that may wait for their turn.
-const WAITING_MAX: usize = 16;
-
 /// Why a password was neither hashed nor checked.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
-    #[error("hash a password: {WAITING_MAX} others wait")]
+    #[error("hash a password: too many others wait")]
     Busy,
     #[error("hash a password: {0}")]
     Hash(argon2::password_hash::Error),
+    #[error("start a thread that hashes passwords")]
+    Thread(#[source] std::io::Error),
     #[error("hash a password: the operation panicked")]
     Panicked,
 }
 
 /// Hashes and checks passwords, a few at a time.
-pub(super) struct Passwords {
-    places: Arc<Semaphore>,
-    waiting: AtomicUsize,
-}
+pub(super) struct Passwords(Arc<Pool>);
 
 impl Passwords {
     pub(super) fn new() -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(AT_ONCE_MAX)),
-            waiting: AtomicUsize::new(0),
-        }
+        Self(Pool::new())
     }
 
-    /// A new hash with its own salt, in PHC form.
+    /// A new hash with its own salt, in PHC form. For those who were let in already.
     pub(super) async fn hash(&self, password: &str) -> Result<String, PasswordError> {
         let password = password.to_owned();
-        self.in_turn(move || new_hash(&password)).await?
+        let hashed = self.in_turn(Turn::KNOWN, move |memory| memory.hash(&password));
+        hashed.await?.map_err(PasswordError::Hash)
     }
 
     /// Whether `password` has `hash`. Without a hash it takes as long and is false.
     pub(super) async fn check(
         &self,
+        turn: Turn,
         password: &str,
         hash: Option<&str>,
     ) -> Result<bool, PasswordError> {
         let (password, hash) = (password.to_owned(), hash.map(str::to_owned));
-        self.in_turn(move || {
-            let matches = matches(&password, hash.as_deref().unwrap_or(nobody()));
-            matches && hash.is_some()
-        })
-        .await
+        let matches = move |memory: &mut Memory| memory.matches(&password, hash.as_deref());
+        self.in_turn(turn, matches).await
     }
 
     async fn in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
+        turn: Turn,
+        work: impl FnOnce(&mut Memory) -> T + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let _waiting = Waiting::enter(&self.waiting)?;
-        let place = self
-            .places
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
-        let work = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(place);
-            result
-        });
-        work.await.map_err(|_| PasswordError::Panicked)
-    }
-}
-
-/// Counts one more while it lives, so that a caller who goes away stops counting.
-struct Waiting<'c>(&'c AtomicUsize);
-
-impl<'c> Waiting<'c> {
-    fn enter(count: &'c AtomicUsize) -> Result<Self, PasswordError> {
-        let waiting = Self(count);
-        if count.fetch_add(1, Ordering::Relaxed) >= AT_ONCE_MAX + WAITING_MAX {
-            return Err(PasswordError::Busy);
+        let (reply, answer) = oneshot::channel();
+        self.0.enter(turn, Box::new(Asked { work, reply }));
+        match tokio::time::timeout(pool::WAIT_MAX, answer).await {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(_)) => Err(PasswordError::Panicked),
+            Err(_) => Err(PasswordError::Busy),
         }
-        Ok(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Passwords {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.close();
     }
 }
 
-fn new_hash(password: &str) -> Result<String, PasswordError> {
-    Argon2::default()
-        .hash_password(password.as_bytes())
-        .map(|hash| hash.to_string())
-        .map_err(PasswordError::Hash)
+/// Work that somebody waits for.
+struct Asked<W, T> {
+    work: W,
+    reply: oneshot::Sender<Result<T, PasswordError>>,
 }
 
-fn matches(password: &str, hash: &str) -> bool {
-    PasswordHash::new(hash).is_ok_and(|hash| {
-        Argon2::default()
-            .verify_password(password.as_bytes(), &hash)
-            .is_ok()
-    })
-}
+impl<T: Send, W: FnOnce(&mut Memory) -> T + Send> Job for Asked<W, T> {
+    fn is_given_up(&self) -> bool {
+        self.reply.is_closed()
+    }
 
-/// A hash of the same cost, for logins that do not exist.
-fn nobody() -> &'static str {
-    static HASH: OnceLock<String> = OnceLock::new();
-    HASH.get_or_init(|| new_hash("nobody").unwrap_or_default())
+    fn run(self: Box<Self>, memory: &mut Memory) {
+        let done = (self.work)(memory);
+        // Whoever asked may have gone meanwhile.
+        let _ = self.reply.send(Ok(done));
+    }
+
+    fn turn_away(self: Box<Self>, why: PasswordError) {
+        let _ = self.reply.send(Err(why));
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn only_the_right_password_matches() {
-        let passwords = Passwords::new();
-        let hash = passwords.hash("correct horse").await.unwrap();
-        assert!(
-            hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
-            "{hash}"
-        );
-        assert_ne!(hash, passwords.hash("correct horse").await.unwrap());
-        assert!(passwords.check("correct horse", Some(&hash)).await.unwrap());
-        assert!(!passwords.check("correct horsf", Some(&hash)).await.unwrap());
-        assert!(
-            !passwords
-                .check("correct horse", Some("garbage"))
-                .await
-                .unwrap()
-        );
-        assert!(!passwords.check("nobody", None).await.unwrap());
-    }
-
-    #[tokio::test]
-    async fn a_crowd_is_turned_away() {
-        let passwords = Passwords::new();
-        let everybody = (0..AT_ONCE_MAX + WAITING_MAX + 3).map(|_| passwords.check("x", None));
-        let mut busy = 0;
-        let mut tasks: Vec<_> = everybody.map(Box::pin).collect();
-        std::future::poll_fn(|cx| {
-            tasks.retain_mut(|task| match task.as_mut().poll(cx) {
-                std::task::Poll::Ready(result) => {
-                    busy += usize::from(matches!(result, Err(PasswordError::Busy)));
-                    false
-                }
-                std::task::Poll::Pending => true,
-            });
-            match tasks.is_empty() {
-                true => std::task::Poll::Ready(()),
-                false => std::task::Poll::Pending,
-            }
-        })
-        .await;
-        assert_eq!(busy, 3);
-    }
-}
+mod tests;

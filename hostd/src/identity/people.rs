@@ -8,7 +8,7 @@ use super::error::{SignInError, UserChangeError};
 use super::index::Index;
 use super::password::{PASSWORD_BYTES_MAX, PasswordError};
 use super::user_admin::check_name;
-use super::{CODE_TTL_S, Identity, Secret, SignedIn, Verified};
+use super::{CODE_TTL_S, Identity, Origin, Secret, SignedIn, Verified};
 use crate::store::StoreError;
 use crate::store::orgs;
 use crate::store::users::{self, Role, User, UserError};
@@ -201,7 +201,8 @@ impl Identity {
                 field: "old",
                 message: "must be your present password".to_owned(),
             })?;
-            self.check_password(&user.login, old).await?;
+            self.check_password(Origin::Session, &user.login, old)
+                .await?;
         }
         let user = self.user_set_password(&user.id, new).await?;
         info!(user = user.id, "password changed");

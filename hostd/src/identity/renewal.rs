@@ -6,7 +6,7 @@ use tracing::{info, warn};
 use super::error::SignInError;
 use super::{Identity, Secret, credential};
 use crate::id;
-use crate::store::refreshes::{Refresh, Rotation};
+use crate::store::refreshes::{self, Refresh, Rotation};
 use crate::store::users::{self, User};
 
 /// Life of a session that can be renewed, in seconds.
@@ -85,6 +85,15 @@ impl Identity {
         let next = id::base62(SECRET_LEN);
         let now_ms = self.clock.now_ms();
         let hash = |secret: &str| self.hasher.refresh(secret).to_text();
+        let (id, family) = (text.id.to_owned(), hash(text.family));
+        // Anybody can make one up, and is not to make the server write.
+        if !self
+            .store
+            .read(move |s| refreshes::has(s, &id, &family))
+            .await?
+        {
+            return Err(SignInError::Rejected);
+        }
         let rotation = self.store.refresh_rotate(
             text.id,
             hash(text.family),

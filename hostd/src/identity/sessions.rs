@@ -4,14 +4,15 @@ use runtime::Credential;
 use tracing::info;
 
 use super::error::SignInError;
-use super::password::{PASSWORD_BYTES_MAX, PasswordError};
+use super::password::{PASSWORD_BYTES_MAX, PasswordError, Turn};
 use super::renewal::{RENEWED_SESSION_TTL_S, Renewal};
+use super::throttle::{Attempt, Origin};
 use super::token::{Claims, TokenType};
 use super::user_admin::LOGIN_BYTES_MAX;
 use super::{EXPIRY_LEEWAY_S, Identity, Secret, TTL_S_MAX, Verified};
 use crate::id;
 use crate::store::StoreError;
-use crate::store::codes::Code;
+use crate::store::codes::{self, Code};
 use crate::store::users::{self, User, UserError};
 
 /// Life of a user session, in seconds.
@@ -21,7 +22,7 @@ pub const SESSION_TTL_S: u32 = 12 * 3600;
 pub const CODE_TTL_S: u32 = 15 * 60;
 
 /// Characters of a sign-in code: 142 bits.
-const CODE_LEN: usize = 24;
+pub(crate) const CODE_LEN: usize = 24;
 
 /// Longest text that is tried as a code.
 const CODE_BYTES_MAX: usize = 64;
@@ -49,26 +50,85 @@ impl Identity {
     /// Login and password do not fit, there were too many attempts, or the storage failed.
     pub async fn sign_in_password(
         &self,
+        origin: Origin,
         login: &str,
         password: String,
         keep: bool,
     ) -> Result<SignedIn, SignInError> {
-        let user = self.check_password(login, password).await?;
+        let user = self.check_password(origin, login, password).await?;
         self.start_session(&user, keep).await
     }
 
     /// The user that login and password belong to.
     pub(super) async fn check_password(
         &self,
+        origin: Origin,
         login: &str,
         password: String,
     ) -> Result<User, SignInError> {
         if login.len() > LOGIN_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
-        self.throttle
-            .attempt(login, self.clock.now_ms())
-            .map_err(|wait_s| SignInError::SlowDown { wait_s })?;
+        let attempt = self.attempt(origin, Some(login))?;
+        let found = self.user_with(attempt.turn, login, password).await;
+        self.settle(&attempt, found)
+    }
+
+    /// Sign in with a one-time code. It is spent even if its user may not sign in. `keep` makes a
+    /// sign-in that renews itself.
+    ///
+    /// # Errors
+    /// The code is unknown, spent or expired, there were too many attempts, or the storage failed.
+    pub async fn sign_in_code(
+        &self,
+        origin: Origin,
+        code: &str,
+        keep: bool,
+    ) -> Result<SignedIn, SignInError> {
+        if code.len() > CODE_BYTES_MAX {
+            return Err(SignInError::Rejected);
+        }
+        let attempt = self.attempt(origin, None)?;
+        let found = self.user_of_code(code).await;
+        let user = self.settle(&attempt, found)?;
+        self.start_session(&user, keep).await
+    }
+
+    fn attempt(&self, origin: Origin, login: Option<&str>) -> Result<Attempt, SignInError> {
+        let now_ms = self.clock.steady_ms();
+        let attempt = self.throttle.attempt(origin, login, now_ms);
+        attempt.map_err(|wait_s| SignInError::SlowDown { wait_s })
+    }
+
+    /// What an attempt has led to, for the next ones and for whoever made it.
+    fn settle(
+        &self,
+        attempt: &Attempt,
+        found: Result<Option<User>, SignInError>,
+    ) -> Result<User, SignInError> {
+        match found {
+            Ok(Some(user)) => {
+                let now_ms = self.clock.steady_ms();
+                self.throttle.succeeded(attempt, &user.login, now_ms);
+                Ok(user)
+            }
+            Ok(None) => Err(match attempt.hidden_wait_s {
+                Some(wait_s) => SignInError::SlowDown { wait_s },
+                None => SignInError::Rejected,
+            }),
+            Err(e) => {
+                self.throttle.take_back(attempt);
+                Err(e)
+            }
+        }
+    }
+
+    async fn user_with(
+        &self,
+        turn: Turn,
+        login: &str,
+        password: String,
+    ) -> Result<Option<User>, SignInError> {
         let wanted = login.to_owned();
         let user = self
             .store
@@ -76,39 +136,27 @@ impl Identity {
             .await?;
         // A login that does not exist takes as long as one that does.
         let hash = user.as_ref().and_then(|u| u.password_hash.as_deref());
-        let matches = match self.passwords.check(&password, hash).await {
-            Err(PasswordError::Busy) => {
-                return Err(SignInError::SlowDown {
-                    wait_s: BUSY_WAIT_S,
-                });
-            }
-            checked => checked?,
-        };
-        let user = user
-            .filter(|u| matches && !u.disabled)
-            .ok_or(SignInError::Rejected)?;
-        self.throttle.succeeded(login);
-        Ok(user)
+        match self.passwords.check(turn, &password, hash).await {
+            Ok(matches) => Ok(user.filter(|u| matches && !u.disabled)),
+            Err(PasswordError::Busy) => Err(SignInError::SlowDown {
+                wait_s: BUSY_WAIT_S,
+            }),
+            Err(e) => Err(e.into()),
+        }
     }
 
-    /// Sign in with a one-time code. It is spent even if its user may not sign in. `keep` makes a
-    /// sign-in that renews itself.
-    ///
-    /// # Errors
-    /// The code is unknown, spent or expired, or the storage failed.
-    pub async fn sign_in_code(&self, code: &str, keep: bool) -> Result<SignedIn, SignInError> {
-        if code.len() > CODE_BYTES_MAX {
-            return Err(SignInError::Rejected);
-        }
+    async fn user_of_code(&self, code: &str) -> Result<Option<User>, SignInError> {
         let hash = self.hasher.code(code).to_text();
-        let code = self.store.code_take(&hash, self.clock.now_ms()).await?;
-        let code = code.ok_or(SignInError::Rejected)?;
-        let user = self
-            .store
-            .read(move |s| users::by_id(s, &code.user))
-            .await?;
-        let user = user.filter(|u| !u.disabled).ok_or(SignInError::Rejected)?;
-        self.start_session(&user, keep).await
+        let wanted = hash.clone();
+        // Most wrong ones are found out without a write.
+        if !self.store.read(move |s| codes::has(s, &wanted)).await? {
+            return Ok(None);
+        }
+        let Some(code) = self.store.code_take(&hash, self.clock.now_ms()).await? else {
+            return Ok(None);
+        };
+        let user = self.store.read(move |s| users::by_id(s, &code.user));
+        Ok(user.await?.filter(|u| !u.disabled))
     }
 
     /// End the caller's session. For a sign-in that ends its renewal and the session tokens made
@@ -152,12 +200,19 @@ impl Identity {
     /// # Errors
     /// The storage failed.
     pub async fn issue_code(&self, user: &str) -> Result<Secret, StoreError> {
+        self.new_code(user, false).await
+    }
+
+    /// A new one-time code for a user. What a start hands out by itself takes the place of what
+    /// another start did, and leaves alone what somebody asked for.
+    pub(super) async fn new_code(&self, user: &str, at_start: bool) -> Result<Secret, StoreError> {
         let code = id::base62(CODE_LEN);
         let now_ms = self.clock.now_ms();
         let record = Code {
             hash: self.hasher.code(&code).to_text(),
             user: user.to_owned(),
             expires_ms: now_ms + 1000 * u64::from(CODE_TTL_S),
+            at_start,
         };
         self.store.code_issue(record, now_ms).await?;
         Ok(Secret::new(code))

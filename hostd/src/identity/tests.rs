@@ -1,5 +1,7 @@
 //! Identity as a whole, on a store in memory and a clock that stands still.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::*;
 use crate::clock::Hand;
 use crate::store::users::User;
@@ -16,6 +18,9 @@ mod trust;
 
 /// 2026-11-21T09:54:16Z
 const NOW_MS: u64 = 1_795_254_856_000;
+
+/// Where people sign in in tests.
+const HOME: Origin = Origin::Address(Some(IpAddr::V4(Ipv4Addr::LOCALHOST)));
 
 /// A server just started, and the hand of its clock.
 async fn server() -> (Identity, Hand) {
@@ -41,7 +46,10 @@ async fn owner(identity: &Identity) -> Verified {
 async fn signed_in(identity: &Identity, login: &str) -> Verified {
     let user = identity.user_by_login(login).await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
+    let session = identity
+        .sign_in_code(HOME, code.expose(), false)
+        .await
+        .unwrap();
     bearer(identity, &session.token).unwrap()
 }
 
@@ -83,7 +91,7 @@ async fn a_first_start_makes_an_organisation_and_its_owner_once() {
     let again = again.await.unwrap();
     assert_eq!(again.default_org(), identity.default_org());
     assert_eq!(again.users().await.unwrap().len(), 1);
-    let session = again.sign_in_code(&code, false).await.unwrap();
+    let session = again.sign_in_code(HOME, &code, false).await.unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
     assert_eq!(
         (caller.role(), caller.org()),
@@ -93,12 +101,32 @@ async fn a_first_start_makes_an_organisation_and_its_owner_once() {
 }
 
 #[tokio::test]
+async fn a_start_leaves_a_code_that_somebody_asked_for() {
+    let (identity, _hand) = server().await;
+    let owner = identity.user_by_login("owner").await.unwrap().unwrap();
+    let asked = identity.issue_code(&owner.id).await.unwrap();
+    let shown = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
+    let session = identity.sign_in_code(HOME, asked.expose(), false).await;
+    assert_eq!(session.unwrap().user, owner.id);
+    // One sign-in is enough: what the start has shown opens nothing now.
+    assert!(identity.sign_in_code(HOME, &shown, false).await.is_err());
+
+    // What is shown works beside it too.
+    let (identity, _hand) = server().await;
+    let owner = identity.user_by_login("owner").await.unwrap().unwrap();
+    identity.issue_code(&owner.id).await.unwrap();
+    identity.bootstrap().await.unwrap();
+    let shown = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
+    assert!(identity.sign_in_code(HOME, &shown, false).await.is_ok());
+}
+
+#[tokio::test]
 async fn each_start_replaces_the_code_until_somebody_signs_in() {
     let (identity, _hand) = server().await;
     let first = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
     let second = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
-    assert!(identity.sign_in_code(&first, false).await.is_err());
-    assert!(identity.sign_in_code(&second, false).await.is_ok());
+    assert!(identity.sign_in_code(HOME, &first, false).await.is_err());
+    assert!(identity.sign_in_code(HOME, &second, false).await.is_ok());
 }
 
 #[tokio::test]

@@ -1,132 +1,226 @@
-//! Slows down guessing of passwords: after a few failures for a login, each further attempt has to
-//! wait twice as long as the one before. Nobody is locked out for longer than a minute at a time,
-//! so a stranger cannot keep a user out for good.
+//! Slows down guessing of passwords and codes, and lets in whom it has let in before.
+//!
+//! Every attempt counts against the address that it comes from, of IPv6 the network, and against
+//! the login that it names:
+//!
+//! - An address that fails often waits, whatever it names.
+//! - A login that fails often waits too, but only at addresses that have failed of late themselves:
+//!   strangers who guess do not lock its owner out.
+//! - A login is known at an address where it was let in before. Where strangers have to wait, the two
+//!   count by themselves: nothing that others do there or elsewhere holds them up.
+//!
+//! To make a login known takes its password. All else is forgotten after a while, and what finds no
+//! room takes that of whoever has failed least. Since an attempt that is let through costs a hash,
+//! the tables empty about as fast as they can be filled.
+//!
+//! Whether a login exists plays no part. Where a stranger would have to wait, a wrong password for a
+//! known one has the answer that the stranger gets; only time could tell it, at an address that the
+//! two share.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-/// Attempts before the first wait.
-const FREE_ATTEMPTS: u32 = 5;
+use super::password::{Rank, Turn};
 
-/// Longest wait between two attempts.
-const WAIT_S_MAX: u64 = 60;
+mod fills;
+mod known;
 
-/// A login without attempts for this long starts afresh.
-const FORGET_MS: u64 = 15 * 60 * 1000;
+use fills::{Fills, Limit};
+use known::Known;
 
-/// Logins remembered; beyond that the one that waits least is forgotten.
-const LOGINS_MAX: usize = 16_384;
+/// Attempts at one address, and of a login where it is known. Nobody waits longer than a minute.
+const OFTEN: Limit = Limit {
+    at_once: 20,
+    every_ms: 60_000,
+};
 
-#[derive(Clone, Copy)]
-struct Attempts {
-    count: u32,
-    last_ms: u64,
-    free_ms: u64,
+/// Failures after which an address is in good standing no more.
+const STANDING: Limit = Limit {
+    at_once: 3,
+    every_ms: 15 * 60_000,
+};
+
+/// Attempts for one login at addresses that have failed of late, all of them together.
+const OF_STRANGERS: Limit = Limit {
+    at_once: 10,
+    every_ms: 60_000,
+};
+
+/// Leading bytes of an IPv6 address that count. The rest is up to whoever has the network.
+const IPV6_NETWORK_LEN: usize = 8;
+
+/// Where an attempt comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody at this address, or at one that is not known.
+    Address(Option<IpAddr>),
+    /// Somebody who is signed in.
+    Session,
 }
 
-/// Recent attempts by login, whether or not the login exists.
-#[derive(Default)]
-pub(super) struct Throttle(Mutex<HashMap<String, Attempts>>);
+/// What attempts are counted by, as an index of the fills.
+#[derive(Clone, Copy)]
+enum By {
+    Address,
+    Standing,
+    Login,
+    /// A login at an address where it is known, or in a session.
+    Pair,
+}
+
+const ALL: [By; 4] = [By::Address, By::Standing, By::Login, By::Pair];
+
+/// An attempt that may be made. It has been counted.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) turn: Turn,
+    /// Seconds that a wrong one is told to wait, as if it had not been let through.
+    pub(super) hidden_wait_s: Option<u32>,
+    origin: Origin,
+    keys: [Option<u64>; ALL.len()],
+    /// What it was counted with, to be taken back.
+    added_ms: [u64; ALL.len()],
+}
+
+/// Recent attempts, whether or not their logins exist.
+pub(super) struct Throttle {
+    /// Makes of addresses and logins numbers that nobody can foresee.
+    hasher: RandomState,
+    tables: Mutex<Tables>,
+}
+
+struct Tables {
+    fills: [Fills; ALL.len()],
+    known: Known,
+}
 
 impl Throttle {
-    /// Count an attempt, before its outcome is known so that parallel guesses count too.
+    pub(super) fn new() -> Self {
+        let fills = ALL.map(|by| {
+            Fills::new(match by {
+                By::Address | By::Pair => OFTEN,
+                By::Standing => STANDING,
+                By::Login => OF_STRANGERS,
+            })
+        });
+        Self {
+            hasher: RandomState::new(),
+            tables: Mutex::new(Tables {
+                fills,
+                known: Known::default(),
+            }),
+        }
+    }
+
+    /// Count an attempt, before its outcome is known so that parallel guesses count too. One with a
+    /// code names no login.
     ///
     /// # Errors
     /// Seconds to wait, at least 1.
-    pub(super) fn attempt(&self, login: &str, now_ms: u64) -> Result<(), u32> {
-        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = logins
-            .get(login)
-            .copied()
-            .filter(|a| now_ms.saturating_sub(a.last_ms) < FORGET_MS);
-        if let Some(old) = old
-            && now_ms < old.free_ms
-        {
-            let wait_s = (old.free_ms - now_ms).div_ceil(1000).min(WAIT_S_MAX);
-            return Err(u32::try_from(wait_s).expect("bounded just above"));
+    pub(super) fn attempt(
+        &self,
+        origin: Origin,
+        login: Option<&str>,
+        now_ms: u64,
+    ) -> Result<Attempt, u32> {
+        let mut keys = self.keys(origin, login);
+        let mut guard = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = &mut *guard;
+        let wait_ms = |by: By| {
+            let key = keys[by as usize];
+            key.map_or(0, |key| tables.fills[by as usize].wait_ms(key, now_ms))
+        };
+        let pair = keys[By::Pair as usize];
+        let is_known = match origin {
+            Origin::Session => true,
+            Origin::Address(_) => pair.is_some_and(|pair| tables.known.has(pair, now_ms)),
+        };
+        let of_pair_ms = wait_ms(By::Pair);
+        let is_fresh = wait_ms(By::Standing) == 0;
+        let own_ms = match origin {
+            Origin::Session => of_pair_ms,
+            Origin::Address(_) if is_fresh => wait_ms(By::Address),
+            Origin::Address(_) => wait_ms(By::Address).max(wait_ms(By::Login)),
+        };
+        let hidden_wait_s = (own_ms > 0).then(|| seconds(own_ms));
+        if let Some(wait_s) = hidden_wait_s {
+            if !is_known || of_pair_ms > 0 {
+                return Err(wait_s);
+            }
+            // As if it had been refused.
+            keys = [None; ALL.len()];
         }
-        let count = old.map_or(0, |a| a.count).saturating_add(1);
-        if logins.len() >= LOGINS_MAX && !logins.contains_key(login) {
-            make_room(&mut logins, now_ms);
-        }
-        logins.insert(
-            login.to_owned(),
-            Attempts {
-                count,
-                last_ms: now_ms,
-                free_ms: now_ms + wait_ms(count),
-            },
-        );
-        Ok(())
+        keys[By::Pair as usize] = pair.filter(|_| is_known);
+        let added_ms = ALL.map(|by| {
+            let fills = &mut tables.fills[by as usize];
+            keys[by as usize].map_or(0, |key| fills.add(key, now_ms))
+        });
+        let rank = match (is_known, is_fresh) {
+            (true, _) => Rank::Known,
+            (false, true) => Rank::Fresh,
+            (false, false) => Rank::Suspect,
+        };
+        let source = keys[By::Address as usize].unwrap_or_default();
+        Ok(Attempt {
+            turn: Turn { rank, source },
+            hidden_wait_s,
+            origin,
+            keys,
+            added_ms,
+        })
     }
 
-    /// The login signed in: its attempts are forgotten.
-    pub(super) fn succeeded(&self, login: &str) {
-        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        logins.remove(login);
+    /// Nothing was tried after all: the attempt does not count.
+    pub(super) fn take_back(&self, attempt: &Attempt) {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        for by in ALL {
+            if let Some(key) = attempt.keys[by as usize] {
+                tables.fills[by as usize].take_back(key, attempt.added_ms[by as usize]);
+            }
+        }
+    }
+
+    /// `login` was let in: it is known there from now on, and its own failures are forgotten. Those
+    /// of the address stay, or a user could guess the passwords of others.
+    pub(super) fn succeeded(&self, attempt: &Attempt, login: &str, now_ms: u64) {
+        self.take_back(attempt);
+        let keys = self.keys(attempt.origin, Some(login));
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pair) = keys[By::Pair as usize] {
+            tables.fills[By::Pair as usize].empty(pair);
+            if let Some(login) = keys[By::Login as usize] {
+                tables.known.add(pair, login, now_ms);
+            }
+        }
+    }
+
+    fn keys(&self, origin: Origin, login: Option<&str>) -> [Option<u64>; ALL.len()] {
+        let pair = login.map(|login| match origin {
+            Origin::Address(address) => self.hasher.hash_one((1, network(address), login)),
+            Origin::Session => self.hasher.hash_one((2, login)),
+        });
+        let Origin::Address(address) = origin else {
+            return [None, None, None, pair];
+        };
+        let source = Some(self.hasher.hash_one((3, network(address))));
+        let login = login.map(|login| self.hasher.hash_one((4, login)));
+        [source, source, login, pair]
     }
 }
 
-fn wait_ms(count: u32) -> u64 {
-    match count.checked_sub(FREE_ATTEMPTS) {
-        None => 0,
-        Some(over) => 1000 * (1u64 << over.min(16)).min(WAIT_S_MAX),
-    }
+/// What of an address is counted.
+fn network(address: Option<IpAddr>) -> Option<Vec<u8>> {
+    Some(match address?.to_canonical() {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets()[..IPV6_NETWORK_LEN].to_vec(),
+    })
 }
 
-fn make_room(logins: &mut HashMap<String, Attempts>, now_ms: u64) {
-    logins.retain(|_, a| now_ms.saturating_sub(a.last_ms) < FORGET_MS);
-    if logins.len() >= LOGINS_MAX {
-        let least = logins.iter().min_by_key(|(_, a)| a.free_ms);
-        if let Some(login) = least.map(|(login, _)| login.clone()) {
-            logins.remove(&login);
-        }
-    }
+/// Whole seconds, at least 1, of a wait of at most some minutes.
+fn seconds(wait_ms: u64) -> u32 {
+    u32::try_from(wait_ms.div_ceil(1000)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_double_up_to_a_minute() {
-        let throttle = Throttle::default();
-        let mut now_ms = 1_000_000;
-        for _ in 0..FREE_ATTEMPTS {
-            throttle.attempt("ann", now_ms).unwrap();
-        }
-        let mut waits = Vec::new();
-        for _ in 0..8 {
-            let wait_s = throttle.attempt("ann", now_ms).unwrap_err();
-            waits.push(wait_s);
-            now_ms += u64::from(wait_s) * 1000;
-            throttle.attempt("ann", now_ms).unwrap();
-        }
-        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        throttle.attempt("bob", now_ms).unwrap();
-    }
-
-    #[test]
-    fn success_and_time_forgive() {
-        let throttle = Throttle::default();
-        for _ in 0..FREE_ATTEMPTS {
-            throttle.attempt("ann", 0).unwrap();
-            throttle.attempt("bob", 0).unwrap();
-        }
-        assert!(throttle.attempt("ann", 0).is_err());
-        throttle.succeeded("ann");
-        throttle.attempt("ann", 0).unwrap();
-        assert!(throttle.attempt("bob", 0).is_err());
-        throttle.attempt("bob", FORGET_MS).unwrap();
-        throttle.attempt("bob", FORGET_MS).unwrap();
-    }
-
-    #[test]
-    fn memory_is_bounded() {
-        let throttle = Throttle::default();
-        for n in 0..LOGINS_MAX + 100 {
-            throttle.attempt(&n.to_string(), 0).unwrap();
-        }
-        assert_eq!(throttle.0.lock().unwrap().len(), LOGINS_MAX);
-    }
-}
+mod tests;

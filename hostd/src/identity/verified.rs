@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::{Caller, Credential};
+use runtime::{Caller, Credential, Requester};
 
 use super::scope::Scope;
 use super::token::Claims;
@@ -99,6 +99,15 @@ impl Verified {
     pub fn subject(&self) -> &Arc<str> {
         let own = self.kid.as_ref().or(self.root.as_ref());
         own.unwrap_or(&self.user)
+    }
+
+    /// Whose share of what is scarce requests take: the user's, whatever the credential.
+    #[must_use]
+    pub fn requester(&self) -> Requester {
+        Requester {
+            org: self.org.clone(),
+            user: self.user.clone(),
+        }
     }
 
     /// Whether the credential carries the scope of this name or alias. A user session carries all

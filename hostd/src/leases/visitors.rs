@@ -1,4 +1,5 @@
-//! What lasts on a device (tunnels, streams): told when it has to end, and counted until it has.
+//! What goes on on a device (commands, captures, tunnels, streams): told when it has to end, and
+//! counted until it has.
 
 use tokio::sync::watch;
 
@@ -18,14 +19,16 @@ pub struct Visit {
     inside: watch::Sender<Vec<u64>>,
 }
 
-impl Visitors {
-    pub(super) fn new(fence: u64) -> Self {
+impl Default for Visitors {
+    fn default() -> Self {
         Self {
-            fence: watch::Sender::new(fence),
+            fence: watch::Sender::new(0),
             inside: watch::Sender::new(Vec::new()),
         }
     }
+}
 
+impl Visitors {
     pub(super) fn enter(&self, fence: u64) -> Visit {
         self.inside.send_modify(|inside| inside.push(fence));
         Visit {
@@ -41,6 +44,15 @@ impl Visitors {
             *present = (*present).max(fence);
             newer
         });
+    }
+
+    /// Resolves when another fence stands than this one.
+    pub(super) fn moved(&self, fence: u64) -> impl Future<Output = ()> + use<> {
+        let mut present = self.fence.subscribe();
+        async move {
+            // Without a sender there is no device any more.
+            let _ = present.wait_for(|present| *present != fence).await;
+        }
     }
 
     /// Resolves when nobody let in before the present fence is inside.
@@ -66,8 +78,19 @@ impl Visit {
     /// Resolves when the lease that let the visitor in is over, or another one has begun.
     pub async fn over(&mut self) {
         let fence = self.fence;
-        // A device that is forgotten has no fence any more; its visits end with it.
+        // Without a sender there is no device any more; its visits end with it.
         let _ = self.present.wait_for(|present| *present != fence).await;
+    }
+}
+
+#[cfg(test)]
+impl Visit {
+    /// One that nothing ends.
+    pub(crate) fn unending() -> Self {
+        let visitors = Visitors::default();
+        let visit = visitors.enter(0);
+        std::mem::forget(visitors);
+        visit
     }
 }
 
@@ -88,12 +111,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_visit_ends_with_its_fence_and_is_waited_for() {
-        let visitors = Visitors::new(3);
+        let visitors = Visitors::default();
+        visitors.announce(3);
+        let moved = visitors.moved(3);
         let mut early = visitors.enter(3);
         let nobody = std::time::Duration::ZERO;
         assert!(tokio::time::timeout(nobody, early.over()).await.is_err());
         visitors.announce(4);
         early.over().await;
+        moved.await;
         let mut late = visitors.enter(4);
         assert!(tokio::time::timeout(nobody, late.over()).await.is_err());
         assert!(

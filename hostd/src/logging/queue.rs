@@ -10,6 +10,8 @@ use std::thread::JoinHandle;
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::redact::redact;
+
 /// Lines that wait to be written. A second of a busy server.
 const LINES_MAX: usize = 16_384;
 
@@ -59,7 +61,7 @@ pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<(Queue, L
 fn write_all(receiver: &Receiver<Item>, mut target: impl Write, mut told: u64) {
     while let Ok(Item::Line(line)) = receiver.recv() {
         // There is nobody to tell that standard error is closed.
-        let _ = target.write_all(&line);
+        let _ = target.write_all(&redact(&line));
         let dropped = dropped();
         if dropped > told {
             let lines = dropped - told;

@@ -1,6 +1,7 @@
 //! Rings by example, and against what was pushed in random interleavings.
 
 use super::*;
+use crate::seeded::Random;
 
 /// Bytes of a stream, merged up to eight.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,17 +109,6 @@ async fn a_reader_waits_and_learns_of_the_end() {
     }
     drop(ring);
     assert_eq!(reader.await.unwrap(), b"one two three");
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
 }
 
 /// Whatever the pace: each reader gets every byte once, in order, or is told that it is lost.

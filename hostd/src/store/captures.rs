@@ -119,6 +119,46 @@ pub struct CaptureRecord {
     pub channels: Vec<ChannelRecord>,
     /// SCL and SDA channel, for [`Kind::I2c`].
     pub i2c: Option<(u8, u8)>,
+    /// Of the samples on disk; none = not known, in records of earlier versions and of captures
+    /// without samples.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
+}
+
+/// Visit all captures of all organisations.
+///
+/// # Errors
+/// The storage failed.
+pub fn each(from: &impl Source, mut visit: impl FnMut(CaptureRecord)) -> Result<(), StoreError> {
+    CAPTURES.each(from, Range::ALL, |_, record| {
+        visit(record);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Visit the captures of `org` that give way when there is no room: finished and without a name,
+/// oldest first.
+///
+/// # Errors
+/// The storage failed.
+pub fn giving_way(
+    from: &impl Source,
+    org: &str,
+    mut visit: impl FnMut(CaptureRecord) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let (low, end) = pairs_of(org);
+    let range = Range {
+        from: Bound::Included(&low),
+        to: Bound::Excluded(&end),
+        backwards: false,
+    };
+    CAPTURES.each(from, range, |_, record| {
+        if record.name.is_none() && record.status.is_final() {
+            visit(record)
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
 }
 
 impl Store {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::Records;
+use super::snapshot::Source;
 use super::{Store, StoreError, Writing};
 
 pub(super) const TABLES: [&str; 1] = ["codes"];
@@ -17,17 +18,30 @@ pub struct Code {
     /// User id.
     pub user: String,
     pub expires_ms: u64,
+    /// Whether the server handed it out at a start, without being asked.
+    #[serde(default)]
+    pub at_start: bool,
+}
+
+/// Whether there is a code with this hash, expired perhaps.
+///
+/// # Errors
+/// The storage failed.
+pub fn has(from: &impl Source, hash: &str) -> Result<bool, StoreError> {
+    Ok(CODES.get(from, hash)?.is_some())
 }
 
 impl Store {
-    /// Store a code in place of the user's former ones; expired ones of anybody go too.
+    /// Store a code in place of the user's former ones; expired ones of anybody go too. One of a
+    /// start leaves those that somebody asked for.
     ///
     /// # Errors
     /// The storage failed.
     pub async fn code_issue(&self, code: Code, now_ms: u64) -> Result<(), StoreError> {
         self.write(move |w| {
             for old in CODES.all(w)? {
-                if old.user == code.user || old.expires_ms <= now_ms {
+                let is_former = old.user == code.user && (old.at_start || !code.at_start);
+                if is_former || old.expires_ms <= now_ms {
                     CODES.remove(w, &old.hash)?;
                 }
             }
@@ -36,7 +50,8 @@ impl Store {
         .await
     }
 
-    /// Take the code with this hash out, whoever asks first. None = unknown, spent or expired.
+    /// Take the code with this hash out, whoever asks first, and the user's others with it. None =
+    /// unknown, spent or expired.
     ///
     /// # Errors
     /// The storage failed.
@@ -44,10 +59,15 @@ impl Store {
         let hash = hash.to_owned();
         self.write(move |w| {
             let code = CODES.get(w, &hash)?;
-            if code.is_some() {
+            let Some(code) = code else {
+                return Ok(None);
+            };
+            if code.expires_ms <= now_ms {
                 CODES.remove(w, &hash)?;
+                return Ok(None);
             }
-            Ok(code.filter(|code| now_ms < code.expires_ms))
+            remove_of(w, &code.user)?;
+            Ok(Some(code))
         })
         .await
     }

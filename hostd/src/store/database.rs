@@ -1,20 +1,14 @@
 //! The open redb file: opening, opening again after a failed disk, closing.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 
-use redb::{Builder, DatabaseError, ReadableDatabase};
+use redb::{Builder, ReadableDatabase};
 use tracing::{info, warn};
 
-use super::compaction;
 use super::error::StoreError;
 use super::schema;
 use super::snapshot::Snapshot;
-
-/// The file holds the server's private keys: for its owner alone.
-const FILE_MODE: u32 = 0o600;
 
 /// Page cache of stores that live in memory, in bytes.
 const MEMORY_CACHE_BYTES: usize = 4 << 20;
@@ -29,9 +23,29 @@ enum State {
     Closed,
 }
 
+/// Makes room on a full disk; whether it did. See [`crate::space`].
+pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// After a write that found the disk full, the next is refused without a try for this many times what
+/// opening the database again took: the rest of the time is for those who read.
+const REOPENINGS_PAUSED: u32 = 4;
+
+/// But for no less than this: a full disk does not empty itself faster.
+const FULL_PAUSE_MIN: Duration = Duration::from_millis(100);
+
 pub(super) struct Database {
     state: RwLock<State>,
     opener: Opener,
+    relief: Relief,
+    /// Set while the disk is full. Only the writer thread uses it.
+    full: Mutex<Option<Full>>,
+}
+
+/// What the writer found when it last tried.
+struct Full {
+    error: StoreError,
+    /// When it is worth another try.
+    next_try: Instant,
 }
 
 impl std::fmt::Debug for Database {
@@ -41,13 +55,36 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
-    pub(super) fn open(opener: Opener) -> Result<Self, StoreError> {
-        let database = opener()?;
-        schema::migrate(&database)?;
+    pub(super) fn open(opener: Opener, relief: Relief) -> Result<Self, StoreError> {
+        let open = || {
+            let database = opener()?;
+            schema::migrate(&database)?;
+            Ok(database)
+        };
+        let database = match open() {
+            Err(StoreError::Full { .. }) if relief() => open()?,
+            opened => opened?,
+        };
         Ok(Self {
             state: RwLock::new(State::Open(database)),
             opener,
+            relief,
+            full: Mutex::new(None),
         })
+    }
+
+    /// Why the store cannot be used as a whole, if so.
+    pub(super) fn failure(&self) -> Option<StoreError> {
+        match &*self.state() {
+            State::Open(_) => None,
+            State::Failed(error) => Some(error.clone()),
+            State::Closed => Some(StoreError::Closed),
+        }
+    }
+
+    fn full(&self) -> MutexGuard<'_, Option<Full>> {
+        // The value is replaced whole, so a panic elsewhere cannot leave half of one.
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -82,13 +119,53 @@ impl Database {
         }
     }
 
-    /// Take a failed database out of service and try once to open it again. redb refuses all
-    /// further work after an I/O error; opening it again recovers the last commit.
-    pub(super) fn recover(&self, error: &StoreError) {
-        warn!(%error, "the store failed; opening it again");
+    /// The disk was full: give up what is laid by, if that has not been done. True when it is worth
+    /// trying the same again.
+    pub(super) fn relieve(&self, error: &StoreError) -> bool {
+        if !(self.relief)() {
+            return false;
+        }
+        warn!("the disk is full; what was laid by is given to the store");
         drop(self.replace(State::Failed(error.clone())));
-        if let Err(error) = self.reopen() {
-            warn!(%error, "the store stays out of service until it can be opened");
+        self.reopen().is_ok()
+    }
+
+    /// Take a failed database out of service and try once to open it again. redb refuses all
+    /// further work after an I/O error; opening it again recovers the last commit. While a disk stays
+    /// full this happens again and again: the log is told once.
+    pub(super) fn recover(&self, error: &StoreError) {
+        let is_full = matches!(error, StoreError::Full { .. });
+        let was_full = self.full().is_some();
+        if !(is_full && was_full) {
+            warn!(%error, "the store failed; opening it again");
+        }
+        let began = Instant::now();
+        drop(self.replace(State::Failed(error.clone())));
+        match self.reopen() {
+            Ok(()) if !is_full => info!("the store is back in service"),
+            Ok(()) => {}
+            Err(error) => warn!(%error, "the store stays out of service until it can be opened"),
+        }
+        if is_full {
+            let pause = began.elapsed() * REOPENINGS_PAUSED;
+            *self.full() = Some(Full {
+                error: error.clone(),
+                next_try: Instant::now() + pause.max(FULL_PAUSE_MIN),
+            });
+        }
+    }
+
+    /// Why it is not worth trying to write now, if so.
+    pub(super) fn pause(&self) -> Option<StoreError> {
+        let full = self.full();
+        let waiting = full.as_ref().filter(|full| Instant::now() < full.next_try);
+        waiting.map(|full| full.error.clone())
+    }
+
+    /// A write is on disk.
+    pub(super) fn wrote(&self) {
+        if self.full().take().is_some() {
+            info!("the store can write again");
         }
     }
 
@@ -100,7 +177,6 @@ impl Database {
         match opened {
             Ok(database) => {
                 self.replace(State::Open(database));
-                info!("the store is back in service");
                 Ok(())
             }
             Err(error) => {
@@ -115,35 +191,6 @@ impl Database {
     }
 }
 
-/// Opens, or makes, the file at `path`.
-pub(super) fn file_opener(path: PathBuf, cache_bytes: usize) -> Opener {
-    Box::new(move || {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(FILE_MODE)
-            .open(&path)
-            .map_err(|source| StoreError::OpenFile {
-                path: path.clone(),
-                source: source.into(),
-            })?;
-        let file_bytes = file.metadata().map_or(0, |m| m.len());
-        let mut database = builder(cache_bytes)
-            .create_file(file)
-            .map_err(|error| match error {
-                DatabaseError::DatabaseAlreadyOpen => StoreError::Locked { path: path.clone() },
-                other => StoreError::Open {
-                    path: path.clone(),
-                    source: redb::Error::from(other).into(),
-                },
-            })?;
-        compaction::compact_if_sparse(&mut database, file_bytes)?;
-        Ok(database)
-    })
-}
-
 /// Opens a new, empty database in memory each time.
 pub(super) fn memory_opener() -> Opener {
     Box::new(|| {
@@ -156,11 +203,5 @@ pub(super) fn memory_opener() -> Opener {
 pub(super) fn builder(cache_bytes: usize) -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(cache_bytes);
-    let told = std::sync::atomic::AtomicBool::new(false);
-    builder.set_repair_callback(move |_| {
-        if !told.swap(true, std::sync::atomic::Ordering::Relaxed) {
-            info!("the store was not closed in order; recovering its last commit");
-        }
-    });
     builder
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{Records, pair, pairs_of};
 use super::snapshot::{Range, Source};
-use super::{Store, StoreError, Writing};
+use super::{Store, StoreError, Writing, leases};
 
 pub(super) const TABLES: [&str; 3] = ["devices", "devices_by_name", "devices_by_serial"];
 
@@ -149,6 +149,44 @@ impl Store {
             let mut record = old.clone();
             f(&mut record);
             (record.id, record.org) = (old.id, old.org);
+            put(w, &record)?;
+            Ok(Some(record))
+        })
+        .await
+    }
+}
+
+impl Store {
+    /// Make a device a tombstone, and forget its lease or debt, in one write; false if it is unknown
+    /// or removed already.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn device_remove(&self, id: &str) -> Result<bool, DeviceWriteError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(mut record) = DEVICES.get(w, &id)?.filter(|d| !d.removed) else {
+                return Ok(false);
+            };
+            record.removed = true;
+            put(w, &record)?;
+            leases::forget(w, &id)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Make a tombstone a live device again; none if it is unknown or not removed.
+    ///
+    /// # Errors
+    /// The name is another live device's, or the storage failed.
+    pub async fn device_restore(&self, id: &str) -> Result<Option<DeviceRecord>, DeviceWriteError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(mut record) = DEVICES.get(w, &id)?.filter(|d| d.removed) else {
+                return Ok(None);
+            };
+            record.removed = false;
             put(w, &record)?;
             Ok(Some(record))
         })

@@ -29,6 +29,11 @@ pub enum StoreError {
         "open the store: its schema version {found} is newer than {SCHEMA_VERSION}, the newest that this program knows; use the newer hostd"
     )]
     NewerSchema { found: u32 },
+    #[error(
+        "open {}: the database is damaged ({what}). It was left as it is: keep a copy of it and restore a backup (hostd restore); hostd check tells what else is wrong. Where no server has ever run, remove the file",
+        path.display()
+    )]
+    Damaged { path: PathBuf, what: String },
     #[error("read the store: the file is damaged; restore it from a backup")]
     Corrupt {
         #[source]

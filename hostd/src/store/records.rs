@@ -74,6 +74,18 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
     }
 }
 
+/// Whether a value is JSON at all, whatever its type.
+pub(super) fn is_json(table: &'static str, key: &str, value: &[u8]) -> Result<(), StoreError> {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(value) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(StoreError::Record {
+            table,
+            key: key.to_owned(),
+            source: source.into(),
+        }),
+    }
+}
+
 /// Keys of the form `first/second`, where neither part holds a `/`.
 pub(super) fn pair(first: &str, second: &str) -> String {
     format!("{first}/{second}")

@@ -112,6 +112,15 @@ impl Store {
     }
 }
 
+/// Whether there is a sign-in with this id and family, expired perhaps.
+///
+/// # Errors
+/// The storage failed.
+pub fn has(from: &impl Source, id: &str, family_hash: &str) -> Result<bool, StoreError> {
+    let found = REFRESHES.get(from, id)?;
+    Ok(found.is_some_and(|refresh| refresh.family_hash == family_hash))
+}
+
 /// Forget all sign-ins of a user.
 pub(super) fn remove_of(w: &Writing<'_>, user: &str) -> Result<(), StoreError> {
     for record in REFRESHES.all(w)? {

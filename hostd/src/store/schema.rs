@@ -5,17 +5,20 @@ use tracing::info;
 
 use super::error::StoreError;
 use super::{
-    builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations,
+    builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations, seal,
     secrets, trust, updates, users, waveforms,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
+
+/// From this version on the numbers of entries are sealed.
+pub(super) const SEALED_SINCE: u32 = 3;
 
 /// All tables have this shape: text keys, JSON values (raw bytes in `handler_kv`).
 pub(super) type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
 
-const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("meta");
+pub(super) const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("meta");
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table, for a reader to find and for a new file to have.
@@ -41,7 +44,8 @@ type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
 
 /// Step `i` turns version `i` into `i + 1`. Version 0 is an empty file. Never edit a step that has
 /// shipped; add one. A version that only has more tables makes those that are missing.
-const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] = [create_tables, create_tables];
+const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] =
+    [create_tables, create_tables, create_tables];
 
 /// Bring `database` to [`SCHEMA_VERSION`], in one transaction; nothing is written if it is there.
 pub(super) fn migrate(database: &redb::Database) -> Result<(), StoreError> {
@@ -66,6 +70,7 @@ fn migrate_with(database: &redb::Database, steps: &[Migration]) -> Result<(), St
         .map_err(StoreError::from_redb)?
         .insert(VERSION_KEY, to)
         .map_err(StoreError::from_redb)?;
+    seal::renew(&txn)?;
     txn.commit().map_err(StoreError::from_redb)?;
     if found > 0 {
         info!(from = found, to, "brought the store's schema up to date");
@@ -73,7 +78,7 @@ fn migrate_with(database: &redb::Database, steps: &[Migration]) -> Result<(), St
     Ok(())
 }
 
-fn version(database: &redb::Database) -> Result<u32, StoreError> {
+pub(super) fn version(database: &impl ReadableDatabase) -> Result<u32, StoreError> {
     let txn = database.begin_read().map_err(StoreError::from_redb)?;
     match txn.open_table(META) {
         Ok(table) => {
@@ -86,11 +91,21 @@ fn version(database: &redb::Database) -> Result<u32, StoreError> {
 }
 
 fn create_tables(txn: &redb::WriteTransaction) -> Result<(), StoreError> {
-    for name in TABLES.iter().copied().flatten() {
+    for name in table_names() {
         txn.open_table(Definition::new(name))
             .map_err(StoreError::from_redb)?;
     }
     Ok(())
+}
+
+/// Every table that holds what somebody stored.
+pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().copied().flatten().copied()
+}
+
+/// Those whose values are JSON.
+pub(super) fn json_table_names() -> impl Iterator<Item = &'static str> {
+    table_names().filter(|name| !handler_kv::TABLES.contains(name))
 }
 
 #[cfg(test)]
@@ -121,12 +136,12 @@ mod tests {
     fn a_newer_file_is_refused_by_name_of_version() {
         let database = empty();
         let more: Migration = |_| Ok(());
-        let newer = [create_tables, create_tables, more, more];
+        let newer = [create_tables, create_tables, create_tables, more];
         migrate_with(&database, &newer).unwrap();
         let error = migrate(&database).unwrap_err();
         assert!(matches!(error, StoreError::NewerSchema { found: 4 }));
         assert!(
-            error.to_string().contains("version 4 is newer than 2"),
+            error.to_string().contains("version 4 is newer than 3"),
             "{error}"
         );
     }
@@ -141,13 +156,13 @@ mod tests {
             Ok(())
         };
         let fails: Migration = |_| Err(StoreError::Closed);
-        let steps = [create_tables, create_tables, mark, fails];
+        let steps = [create_tables, create_tables, create_tables, mark, fails];
         let failed = migrate_with(&database, &steps);
         assert!(matches!(failed, Err(StoreError::Closed)));
         assert_eq!(version(&database).unwrap(), SCHEMA_VERSION);
         assert!(database.begin_read().unwrap().open_table(MARK).is_err());
         let never: Migration = |_| Err(StoreError::Closed);
-        migrate_with(&database, &[never, never, mark]).unwrap();
+        migrate_with(&database, &[never, never, never, mark]).unwrap();
         assert_eq!(version(&database).unwrap(), SCHEMA_VERSION + 1);
         assert!(database.begin_read().unwrap().open_table(MARK).is_ok());
     }

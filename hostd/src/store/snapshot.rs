@@ -15,6 +15,10 @@ impl Snapshot {
     pub(super) fn new(txn: redb::ReadTransaction) -> Self {
         Self(txn)
     }
+
+    pub(super) fn txn(&self) -> &redb::ReadTransaction {
+        &self.0
+    }
 }
 
 /// Keys from the first bound to the second, in the order of [`Range::backwards`].

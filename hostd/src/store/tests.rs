@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use super::handler_kv::{self, KvError, Namespace};
 use super::*;
 
+mod damage;
 pub(crate) mod disk;
 mod tables;
 
@@ -67,10 +68,10 @@ async fn a_closed_store_says_so() {
 fn a_file_that_is_no_store_is_refused() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join(FILE_NAME);
-    for content in [vec![b'x'; 10_000], vec![0xff; 3]] {
+    for content in [vec![b'x'; 10_000], vec![0xff; 3], Vec::new()] {
         std::fs::write(&path, &content).unwrap();
         let error = Store::open(dir.path(), 4).unwrap_err();
-        assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
         assert_eq!(std::fs::read(&path).unwrap(), content, "left as it was");
     }
     let error = Store::open(&dir.path().join("missing"), 4).unwrap_err();

@@ -181,12 +181,20 @@ fn run(database: &Database, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
 
 /// Commit the batch and answer everybody in it.
 fn commit(database: &Database, batch: &mut Vec<Box<dyn Job>>) {
+    if let Some(failure) = database.pause() {
+        for job in batch.drain(..) {
+            job.finish(Some(&failure));
+        }
+        return;
+    }
     let mut refused = Vec::new();
     let failure = loop {
         match attempt(database, batch) {
             Ok(None) => break None,
             // Costs one more round; closures that check before they write never get here.
             Ok(Some(index)) => refused.push(batch.remove(index)),
+            // At most once: then there is nothing more to give up.
+            Err(full @ StoreError::Full { .. }) if database.relieve(&full) => {}
             Err(failure) => break Some(failure),
         }
     };
@@ -219,7 +227,9 @@ fn attempt(database: &Database, batch: &mut [Box<dyn Job>]) -> Result<Option<usi
         changed |= dirty;
     }
     if changed {
+        writing.seal()?;
         txn.commit().map_err(StoreError::from_redb)?;
+        database.wrote();
     } else {
         txn.abort().map_err(StoreError::from_redb)?;
     }

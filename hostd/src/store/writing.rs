@@ -1,11 +1,13 @@
 //! Writing: what a closure sees of the write transaction it runs in.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use redb::ReadableTable;
 
 use super::error::StoreError;
 use super::schema::Definition;
+use super::seal;
 use super::snapshot::{Range, Source, Visit, scan_in, value_in};
 
 type Table<'t> = redb::Table<'t, &'static str, &'static [u8]>;
@@ -15,6 +17,8 @@ pub(super) struct Writing<'t> {
     txn: &'t redb::WriteTransaction,
     /// Whether the closure that runs now has changed anything.
     dirty: Cell<bool>,
+    /// Tables that any closure has changed.
+    touched: RefCell<BTreeSet<&'static str>>,
     /// The storage's own failure, after which the whole transaction is void.
     failure: RefCell<Option<StoreError>>,
 }
@@ -24,6 +28,7 @@ impl<'t> Writing<'t> {
         Self {
             txn,
             dirty: Cell::new(false),
+            touched: RefCell::default(),
             failure: RefCell::new(None),
         }
     }
@@ -45,7 +50,7 @@ impl<'t> Writing<'t> {
     ) -> Result<(), StoreError> {
         self.with(table, |t| {
             t.insert(key, value).map_err(StoreError::from_redb)?;
-            self.dirty.set(true);
+            self.changed(table);
             Ok(())
         })
     }
@@ -57,9 +62,19 @@ impl<'t> Writing<'t> {
                 return Ok(false);
             }
             t.remove(key).map_err(StoreError::from_redb)?;
-            self.dirty.set(true);
+            self.changed(table);
             Ok(true)
         })
+    }
+
+    fn changed(&self, table: &'static str) {
+        self.dirty.set(true);
+        self.touched.borrow_mut().insert(table);
+    }
+
+    /// Seal what was changed. Last in a transaction.
+    pub(super) fn seal(&self) -> Result<(), StoreError> {
+        seal::update(self.txn, &self.touched.borrow())
     }
 
     fn with<T>(

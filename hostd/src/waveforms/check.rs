@@ -37,12 +37,15 @@ pub(super) fn name(name: &str) -> Result<(), WaveformError> {
     Ok(())
 }
 
-/// 0 stands for a rate that is not known.
+/// Records of old have 0 for a rate that is not known; nothing can be played at it.
 pub(super) fn rate(field: &'static str, rate_hz: f64) -> Result<(), WaveformError> {
-    if (0.0..=RATE_HZ_MAX).contains(&rate_hz) {
+    if 0.0 < rate_hz && rate_hz <= RATE_HZ_MAX {
         return Ok(());
     }
-    Err(invalid(field, format!("must be 0 to {RATE_HZ_MAX} Hz")))
+    Err(invalid(
+        field,
+        format!("must be above 0 and at most {RATE_HZ_MAX} Hz"),
+    ))
 }
 
 pub(super) fn full_scale(level: f64) -> Result<(), WaveformError> {

@@ -9,6 +9,7 @@ use tracing::info;
 
 use super::{Label, Recorded, WaveformError, Waveforms, check, invalid, segments_rate_hz, signal};
 use crate::blobs::Staged;
+use crate::http::pace::Pace;
 use crate::id;
 use crate::store::waveforms::{Kind, Output, Samples, Segment, Unit, WaveformRecord};
 
@@ -36,7 +37,10 @@ impl Waveforms {
         let count = bytes.len() as u64 / u64::from(bits / 8);
         let size = bytes.len() as u64;
         let mut body = FullBody::new(Bytes::from(bytes));
-        let staged = self.blobs.stage(&mut body, size, WRITE_WAIT).await;
+        let staged = self
+            .blobs
+            .stage(&mut body, size, Pace::within(WRITE_WAIT))
+            .await;
         let staged = staged.map_err(WaveformError::Stage)?;
         let record = WaveformRecord {
             count,

@@ -7,6 +7,8 @@ use http_body_util::Full as FullBody;
 
 use super::*;
 use crate::blobs::Staged;
+use crate::http::pace::Pace;
+use crate::space::Space;
 use crate::store::waveforms::{Segment, Shape};
 
 struct Stage {
@@ -17,7 +19,7 @@ struct Stage {
 impl Stage {
     fn new(config: &WaveformsConfig) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let blobs = Arc::new(Blobs::open(dir.path().join("blobs")).unwrap());
+        let blobs = Arc::new(Blobs::open(dir.path().join("blobs"), Space::boundless()).unwrap());
         let store = Store::in_memory().unwrap();
         let waveforms = Waveforms::new(config, store, Clock::system(), blobs);
         Self { dir, waveforms }
@@ -30,8 +32,8 @@ impl Stage {
     async fn stage(&self, samples: &[u16]) -> Staged {
         let bytes: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
         let mut body = FullBody::new(Bytes::from(bytes));
-        let wait = Duration::from_secs(10);
-        let staged = self.waveforms.blobs.stage(&mut body, 1 << 20, wait).await;
+        let pace = Pace::within(Duration::from_secs(10));
+        let staged = self.waveforms.blobs.stage(&mut body, 1 << 20, pace).await;
         staged.unwrap()
     }
 
@@ -77,7 +79,7 @@ async fn codes_come_back_as_they_were() {
     let stage = Stage::usual();
     let waveforms = &stage.waveforms;
     let text = STANDARD.encode([0u8, 128, 255]);
-    let saved = waveforms.save_codes(label("steps"), &text, 8, 0.0, None);
+    let saved = waveforms.save_codes(label("steps"), &text, 8, 1.0, None);
     let saved = saved.await.unwrap();
     assert_eq!((saved.count, saved.kind, saved.bits), (3, Kind::Codes, 8));
     let samples = waveforms.samples_b64("o1", &saved.id).await.unwrap();
@@ -164,6 +166,7 @@ async fn what_is_wrong_is_told_by_field() {
         ("AA==", 16, 1.0, None, "samples_b64"),
         ("AA==", 12, 1.0, None, "bits"),
         ("AA==", 8, -1.0, None, "sample_rate_hz"),
+        ("AA==", 8, 0.0, None, "sample_rate_hz"),
         ("AA==", 8, f64::NAN, None, "sample_rate_hz"),
         ("AA==", 8, 1.0, Some(0.0), "full_scale_v"),
     ] {

@@ -15,12 +15,13 @@ use crate::call::{Call, names};
 use crate::document::Kind;
 
 /// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
-const DEVICES: [(&str, &str); 11] = [
+const DEVICES: [(&str, &str); 12] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),
     ("patient", "sim:v3,seed=13"),
     ("removable", "sim:v3,seed=14"),
+    ("replaced", "sim:v3,seed=21"),
     ("spare", "sim:v3,seed=15"),
     ("target", "sim:v3,seed=16,target=blank"),
     ("mailed", "sim:v3,seed=20"),

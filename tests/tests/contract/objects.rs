@@ -50,6 +50,9 @@ impl Bench {
             "device" => self.device("demo"),
             "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "unwired"
             | "updatable" | "mailed" => self.device(name),
+            // What it was is nobody's business who is restricted to devices.
+            "tombstone" => self.object("removable"),
+            "replaced" => self.replaced(),
             "leased" => {
                 self.lease("leased");
                 self.device("leased")
@@ -125,6 +128,18 @@ impl Bench {
         let mut devices = listed["devices"].as_array().unwrap().iter();
         let device = devices.find(|d| d["name"] == name);
         text(&device.unwrap_or_else(|| panic!("no device {name}"))["id"])
+    }
+
+    /// A removed device whose name another one has.
+    fn replaced(&self) -> String {
+        let id = self.device("replaced");
+        let owner = self.own(Kind::UserSession);
+        let removed = owner.delete(&format!("/api/bench/devices/{id}"));
+        assert_eq!(removed.unwrap().status, 204);
+        let other = format!("/api/bench/devices/{}", self.device("removable"));
+        let renamed = owner.patch(&other, &json!({"name": "replaced"}));
+        renamed.unwrap().expect(200);
+        id
     }
 
     /// Lease a device for the rest of the test; its lease id.

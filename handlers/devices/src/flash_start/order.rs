@@ -51,6 +51,7 @@ fn given(fields: &mut Fields, name: &str, chars_max: usize) -> Option<String> {
 }
 
 impl Asked {
+    /// What the body says; a file came along or not.
     pub(super) fn read(mut fields: Fields, has_file: bool) -> Result<Self, ApiError> {
         let from = read_from(&mut fields, has_file);
         let asked = Self {

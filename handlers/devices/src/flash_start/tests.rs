@@ -8,7 +8,7 @@ use super::order::From;
 use super::*;
 
 fn read(body: &Value) -> Result<Asked, ApiError> {
-    parse(Fields::parse(body.to_string().as_bytes()).unwrap(), false)
+    Asked::read(Fields::parse(body.to_string().as_bytes()).unwrap(), false)
 }
 
 fn problem(body: &Value) -> String {
@@ -39,12 +39,17 @@ fn firmware_is_named_in_one_way() {
     assert_eq!(problem(&other_pack), "pack_id");
     let texts = vec![("target".to_owned(), "stm32f0x".to_owned())];
     assert!(matches!(
-        parse(Fields::of_texts(texts.clone()), true).unwrap().from,
+        Asked::read(Fields::of_texts(texts.clone()), true)
+            .unwrap()
+            .from,
         From::File
     ));
     let both = [texts, vec![("build".to_owned(), "latest".to_owned())]].concat();
     assert_eq!(
-        parse(Fields::of_texts(both), true).unwrap_err().fields[0].field,
+        Asked::read(Fields::of_texts(both), true)
+            .unwrap_err()
+            .fields[0]
+            .field,
         "build"
     );
 }
@@ -130,7 +135,7 @@ fn a_preference_is_found_among_others() {
 fn mutated_bodies_never_panic() {
     mutations(0xF1A5, &openapi::request_example(&ROUTE), 3000, |body| {
         if let Ok(fields) = Fields::parse(body)
-            && let Ok(asked) = parse(fields, false)
+            && let Ok(asked) = Asked::read(fields, false)
             && let Ok(order) = asked.order("d1", &[], &wiring::defaults(), true)
         {
             assert!((1..=14).contains(&order.swclk) && order.swclk != order.swdio);

@@ -56,6 +56,10 @@ fn exactly_one_waveform() {
         (r#""waveform_id":"w","bits":16"#, "bits"),
         (r#""waveform_id":"w","sample_rate_hz":16"#, "sample_rate_hz"),
         (r#""samples_b64":"AA==""#, "sample_rate_hz"),
+        (
+            r#""samples_b64":"AA==","sample_rate_hz":0"#,
+            "sample_rate_hz",
+        ),
         (r#""waveform_id":"w","dac_path":"9v""#, "dac_path"),
         (r#""waveform_id":"w","window_start":-1"#, "window_start"),
         (
@@ -80,6 +84,7 @@ fn the_answer_is_the_documented_example() {
         speed: Some(1.0),
         deep: false,
         armed: false,
+        warnings: Vec::new(),
     };
     let document: Value = serde_json::from_str(include_str!("../replay_start.json")).unwrap();
     let example = &document["responses"]["200"]["content"]["application/json"]["example"];
@@ -87,6 +92,7 @@ fn the_answer_is_the_documented_example() {
     let armed = Playing {
         armed: true,
         speed: None,
+        warnings: vec!["slower".into()],
         ..playing
     };
     let armed = json(&reply(&library(), &armed));
@@ -95,6 +101,7 @@ fn the_answer_is_the_documented_example() {
         (&json!("armed"), &json!(true))
     );
     assert!(armed.get("speed").is_none());
+    assert_eq!(armed["warnings"], json!(["slower"]));
 }
 
 #[test]
@@ -103,6 +110,7 @@ fn refusals() {
     let busy = Busy {
         holder: None,
         expires_at: None,
+        making_safe: false,
         place: None,
         retry_after_s: 3,
     };

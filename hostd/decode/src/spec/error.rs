@@ -62,12 +62,38 @@ pub enum SpecError {
         shorten(valid)
     )]
     UnknownChannel {
+        /// The role it is for; empty for none.
+        role: String,
         /// What was asked for.
         name: String,
         /// What was probably meant.
         hint: Option<String>,
         /// What there is, separated by commas.
         valid: String,
+    },
+    /// A number that could be the name of one channel and the place of another.
+    #[error(
+        "tell whether channel `{number}` is a name or a place; write one of the names {}, \
+         between double quotes where it is a number",
+        shorten(valid)
+    )]
+    AmbiguousChannel {
+        /// The role it is for; empty for none.
+        role: String,
+        /// What was asked for.
+        number: String,
+        /// What there is, separated by commas.
+        valid: String,
+    },
+    /// Two roles on one channel.
+    #[error("map `{one}` and `{other}` to the same channel {channel}; they must differ")]
+    SameChannel {
+        /// A role.
+        one: &'static str,
+        /// The other one.
+        other: &'static str,
+        /// The channel's name.
+        channel: String,
     },
     /// The decoder has no such option.
     #[error(
@@ -146,6 +172,14 @@ pub enum SpecError {
 }
 
 impl SpecError {
+    /// The same error, of the channel for this role.
+    pub(crate) fn for_role(mut self, name: &str) -> Self {
+        if let Self::UnknownChannel { role, .. } | Self::AmbiguousChannel { role, .. } = &mut self {
+            name.clone_into(role);
+        }
+        self
+    }
+
     /// Which part of the job is wrong: `protocol`, `channels`, `options`, `annotations` or
     /// `byte_stream`.
     pub fn field(&self) -> &'static str {
@@ -155,7 +189,9 @@ impl SpecError {
             | Self::RepeatedRole { .. }
             | Self::MissingRole { .. }
             | Self::MissingEither { .. }
-            | Self::UnknownChannel { .. } => "channels",
+            | Self::UnknownChannel { .. }
+            | Self::AmbiguousChannel { .. }
+            | Self::SameChannel { .. } => "channels",
             Self::UnknownOption { .. }
             | Self::RepeatedOption { .. }
             | Self::InvalidValue { .. } => "options",

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flash::{DapLink, LinkError};
-use tests::{PodSim, Server};
+use tests::PodSim;
 
 use crate::{CHIP, PACKET_BYTES, PACKET_COUNT, plain};
 
@@ -17,39 +17,21 @@ const READ_WAIT: Duration = Duration::from_secs(30);
 /// A pod with a chip, and a server for it.
 pub(crate) struct Bench {
     pod: PodSim,
-    server: Server,
-    device: String,
-    _config: tempfile::TempDir,
+    bench: tests::Bench,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let pod = PodSim::start(&["--target", "blank", "--target-part", CHIP]).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("hostd.toml");
-        let config = format!(
-            "[[devices]]\nname = \"bench\"\naddress = \"tcp:{}\"\n",
-            pod.address
-        );
-        std::fs::write(&path, config).unwrap();
-        let server = Server::demo_with(&["--config", path.to_str().unwrap()]).unwrap();
-        let devices = server.client().get("/api/bench/devices").unwrap();
-        let devices = devices.expect(200);
-        let mut devices = devices["devices"].as_array().unwrap().iter();
-        let device = devices.find(|device| device["name"] == "bench").unwrap();
-        Self {
-            device: device["id"].as_str().unwrap().to_owned(),
-            pod,
-            server,
-            _config: folder,
-        }
+        let bench = tests::Bench::start(&[&format!("tcp:{}", pod.address)]).unwrap();
+        Self { pod, bench }
     }
 
     /// From the request with the file to the answer.
     pub(crate) fn served(&self, data: &[u8]) -> Duration {
-        let path = format!("/api/bench/devices/{}/flash", self.device);
+        let path = format!("/api/bench/devices/{}/flash", self.bench.devices[0]);
         let file = ("firmware", "firmware.bin", data);
-        let client = self.server.client();
+        let client = self.bench.server.client();
         let began = Instant::now();
         let answer = client.post_form(&path, &[("target", CHIP)], file).unwrap();
         let took = began.elapsed();

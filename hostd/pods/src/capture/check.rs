@@ -28,11 +28,11 @@ pub enum RequestError {
         field: &'static str,
     },
     /// The capture would last too long.
-    #[error("the capture would take {seconds} s, the limit is {limit} s")]
+    #[error("the capture would take {seconds} s, it must take less than {limit} s")]
     TooLong {
         /// What it would take.
         seconds: u64,
-        /// The limit.
+        /// What is too long.
         limit: u64,
     },
     /// The trigger's channel does not exist.
@@ -79,8 +79,13 @@ impl CaptureRequest {
                 count("adc_samples", *adc_samples, least, DUAL_SAMPLES_MAX)?;
                 let left = DUAL_SAMPLES_MAX - adc_samples;
                 count("la_samples", *la_samples, 0, left)?;
-                positive("adc_rate_mhz", *adc_rate_mhz)?;
-                positive("la_rate_mhz", *la_rate_mhz)?;
+                // The rate of what is not sampled says nothing.
+                if *adc_samples > 0 {
+                    positive("adc_rate_mhz", *adc_rate_mhz)?;
+                }
+                if *la_samples > 0 {
+                    positive("la_rate_mhz", *la_rate_mhz)?;
+                }
             }
             Self::Measure {
                 freq_hz, samples, ..

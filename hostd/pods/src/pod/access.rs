@@ -2,6 +2,7 @@
 //! connections beside the owner's.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -26,6 +27,8 @@ pub(super) struct Access {
     pub(super) state: watch::Receiver<PodState>,
     pub(super) events: broadcast::Sender<PodEvent>,
     pub(super) sessions: Arc<Sessions>,
+    /// How many links the owner has had.
+    pub(super) links: Arc<AtomicU64>,
     places: Arc<Semaphore>,
     places_max: usize,
 }
@@ -49,6 +52,7 @@ impl Access {
             state,
             events,
             sessions: Arc::default(),
+            links: Arc::default(),
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
         }

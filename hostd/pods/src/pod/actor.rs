@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -45,6 +46,7 @@ pub(super) struct Actor {
     pub(super) publish: watch::Sender<PodState>,
     pub(super) events: broadcast::Sender<PodEvent>,
     pub(super) sessions: Arc<Sessions>,
+    pub(super) links: Arc<AtomicU64>,
     pub(super) known: Known,
 }
 
@@ -138,6 +140,7 @@ impl Actor {
         let was_away = !matches!(&*self.publish.borrow(), PodState::Reconnecting { .. });
         let facts = Arc::new(facts);
         self.note(&facts);
+        self.links.fetch_add(1, Ordering::AcqRel);
         self.publish.send_replace(PodState::Online(facts.clone()));
         if was_away {
             self.tell(PodEvent::Online(facts));

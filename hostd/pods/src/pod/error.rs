@@ -61,7 +61,7 @@ pub enum PodError {
         limit: usize,
     },
     /// Another session excludes this one.
-    #[error("a {held} session of this pod is open; a {wanted} session cannot be open beside it")]
+    #[error("{} of this pod is open; {} cannot be open beside it", held.session(), wanted.session())]
     Busy {
         /// The kind that was asked for.
         wanted: SessionKind,

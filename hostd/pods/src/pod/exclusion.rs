@@ -57,6 +57,15 @@ impl SessionKind {
         }
     }
 
+    /// One session of this kind, in a sentence.
+    pub fn session(self) -> String {
+        let article = match self {
+            Self::Update | Self::Exclusive => "an",
+            Self::Uart | Self::Capture | Self::Dac | Self::Flash | Self::Console => "a",
+        };
+        format!("{article} {self} session")
+    }
+
     /// Whether the two cannot be open together.
     pub fn excludes(self, other: Self) -> bool {
         use SessionKind::{Capture, Console, Dac, Flash, Uart, Update};

@@ -24,6 +24,11 @@ const LA_MEMORY_RATE_HZ: f64 = 3_000_000.0;
 /// A ratio that is whole but for rounding must not gain a step when rounded up.
 const RATIO_SLACK: f64 = 1e-9;
 
+/// The fastest that ADCs sample.
+pub fn adc_rate_hz_max() -> f64 {
+    sample_rate_hz(ADC_DIVIDER_MIN)
+}
+
 /// Divider the ADC uses for a requested rate: the nearest; the fastest when none is requested.
 pub fn adc_divider(rate_hz: Option<f64>) -> u32 {
     rate_hz.map_or(ADC_DIVIDER_MIN, |rate| {
@@ -66,6 +71,23 @@ pub fn replay_divider(rate_hz: Option<f64>, deep: bool) -> u32 {
 /// Codes per second of a replay, as [`replay_divider`] makes it.
 pub fn replay_rate_hz(rate_hz: Option<f64>, deep: bool) -> f64 {
     clock(DAC_CLOCK_HZ) / f64::from(replay_divider(rate_hz, deep))
+}
+
+/// The slowest and the fastest that a replay can be.
+pub fn replay_range_hz(deep: bool) -> (f64, f64) {
+    (
+        clock(DAC_CLOCK_HZ) / f64::from(*DAC_DIVIDERS.end()),
+        replay_rate_hz(None, deep),
+    )
+}
+
+/// How long so many samples take at a rate, in seconds.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "sample counts are far below 2^52"
+)]
+pub fn duration_s(samples: u64, rate_hz: f64) -> f64 {
+    samples as f64 / rate_hz
 }
 
 /// Samples per second at `divider`.

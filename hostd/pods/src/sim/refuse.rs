@@ -1,5 +1,7 @@
 //! Everything the simulated pod refuses, with the texts clients classify.
 
+use crate::protocol::DUAL_BYTES_PER_S_MAX;
+
 /// A refusal; its display is the `message` of the reply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum Refuse {
@@ -78,10 +80,10 @@ pub(crate) enum Refuse {
     NoSamples,
     #[error("{samples} samples exceed the limit of {limit}")]
     TooManySamples { samples: u64, limit: u64 },
-    #[error("the capture would take {seconds} s, the limit is {limit} s")]
+    #[error("the capture would take {seconds} s, it must take less than {limit} s")]
     TooSlow { seconds: u64, limit: u64 },
-    #[error("the rates add up to {megabytes} MB/s, the limit is {limit} MB/s")]
-    TooFast { megabytes: u64, limit: u64 },
+    #[error("the rates add up to {} MB/s, the limit is {} MB/s", megabytes(bytes_per_s), megabytes(&DUAL_BYTES_PER_S_MAX))]
+    TooFast { bytes_per_s: u64 },
     #[error("the input is moving: the burst spans {span} counts, the limit is {limit}")]
     Unsteady { span: u32, limit: u32 },
     #[error("the waveform reaches {reached_mv} mV, the output spans {min_mv}..{max_mv} mV")]
@@ -212,6 +214,13 @@ pub(crate) enum Refuse {
     CanRules { limit: usize },
     #[error("bad {field}: want a list of at most 8 bytes")]
     CanData { field: &'static str },
+}
+
+/// Millions in full: what is over a limit must not be rounded to it.
+fn megabytes(bytes: &u64) -> String {
+    let (whole, rest) = (bytes / 1_000_000, bytes % 1_000_000);
+    let text = format!("{whole}.{rest:06}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Refuse {

@@ -15,8 +15,9 @@ pub(super) fn write(
 ) -> Result<(), ExportError> {
     let channels = reader.channels_of(content);
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
+    let exponent = Tick::exact(&rates).unwrap_or(Tick::EXPONENT_MAX);
     let mut rows = Rows {
-        tick: Tick::for_rates(&rates),
+        exponent,
         logic: channels.iter().filter(|c| c.la.is_some()).count(),
         analog: channels.iter().find(|c| c.la.is_none()).copied(),
         levels: 0,
@@ -34,7 +35,9 @@ pub(super) fn write(
         write!(out, ",{}", quoted(&format!("{}{unit}", channel.name)))?;
     }
     write!(out, "\r\n")?;
-    let end = walk(reader, content, rows.tick, |step| rows.row(step, out))?;
+    let end = walk(reader, content, Tick::Decimal(exponent), |step| {
+        rows.row(step, out)
+    })?;
     // How long the last state lasted.
     let last = Step {
         at: end,
@@ -45,7 +48,8 @@ pub(super) fn write(
 }
 
 struct Rows<'r> {
-    tick: Tick,
+    /// Digits of a second.
+    exponent: u32,
     /// Number of logic channels.
     logic: usize,
     analog: Option<&'r ChannelRecord>,
@@ -57,10 +61,10 @@ impl Rows<'_> {
     fn row(&mut self, step: Step, out: &mut dyn Write) -> Result<(), ExportError> {
         self.levels = step.levels.unwrap_or(self.levels);
         self.count = step.count.unwrap_or(self.count);
-        let second = 10_u64.pow(self.tick.exponent);
+        let second = 10_u64.pow(self.exponent);
         write!(out, "{}", step.at / second)?;
-        if self.tick.exponent > 0 {
-            let digits = self.tick.exponent as usize;
+        if self.exponent > 0 {
+            let digits = self.exponent as usize;
             write!(out, ".{:0digits$}", step.at % second)?;
         }
         for channel in 0..self.logic {

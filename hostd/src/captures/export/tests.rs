@@ -6,9 +6,13 @@ use tempfile::TempDir;
 use super::super::files::{ANALOG, Files, LOGIC};
 use super::super::recording::Recording;
 use super::*;
+use crate::space::Space;
 use crate::store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
-fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
+/// Rates of the logic channels and of the ADC.
+const RATES_HZ: (f64, f64) = (1e6, 500_000.0);
+
+fn channel(la: Option<u8>, samples: u64, rates_hz: (f64, f64)) -> ChannelRecord {
     ChannelRecord {
         la,
         name: la.map_or_else(|| "ADC".into(), |n| format!("LA{n}")),
@@ -17,7 +21,7 @@ fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
         } else {
             "V".into()
         },
-        sample_rate_hz: if la.is_some() { 1e6 } else { 500_000.0 },
+        sample_rate_hz: if la.is_some() { rates_hz.0 } else { rates_hz.1 },
         samples,
         bits: if la.is_some() { 1 } else { 16 },
         full_scale: if la.is_some() { 1.0 } else { 65_536.0 },
@@ -27,12 +31,21 @@ fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
 
 /// A capture of two logic channels, of the ADC, or of all.
 fn capture(dir: &TempDir, logic: Option<(&[(u64, u16)], u64)>, counts: &[u16]) -> Reader {
+    capture_at(dir, RATES_HZ, logic, counts)
+}
+
+fn capture_at(
+    dir: &TempDir,
+    rates_hz: (f64, f64),
+    logic: Option<(&[(u64, u16)], u64)>,
+    counts: &[u16],
+) -> Reader {
     let mut channels = Vec::new();
     if !counts.is_empty() {
-        channels.push(channel(None, counts.len() as u64));
+        channels.push(channel(None, counts.len() as u64, rates_hz));
     }
     if let Some((_, samples)) = logic {
-        channels.extend([channel(Some(1), samples), channel(Some(2), samples)]);
+        channels.extend([1, 2].map(|la| channel(Some(la), samples, rates_hz)));
     }
     let mut recording = Recording::new(&channels, false);
     if !counts.is_empty() {
@@ -47,7 +60,7 @@ fn capture(dir: &TempDir, logic: Option<(&[(u64, u16)], u64)>, counts: &[u16]) -
         let edges = edges.to_vec();
         recording.push(Frame::La { edges, upto }).unwrap();
     }
-    let files = Files::open(dir.path().to_owned()).unwrap();
+    let files = Files::open(dir.path().to_owned(), Space::boundless()).unwrap();
     let finished = recording.finish();
     for (kind, bytes) in [(LOGIC, finished.logic), (ANALOG, finished.analog)] {
         if let Some(bytes) = bytes {
@@ -67,6 +80,7 @@ fn capture(dir: &TempDir, logic: Option<(&[(u64, u16)], u64)>, counts: &[u16]) -
         triggered: None,
         channels: finished.channels,
         i2c: None,
+        size_bytes: None,
     };
     Reader::open(&files, record).unwrap()
 }
@@ -98,6 +112,115 @@ fn changes_of_all_channels_in_one_order() {
     assert!(head.contains("$var real 64 # ADC $end"), "{head}");
     let wanted = "#0\n1!\n0\"\nr7 #\n#2\n0!\n1\"\n#4\nr9 #\n#5\n1!\n#6\n";
     assert_eq!(body, wanted);
+}
+
+/// What a reader such as sigrok makes of a dump: a sample of each tick, at the rate of the timescale.
+struct Seen {
+    rate_hz: f64,
+    samples: u64,
+    /// When the first wire changes after the start.
+    changes: Vec<u64>,
+}
+
+fn seen(vcd: &str) -> Seen {
+    let (head, body) = vcd.split_once("$enddefinitions $end\n").unwrap();
+    let mut scales = head
+        .lines()
+        .filter_map(|line| line.strip_prefix("$timescale "));
+    let (scale, other) = (scales.next().unwrap(), scales.next());
+    assert_eq!(other, None);
+    let words: Vec<&str> = scale.split(' ').collect();
+    let [number @ ("1" | "10" | "100"), unit, "$end"] = words[..] else {
+        panic!("{scale}");
+    };
+    let units = ["s", "ms", "us", "ns", "ps", "fs"];
+    let thousands = units.iter().position(|known| *known == unit).unwrap();
+    let per_unit = 1000_f64.powi(i32::try_from(thousands).unwrap());
+    let mut seen = Seen {
+        rate_hz: per_unit / number.parse::<f64>().unwrap(),
+        samples: 0,
+        changes: Vec::new(),
+    };
+    for line in body.lines() {
+        match line.strip_prefix('#') {
+            Some(at) => seen.samples = at.parse().unwrap(),
+            None if line.ends_with('!') && seen.samples > 0 => seen.changes.push(seen.samples),
+            None => {}
+        }
+    }
+    seen
+}
+
+/// Number of samples that sigrok-cli reads; none when it is not installed.
+fn sigrok_samples(vcd: &str) -> Option<u64> {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("capture.vcd");
+    std::fs::write(&path, vcd).unwrap();
+    let mut command = std::process::Command::new("sigrok-cli");
+    let output = command
+        .args(["-I", "vcd", "--show", "-i"])
+        .arg(&path)
+        .output()
+        .ok()?;
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut lines = shown.lines();
+    let count = lines.find_map(|line| line.strip_prefix("Logic sample count: "));
+    Some(count.unwrap_or_else(|| panic!("{shown}")).parse().unwrap())
+}
+
+#[test]
+fn readers_of_a_dump_get_as_many_samples_as_there_are() {
+    let samples = 1000;
+    for (rate_hz, ticks) in [
+        (24e6, 1),
+        (12e6, 1),
+        (3e6, 1),
+        (2.4e6, 1),
+        (2_181_818.0, 1),
+        (1e6, 1),
+        (400_000.0, 25),
+    ] {
+        let dir = TempDir::new().unwrap();
+        let edges = [(0, 0b00), (1, 0b01), (7, 0b10), (999, 0b11)];
+        let reader = capture_at(&dir, (rate_hz, 0.0), Some((&edges, samples)), &[]);
+        let vcd = text(&reader, Format::Vcd);
+        let seen = seen(&vcd);
+        assert_eq!(seen.samples, samples * ticks, "{rate_hz}");
+        assert_eq!(seen.changes, [1, 7, 999].map(|at| at * ticks), "{rate_hz}");
+        // What it makes of the rate is right, or the comments say so.
+        let read_hz = seen.rate_hz / ticks as f64;
+        let exact = (read_hz - rate_hz).abs() < 1e-6;
+        assert_ne!(exact, vcd.contains("$comment a tick is"), "{vcd}");
+        assert!(vcd.contains(&format!(" {rate_hz} Hz, {ticks} tick")));
+        assert!(rate_hz / 4.0 < read_hz && read_hz < rate_hz * 4.0);
+        if let Some(read) = sigrok_samples(&vcd) {
+            assert_eq!(read, samples * ticks, "{rate_hz}");
+        }
+    }
+}
+
+#[test]
+fn both_kinds_of_samples_share_exact_ticks() {
+    // Logic and analog rate, ticks of a logic sample and of an analog one.
+    for (rates_hz, logic, analog) in [
+        ((1e6, 400_000.0), 10, 25),
+        ((12e6, 400_000.0), 1, 30),
+        ((6e6, 400_000.0), 1, 15),
+        ((2_181_818.0, 400_000.0), 11, 60),
+    ] {
+        let dir = TempDir::new().unwrap();
+        let edges = [(0, 0b00), (600, 0b01), (1199, 0b10)];
+        let reader = capture_at(&dir, rates_hz, Some((&edges, 1200)), &[7, 9]);
+        let vcd = text(&reader, Format::Vcd);
+        let seen = seen(&vcd);
+        assert_eq!(seen.samples, 1200 * logic, "{rates_hz:?}");
+        assert_eq!(seen.changes, [600 * logic, 1199 * logic], "{rates_hz:?}");
+        let second = format!("#{analog}\nr9 #\n");
+        assert!(vcd.contains(&second), "{rates_hz:?}: {vcd}");
+        if let Some(read) = sigrok_samples(&vcd) {
+            assert_eq!(read, 1200 * logic, "{rates_hz:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,44 +2,87 @@
 
 use decode::analog::AnalogSegment;
 use decode::segment::Edges;
+use pods::protocol::rates::SAMPLE_CLOCK_HZ;
 
 use super::super::reader::Reader;
 use super::{Content, ExportError};
 
-/// Finest tick, as a power of ten in parts of a second: picoseconds.
-const TICK_EXPONENT_MAX: u32 = 12;
-
 /// Analog samples that are unpacked at a time.
 const READ_SAMPLES: u64 = 1 << 16;
 
-/// The unit of time: 10^-exponent seconds, the coarsest in which each sample has a whole number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tick {
-    pub(super) exponent: u32,
+/// The unit of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Tick {
+    /// 10^-exponent seconds.
+    Decimal(u32),
+    /// So many periods of the clock that pods divide for all their rates.
+    Clock(u64),
+    /// One sample at this rate.
+    Sample(f64),
 }
 
 impl Tick {
-    pub(super) fn for_rates(rates_hz: &[f64]) -> Self {
+    /// Finest decimal tick, as a power of ten in parts of a second: picoseconds.
+    pub(super) const EXPONENT_MAX: u32 = 12;
+
+    /// The coarsest decimal tick in which each sample of these rates has a whole number.
+    pub(super) fn exact(rates_hz: &[f64]) -> Option<u32> {
         let fits = |exponent: &u32| {
-            let ticks = 10_f64.powi(exponent.cast_signed());
+            let ticks = Self::Decimal(*exponent).hz();
             rates_hz.iter().all(|rate| (ticks / rate).fract() == 0.0)
         };
-        let exponent = (0..TICK_EXPONENT_MAX).find(fits);
-        Self {
-            exponent: exponent.unwrap_or(TICK_EXPONENT_MAX),
+        (0..=Self::EXPONENT_MAX).find(fits)
+    }
+
+    /// Ticks in a second.
+    pub(super) fn hz(self) -> f64 {
+        match self {
+            Self::Decimal(exponent) => 10_f64.powi(exponent.cast_signed()),
+            Self::Clock(periods) => clock_hz() / float(periods),
+            Self::Sample(rate_hz) => rate_hz,
         }
     }
 
     /// When a sample is, in ticks.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a capture lasts hours at most, which is below 2^53 ps; the product is positive"
-    )]
-    fn of(self, sample: u64, rate_hz: f64) -> u64 {
-        (sample as f64 * 10_f64.powi(self.exponent.cast_signed()) / rate_hz).round() as u64
+    pub(super) fn of(self, sample: u64, rate_hz: f64) -> u64 {
+        match self {
+            // Pods tell the integer part of a rate, which adds up; its divider is exact.
+            Self::Clock(periods) => sample * divider(rate_hz) / periods,
+            Self::Decimal(_) | Self::Sample(_) => whole(float(sample) * self.hz() / rate_hz),
+        }
     }
+}
+
+/// What the clock of pods is divided by for a rate.
+pub(super) fn divider(rate_hz: f64) -> u64 {
+    whole(clock_hz() / rate_hz)
+}
+
+/// Whether a pod tells this rate for some divider: the clock divided, or the integer part of that.
+pub(super) fn is_of_clock(rate_hz: f64) -> bool {
+    let exact = clock_hz() / float(divider(rate_hz).max(1));
+    (exact - rate_hz).abs() < 1e-6 || (exact.floor() - rate_hz).abs() < 1e-6
+}
+
+fn clock_hz() -> f64 {
+    float(SAMPLE_CLOCK_HZ)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "clocks and counts of samples are far below 2^53"
+)]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a capture lasts hours at most, which is below 2^53 ps; the value is positive"
+)]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
 }
 
 /// What changes at one instant.
@@ -162,21 +205,37 @@ impl<'s> AnalogSteps<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::Tick;
+    use super::{Tick, is_of_clock};
 
     #[test]
     fn ticks_are_as_coarse_as_the_rates_allow() {
         for (rates, exponent) in [
-            (&[1.0][..], 0),
-            (&[200_000.0], 6),
-            (&[1e6, 400_000.0], 7),
-            (&[3e6], 12),
-            (&[399_986.4], 12),
+            (&[1.0][..], Some(0)),
+            (&[200_000.0], Some(6)),
+            (&[1e6, 400_000.0], Some(7)),
+            (&[3e6], None),
+            (&[399_986.4], None),
         ] {
-            assert_eq!(Tick::for_rates(rates).exponent, exponent, "{rates:?}");
+            assert_eq!(Tick::exact(rates), exponent, "{rates:?}");
         }
-        let tick = Tick { exponent: 12 };
-        assert_eq!(tick.of(3, 3e6), 1_000_000);
-        assert_eq!(tick.of(1, 3e6), 333_333);
+    }
+
+    #[test]
+    fn samples_are_at_the_nearest_tick() {
+        let picoseconds = Tick::Decimal(12);
+        assert_eq!(picoseconds.of(3, 3e6), 1_000_000);
+        assert_eq!(picoseconds.of(1, 3e6), 333_333);
+        assert_eq!(Tick::Sample(2.4e6).of(4_194_304, 2.4e6), 4_194_304);
+        assert_eq!(Tick::Sample(3e6).of(1, 2e6), 2);
+    }
+
+    #[test]
+    fn the_integer_part_of_a_rate_does_not_add_up() {
+        // 24 MHz / 11 and / 60, which meet at every eleventh and sixtieth sample.
+        assert!(is_of_clock(2_181_818.0) && is_of_clock(400_000.0));
+        assert!(!is_of_clock(2_181_000.0));
+        let tick = Tick::Clock(1);
+        assert_eq!(tick.of(4_194_304, 2_181_818.0), 4_194_304 * 11);
+        assert_eq!(tick.of(11, 400_000.0), tick.of(60, 2_181_818.0));
     }
 }

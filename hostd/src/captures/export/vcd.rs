@@ -1,12 +1,15 @@
 //! Value change dumps (IEEE 1364-2005, clause 18): a wire for each logic channel, a real for the
-//! analog one.
+//! analog one. How time is counted is [`scale`]'s.
 
 use std::io::Write;
 
 use super::super::reader::Reader;
-use super::timeline::{Step, Tick, walk};
+use super::timeline::{Step, walk};
 use super::{Content, ExportError};
 use crate::store::captures::ChannelRecord;
+use scale::Scale;
+
+mod scale;
 
 /// The first of the characters that identifiers are made of. Captures have fewer channels than
 /// there are, so each identifier is one of them.
@@ -19,22 +22,35 @@ pub(super) fn write(
 ) -> Result<(), ExportError> {
     let channels = reader.channels_of(content);
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
-    let tick = Tick::for_rates(&rates);
-    header(&channels, tick, out)?;
+    let scale = Scale::for_rates(&rates);
+    header(&channels, scale, out)?;
     let mut dump = Dump {
         analog: channels.iter().find(|c| c.la.is_none()).copied(),
         logic: channels.iter().filter(|c| c.la.is_some()).count(),
         levels: None,
         count: None,
     };
-    let end = walk(reader, content, tick, |step| dump.step(step, out))?;
+    let end = walk(reader, content, scale.tick, |step| dump.step(step, out))?;
     writeln!(out, "#{end}")?;
     Ok(())
 }
 
-fn header(channels: &[&ChannelRecord], tick: Tick, out: &mut dyn Write) -> std::io::Result<()> {
+fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "$version hostd {} $end", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "$timescale {} $end", timescale(tick))?;
+    for is_logic in [true, false] {
+        let channel = channels.iter().find(|c| c.la.is_some() == is_logic);
+        if let Some(channel) = channel {
+            let kind = if is_logic { "logic" } else { "analog" };
+            let told = scale.told(channel.sample_rate_hz);
+            writeln!(out, "$comment {kind} samples: {told} $end")?;
+        }
+    }
+    if !scale.is_exact {
+        let hz = scale.tick.hz();
+        let text = "s, which the format cannot say; the timescale is the nearest it can";
+        writeln!(out, "$comment a tick is 1/{hz} {text} $end")?;
+    }
+    writeln!(out, "$timescale {} $end", scale.timescale())?;
     writeln!(out, "$scope module capture $end")?;
     // Logic channels first, as the dump counts them.
     let logic = channels.iter().filter(|c| c.la.is_some());
@@ -53,13 +69,6 @@ fn header(channels: &[&ChannelRecord], tick: Tick, out: &mut dyn Write) -> std::
         writeln!(out, "$var {kind} {bits} {} {name} $end", char::from(id))?;
     }
     writeln!(out, "$upscope $end\n$enddefinitions $end")
-}
-
-/// The unit of time in the format's words: 1, 10 or 100 of a unit.
-fn timescale(tick: Tick) -> String {
-    let unit = ["s", "ms", "us", "ns", "ps"][tick.exponent.div_ceil(3) as usize];
-    let digits = 10_u32.pow(tick.exponent.div_ceil(3) * 3 - tick.exponent);
-    format!("{digits} {unit}")
 }
 
 /// What was told last.
@@ -95,17 +104,5 @@ impl Dump<'_> {
         }
         self.levels = step.levels.or(self.levels);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Tick, timescale};
-
-    #[test]
-    fn timescales_are_those_of_the_standard() {
-        let scale = |exponent| timescale(Tick { exponent });
-        assert_eq!([0, 1, 2, 3].map(scale), ["1 s", "100 ms", "10 ms", "1 ms"]);
-        assert_eq!([6, 7, 9, 12].map(scale), ["1 us", "100 ns", "1 ns", "1 ps"]);
     }
 }

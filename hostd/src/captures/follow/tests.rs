@@ -18,6 +18,7 @@ fn record(id: &str, status: Status) -> CaptureRecord {
         triggered: None,
         channels: Vec::new(),
         i2c: None,
+        size_bytes: None,
     }
 }
 

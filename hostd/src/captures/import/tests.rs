@@ -7,6 +7,7 @@ use super::super::reader::Reader;
 use super::*;
 use crate::captures::layout::Place;
 use crate::captures::reader::Data;
+use crate::space::Space;
 
 const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -21,7 +22,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let files = Files::open(dir.path().join("captures")).unwrap();
+        let files = Files::open(dir.path().join("captures"), Space::boundless()).unwrap();
         Self { dir, files }
     }
 
@@ -52,6 +53,7 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         triggered: None,
         channels,
         i2c: None,
+        size_bytes: None,
     }
 }
 

@@ -1,17 +1,18 @@
 //! Measurements: a stimulus out of the DAC, and the ADC beside it.
 
+use pods::protocol::MEASURE_SAMPLES_MAX;
 use pods::{CaptureRequest, Trigger};
 use serde_json::json;
 
-use super::{ADC_RATE_MHZ_MAX, ADC_SAMPLES_MAX, Bounds, Plan, PlanError, command, invalid, rate};
+use super::bounds::rate;
+use super::{
+    ADC_RATE_MHZ_MAX, ADC_SAMPLES_MAX, Bounds, Plan, PlanError, adc_rate_mhz, command, invalid,
+};
 use crate::host::bindings::bench::host::captures as wit;
 use crate::replay::{Stimulus, announces};
 
 /// Longest pause between routing a stimulus and sampling it.
 const SETTLE_MS_MAX: u32 = 10_000;
-
-/// Points of one stimulus period.
-const MEASURE_SAMPLES_MAX: u64 = 2048;
 
 impl Bounds<'_> {
     pub(super) fn measure(
@@ -44,15 +45,12 @@ impl Bounds<'_> {
             wit::Stimulus::Library(_) | wit::Stimulus::Given(_) => self.play(measure)?,
         };
         Ok(Plan {
-            kind: wit::Kind::Measure,
-            request,
             before: vec![command(&json!({"cmd": "analog_path", "path": "cal1"}))],
             settle_ms: measure.settle_ms,
-            la_channels: Vec::new(),
             has_adc: true,
             adc_wraps: self.adc_wraps(),
-            i2c: None,
             stimulus,
+            ..Plan::new(wit::Kind::Measure, request)
         })
     }
 
@@ -66,7 +64,7 @@ impl Bounds<'_> {
         self.count("samples", measure.samples, 1, ADC_SAMPLES_MAX)?;
         Ok(CaptureRequest::Scope {
             samples: measure.samples,
-            rate_mhz: measure.sample_rate_mhz,
+            rate_mhz: adc_rate_mhz(measure.sample_rate_mhz),
             source: None,
             trigger: None,
         })

@@ -78,7 +78,7 @@ fn bounds_are_named() {
     for (order, expected) in [
         (logic(0, &[]), "samples: must be 1 to 4194304"),
         (logic(4_194_305, &[]), "samples: must be 1 to 4194304"),
-        (logic(1, &[15]), "channels: must be a channel from 1 to 14"),
+        (logic(1, &[15]), "channels: must be one of LA1 to LA14"),
         (scope(4_192_257, None), "samples: must be 1 to 4192256"),
         (
             scope(1, Some("moon")),
@@ -86,11 +86,11 @@ fn bounds_are_named() {
         ),
         (
             two_rates(0, 0),
-            "adc_samples: adc_samples and la_samples cannot both be 0",
+            "adc_samples: cannot be 0 together with la_samples",
         ),
         (
             two_rates(4_000_000, 4_000_000),
-            "together must be at most 4192256",
+            "la_samples: must be at most 192256 beside these adc_samples: together 4192256",
         ),
     ] {
         let error = refused(&order, &v3());
@@ -98,7 +98,7 @@ fn bounds_are_named() {
     }
     let mut order = logic(1, &[]);
     order.name = Some(String::new());
-    assert!(refused(&order, &v3()).contains("name: must be 1 to 120 characters"));
+    assert!(refused(&order, &v3()).contains("name: must be 1 to 128 characters"));
     order.name = Some("a\nb".into());
     assert!(refused(&order, &v3()).contains("control characters"));
     order.name = None;
@@ -133,6 +133,202 @@ fn rates_that_no_board_has_are_refused() {
     assert!(
         told.contains("sample_rate_mhz: must be above 0 and at most 1"),
         "{told}"
+    );
+}
+
+fn two(adc_rate_mhz: f64, la_rate_mhz: f64) -> wit::Order {
+    order(wit::Plan::Dual(wit::Dual {
+        adc_samples: 100,
+        adc_rate_mhz,
+        la_samples: 100,
+        la_rate_mhz,
+    }))
+}
+
+#[test]
+fn what_the_memory_does_not_take_is_refused_at_once() {
+    for (adc_mhz, la_mhz) in [(0.4, 24.0), (0.4, 9.7), (1.0, 12.0), (0.1, 10.0)] {
+        let told = refused(&two(adc_mhz, la_mhz), &v3());
+        assert!(
+            told.starts_with("la_rate_mhz: must be at most 9."),
+            "{told}"
+        );
+        assert!(told.contains("beside an ADC rate of 0."), "{told}");
+    }
+    for (adc_mhz, la_mhz) in [(0.4, 9.6), (1.0, 9.6), (0.1, 9.9)] {
+        let plan = Plan::check(&two(adc_mhz, la_mhz), &v3(), CONFIGURED_MAX, None).unwrap();
+        let CaptureRequest::Dual { adc_rate_mhz, .. } = plan.request else {
+            panic!("{plan:?}");
+        };
+        assert!((adc_rate_mhz - adc_mhz.min(0.4)).abs() < 1e-9, "{adc_mhz}");
+    }
+    let mut alone = two(0.4, 10.1);
+    let wit::Plan::Dual(dual) = &mut alone.plan else {
+        panic!("built as dual")
+    };
+    dual.adc_samples = 0;
+    let told = refused(&alone, &v3());
+    assert!(
+        told.starts_with("la_rate_mhz: must be at most 10: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_takes_too_long_is_refused_at_once() {
+    let mut slow = scope(4_000_000, None);
+    let wit::Plan::Scope(plan) = &mut slow.plan else {
+        panic!("built as scope")
+    };
+    plan.sample_rate_mhz = 0.001;
+    let told = refused(&slow, &v3());
+    assert_eq!(
+        told,
+        "samples: must be fewer or come faster: they take 4000 s, captures less than 3600 s"
+    );
+    let mut slow = two(0.4, 0.000_001);
+    let wit::Plan::Dual(dual) = &mut slow.plan else {
+        panic!("built as dual")
+    };
+    dual.la_samples = 4000;
+    assert!(refused(&slow, &v3()).starts_with("la_samples: must be fewer"));
+}
+
+#[test]
+fn levels_are_those_of_the_board() {
+    let mut low = logic(10, &[]);
+    let wit::Plan::Logic(plan) = &mut low.plan else {
+        panic!("built as logic")
+    };
+    plan.voltage_mv = Some(1800);
+    let of = |revision: &str| {
+        board(
+            &json!({"board": "stm32h563", "version": "3.9.4", "board_rev": revision,
+            "analog": true, "caps": ["la", "analog"]}),
+        )
+    };
+    assert_eq!(
+        refused(&low, &of("v2")),
+        "voltage_mv: must be 3300 on this board"
+    );
+    let plan = Plan::check(&low, &of("v3"), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(plan.level, Level::Select(1800));
+    let wit::Plan::Logic(logic) = &mut low.plan else {
+        panic!("built as logic")
+    };
+    logic.voltage_mv = Some(2500);
+    assert_eq!(
+        refused(&low, &of("v3")),
+        "voltage_mv: must be 1800 or 3300 on this board"
+    );
+}
+
+#[test]
+fn triggers_watch_the_channels_of_the_board() {
+    let mut old = logic(10, &[]);
+    old.trigger = Some(wit::Trigger {
+        channel: 13,
+        edge: wit::Edge::Rising,
+        timeout_ms: 1,
+    });
+    let board = board(&json!({"board": "stm32h563", "version": "3.0.0",
+        "caps": ["la", "capture_trigger"]}));
+    let told = refused(&old, &board);
+    assert_eq!(told, "trigger.channel: must be one of LA1 to LA12");
+}
+
+fn warnings(order: &wit::Order) -> Vec<String> {
+    let plan = Plan::check(order, &v3(), CONFIGURED_MAX, None);
+    plan.unwrap().warnings
+}
+
+#[test]
+fn changed_rates_are_told() {
+    let la = |samples, mhz| {
+        let mut order = logic(samples, &[]);
+        let wit::Plan::Logic(plan) = &mut order.plan else {
+            panic!("built as logic")
+        };
+        plan.sample_rate_mhz = mhz;
+        order
+    };
+    let adc = |mhz| {
+        let mut order = scope(10, None);
+        let wit::Plan::Scope(plan) = &mut order.plan else {
+            panic!("built as scope")
+        };
+        plan.sample_rate_mhz = mhz;
+        order
+    };
+    for order in [
+        la(10, 12.0),
+        la(10, 1.0),
+        la(10, 24.0 / 11.0),
+        adc(0.4),
+        adc(0.333_333),
+    ] {
+        assert_eq!(warnings(&order), [""; 0], "{order:?}");
+    }
+    for (order, told) in [
+        (
+            la(10, 24.0),
+            "sample_rate_mhz: the logic analyzer samples at 12 MHz, not at 24: it has",
+        ),
+        (
+            la(10, 5.0),
+            "at 4.8 MHz, not at 5: it has whole parts of 24 MHz",
+        ),
+        (
+            la(100_000, 12.0),
+            "at 4 MHz, not at 12: its memory takes 100000 samples no faster",
+        ),
+        (
+            adc(1.0),
+            "sample_rate_mhz: the ADC samples at 0.4 MHz, not at 1: ",
+        ),
+        (adc(0.35), "at 0.347826 MHz, not at 0.35"),
+        (
+            two(1.0, 8.0),
+            "adc_rate_mhz: the ADC samples at 0.4 MHz, not at 1",
+        ),
+        (
+            two(0.4, 9.6),
+            "la_rate_mhz: the logic analyzer samples at 8 MHz, not at 9.6",
+        ),
+    ] {
+        let found = warnings(&order);
+        assert!(found.len() == 1 && found[0].contains(told), "{found:?}");
+    }
+    assert_eq!(warnings(&two(1.0, 9.0)).len(), 2);
+}
+
+#[test]
+fn changed_stimuli_are_told() {
+    let measure = |freq, samples, sample_rate_mhz| {
+        let generated = wit::Stimulus::Generate(wit::Generated {
+            waveform: "sine".into(),
+            freq,
+            amplitude: 127,
+            offset: 128,
+        });
+        order(wit::Plan::Measure(wit::Measure {
+            stimulus: generated,
+            samples,
+            sample_rate_mhz,
+            settle_ms: 0,
+        }))
+    };
+    assert_eq!(warnings(&measure(1000.0, 100, 0.1)), [""; 0]);
+    let told = warnings(&measure(1000.0, 100, 0.4));
+    assert!(
+        told.len() == 1 && told[0].contains("at 0.1 MHz, not at 0.4"),
+        "{told:?}"
+    );
+    let told = warnings(&measure(10_000.0, 100, 0.4));
+    assert!(told.len() == 1, "{told:?}");
+    assert!(
+        told[0].contains("plays at 4000.000 Hz, not at 10000"),
+        "{told:?}"
     );
 }
 

@@ -5,6 +5,7 @@ use pods::Frame;
 use super::*;
 use crate::captures::layout::{self, FRAME_SAMPLES};
 use crate::captures::recording::Recording;
+use crate::space::Space;
 use crate::store::captures::{ChannelRecord, Kind, Status};
 
 fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
@@ -34,6 +35,7 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         triggered: None,
         channels,
         i2c: None,
+        size_bytes: None,
     }
 }
 
@@ -72,7 +74,7 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     assert_eq!(finished.channels[1].samples, samples);
 
     let dir = tempfile::tempdir().unwrap();
-    let files = Files::open(dir.path().join("captures")).unwrap();
+    let files = Files::open(dir.path().join("captures"), Space::boundless()).unwrap();
     let record = record(finished.channels);
     files
         .write(&record.id, LOGIC, &finished.logic.unwrap())
@@ -123,7 +125,7 @@ fn logic_that_nobody_asked_for_is_refused() {
 #[test]
 fn damaged_and_missing_files_are_errors() {
     let dir = tempfile::tempdir().unwrap();
-    let files = Files::open(dir.path().join("captures")).unwrap();
+    let files = Files::open(dir.path().join("captures"), Space::boundless()).unwrap();
     let record = record(vec![channel(Some(1), 10)]);
     assert!(matches!(
         Reader::open(&files, record.clone()),
@@ -139,9 +141,9 @@ fn damaged_and_missing_files_are_errors() {
 fn half_written_files_are_cleared_at_start() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("captures");
-    Files::open(folder.clone()).unwrap();
+    Files::open(folder.clone(), Space::boundless()).unwrap();
     let part = folder.join("x.la.part");
     std::fs::write(&part, b"half").unwrap();
-    Files::open(folder).unwrap();
+    Files::open(folder, Space::boundless()).unwrap();
     assert!(!part.exists());
 }

@@ -12,6 +12,8 @@ use crate::captures::layout::Place;
 use crate::clock::Clock;
 use crate::config::CapturesConfig;
 use crate::host::bindings::bench::host::captures as wit;
+use crate::leases::Visit;
+use crate::space::Space;
 use crate::store::Store;
 use crate::store::captures::Status;
 use crate::store::tests::disk::Disk;
@@ -29,7 +31,14 @@ async fn open(dir: &TempDir, store: &Store) -> (Arc<Bench>, Arc<Captures>) {
         PodOptions::default(),
     ));
     let config = CapturesConfig::default();
-    let captures = Captures::open(dir.path(), &config, store.clone(), clock, bench.clone());
+    let captures = Captures::open(
+        dir.path(),
+        &config,
+        store.clone(),
+        clock,
+        bench.clone(),
+        Space::boundless(),
+    );
     (bench, captures.await.unwrap())
 }
 
@@ -53,7 +62,8 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
             voltage_mv: Some(3300),
         }),
     };
-    let id = captures.start(ORG, &order, None).await.unwrap().id;
+    let started = captures.start(ORG, &order, None, Visit::unending());
+    let id = started.await.unwrap().0.id;
     disk.fail_after(Some(0));
     // The file has its name before the record is written.
     let file = dir.path().join("captures").join(format!("{id}.la"));

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::cli::org::OrgCommand;
 use crate::cli::user::UserCommand;
+use crate::identity::Origin;
 use crate::store::Store;
 
 #[derive(Debug, Parser)]
@@ -143,11 +144,12 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
     assert!(set.ends_with("the password of ann is set\n"), "{set}");
     with_identity(&config.data_dir, "bk", false, async |identity| {
         let password = "correct horse battery".to_owned();
+        let here = Origin::Address(None);
         identity
-            .sign_in_password("ann", password, false)
+            .sign_in_password(here, "ann", password, false)
             .await
             .unwrap();
-        identity.sign_in_code(code, false).await.unwrap();
+        identity.sign_in_code(here, code, false).await.unwrap();
     })
     .unwrap();
     let short = run_with(&config, &["user", "password", "ann"], b"short\n").unwrap_err();

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use decode::find_channel;
 use decode::sr::{Archive, Limits};
 use pods::sim::{Playback, Recording};
 
@@ -17,7 +18,7 @@ const EDGES_MAX: usize = 16_000_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Play {
     file: PathBuf,
-    /// Name or number (from 0) of the recording's channel, LA channel (from 1).
+    /// Channel of the recording, LA channel (from 1).
     map: Vec<(String, u8)>,
 }
 
@@ -78,8 +79,8 @@ impl Play {
         let channels = self
             .map
             .iter()
-            .map(|(channel, _)| index_of(channel, archive.channels()))
-            .collect::<anyhow::Result<Vec<_>>>()?;
+            .map(|(channel, _)| find_channel(channel, archive.channels()))
+            .collect::<Result<Vec<_>, _>>()?;
         let recorded = decode::sr::load_edges(&archive, &channels, EDGES_MAX)?;
         let recording = Recording {
             sample_rate_hz: recorded
@@ -93,16 +94,6 @@ impl Play {
             .map(|(bit, (_, la))| (bit, *la))
             .collect();
         Ok(Playback::new(&recording, &map, None)?)
-    }
-}
-
-fn index_of(channel: &str, channels: &[String]) -> anyhow::Result<usize> {
-    if let Some(index) = channels.iter().position(|name| name == channel) {
-        return Ok(index);
-    }
-    match channel.parse::<usize>() {
-        Ok(index) if index < channels.len() => Ok(index),
-        _ => bail!("it has no channel {channel}, only {}", channels.join(", ")),
     }
 }
 
@@ -122,16 +113,17 @@ mod tests {
     }
 
     #[test]
-    fn channels_by_name_or_number_go_to_la_channels() {
+    fn channels_by_name_go_to_la_channels() {
         let named = load("SCL=1,SDA=LA2").unwrap();
-        let numbered = load("0=1,1=2").unwrap();
-        assert_eq!(format!("{named:?}"), format!("{numbered:?}"));
+        let quoted = load("\"SCL\"=LA1,SDA=2").unwrap();
+        assert_eq!(format!("{named:?}"), format!("{quoted:?}"));
+        assert!(load("7=1").is_ok(), "the name of its place");
     }
 
     #[test]
     fn a_map_that_makes_no_sense_is_refused_with_the_reason() {
-        assert!(load("CLK=1").unwrap_err().contains("no channel CLK"));
-        assert!(load("99=1").unwrap_err().contains("no channel 99"));
+        assert!(load("CLK=1").unwrap_err().contains("channel `CLK`"));
+        assert!(load("0=1").unwrap_err().contains("a name or a place"));
         assert!(load("SCL=15").unwrap_err().contains("LA15"));
         assert!(load("SCL=1,SDA=1").unwrap_err().contains("LA1"));
         let missing: Play = "/nowhere/x.sr:a=1".parse().unwrap();

@@ -2,11 +2,15 @@
 
 use http::header::HeaderName;
 use http::{HeaderValue, Response, StatusCode};
-use runtime::{CallError, Reply, ReplyBody};
+use runtime::{CallError, Crowded, Reply, ReplyBody};
 use tracing::{error, warn};
 
+use crate::blobs::{StageError, StageFormError};
+use crate::http::arrivals::ArrivalError;
 use crate::http::body::{ReadError, ResponseBody};
 use crate::http::error::ApiError;
+use crate::http::pace::TooSlow;
+use crate::space;
 
 /// Response headers that only the host sets.
 const HOST_ONLY: [&str; 5] = [
@@ -17,21 +21,64 @@ const HOST_ONLY: [&str; 5] = [
     "x-request-id",
 ];
 
+/// When to try again where too many bodies are on their way, in seconds.
+const RETRY_AFTER_S: u32 = 5;
+
 /// A body that could not be read.
 pub(super) fn refuse_body(error: &ReadError) -> ApiError {
     match error {
         ReadError::TooLarge { limit_bytes } => ApiError::too_large(*limit_bytes),
-        ReadError::TooSlow { .. } => ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "body_timeout",
-            format!("{error}; send the body without pauses"),
+        ReadError::TooSlow(error) => too_slow(error),
+        ReadError::Broken => incomplete(),
+        ReadError::Crowded(Crowded::All) => ApiError::overloaded(RETRY_AFTER_S),
+        ReadError::Crowded(Crowded::Org) => {
+            ApiError::too_many_uploads("this organisation", RETRY_AFTER_S)
+        }
+        ReadError::Crowded(Crowded::User) => ApiError::too_many_uploads("this user", RETRY_AFTER_S),
+    }
+}
+
+/// A body that did not arrive as its handler wanted it.
+pub(super) fn refuse_arrival(error: &ArrivalError, request_id: &str) -> ApiError {
+    let error = match error {
+        ArrivalError::Read(error) => return refuse_body(error),
+        ArrivalError::Stage(error) => error,
+    };
+    match error {
+        StageFormError::Stage(StageError::TooLarge { limit_bytes }) => ApiError::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format!("the file is over the {limit_bytes} bytes that there is room for"),
         ),
-        ReadError::Broken => ApiError::new(
+        StageFormError::Stage(StageError::TooSlow(error)) => too_slow(error),
+        StageFormError::Stage(StageError::Broken) => incomplete(),
+        StageFormError::Stage(error) if space::is_full(error) => ApiError::no_space(),
+        StageFormError::Stage(error @ StageError::Write { source, .. }) => {
+            error!(request_id, %error, %source, "failed to take an upload");
+            ApiError::internal()
+        }
+        malformed => ApiError::new(
             StatusCode::BAD_REQUEST,
-            "body_incomplete",
-            "the request body ended before its end",
+            "invalid_request",
+            format!("the body cannot be read: {malformed}"),
         ),
     }
+}
+
+fn too_slow(error: &TooSlow) -> ApiError {
+    ApiError::new(
+        StatusCode::REQUEST_TIMEOUT,
+        "body_timeout",
+        format!("{error}; send it without pauses"),
+    )
+}
+
+fn incomplete() -> ApiError {
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        "body_incomplete",
+        "the request body ended before its end",
+    )
 }
 
 /// A handler that gave no reply.

@@ -1,13 +1,16 @@
 //! Who asks, and whether they may: credential, rate, kind and scope, and pages of other origins.
 
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use runtime::Credential;
+use runtime::{Credential, Requester};
 
 use super::Gateway;
+use crate::http::address::Address;
 use crate::http::error::ApiError;
 use crate::http::routes::Entry;
 use crate::http::socket::query;
@@ -70,6 +73,19 @@ impl Gateway {
             ));
         }
         Ok(Some(verified))
+    }
+}
+
+/// Whose share of what is scarce a request takes: its user's, or that of the address it comes from. All
+/// requests without a credential together count as one organisation.
+pub(super) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Requester {
+    if let Some(caller) = caller {
+        return caller.requester();
+    }
+    let address = client.map(Address::from);
+    Requester {
+        org: Arc::default(),
+        user: address.map_or_else(Arc::default, |address| address.to_string().into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::fuzz::{Parts, form, read};
 use super::*;
+use crate::seeded::Random;
 
 const BODY: &[u8] =
     b"--XX\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nstm32f0x\r\n--XX\r\n\
@@ -25,27 +26,15 @@ fn expected() -> Parts {
     ]
 }
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % (bound as u64)).unwrap()
+fn pieces<'a>(random: &mut Random, body: &'a [u8], longest: usize) -> Vec<&'a [u8]> {
+    let mut rest = body;
+    let mut pieces = Vec::new();
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at((1 + random.index(longest)).min(rest.len()));
+        pieces.push(piece);
+        rest = after;
     }
-
-    fn pieces<'a>(&mut self, body: &'a [u8], longest: usize) -> Vec<&'a [u8]> {
-        let mut rest = body;
-        let mut pieces = Vec::new();
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at((1 + self.below(longest)).min(rest.len()));
-            pieces.push(piece);
-            rest = after;
-        }
-        pieces
-    }
+    pieces
 }
 
 #[test]
@@ -56,7 +45,7 @@ fn parts_come_out_however_the_body_is_cut() {
     let mut random = Random(7);
     for longest in [2, 3, 5, 17, 90] {
         for _ in 0..50 {
-            let pieces = random.pieces(BODY, longest);
+            let pieces = pieces(&mut random, BODY, longest);
             assert_eq!(read(pieces.into_iter()).unwrap(), expected());
         }
     }
@@ -173,23 +162,23 @@ fn mutated_forms_never_panic_and_give_nothing_that_was_not_there() {
     let mut random = Random(0xF0_12);
     for _ in 0..5000 {
         let mut body = BODY.to_vec();
-        for _ in 0..=random.below(4) {
-            let at = random.below(body.len() + 1);
-            match random.below(4) {
+        for _ in 0..=random.index(4) {
+            let at = random.index(body.len() + 1);
+            match random.index(4) {
                 0 => body.truncate(at),
                 1 => {
-                    let token = TOKENS[random.below(TOKENS.len())];
+                    let token = TOKENS[random.index(TOKENS.len())];
                     body.splice(at..at, token.iter().copied());
                 }
-                2 if at < body.len() => body[at] = u8::try_from(random.below(256)).unwrap(),
+                2 if at < body.len() => body[at] = u8::try_from(random.index(256)).unwrap(),
                 _ => {
-                    let end = (at + random.below(40)).min(body.len());
+                    let end = (at + random.index(40)).min(body.len());
                     body.drain(at..end);
                 }
             }
         }
         // However it is cut, it means the same.
-        body.insert(0, u8::try_from(1 + random.below(30)).unwrap());
+        body.insert(0, u8::try_from(1 + random.index(30)).unwrap());
         form(&body);
     }
 }

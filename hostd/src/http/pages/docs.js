@@ -114,7 +114,7 @@ function curl(path, method, operation) {
   const words = ["curl -s"];
   if (method !== "get") words.push(`-X ${method.toUpperCase()}`);
   const kinds = (operation.security || []).flatMap((one) => Object.keys(one));
-  if (kinds.includes("apiKey")) words.push('-H "Authorization: ApiKey $KEY"');
+  if (kinds.includes("apiKey")) words.push('-H "Authorization: ApiKey $HOSTD_KEY"');
   else if (kinds.length) words.push('-H "Authorization: Bearer $TOKEN"');
   const body = Object.entries((operation.requestBody && operation.requestBody.content) || {})[0];
   if (body) {

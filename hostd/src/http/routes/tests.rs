@@ -79,6 +79,29 @@ fn other_method_lists_what_is_allowed() {
 }
 
 #[test]
+fn a_path_has_the_methods_of_its_own_pattern_alone() {
+    let mut table = RouteTable::default();
+    let routes = [
+        route("get", "GET", "/captures/{id}"),
+        route("delete", "DELETE", "/captures/{id}"),
+        route("start", "POST", "/captures/start"),
+        route("file", "GET", "/captures/{name...}"),
+    ];
+    table.add(0, &routes).unwrap();
+    for (method, path, allowed) in [
+        ("PUT", "/api/captures/start", "POST"),
+        ("GET", "/api/captures/start", "POST"),
+        ("POST", "/api/captures/x1", "DELETE, GET, HEAD"),
+        ("DELETE", "/api/captures/x1/y", "GET, HEAD"),
+    ] {
+        match table.find(method, path) {
+            Match::OtherMethod(allow) => assert_eq!(allow, allowed, "{method} {path}"),
+            other => panic!("{method} {path}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn bad_tables_are_refused() {
     for (pattern, reason) in [
         ("devices", "start with /"),

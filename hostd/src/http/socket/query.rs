@@ -1,6 +1,8 @@
 //! What the query of a WebSocket carries for the host alone: a browser can set no headers there, so a
 //! credential and a lease may come as parameters. Handlers do not see them, and no log does.
 
+use crate::http::percent;
+
 /// The parameter for a credential.
 const TOKEN: &str = "token";
 
@@ -16,7 +18,8 @@ pub fn token(query: &str) -> Option<String> {
 /// The id of the lease in a query string. None when what is encoded is no text.
 #[must_use]
 pub fn lease(query: &str) -> Option<String> {
-    decoded(value(query, LEASE)?)
+    // As forms write it.
+    percent::decode(&value(query, LEASE)?.replace('+', " "))
 }
 
 /// The query string without what stays in the host.
@@ -33,25 +36,6 @@ pub fn without_secrets(query: &str) -> String {
 fn value<'q>(query: &'q str, wanted: &str) -> Option<&'q str> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.find_map(|(name, value)| (name == wanted).then_some(value))
-}
-
-/// Text that was encoded as in `application/x-www-form-urlencoded`.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => digit(rest.next()?)? << 4 | digit(rest.next()?)?,
-            plain => plain,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    let value = char::from(byte).to_digit(16)?;
-    u8::try_from(value).ok()
 }
 
 #[cfg(test)]

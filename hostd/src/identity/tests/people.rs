@@ -15,7 +15,7 @@ async fn the_right_password_signs_in() {
     let (identity, hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
         .await
         .unwrap();
     assert_eq!(session.expires_in_s, SESSION_TTL_S);
@@ -52,39 +52,87 @@ async fn every_failure_looks_alike() {
         ("ann", long.as_str()),
     ] {
         let failed = identity
-            .sign_in_password(login, password.into(), false)
+            .sign_in_password(HOME, login, password.into(), false)
             .await;
         assert!(matches!(failed, Err(SignInError::Rejected)), "{login}");
     }
+}
+
+/// Attempts that were tried before the first that was not, and the wait that it was told.
+async fn tried(identity: &Identity, origin: Origin, login: &str) -> (u32, u32) {
+    for tried in 0.. {
+        let wrong = identity.sign_in_password(origin, login, "wrong".into(), false);
+        match wrong.await {
+            Err(SignInError::Rejected) => {}
+            Err(SignInError::SlowDown { wait_s }) => return (tried, wait_s),
+            other => panic!("{other:?}"),
+        }
+    }
+    unreachable!("it is slowed down at some time")
+}
+
+fn at(address: &str) -> Origin {
+    Origin::Address(Some(address.parse().unwrap()))
 }
 
 #[tokio::test]
 async fn guessing_is_slowed_down_for_known_and_unknown_logins() {
     let (identity, hand) = server().await;
     with_password(&identity, "ann").await;
-    for login in ["ann", "nobody"] {
-        for _ in 0..5 {
-            let failed = identity
-                .sign_in_password(login, "wrong".into(), false)
-                .await;
-            assert!(matches!(failed, Err(SignInError::Rejected)));
-        }
-        let slowed = identity
-            .sign_in_password(login, PASSWORD.into(), false)
-            .await;
-        assert!(matches!(slowed, Err(SignInError::SlowDown { wait_s: 1 })));
+    let ann = tried(&identity, at("10.0.0.1"), "ann").await;
+    assert_eq!(ann, tried(&identity, at("10.0.0.2"), "nobody").await);
+    let sign_in = || identity.sign_in_password(at("10.0.0.1"), "ann", PASSWORD.into(), false);
+    let slowed = sign_in().await;
+    assert!(matches!(slowed, Err(SignInError::SlowDown { wait_s: 60 })));
+    // A code is as good as a password, and has as many attempts.
+    tried(&identity, at("10.0.0.1"), "bob").await;
+    let code = identity.sign_in_code(at("10.0.0.1"), "x", false).await;
+    assert!(matches!(code, Err(SignInError::SlowDown { .. })));
+    hand.advance_ms(60_000);
+    assert!(sign_in().await.is_ok());
+    // From now on it is known there, whatever others do.
+    tried(&identity, at("10.0.0.1"), "nobody").await;
+    assert!(sign_in().await.is_ok());
+    let wrong = identity.sign_in_password(at("10.0.0.1"), "ann", "wrong".into(), false);
+    let hidden = wrong.await;
+    assert!(matches!(hidden, Err(SignInError::SlowDown { .. })));
+    assert!(sign_in().await.is_ok());
+}
+
+#[tokio::test]
+async fn the_owner_gets_in_while_others_guess() {
+    let (identity, _hand) = server().await;
+    with_password(&identity, "ann").await;
+    for n in 0..30 {
+        let origin = at(&format!("10.0.1.{n}"));
+        let wrong = identity.sign_in_password(origin, "ann", "wrong".into(), false);
+        assert!(wrong.await.is_err());
     }
-    hand.advance_ms(1_000);
-    assert!(
-        identity
-            .sign_in_password("ann", PASSWORD.into(), false)
-            .await
-            .is_ok()
-    );
-    let failed = identity
-        .sign_in_password("ann", "wrong".into(), false)
-        .await;
-    assert!(matches!(failed, Err(SignInError::Rejected)), "forgiven");
+    let sign_in = |address| identity.sign_in_password(at(address), "ann", PASSWORD.into(), false);
+    assert!(sign_in("10.0.2.1").await.is_ok());
+    assert!(sign_in("10.0.2.1").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_session_guesses_its_own_password_slowly_and_apart() {
+    let (identity, _hand) = server().await;
+    with_password(&identity, "ann").await;
+    let session = identity.sign_in_password(HOME, "ann", PASSWORD.into(), false);
+    let caller = bearer(&identity, &session.await.unwrap().token).unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..25 {
+        let old = Some("wrong".to_owned());
+        let changed = identity
+            .change_own_password(&caller, old, "another horse")
+            .await;
+        answers.push(matches!(
+            changed,
+            Err(PeopleError::SignIn(SignInError::SlowDown { .. }))
+        ));
+    }
+    assert_eq!(answers.iter().filter(|slow| **slow).count(), 5);
+    let elsewhere = identity.sign_in_password(HOME, "ann", PASSWORD.into(), false);
+    assert!(elsewhere.await.is_ok());
 }
 
 #[tokio::test]
@@ -92,15 +140,18 @@ async fn a_code_works_once_and_for_fifteen_minutes() {
     let (identity, hand) = server().await;
     let user = add_user(&identity, "default", "ann", Role::Member).await;
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
+    let session = identity
+        .sign_in_code(HOME, code.expose(), false)
+        .await
+        .unwrap();
     assert_eq!(session.user, user.id);
     for spent in [code.expose(), "", "x", &"x".repeat(65)] {
-        let failed = identity.sign_in_code(spent, false).await;
+        let failed = identity.sign_in_code(HOME, spent, false).await;
         assert!(matches!(failed, Err(SignInError::Rejected)));
     }
     let code = identity.issue_code(&user.id).await.unwrap();
     hand.advance_ms(1000 * u64::from(CODE_TTL_S));
-    let late = identity.sign_in_code(code.expose(), false).await;
+    let late = identity.sign_in_code(HOME, code.expose(), false).await;
     assert!(matches!(late, Err(SignInError::Rejected)));
 }
 
@@ -109,11 +160,11 @@ async fn signing_out_ends_one_session_for_good() {
     let (identity, _hand) = server().await;
     with_password(&identity, "ann").await;
     let one = identity
-        .sign_in_password("ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let two = identity
-        .sign_in_password("ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &one.token).unwrap();
@@ -131,7 +182,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -152,7 +203,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     assert!(with_key(&identity, made.secret.expose()).is_ok());
     assert!(
         identity
-            .sign_in_password("ann", "another horse".into(), false)
+            .sign_in_password(HOME, "ann", "another horse".into(), false)
             .await
             .is_ok()
     );
@@ -163,7 +214,7 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password("ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -184,7 +235,12 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
         with_key(&identity, made.secret.expose()).unwrap_err(),
         AuthError::Revoked
     );
-    assert!(identity.sign_in_code(code.expose(), false).await.is_err());
+    assert!(
+        identity
+            .sign_in_code(HOME, code.expose(), false)
+            .await
+            .is_err()
+    );
     identity.user_set_disabled(&user.id, false).await.unwrap();
     assert!(with_key(&identity, made.secret.expose()).is_ok());
     assert_eq!(

@@ -2,12 +2,16 @@
 
 use super::*;
 use crate::store::refreshes;
+use crate::store::tests::disk::Disk;
 
 /// Sign in `login` so that the session can be renewed.
 async fn kept(identity: &Identity, login: &str) -> SignedIn {
     let user = identity.user_by_login(login).await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
-    identity.sign_in_code(code.expose(), true).await.unwrap()
+    identity
+        .sign_in_code(HOME, code.expose(), true)
+        .await
+        .unwrap()
 }
 
 fn refresh_token(session: &SignedIn) -> String {
@@ -79,7 +83,10 @@ async fn signing_out_ends_the_tokens_made_of_the_sign_in_also_after_a_restart() 
     for keep in [false, true] {
         let user = identity.user_by_login("owner").await.unwrap().unwrap();
         let code = identity.issue_code(&user.id).await.unwrap();
-        let signed_in = identity.sign_in_code(code.expose(), keep).await.unwrap();
+        let signed_in = identity
+            .sign_in_code(HOME, code.expose(), keep)
+            .await
+            .unwrap();
         let caller = bearer(&identity, &signed_in.token).unwrap();
         let cloud = identity.mint_token(&caller, None, 86_400).unwrap();
         let other = identity.mint_token(&caller, None, 86_400).unwrap();
@@ -135,4 +142,33 @@ async fn sign_ins_of_one_user_are_bounded_and_end_in_time() {
     assert!(identity.renew(&refresh_token(&sessions[20])).await.is_err());
     kept(&identity, "owner").await;
     assert_eq!(identity.store.read(refreshes::count).await.unwrap(), 1);
+}
+
+/// What anybody can make up costs no write: on a disk that takes none it has its usual answer.
+#[tokio::test]
+async fn made_up_codes_and_tokens_write_nothing() {
+    let disk = Disk::default();
+    let (clock, _hand) = Clock::manual(NOW_MS);
+    let identity = Identity::open(disk.open().unwrap(), clock, "bk")
+        .await
+        .unwrap();
+    let session = kept(&identity, "owner").await;
+    let owner = identity.user_by_login("owner").await.unwrap().unwrap();
+    let code = identity.issue_code(&owner.id).await.unwrap();
+    disk.fail_after(Some(0));
+    let token = refresh_token(&session);
+    let (start, _) = token.rsplit_once('_').unwrap();
+    let secrets = "A".repeat(44);
+    for made_up in [
+        format!("rt_01ARZ3NDEKTSV4RRFFQ69G5FAV_{secrets}"),
+        format!("{start}_{secrets}"),
+    ] {
+        let renewed = identity.renew(&made_up).await;
+        assert!(matches!(renewed, Err(SignInError::Rejected)), "{made_up}");
+    }
+    let made_up = identity.sign_in_code(HOME, &"A".repeat(24), false).await;
+    assert!(matches!(made_up, Err(SignInError::Rejected)));
+    // Real ones do write.
+    let spent = identity.sign_in_code(HOME, code.expose(), false).await;
+    assert!(matches!(spent, Err(SignInError::Store(_))), "{spent:?}");
 }

@@ -165,7 +165,10 @@ async fn a_session_cookie_and_a_query_token_do_as_well() {
     let (identity, _hand) = server().await;
     let user = identity.user_by_login("owner").await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
-    let session = identity.sign_in_code(code.expose(), false).await.unwrap();
+    let session = identity
+        .sign_in_code(HOME, code.expose(), false)
+        .await
+        .unwrap();
     let cookie = format!("a=b; {COOKIE_NAME}={}", session.token.expose());
     let caller = identity.authenticate(None, Some(&cookie), None).unwrap();
     assert_eq!(caller.user(), session.user);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use redb::StorageBackend;
 
-use super::super::database::builder;
+use super::super::database::{Relief, builder};
 use super::*;
 
 /// What a test disk holds. Clones are the same disk.
@@ -23,6 +23,7 @@ struct Content {
     /// Changes until the disk starts to fail; none = never.
     good_changes: Option<u32>,
     changes: u32,
+    openings: u32,
 }
 
 impl Content {
@@ -72,12 +73,18 @@ impl Disk {
     }
 
     pub(crate) fn open(&self) -> Result<Store, StoreError> {
+        self.open_with(Box::new(|| false))
+    }
+
+    fn open_with(&self, relief: Relief) -> Result<Store, StoreError> {
         let disk = self.clone();
-        Store::start(Box::new(move || {
+        let opener = move || {
+            disk.with(|c| c.openings += 1);
             builder(1 << 20)
                 .create_with_backend(disk.clone())
                 .map_err(StoreError::from_redb)
-        }))
+        };
+        Store::start(Box::new(opener), relief)
     }
 }
 
@@ -203,7 +210,7 @@ async fn a_full_disk_is_named_and_the_store_recovers_when_there_is_room() {
     assert_eq!(error.to_string(), "write the store: the disk is full");
     assert!(store.kv_put(&space(), "more", vec![1]).await.is_err());
     disk.fail_after(None);
-    store.kv_put(&space(), "more", vec![2]).await.unwrap();
+    put_when_possible(&store, "more", vec![2]).await;
     check(&store, 5, "after recovery").await;
     assert_eq!(value(&store, "more").await, Some(vec![2]));
     store.close().await.unwrap();
@@ -222,8 +229,67 @@ async fn all_writers_of_a_failed_commit_are_told() {
     let results = tokio::join!(write(1), write(2), write(3));
     assert!(results.0.is_err() && results.1.is_err() && results.2.is_err());
     disk.fail_after(None);
-    write(4).await.unwrap();
+    put_when_possible(&store, "4", vec![1]).await;
     for gone in ["1", "2", "3"] {
         assert_eq!(value(&store, gone).await, None);
     }
+}
+
+/// Write; while the store holds back after it found the disk full, again.
+async fn put_when_possible(store: &Store, key: &str, data: Vec<u8>) {
+    loop {
+        match store.kv_put(&space(), key, data.clone()).await {
+            Ok(_) => return,
+            Err(KvError::Store(StoreError::Full { .. })) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_laid_by_lets_a_write_through_and_nobody_is_told() {
+    let disk = Disk::default();
+    let laid_by = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let (relieved, left) = (disk.clone(), laid_by.clone());
+    let relief = move || {
+        let gives = left.swap(false, std::sync::atomic::Ordering::Relaxed);
+        if gives {
+            relieved.fail_after(Some(1000));
+        }
+        gives
+    };
+    let store = disk.open_with(Box::new(relief)).unwrap();
+    assert_eq!(fill(&store, 5).await, 5);
+    disk.fail_after(Some(0));
+    store.kv_put(&space(), "lease", vec![1]).await.unwrap();
+    assert!(!laid_by.load(std::sync::atomic::Ordering::Relaxed));
+    check(&store, 5, "on the reserve").await;
+    disk.fail_after(Some(0));
+    let error = store.kv_put(&space(), "more", vec![1]).await.unwrap_err();
+    assert!(matches!(error, KvError::Store(StoreError::Full { .. })));
+    disk.fail_after(None);
+    put_when_possible(&store, "more", vec![2]).await;
+    assert_eq!(value(&store, "lease").await, Some(vec![1]));
+}
+
+#[tokio::test]
+async fn a_disk_that_stays_full_is_not_opened_for_every_write() {
+    let disk = Disk::default();
+    let store = disk.open().unwrap();
+    assert_eq!(fill(&store, 5).await, 5);
+    disk.fail_after(Some(0));
+    let before = disk.with(|c| c.openings);
+    // Many times what the store takes to open again, so most of them find it holding back.
+    let writes = 2_000u32;
+    for n in 0..writes {
+        let space = space();
+        let refused = store.kv_put(&space, "more", n.to_le_bytes().into());
+        let error = refused.await.unwrap_err();
+        assert!(matches!(error, KvError::Store(StoreError::Full { .. })));
+    }
+    let openings = disk.with(|c| c.openings) - before;
+    assert!(openings < writes / 2, "{openings} openings");
+    disk.fail_after(None);
+    put_when_possible(&store, "more", vec![2]).await;
+    check(&store, 5, "when there is room again").await;
 }

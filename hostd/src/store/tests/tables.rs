@@ -1,7 +1,7 @@
 //! What single tables promise.
 
 use super::super::captures::{CaptureRecord, Kind, PAGE_MAX, Status};
-use super::super::codes::Code;
+use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
 use super::super::handler_kv::{KEY_BYTES_MAX, SCAN_MAX, VALUE_BYTES_MAX};
 use super::super::orgs::Org;
@@ -138,6 +138,7 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
         triggered: None,
         channels: Vec::new(),
         i2c: Some((1, 2)),
+        size_bytes: None,
     }
 }
 
@@ -397,6 +398,7 @@ async fn a_code_is_taken_once() {
         hash: hash.into(),
         user: user.into(),
         expires_ms: 100,
+        at_start: false,
     };
     store.code_issue(code("h1", "ann"), 0).await.unwrap();
     let (a, b) = tokio::join!(store.code_take("h1", 50), store.code_take("h1", 50));
@@ -417,6 +419,36 @@ async fn a_code_is_taken_once() {
         None,
         "gone once tried"
     );
+}
+
+#[tokio::test]
+async fn a_code_of_a_start_stands_beside_one_that_was_asked_for() {
+    let store = Store::in_memory().unwrap();
+    let issue = async |hash: &str, at_start, expires_ms| {
+        let code = Code {
+            hash: hash.into(),
+            user: "ann".into(),
+            expires_ms,
+            at_start,
+        };
+        store.code_issue(code, 0).await.unwrap();
+    };
+    let has = async |hash: &'static str| store.read(move |s| codes::has(s, hash)).await.unwrap();
+    issue("start 1", true, 50).await;
+    issue("asked 1", false, 100).await;
+    assert!(!has("start 1").await, "asking replaces all");
+    issue("start 2", true, 50).await;
+    issue("start 3", true, 50).await;
+    assert!(!has("start 2").await && has("asked 1").await);
+    // One that is too old takes no other along, one that is taken does.
+    assert_eq!(store.code_take("start 3", 50).await.unwrap(), None);
+    assert!(!has("start 3").await && has("asked 1").await);
+    issue("start 4", true, 100).await;
+    assert!(store.code_take("asked 1", 50).await.unwrap().is_some());
+    assert!(!has("start 4").await);
+    // Codes of older versions say nothing of it: they count as asked for.
+    let old = r#"{"hash":"h","user":"ann","expires_ms":1}"#;
+    assert!(!serde_json::from_str::<Code>(old).unwrap().at_start);
 }
 
 #[tokio::test]

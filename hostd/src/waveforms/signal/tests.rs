@@ -1,27 +1,12 @@
 //! Worked examples, and random signals against a reference that does each step the plain way.
 
 use super::*;
+use crate::seeded::Random;
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
-    }
-
-    #[allow(clippy::cast_precision_loss, reason = "53 bits are what a float holds")]
-    fn level(&mut self) -> f64 {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        unit * 40.0 - 20.0
-    }
+#[allow(clippy::cast_precision_loss, reason = "53 bits are what a float holds")]
+fn level(random: &mut Random) -> f64 {
+    let unit = (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+    unit * 40.0 - 20.0
 }
 
 /// What the client does, one list after the other.
@@ -105,22 +90,22 @@ fn pipeline(
 fn random_signals_agree_with_the_plain_reference() {
     let mut random = Random(0x5EED_0A7E);
     for case in 0..2_000 {
-        let count = random.below(300);
-        let flat = random.below(8) == 0;
-        let first = random.level();
+        let count = random.index(300);
+        let flat = random.index(8) == 0;
+        let first = level(&mut random);
         let levels: Vec<f64> = (0..count)
-            .map(|_| if flat { first } else { random.level() })
+            .map(|_| if flat { first } else { level(&mut random) })
             .collect();
-        let some = |random: &mut Random| (random.below(3) > 0).then(|| random.below(350));
-        let kept = (random.below(350), some(&mut random));
-        let most = 1 + random.below(320);
-        let mapping = [Mapping::Faithful, Mapping::Fit][random.below(2)];
+        let some = |random: &mut Random| (random.index(3) > 0).then(|| random.index(350));
+        let kept = (random.index(350), some(&mut random));
+        let most = 1 + random.index(320);
+        let mapping = [Mapping::Faithful, Mapping::Fit][random.index(2)];
         let outputs = [Output::V3, Output::V5, Output::V12, Output::Current];
-        let span = outputs[random.below(4)].span();
-        let fault = (random.below(2) == 0).then(|| Fault {
-            start: random.below(350),
+        let span = outputs[random.index(4)].span();
+        let fault = (random.index(2) == 0).then(|| Fault {
+            start: random.index(350),
             width: some(&mut random),
-            level: u16::try_from(random.below(65_536)).unwrap(),
+            level: u16::try_from(random.index(65_536)).unwrap(),
         });
         let found = pipeline(&levels, kept, most, mapping, span, fault);
         let wanted = reference(&levels, kept, most, mapping, span, fault);

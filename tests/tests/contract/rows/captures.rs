@@ -16,6 +16,7 @@ fn starts() -> Vec<Rows> {
     vec![
         rows("captures.start_scope")
             .success(202, call("/scope/captures/start").json(r#"{"device_id":"<device>","samples":256,"sample_rate_mhz":0.4}"#))
+            .success(202, call("/scope/captures/start").json(r#"{"device_id":"<device>","samples":10,"sample_rate_mhz":1.0}"#))
             .refusal(400, "not_capable", call("/scope/captures/start").json(r#"{"device_id":"<digital>"}"#))
             .refusal(503, "device_offline", call("/scope/captures/start").json(r#"{"device_id":"<gone>"}"#))
             .refusal(409, "lease_held", call("/scope/captures/start").json(r#"{"device_id":"<leased>"}"#))
@@ -64,6 +65,11 @@ fn starts() -> Vec<Rows> {
                 call("/analyzer/captures/start")
                     .json(r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"scl":1,"sda":2,"voltage_mv":3300}"#),
             )
+            .success(
+                202,
+                call("/analyzer/captures/start")
+                    .json(r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"scl":"LA1","sda":"LA2","voltage_mv":3300}"#),
+            )
             .refusal(
                 400,
                 "invalid_request",
@@ -79,6 +85,7 @@ fn starts() -> Vec<Rows> {
                 202,
                 call("/la/captures/start").json(r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"channels":[1,2],"voltage_mv":3300}"#),
             )
+            .refusal(409, "wrong_state", call("/la/captures/start").json(r#"{"device_id":"<digital>","samples":10,"sample_rate_mhz":1.0}"#))
             .refusal(503, "device_offline", call("/la/captures/start").json(r#"{"device_id":"<gone>","samples":10,"sample_rate_mhz":1.0}"#))
             .refusal(409, "lease_held", call("/la/captures/start").json(r#"{"device_id":"<leased>","samples":10,"sample_rate_mhz":1.0}"#)),
         rows("captures.start_dual")
@@ -106,7 +113,8 @@ fn finished() -> Vec<Rows> {
         rows("captures.list")
             .success(200, call("/captures"))
             .success(200, call("/captures?limit=1"))
-            .refusal(400, "invalid_request", call("/captures?limit=0")),
+            .refusal(400, "invalid_request", call("/captures?limit=0"))
+            .refusal(400, "invalid_request", call("/captures?cursor=!!")),
         rows("captures.get")
             .success(200, call("/capture/<capture>"))
             .success(200, call("/capture/<capture>?frames=none"))
@@ -200,6 +208,15 @@ fn finished() -> Vec<Rows> {
             .success(
                 200,
                 call("/capture/<capture>/decode?protocol=i2c&scl=LA1&sda=LA2&format=csv"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/decode?protocol=i2c&scl=1&sda=2"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/decode?protocol=i2c&scl=LA1&sda=LA1"),
             )
             .refusal(
                 409,

@@ -14,7 +14,7 @@ pub(super) fn all() -> Vec<Rows> {
             .success(
                 200,
                 call(PATH).json(
-                    r#"{"device_id":"<device>","samples_b64":"AP8=","sample_rate_hz":0,"fault":{"type":"spike","width":-1}}"#,
+                    r#"{"device_id":"<device>","samples_b64":"AP8=","sample_rate_hz":1000,"fault":{"type":"spike","width":-1}}"#,
                 ),
             )
             .refusal(

@@ -36,6 +36,22 @@ pub(super) fn all() -> Vec<Rows> {
         rows("devices.remove")
             .success(204, call("/bench/devices/<removable>"))
             .refusal(404, "not_found", call("/bench/devices/<missing>")),
+        // As the rows before left it.
+        rows("devices.admit")
+            .success(
+                200,
+                call("/bench/devices/admit").json(r#"{"device":"<tombstone>"}"#),
+            )
+            .refusal(
+                409,
+                "name_taken",
+                call("/bench/devices/admit").json(r#"{"device":"<replaced>"}"#),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/bench/devices/admit").json(r#"{"device":"<missing>"}"#),
+            ),
         rows("devices.command")
             .success(
                 200,

@@ -57,7 +57,7 @@ fn what_is_out_of_bounds_is_named_with_its_bound() {
         (la(10, 0.0), "`rate_mhz`"),
         (la(10, f64::NAN), "`rate_mhz`"),
         (la(10, f64::INFINITY), "`rate_mhz`"),
-        (la(4_000_000, 1e-9), "the limit is 3600 s"),
+        (la(4_000_000, 1e-9), "less than 3600 s"),
         (dual(0, 0), "`adc_samples` must be 1 to 4192256"),
         (dual(4_192_000, 257), "`la_samples` must be 0 to 256"),
         (dual(u64::MAX, 1), "`adc_samples`"),

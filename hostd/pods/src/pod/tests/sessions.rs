@@ -54,6 +54,25 @@ async fn the_rules_for_what_goes_together_hold_for_every_pair() {
     assert_eq!(pod.sessions(), all);
 }
 
+#[test]
+fn a_refusal_is_a_sentence() {
+    use SessionKind::{Capture, Exclusive, Uart, Update};
+    for (held, wanted, said) in [
+        (
+            Exclusive,
+            Capture,
+            "an exclusive session of this pod is open; a capture session cannot be open beside it",
+        ),
+        (
+            Uart,
+            Update,
+            "a uart session of this pod is open; an update session cannot be open beside it",
+        ),
+    ] {
+        assert_eq!(PodError::Busy { wanted, held }.to_string(), said);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_uart_session_carries_bytes_and_its_channels_are_free_when_it_is_closed() {
     let pod = online(SimConfig {

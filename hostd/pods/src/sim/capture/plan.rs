@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::capture::Trigger;
 use crate::protocol::{
-    ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_SAMPLES_MAX, rates,
+    ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_BYTES_PER_S_MAX, DUAL_SAMPLES_MAX,
+    LA_SAMPLES_MAX, SAMPLE_BYTES, rates,
 };
 use crate::sim::args::Args;
 use crate::sim::refuse::Refuse;
@@ -12,9 +13,6 @@ use crate::sim::trigger;
 use crate::sim::world::World;
 
 const DEFAULT_SAMPLES: u64 = 256;
-
-/// What the memory takes from both converters together.
-const MEGABYTES_PER_S_MAX: u64 = 20;
 
 /// Samples of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,18 +99,14 @@ impl Plan {
         }
         let adc_rate = args.rate_hz("adc_rate_mhz")?;
         let la_rate = args.rate_hz("la_rate_mhz")?;
-        let wanted = |rate: Option<f64>, samples: u64| match samples {
+        let wanted_hz = |rate: Option<f64>, samples: u64| match samples {
             0 => 0.0,
-            _ => rate.unwrap_or(0.0) * 2.0 / 1e6,
+            _ => rate.unwrap_or(0.0),
         };
-        let megabytes = wanted(adc_rate, adc_samples) + wanted(la_rate, la_samples);
-        #[allow(clippy::cast_precision_loss, reason = "a small constant")]
-        let limit = MEGABYTES_PER_S_MAX as f64;
-        if megabytes > limit {
-            return Err(Refuse::TooFast {
-                megabytes: whole(megabytes),
-                limit: MEGABYTES_PER_S_MAX,
-            });
+        let hz = wanted_hz(adc_rate, adc_samples) + wanted_hz(la_rate, la_samples);
+        let bytes_per_s = whole(hz).saturating_mul(SAMPLE_BYTES);
+        if bytes_per_s > DUAL_BYTES_PER_S_MAX {
+            return Err(Refuse::TooFast { bytes_per_s });
         }
         let adc = some_part(adc_samples, rates::adc_divider(adc_rate))?;
         let la = some_part(la_samples, rates::la_divider(la_rate, la_samples))?;
@@ -184,8 +178,8 @@ fn some_part(samples: u64, divider: u32) -> Result<Option<Part>, Refuse> {
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "saturates, which is enough for a message"
+    reason = "saturates, which is above every limit"
 )]
 fn whole(value: f64) -> u64 {
-    value as u64
+    value.ceil() as u64
 }

@@ -313,7 +313,12 @@ async fn requests_outside_the_limits_are_refused_before_anything_runs() {
         (
             json!({"cmd": "capture_dual", "adc_samples": 10, "adc_rate_mhz": 1.0,
                 "la_samples": 10, "la_rate_mhz": 10.0}),
-            "20 MB/s",
+            "22 MB/s, the limit is 20 MB/s",
+        ),
+        (
+            json!({"cmd": "capture_dual", "adc_samples": 10, "adc_rate_mhz": 0.4,
+                "la_samples": 10, "la_rate_mhz": 9.600_001}),
+            "20.000002 MB/s, the limit is 20 MB/s",
         ),
         (
             json!({"cmd": "la_capture", "samples": 1000, "sample_rate_mhz": 0.000_000_1}),
@@ -331,6 +336,17 @@ async fn requests_outside_the_limits_are_refused_before_anything_runs() {
     ] {
         let text = client.refused(request).await;
         assert!(text.contains(names), "{text} should name {names}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_just_fits_the_memory_is_taken() {
+    let pod = bench(SimConfig::default());
+    let mut client = Client::new(&pod).await;
+    for (adc_rate_mhz, la_rate_mhz) in [(0.4, 9.6), (0.1, 9.9)] {
+        let both = json!({"cmd": "capture_dual", "adc_samples": 10, "adc_rate_mhz": adc_rate_mhz,
+            "la_samples": 10, "la_rate_mhz": la_rate_mhz});
+        assert_eq!(client.capture(both).await.words.len(), 10, "{la_rate_mhz}");
     }
 }
 

@@ -1,0 +1,36 @@
+//! Why no file of a build was selected, for every group that takes one.
+
+use crate::{ApiError, builds};
+
+/// A selection that found no file, or several.
+#[must_use]
+pub fn refusal(error: builds::Error) -> ApiError {
+    match error {
+        builds::Error::Ambiguous(names) => ApiError::new(
+            409,
+            "ambiguous",
+            format!(
+                "several files fit, name one with artifact: {}",
+                names.join(", ")
+            ),
+        ),
+        builds::Error::Other(cause) => ApiError::internal(cause),
+        _ => ApiError::new(404, "not_found", "not found: no build has a file that fits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refusal;
+    use crate::builds::Error;
+
+    #[test]
+    fn refusals() {
+        let names = vec!["a.elf".to_owned(), "b.elf".to_owned()];
+        let ambiguous = refusal(Error::Ambiguous(names));
+        assert!(ambiguous.message.ends_with("a.elf, b.elf"));
+        assert_eq!((ambiguous.status, ambiguous.code), (409, "ambiguous"));
+        assert_eq!(refusal(Error::NotFound).status, 404);
+        assert_eq!(refusal(Error::Other("disk".into())).status, 500);
+    }
+}

@@ -1,0 +1,225 @@
+//! The socket `admin.sock` in the data folder, on which a running server does what only its own user
+//! may ask for: the database is the server's alone, so a backup is taken by it.
+//!
+//! One line of JSON asks; lines of JSON answer, the last with `done` or `error`.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tracing::{info, warn};
+
+use crate::backup::{self, BackupError, Report};
+use crate::services::Services;
+
+/// Name of the socket in the data folder.
+pub const NAME: &str = "admin.sock";
+
+/// Connections at once. One who asks for a second backup is told that there is one.
+const CONNECTIONS_MAX: usize = 4;
+
+/// Longest line of a request, in bytes: a path, and words around it.
+const LINE_BYTES_MAX: u64 = 8 << 10;
+
+/// Patience with one who has connected and asks for nothing, or takes no answer.
+const CLIENT_WAIT: Duration = Duration::from_secs(5);
+
+/// Between two lines that say that work goes on.
+const SIGN_EVERY: Duration = Duration::from_secs(5);
+
+/// Patience of a client with a server that gives no sign.
+const SERVER_WAIT: Duration = Duration::from_secs(60);
+
+/// What can be asked for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Request {
+    /// A backup to this folder.
+    Backup(PathBuf),
+}
+
+/// A line of an answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line {
+    Working,
+    Done(Report),
+    Error(String),
+}
+
+/// The socket of a running server.
+#[derive(Debug)]
+pub struct Admin {
+    services: Arc<Services>,
+    data: PathBuf,
+    stop: AtomicBool,
+    /// Held while a backup is taken.
+    backup: Arc<Semaphore>,
+}
+
+impl Admin {
+    /// Listen in the data folder, whose database this process holds. Without the socket the server
+    /// is as good as with it, so a failure is only logged.
+    #[must_use]
+    pub fn listen(data: &Path, services: Arc<Services>) -> Arc<Self> {
+        let admin = Arc::new(Self {
+            services,
+            data: data.to_owned(),
+            stop: AtomicBool::new(false),
+            backup: Arc::new(Semaphore::new(1)),
+        });
+        match bind(data) {
+            Ok(listener) => drop(tokio::spawn(serve(admin.clone(), listener))),
+            Err(error) => warn!(%error, "failed to listen on {NAME}; backups need a stop"),
+        }
+        admin
+    }
+
+    /// Let what is in progress end early.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = fs::remove_file(self.data.join(NAME));
+    }
+
+    async fn answer(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
+        let own = fs::metadata(&self.data)?.uid();
+        let peer = stream.peer_cred()?.uid();
+        if peer != own && peer != 0 {
+            warn!(peer, "another user asked on {NAME}");
+            return Ok(());
+        }
+        let (reader, mut writer) = stream.into_split();
+        let mut text = String::new();
+        let mut reader = tokio::io::BufReader::new(reader.take(LINE_BYTES_MAX));
+        tokio::time::timeout(CLIENT_WAIT, reader.read_line(&mut text)).await??;
+        let last = match serde_json::from_str(&text) {
+            Ok(Request::Backup(target)) => {
+                let (admin, mut signs) = (self.clone(), tokio::time::interval(SIGN_EVERY));
+                // On a task of its own: what was begun comes to its end if the client goes away.
+                let mut task = tokio::spawn(async move { admin.backup(target).await });
+                loop {
+                    tokio::select! {
+                        done = &mut task => break done.unwrap_or_else(|e| Line::Error(e.to_string())),
+                        _ = signs.tick() => send(&mut writer, &Line::Working).await?,
+                    }
+                }
+            }
+            Err(error) => Line::Error(format!("read the request: {error}")),
+        };
+        send(&mut writer, &last).await
+    }
+
+    async fn backup(self: Arc<Self>, target: PathBuf) -> Line {
+        let Ok(_one) = self.backup.clone().try_acquire_owned() else {
+            return Line::Error("begin: another backup is in progress".into());
+        };
+        // No blob may be between its folder and its record while pinning.
+        let order = self.services.builds.blobs().order().await;
+        let pin = self.services.space.pins.pin();
+        drop(order);
+        let admin = self.clone();
+        let taken = tokio::task::spawn_blocking(move || {
+            let snapshot = admin.services.store.snapshot()?;
+            let taken = backup::take(&admin.data, &snapshot, &target, &admin.stop);
+            drop((snapshot, pin));
+            taken
+        });
+        match taken.await {
+            Ok(Ok(report)) => {
+                info!(files = report.files, bytes = report.bytes, "backup taken");
+                Line::Done(report)
+            }
+            Ok(Err(error)) => {
+                let text = told(&error);
+                warn!(error = text, "failed to take a backup");
+                Line::Error(text)
+            }
+            Err(error) => Line::Error(error.to_string()),
+        }
+    }
+}
+
+fn told(error: &BackupError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+async fn send(writer: &mut (impl AsyncWriteExt + Unpin), line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_string(line)?;
+    text.push('\n');
+    tokio::time::timeout(CLIENT_WAIT, writer.write_all(text.as_bytes())).await?
+}
+
+async fn serve(admin: Arc<Admin>, listener: UnixListener) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let place = places.clone().acquire_owned().await;
+        let place = place.expect("the semaphore is never closed");
+        let Ok((stream, _)) = listener.accept().await else {
+            // Descriptors are short; the next one may find some.
+            tokio::time::sleep(CLIENT_WAIT).await;
+            continue;
+        };
+        let admin = admin.clone();
+        tokio::spawn(async move {
+            if let Err(error) = admin.answer(stream).await {
+                info!(%error, "gave up on a client of {NAME}");
+            }
+            drop(place);
+        });
+    }
+}
+
+/// The socket's path by way of the open folder: paths of sockets are short, those of folders need not be.
+fn address(folder: &File) -> PathBuf {
+    format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd()).into()
+}
+
+fn bind(data: &Path) -> io::Result<UnixListener> {
+    let folder = File::open(data)?;
+    let path = data.join(NAME);
+    // Of a server that has ended: the database is ours.
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(address(&folder))?;
+    fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Have the server on the data folder `data` take a backup to `target`; none where no server runs.
+///
+/// # Errors
+/// The server's, in its words, or it gives no sign.
+pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
+    use anyhow::{Context, bail};
+    let connected = File::open(data)
+        .and_then(|folder| std::os::unix::net::UnixStream::connect(address(&folder)));
+    let Ok(mut stream) = connected else {
+        return Ok(None);
+    };
+    stream.set_read_timeout(Some(SERVER_WAIT))?;
+    let request = serde_json::to_string(&Request::Backup(target.to_owned()))?;
+    writeln!(stream, "{request}").context("ask the server")?;
+    for line in BufReader::new(stream).lines() {
+        let line = line.context("wait for the server")?;
+        match serde_json::from_str(&line).context("read the server's answer")? {
+            Line::Working => {}
+            Line::Done(report) => return Ok(Some(report)),
+            Line::Error(error) => bail!("{error}"),
+        }
+    }
+    bail!("wait for the server: it has ended")
+}

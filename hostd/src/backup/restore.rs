@@ -1,0 +1,99 @@
+//! A data folder made of a backup. Leases end, so that the server makes their devices safe; keys,
+//! users and everything else are as they were.
+
+use std::fs;
+use std::path::Path;
+
+use super::{
+    BackupError, INCOMPLETE, Manifest, Report, copy, failed, hash, is_empty, make_parent,
+    read_manifest, sync_folders, sync_parent,
+};
+use crate::store::{self, Store, StoreError};
+use crate::{blobs, captures, id, private};
+
+/// Page cache while leases are ended, in MiB.
+const CACHE_MIB: u32 = 4;
+
+/// Make the data folder `data`, which is empty or not there, from the backup `from`.
+///
+/// # Errors
+/// The folder holds something, the backup is damaged or newer than this program, or the disk.
+pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
+    let manifest = read_manifest(from)?;
+    private::data_folder(data)?;
+    clear_interrupted(data)?;
+    if !is_empty(data)? {
+        return Err(BackupError::Folder {
+            path: data.to_owned(),
+            why: "it is not empty; restore into a folder that is, and keep the old one until all is well",
+        });
+    }
+    let work = data.join(format!("{INCOMPLETE}restore-{}", id::request_id()));
+    private::make_folder(&work).map_err(failed(&work))?;
+    for file in &manifest.files {
+        let (source, target) = (from.join(&file.path), work.join(&file.path));
+        make_parent(&target)?;
+        copy(&source, &target)?;
+        let found = hash(&target).map_err(failed(&target))?;
+        if found != (file.size_bytes, file.sha256.clone()) {
+            fs::remove_dir_all(&work).map_err(failed(&work))?;
+            return Err(BackupError::Differs { path: source });
+        }
+    }
+    end_leases(&work).await?;
+    sync_folders(&work)?;
+    // The database last: a folder without one is no data folder yet.
+    for name in [captures::FOLDER, blobs::FOLDER, store::FILE_NAME] {
+        let (path, target) = (work.join(name), data.join(name));
+        if path.exists() {
+            fs::rename(&path, &target).map_err(failed(&target))?;
+        }
+    }
+    fs::remove_dir_all(&work).map_err(failed(&work))?;
+    sync_parent(&data.join(store::FILE_NAME))?;
+    Ok(report(&manifest))
+}
+
+/// Whether a restore into `data` did not come to its end. Such a folder is not to be started on.
+#[must_use]
+pub fn is_interrupted(data: &Path) -> bool {
+    let begun = fs::read_dir(data).is_ok_and(|entries| {
+        let mut names = entries.flatten().map(|entry| entry.file_name());
+        let start = format!("{INCOMPLETE}restore-");
+        names.any(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
+    });
+    begun && !data.join(store::FILE_NAME).exists()
+}
+
+/// Remove what an interrupted restore has left.
+fn clear_interrupted(data: &Path) -> Result<(), BackupError> {
+    if !is_interrupted(data) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(data).map_err(failed(data))? {
+        let entry = entry.map_err(failed(data))?;
+        let name = entry.file_name();
+        let is_ours = name.as_encoded_bytes().starts_with(INCOMPLETE.as_bytes())
+            || name == captures::FOLDER
+            || name == blobs::FOLDER;
+        if is_ours {
+            let path = entry.path();
+            fs::remove_dir_all(&path).map_err(failed(&path))?;
+        }
+    }
+    Ok(())
+}
+
+async fn end_leases(folder: &Path) -> Result<(), StoreError> {
+    let store = Store::open(folder, CACHE_MIB)?;
+    store.leases_end().await?;
+    store.close().await
+}
+
+fn report(manifest: &Manifest) -> Report {
+    Report {
+        files: manifest.files.len() as u64,
+        bytes: manifest.files.iter().map(|file| file.size_bytes).sum(),
+        missing: manifest.missing.len() as u64,
+    }
+}

@@ -1,0 +1,289 @@
+//! Who may be connected. Each address has its bound, and so have all together. Where a bound is
+//! reached, the idlest connection makes room: one that has never asked anything first, then the one that
+//! has been quiet for longest, and never one whose request is under way. Where none is idle, the
+//! newcomer comes into a small reserve, in which only health checks and callers with a valid credential
+//! are answered. So whoever holds connections and says nothing, or little, keeps nobody out.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::address::Address;
+use super::flow::Flows;
+
+/// Time that one in the reserve gets to say what it wants.
+const RESERVE_HEAD_WAIT: Duration = Duration::from_secs(1);
+
+/// Time that anybody gets while most connections are taken.
+const PRESSED_HEAD_WAIT: Duration = Duration::from_secs(5);
+
+/// What is most: three of four.
+const PRESSED: (u32, u32) = (3, 4);
+
+/// Bounds of connections.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionLimits {
+    /// All together, without the reserve.
+    pub total_max: u32,
+    /// Of one address.
+    pub per_address_max: u32,
+    /// Those beyond that are only answered if they matter.
+    pub reserve_max: u32,
+}
+
+/// What became of connections, for the metrics.
+#[derive(Debug, Default)]
+pub struct ConnectionCounters {
+    pub open: AtomicU64,
+    /// Turned away at once.
+    pub refused: AtomicU64,
+    /// Closed in favour of another.
+    pub shed: AtomicU64,
+    /// Let into the reserve.
+    pub reserved: AtomicU64,
+    /// Cut for a flood of HTTP/2 frames.
+    pub flooded: AtomicU64,
+}
+
+/// All connections.
+#[derive(Debug)]
+pub struct Connections {
+    limits: ConnectionLimits,
+    counters: Arc<ConnectionCounters>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    /// Those that have an ordinary place.
+    ordinary: HashMap<u64, Entry>,
+    by_address: HashMap<Address, u32>,
+    reserve: HashMap<u64, Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Whose share it takes.
+    address: Option<Address>,
+    flows: Arc<Flows>,
+    shed: Arc<Notify>,
+}
+
+/// How a connection may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Ordinary,
+    Reserve,
+}
+
+/// A connection's place among all, until it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    connections: Arc<Connections>,
+    number: u64,
+    entry: Entry,
+}
+
+impl Connections {
+    /// None so far.
+    #[must_use]
+    pub fn new(limits: ConnectionLimits, counters: Arc<ConnectionCounters>) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            counters,
+            state: Mutex::default(),
+        })
+    }
+
+    /// A seat for a connection whose answers are `flows`, in the share of `address`; without one only
+    /// the number of all counts. None: it has to go.
+    pub fn admit(self: &Arc<Self>, address: Option<Address>, flows: Arc<Flows>) -> Option<Seat> {
+        let entry = Entry {
+            address,
+            flows,
+            shed: Arc::default(),
+        };
+        let mut state = self.lock();
+        let number = state.next;
+        if state.room(&self.limits, address) || self.shed_ordinary(&mut state, address) {
+            state.seat(number, entry.clone());
+        } else {
+            let full = state.reserve.len() >= self.limits.reserve_max as usize;
+            if full && !self.shed_reserve(&mut state) {
+                count(&self.counters.refused);
+                return None;
+            }
+            state.reserve.insert(number, entry.clone());
+            count(&self.counters.reserved);
+        }
+        state.next += 1;
+        drop(state);
+        count(&self.counters.open);
+        Some(Seat {
+            connections: self.clone(),
+            number,
+            entry,
+        })
+    }
+
+    /// Close up to `count` idle connections, the idlest first: there is something else that they take
+    /// away from others.
+    pub fn relieve(&self, count: u32) {
+        let mut state = self.lock();
+        for _ in 0..count {
+            let victim = idlest(state.ordinary.iter());
+            if !victim.is_some_and(|number| self.shed(&mut state, number)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether most connections are taken.
+    fn is_pressed(&self) -> bool {
+        let taken = self.lock().ordinary.len() as u64;
+        let (part, whole) = PRESSED;
+        taken * u64::from(whole) >= u64::from(self.limits.total_max) * u64::from(part)
+    }
+
+    /// Make room for one from `address`.
+    fn shed_ordinary(&self, state: &mut State, address: Option<Address>) -> bool {
+        // One of an address that has its share can only take the place of another one of it.
+        let is_own = state.count(address) >= self.limits.per_address_max;
+        let among = state.ordinary.iter();
+        let victim = idlest(among.filter(|(_, entry)| !is_own || entry.address == address));
+        victim.is_some_and(|number| self.shed(state, number))
+    }
+
+    fn shed_reserve(&self, state: &mut State) -> bool {
+        let victim = idlest(state.reserve.iter());
+        victim.is_some_and(|number| self.shed(state, number))
+    }
+
+    fn shed(&self, state: &mut State, number: u64) -> bool {
+        let Some(entry) = state.remove(number) else {
+            return false;
+        };
+        entry.shed.notify_one();
+        count(&self.counters.shed);
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Each change leaves it whole, so a panic elsewhere does too.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn count(&self, address: Option<Address>) -> u32 {
+        let held = address.and_then(|address| self.by_address.get(&address));
+        held.copied().unwrap_or(0)
+    }
+
+    fn room(&self, limits: &ConnectionLimits, address: Option<Address>) -> bool {
+        self.ordinary.len() < limits.total_max as usize
+            && self.count(address) < limits.per_address_max
+    }
+
+    fn seat(&mut self, number: u64, entry: Entry) {
+        if let Some(address) = entry.address {
+            *self.by_address.entry(address).or_default() += 1;
+        }
+        self.ordinary.insert(number, entry);
+    }
+
+    /// Take one out, wherever it is.
+    fn remove(&mut self, number: u64) -> Option<Entry> {
+        let Some(entry) = self.ordinary.remove(&number) else {
+            return self.reserve.remove(&number);
+        };
+        if let Some(address) = entry.address
+            && let Some(count) = self.by_address.get_mut(&address)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.by_address.remove(&address);
+            }
+        }
+        Some(entry)
+    }
+}
+
+impl Seat {
+    /// How it may be used now. One in the reserve moves to an ordinary place as soon as there is one.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let Connections { limits, .. } = &*self.connections;
+        let mut state = self.connections.lock();
+        if !state.reserve.contains_key(&self.number) {
+            return Standing::Ordinary;
+        }
+        if !state.room(limits, self.entry.address) {
+            return Standing::Reserve;
+        }
+        state.reserve.remove(&self.number);
+        state.seat(self.number, self.entry.clone());
+        Standing::Ordinary
+    }
+
+    /// Resolves when the connection has to make room.
+    pub async fn shed(&self) {
+        loop {
+            self.entry.shed.notified().await;
+            if self.entry.flows.resting().is_some() {
+                return;
+            }
+            // It was asked something in between: it stays, one too many until the next one goes.
+            let mut state = self.connections.lock();
+            state.seat(self.number, self.entry.clone());
+        }
+    }
+
+    /// Resolves when the connection has said nothing for too long: for `head_wait`, and for less while
+    /// most are taken. Until the protocol version is known, no other limit applies: a sender of nothing,
+    /// or of half a preface, would keep its place for good.
+    pub async fn silence(&self, head_wait: Duration) {
+        let flows = &self.entry.flows;
+        let is_silent = || flows.resting().is_some_and(|rest| !rest.has_asked);
+        let is_reserved = self.standing() == Standing::Reserve;
+        let first = if is_reserved {
+            RESERVE_HEAD_WAIT
+        } else {
+            PRESSED_HEAD_WAIT
+        };
+        tokio::time::sleep(first.min(head_wait)).await;
+        if is_silent() && (is_reserved || self.connections.is_pressed()) {
+            return;
+        }
+        tokio::time::sleep(head_wait.saturating_sub(first)).await;
+        if is_silent() {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.connections.lock().remove(self.number);
+        let open = &self.connections.counters.open;
+        open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whichever can be spared first.
+fn idlest<'e>(among: impl Iterator<Item = (&'e u64, &'e Entry)>) -> Option<u64> {
+    let resting = among.filter_map(|(number, entry)| Some((entry.flows.resting()?, *number)));
+    resting.min().map(|(_, number)| number)
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The heads of HTTP/2 frames (RFC 9113, section 4.1), found in what a client sends while it passes by.
+//! Nothing is kept but a head that has not come whole.
+
+#[doc(hidden)]
+pub mod fuzz;
+
+#[cfg(test)]
+mod tests;
+
+/// What a connection begins with that speaks HTTP/2.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// The head of a frame.
+const HEAD_BYTES: usize = 9;
+
+/// Kinds of frames by their number.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+
+/// What is known of a frame by its head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    kind: u8,
+    /// Bytes that follow the head.
+    pub length: u32,
+}
+
+impl Frame {
+    /// Whether it carries a part of a body.
+    #[must_use]
+    pub fn is_data(self) -> bool {
+        self.kind == DATA
+    }
+
+    /// Whether it begins a request.
+    #[must_use]
+    pub fn is_request(self) -> bool {
+        self.kind == HEADERS
+    }
+}
+
+/// Where the reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// So much of the preface has come.
+    Preface(usize),
+    /// It is another protocol: nothing is looked for any more.
+    Elsewhere,
+    /// So much of a head has come.
+    Head([u8; HEAD_BYTES], usize),
+    /// So much follows before the next head.
+    Payload(u32),
+}
+
+/// Reads the heads in what passes by.
+#[derive(Debug)]
+pub struct Frames {
+    place: Place,
+}
+
+impl Default for Frames {
+    fn default() -> Self {
+        Self {
+            place: Place::Preface(0),
+        }
+    }
+}
+
+impl Frames {
+    /// Whether the connection speaks HTTP/2, as far as is known.
+    #[must_use]
+    pub fn is_http2(&self) -> bool {
+        matches!(self.place, Place::Head(..) | Place::Payload(_))
+    }
+
+    /// Look at what comes next, and tell `found` of every head that is whole with it.
+    pub fn pass(&mut self, mut bytes: &[u8], mut found: impl FnMut(Frame)) {
+        while !bytes.is_empty() {
+            match &mut self.place {
+                Place::Elsewhere => return,
+                Place::Preface(matched) => {
+                    let wanted = &PREFACE[*matched..];
+                    let length = wanted.len().min(bytes.len());
+                    if wanted[..length] != bytes[..length] {
+                        self.place = Place::Elsewhere;
+                        return;
+                    }
+                    *matched += length;
+                    bytes = &bytes[length..];
+                    if *matched == PREFACE.len() {
+                        self.place = Place::Head([0; HEAD_BYTES], 0);
+                    }
+                }
+                Place::Head(head, filled) => {
+                    let length = (HEAD_BYTES - *filled).min(bytes.len());
+                    head[*filled..*filled + length].copy_from_slice(&bytes[..length]);
+                    *filled += length;
+                    bytes = &bytes[length..];
+                    if *filled == HEAD_BYTES {
+                        let frame = read(*head);
+                        self.place = after(frame.length);
+                        found(frame);
+                    }
+                }
+                Place::Payload(left) => {
+                    let length = bytes.len().min(*left as usize);
+                    bytes = &bytes[length..];
+                    let left = *left - u32::try_from(length).unwrap_or(*left);
+                    self.place = after(left);
+                }
+            }
+        }
+    }
+}
+
+fn read(head: [u8; HEAD_BYTES]) -> Frame {
+    Frame {
+        kind: head[3],
+        length: u32::from_be_bytes([0, head[0], head[1], head[2]]),
+    }
+}
+
+/// Where the reader is when so much of a frame is still to come.
+fn after(left: u32) -> Place {
+    if left == 0 {
+        Place::Head([0; HEAD_BYTES], 0)
+    } else {
+        Place::Payload(left)
+    }
+}

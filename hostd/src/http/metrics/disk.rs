@@ -1,0 +1,44 @@
+//! The disk and what takes room on it.
+
+use super::{head, put};
+use crate::services::Services;
+use crate::space::State;
+
+/// Its part of the page.
+#[must_use]
+pub fn render(services: &Services) -> String {
+    let look = services.space.look();
+    let captures = services.captures.usage();
+    let mut page = String::new();
+    for (name, help, value) in [
+        (
+            "hostd_disk_free_bytes",
+            "Free space on the disk of the data folder.",
+            look.free_bytes,
+        ),
+        (
+            "hostd_disk_floor_bytes",
+            "Free space below which captures and uploads are refused.",
+            look.floor_bytes,
+        ),
+        (
+            "hostd_disk_full",
+            "Whether the disk is full: 1, and /readyz says so.",
+            u64::from(look.state == State::Reserve),
+        ),
+        (
+            "hostd_captures",
+            "Captures of all organisations.",
+            captures.count,
+        ),
+        (
+            "hostd_captures_bytes",
+            "Size of the samples of all captures.",
+            captures.bytes,
+        ),
+    ] {
+        head(&mut page, name, "gauge", help);
+        put(&mut page, format_args!("{name} {value}\n"));
+    }
+    page
+}

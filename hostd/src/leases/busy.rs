@@ -1,0 +1,16 @@
+//! What one is told who does not get a device.
+
+/// Why a device is not to be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Busy {
+    /// Label of the holder; none while the device changes hands or is made safe.
+    pub holder: Option<String>,
+    /// When the lease ends if nobody renews it, by the steady clock; none as above.
+    pub expires_ms: Option<u64>,
+    /// The device owes a safe state.
+    pub making_safe: bool,
+    /// Place in the queue, from 1; none for one who does not wait for the lease.
+    pub place: Option<u32>,
+    /// When to ask again.
+    pub retry_after_ms: u64,
+}

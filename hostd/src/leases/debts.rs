@@ -1,0 +1,163 @@
+//! What has to be done when a device changes hands, done by a task of its own that ends with its
+//! fence: have those inside leave, pay the debt however long the pod is away, store that it is paid.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pods::{Pod, PodState};
+use tracing::{info, warn};
+
+use super::Leases;
+use super::machine::Duty;
+use super::payment::{Payment, Step};
+
+/// How long tunnels and other sessions may take to end by themselves once their lease is over.
+const CLOSE_WAIT: Duration = Duration::from_secs(3);
+
+/// Pause before the store is asked again to take a debt, or that it is paid.
+const STORE_RETRY: Duration = Duration::from_secs(1);
+
+impl Leases {
+    /// Do all that has to be done under `fence`, in the background.
+    pub(super) fn settle_later(self: &Arc<Self>, device: &str, fence: u64) {
+        let (leases, device) = (self.clone(), device.to_owned());
+        tokio::spawn(async move { leases.settle(&device, fence).await });
+    }
+
+    /// Do all that has to be done under `fence`.
+    pub(super) async fn settle(&self, device: &str, fence: u64) {
+        let mut forced = false;
+        let duty = || self.slots.with(device, |slot| slot.machine.duty(fence));
+        while let Some(duty) = duty() {
+            match duty {
+                Duty::Clear => {
+                    forced |= self.clear(device).await;
+                    self.slots.with(device, |slot| slot.machine.left(fence));
+                }
+                Duty::Store => self.store_again(device, fence).await,
+                Duty::Pay => {
+                    let moved = self.slots.with(device, |slot| slot.visitors.moved(fence));
+                    tokio::select! {
+                        biased;
+                        () = moved => return,
+                        () = self.pay(device, forced) => {}
+                    }
+                    self.slots.with(device, |slot| slot.machine.paid(fence));
+                }
+                Duty::Settle => self.store_settled(device, fence, false).await,
+                Duty::Remove => self.store_settled(device, fence, true).await,
+            }
+        }
+    }
+
+    /// Wait until nobody is left of those let in before the present fence. Sessions with the pod that
+    /// do not end by themselves are taken away; true if that was needed.
+    async fn clear(&self, device: &str) -> bool {
+        let alone = || self.slots.with(device, |slot| slot.visitors.alone());
+        if tokio::time::timeout(CLOSE_WAIT, alone()).await.is_ok() {
+            return false;
+        }
+        warn!(
+            device,
+            "sessions of an earlier lease do not end; taking them away"
+        );
+        if let Some(pod) = self.bench.pod_of(device) {
+            pod.revoke_sessions("the lease is over");
+        }
+        alone().await;
+        true
+    }
+
+    /// Put the device into its safe state. `forced`: not everything was ended in order before.
+    async fn pay(&self, device: &str, forced: bool) {
+        let link = self.slots.with(device, |slot| slot.link);
+        let link = link.filter(|_| !forced);
+        let mut payment = Payment::new(self.safe.len(), link);
+        let mut pod = None;
+        loop {
+            match payment.step() {
+                Step::Await => {
+                    let found = self.online(device).await;
+                    payment.online(found.links());
+                    pod = Some(found);
+                }
+                Step::Send(index) => {
+                    let Some(pod) = &pod else { return };
+                    let (answer, error) = self.safe.send(pod, index).await;
+                    if let Some(error) = error {
+                        warn!(device, %error, "the safe state is not reached yet");
+                    }
+                    payment.answered(pod.links(), answer);
+                }
+                Step::Rest(rest_ms) => {
+                    tokio::time::sleep(Duration::from_millis(rest_ms)).await;
+                    payment.rested();
+                }
+                Step::Done => return,
+            }
+        }
+    }
+
+    /// The pod of a device, as soon as there is one that answers.
+    async fn online(&self, device: &str) -> Pod {
+        let mut attached = self.bench.attached();
+        loop {
+            attached.borrow_and_update();
+            if let Some(pod) = self.bench.pod_of(device) {
+                let mut states = pod.watch();
+                let online = async { states.wait_for(PodState::is_online).await.is_ok() };
+                tokio::select! {
+                    online = online => if online {
+                        return pod;
+                    },
+                    _ = attached.changed() => continue,
+                }
+            }
+            if attached.changed().await.is_err() {
+                // The bench lives as long as this.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    async fn store_again(&self, device: &str, fence: u64) {
+        let order = self.order(device);
+        let _order = order.lock().await;
+        if !self
+            .slots
+            .with(device, |slot| slot.machine.store_again(fence))
+        {
+            return;
+        }
+        if let Err(error) = self.write(device).await {
+            warn!(device, %error, "failed to store that a device owes its safe state");
+            tokio::time::sleep(STORE_RETRY).await;
+        }
+    }
+
+    async fn store_settled(&self, device: &str, fence: u64, removes: bool) {
+        let order = self.order(device);
+        let order = order.lock().await;
+        if !self.slots.with(device, |slot| slot.machine.settle(fence)) {
+            return;
+        }
+        let stored = if removes {
+            let removed = self.bench.remove(device).await;
+            removed.map_err(|error| error.to_string())
+        } else {
+            let deleted = self.store.lease_delete(device).await;
+            deleted.map_err(|error| error.to_string())
+        };
+        let now = self.now();
+        let ok = stored.is_ok();
+        self.slots.with(device, |slot| slot.machine.stored(ok, now));
+        drop(order);
+        match stored {
+            Ok(()) => info!(device, removed = removes, "the device is free and safe"),
+            Err(error) => {
+                warn!(device, error, "failed to store that a device is safe");
+                tokio::time::sleep(STORE_RETRY).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A lease: who takes a device, until when, and how a request shows that it is the holder's.
+
+/// Shortest and longest life of a lease without a renewal, in seconds.
+pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
+
+/// A lease as its taker asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Chosen by the client; whoever presents it is the holder.
+    pub lease_id: String,
+    /// Organisation and user that took it: an id alone, overheard by somebody else, is not enough.
+    pub owner: String,
+    /// What others see: a short ASCII label, never a secret.
+    pub holder: String,
+    /// Name of the device when it was taken, by which its holder goes on finding it.
+    pub device_name: String,
+    pub ttl_ms: u64,
+}
+
+/// A lease that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    pub claim: Claim,
+    /// By the steady clock.
+    pub expires_ms: u64,
+    /// Grows with every change of hands. What was let in under one number is cut when another one
+    /// stands.
+    pub fence: u64,
+}
+
+/// Which lease a request shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'r> {
+    pub lease_id: Option<&'r str>,
+    pub owner: &'r str,
+}
+
+impl Held {
+    /// Whether the claim is the one that is held.
+    #[must_use]
+    pub fn is_for(&self, claim: &Claim) -> bool {
+        self.claim.lease_id == claim.lease_id && self.claim.owner == claim.owner
+    }
+
+    /// Whether a request shows this lease.
+    #[must_use]
+    pub fn is_shown(&self, shown: Shown<'_>) -> bool {
+        shown.lease_id == Some(self.claim.lease_id.as_str()) && shown.owner == self.claim.owner
+    }
+}

@@ -1,0 +1,195 @@
+//! How a debt is paid: the commands of the safe state, one by one, until a pod has acknowledged all
+//! of them in one go on one link.
+//!
+//! A command that was not answered may still be carried out, by a pod that is slow or was stuck, when
+//! it gets to what it had received on a link that is given up. So when anything was left unanswered
+//! since the lease began, all commands are sent once more after a rest: whatever comes late comes
+//! before them, and not after the device was handed on.
+//!
+//! Pure: it says what to do next, and is told how that went.
+
+/// A pod that answers on a new link has worked off what it had received on the former one after this
+/// time.
+pub const REST_MS: u64 = 1_000;
+
+/// Pause before the next attempt, doubled each time up to the second.
+const RETRY_MS_MIN: u64 = 250;
+const RETRY_MS_MAX: u64 = 10_000;
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Wait for the pod to answer; then [`Payment::online`].
+    Await,
+    /// Send the command with this index; then [`Payment::answered`].
+    Send(usize),
+    /// Let this much time pass; then [`Payment::rested`].
+    Rest(u64),
+    /// The device is in its safe state.
+    Done,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The pod has done it, or lacks what would have to be switched off.
+    Done,
+    /// It says that it cannot now.
+    NotNow,
+    /// There was no answer, or none that counts.
+    None,
+}
+
+/// One debt that is being paid.
+#[derive(Debug)]
+pub struct Payment {
+    commands: usize,
+    step: Step,
+    /// The link on which everything went since the lease began; none when that is not known.
+    link: Option<u64>,
+    /// Something may still be carried out late.
+    loose: bool,
+    retry_ms: u64,
+}
+
+impl Payment {
+    /// With so many commands. `link` is the number of the link when the lease began; none when the
+    /// process has started since, or something else was left unanswered.
+    #[must_use]
+    pub fn new(commands: usize, link: Option<u64>) -> Self {
+        Self {
+            commands,
+            step: Step::Await,
+            link,
+            loose: link.is_none(),
+            retry_ms: RETRY_MS_MIN,
+        }
+    }
+
+    #[must_use]
+    pub fn step(&self) -> Step {
+        self.step
+    }
+
+    /// The pod answers, on the link with this number.
+    pub fn online(&mut self, link: u64) {
+        if self.step == Step::Await {
+            self.loose |= self.link != Some(link);
+            self.link = Some(link);
+            self.step = Step::Send(0);
+        }
+    }
+
+    /// What came of the command; `link` is the present one.
+    pub fn answered(&mut self, link: u64, answer: Answer) {
+        let Step::Send(index) = self.step else { return };
+        self.step = match answer {
+            Answer::Done if self.link == Some(link) => self.after(index),
+            Answer::NotNow => self.retry(),
+            Answer::Done | Answer::None => {
+                self.loose = true;
+                self.retry()
+            }
+        };
+    }
+
+    /// The time has passed.
+    pub fn rested(&mut self) {
+        if matches!(self.step, Step::Rest(_)) {
+            self.step = Step::Await;
+        }
+    }
+
+    fn after(&mut self, index: usize) -> Step {
+        if index + 1 < self.commands {
+            return Step::Send(index + 1);
+        }
+        if std::mem::take(&mut self.loose) {
+            return Step::Rest(REST_MS);
+        }
+        Step::Done
+    }
+
+    fn retry(&mut self) -> Step {
+        let rest_ms = self.retry_ms;
+        self.retry_ms = (rest_ms * 2).min(RETRY_MS_MAX);
+        Step::Rest(rest_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answer everything with `Done` on `link`; what was done until it rests or is through.
+    fn run(payment: &mut Payment, link: u64) -> usize {
+        let mut sent = 0;
+        payment.online(link);
+        while let Step::Send(index) = payment.step() {
+            assert_eq!(index, sent);
+            payment.answered(link, Answer::Done);
+            sent += 1;
+        }
+        sent
+    }
+
+    #[test]
+    fn a_quiet_link_needs_one_go() {
+        let mut payment = Payment::new(3, Some(7));
+        assert_eq!(payment.step(), Step::Await);
+        assert_eq!(run(&mut payment, 7), 3);
+        assert_eq!(payment.step(), Step::Done);
+    }
+
+    #[test]
+    fn what_may_come_late_is_followed_by_all_of_it_once_more() {
+        for link in [None, Some(6)] {
+            let mut payment = Payment::new(3, link);
+            assert_eq!(run(&mut payment, 7), 3);
+            assert_eq!(payment.step(), Step::Rest(REST_MS));
+            payment.rested();
+            assert_eq!(run(&mut payment, 7), 3);
+            assert_eq!(payment.step(), Step::Done);
+        }
+    }
+
+    #[test]
+    fn an_unanswered_command_begins_all_over_and_twice() {
+        let mut payment = Payment::new(2, Some(1));
+        payment.online(1);
+        payment.answered(1, Answer::Done);
+        payment.answered(1, Answer::None);
+        assert_eq!(payment.step(), Step::Rest(RETRY_MS_MIN));
+        payment.rested();
+        assert_eq!(run(&mut payment, 2), 2);
+        assert_eq!(payment.step(), Step::Rest(REST_MS));
+        payment.rested();
+        // Another link in between is no confirmation.
+        payment.online(3);
+        payment.answered(3, Answer::Done);
+        payment.answered(4, Answer::Done);
+        assert!(matches!(payment.step(), Step::Rest(_)));
+        payment.rested();
+        run(&mut payment, 4);
+        assert_eq!(payment.step(), Step::Rest(REST_MS));
+    }
+
+    #[test]
+    fn a_pod_that_cannot_now_is_asked_again_ever_more_seldom() {
+        let mut payment = Payment::new(1, Some(1));
+        let mut rests = Vec::new();
+        for _ in 0..8 {
+            payment.online(1);
+            payment.answered(1, Answer::NotNow);
+            let Step::Rest(rest_ms) = payment.step() else {
+                panic!("it is through");
+            };
+            rests.push(rest_ms);
+            payment.rested();
+        }
+        assert!(rests.is_sorted() && rests[7] == RETRY_MS_MAX, "{rests:?}");
+        payment.online(1);
+        payment.answered(1, Answer::Done);
+        assert_eq!(payment.step(), Step::Done);
+    }
+}

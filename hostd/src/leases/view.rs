@@ -1,0 +1,49 @@
+//! What others want to know of leases.
+
+use super::{Busy, Leases, Shown};
+
+impl Leases {
+    /// Whether name and wiring of a device may be changed by one who shows this.
+    ///
+    /// # Errors
+    /// Somebody else holds the device.
+    pub fn check_change(&self, device: &str, shown: Shown<'_>) -> Result<(), Busy> {
+        let now_ms = self.clock.steady_ms();
+        self.slots
+            .with(device, |slot| slot.machine.check_change(shown, now_ms))
+    }
+
+    /// Holder and wall-clock expiry of a device's lease.
+    #[must_use]
+    pub fn holder(&self, device: &str) -> Option<(String, u64)> {
+        self.slots.with(device, |slot| {
+            let held = slot.machine.held()?;
+            Some((held.claim.holder.clone(), self.wall_ms(held.expires_ms)))
+        })
+    }
+
+    /// Since when a device owes its safe state, by the wall clock.
+    #[must_use]
+    pub fn owes_since_ms(&self, device: &str) -> Option<u64> {
+        self.slots
+            .with(device, |slot| slot.machine.debt().map(|debt| debt.since_ms))
+    }
+
+    /// Devices that are held under a name, each with the owner of its lease. A name that a device had
+    /// when it was taken is its holder's way to it until the lease is over.
+    #[must_use]
+    pub fn taken_as(&self, name: &str) -> Vec<(String, String)> {
+        self.slots.each(|device, slot| {
+            let held = slot.machine.held()?;
+            let of_name = held.claim.device_name == name;
+            of_name.then(|| (device.to_owned(), held.claim.owner.clone()))
+        })
+    }
+
+    /// The wall-clock time of a steady instant.
+    #[must_use]
+    pub fn wall_ms(&self, steady_ms: u64) -> u64 {
+        let left_ms = steady_ms.saturating_sub(self.clock.steady_ms());
+        self.clock.now_ms().saturating_add(left_ms)
+    }
+}

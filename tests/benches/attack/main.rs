@@ -1,0 +1,135 @@
+//! `cargo xtask attack`: bounded attacks over loopback on a server of their own, one after the other,
+//! and what honest callers of the same server notice of each.
+//!
+//! Attackers and honest callers come from different loopback addresses unless the name ends with
+//! `beside`. Every attack is bounded in connections, pace and time, and stops by itself.
+
+#![allow(clippy::print_stdout, reason = "it prints a report for people")]
+
+mod attack;
+mod disk;
+mod frames;
+mod honest;
+mod limit;
+mod sign_in;
+mod silence;
+mod site;
+mod trial;
+mod uploads;
+mod wire;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use tests::judge::{Clock, heading};
+
+use attack::Attack;
+use disk::Hoard;
+use frames::FrameFlood;
+use sign_in::SignInFlood;
+use silence::Silence;
+use trial::Plan;
+use uploads::SlowUploads;
+
+/// Trials of an attack of which only the times failed.
+const TRIALS_MAX: u32 = 2;
+
+const ATTACKS: &[&dyn Attack] = &[
+    &SlowUploads::IMPORTS,
+    &SlowUploads::RECORDINGS,
+    &SlowUploads::FLASHES,
+    &SlowUploads::COMMANDS,
+    &SlowUploads::SIGN_INS,
+    &SignInFlood::ONE_ADDRESS,
+    &SignInFlood::MANY_ADDRESSES,
+    &SignInFlood::SAME_ADDRESS,
+    &SignInFlood::GUESSES,
+    &Silence::ELSEWHERE,
+    &Silence::SAME_ADDRESS,
+    &FrameFlood::SETTINGS,
+    &FrameFlood::PING,
+    &FrameFlood::WINDOW_UPDATE,
+    &Hoard::QUOTA,
+    &Hoard::FULL_DISK,
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match limit::raise().and_then(|()| attack(&words)) {
+        Ok(failed) if failed.is_empty() => ExitCode::SUCCESS,
+        Ok(failed) => {
+            println!("the server did not withstand: {}", failed.join(", "));
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            println!("failed to attack: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Try the attacks that are named, or all; those that the server did not withstand.
+fn attack(words: &[String]) -> Result<Vec<&'static str>> {
+    let (flags, only): (Vec<&str>, Vec<&str>) = words
+        .iter()
+        .map(String::as_str)
+        .partition(|word| word.starts_with("--"));
+    let plan = match flags.contains(&"--short") {
+        true => Plan::SHORT,
+        false => Plan::FULL,
+    };
+    let names: Vec<&str> = ATTACKS.iter().map(|attack| attack.name()).collect();
+    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
+        bail!(
+            "there is no attack {unknown}; there are: {}",
+            names.join(", ")
+        );
+    }
+    let is_asked = |name| only.is_empty() || only.contains(&name);
+    let asked = ATTACKS.iter().filter(|attack| is_asked(attack.name()));
+    let files = limit::open_files();
+    print!("{}", heading());
+    let mut failed = Vec::new();
+    for attack in asked {
+        println!("{}: {}", attack.name(), attack.does());
+        if attack.files() > files {
+            println!(
+                "  left out: it takes {} open files, {files} are allowed",
+                attack.files()
+            );
+            continue;
+        }
+        if !withstands(*attack, &plan) {
+            failed.push(attack.name());
+        }
+    }
+    Ok(failed)
+}
+
+/// Try one attack and report. What only times speak for is tried once more: other work on this
+/// machine may have slowed down the one half and not the other.
+fn withstands(attack: &dyn Attack, plan: &Plan) -> bool {
+    for trial in 1..=TRIALS_MAX {
+        let seen = match trial::run(attack, plan) {
+            Ok(seen) => seen,
+            Err(error) => {
+                // A server that does not start says why in the last line of its log.
+                let why = format!("{error:#}");
+                println!(
+                    "  FAILED: {}",
+                    why.trim_end().lines().last().unwrap_or_default()
+                );
+                return false;
+            }
+        };
+        print!("{}", seen.table(plan.clock));
+        if seen.faults(plan.clock).is_empty() {
+            return true;
+        }
+        if !seen.faults(Clock::Shown).is_empty() || trial == TRIALS_MAX {
+            return false;
+        }
+        println!("  once more, since only times failed");
+    }
+    unreachable!("the last trial decides")
+}

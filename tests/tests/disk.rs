@@ -1,0 +1,202 @@
+//! What a server does when its disk gets full, when quotas are used up, and whom its files are for.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Bench, Client, Reply, Server};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// More than any disk has free, in MiB.
+const MIB_TOO_MANY: u32 = u32::MAX;
+
+fn bench(settings: &str) -> Bench {
+    Bench::start_with(settings, &[]).unwrap()
+}
+
+fn capture(client: &Client, device: &str, name: Option<&str>) -> Reply {
+    let mut body = json!({
+        "device_id": device, "samples": 20_000, "sample_rate_mhz": 1, "voltage_mv": 3300,
+    });
+    if let Some(name) = name {
+        body["name"] = name.into();
+    }
+    client.post("/api/la/captures/start", &body).unwrap()
+}
+
+/// Run a capture to its end; its id and its head.
+fn captured(client: &Client, device: &str, name: Option<&str>) -> (String, Value) {
+    let started = capture(client, device, name).expect(202);
+    let id = started["capture_id"].as_str().unwrap().to_owned();
+    let began = Instant::now();
+    loop {
+        let path = format!("/api/capture/{id}?frames=none");
+        let head = client.get(&path).unwrap().expect(200);
+        let status = head["status"].as_str().unwrap();
+        if !["pending", "armed", "running"].contains(&status) {
+            return (id, head);
+        }
+        assert!(began.elapsed() < PATIENCE, "the capture does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn token(server: &Server) -> Client {
+    let token = server.client().post("/api/auth/token", &json!({}));
+    let token = token.unwrap().expect(200);
+    let token = token["token"].as_str().unwrap();
+    Client::new(&server.url).with_authorization(&format!("Bearer {token}"))
+}
+
+#[test]
+fn below_the_floor_what_is_big_is_refused_and_the_rest_goes_on() {
+    let bench = bench(&format!("[disk]\nfloor_mib = {MIB_TOO_MANY}\n"));
+    let server = &bench.server;
+    let (client, device) = (server.client(), server.device());
+    capture(&client, device, None).expect_error(507, "no_space");
+    let raw = Some(("application/octet-stream", &b"PK"[..]));
+    let import = client.send_typed("POST", "/api/captures/import", raw);
+    import.unwrap().expect_error(507, "no_space");
+    let samples = json!({"name": "w", "sample_rate_hz": 1000, "samples_b64": "AAAA"});
+    let waveform = client.post("/api/bench/waveforms", &samples).unwrap();
+    waveform.expect_error(507, "no_space");
+    let ci = token(server);
+    let build = json!({"repo_owner": "a", "repo": "b"});
+    let build = ci.post("/api/cloud/builds", &build).unwrap().expect(201);
+    let build = build["build_id"].as_str().unwrap();
+    let path = format!("/api/cloud/builds/{build}/artifacts?name=f.bin");
+    let artifact = ci.send_typed("POST", &path, raw);
+    artifact.unwrap().expect_error(507, "no_space");
+    let lease = json!({"lease_id": "l1"});
+    let name = client
+        .get(&format!("/api/bench/devices/{device}"))
+        .unwrap()
+        .expect(200)["name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let at = |path: &str| format!("/api/cloud/devices/{path}?device={name}");
+    ci.post(&at("lease"), &lease).unwrap().expect(200);
+    ci.post(&at("lease/release"), &lease).unwrap().expect(200);
+    server.anonymous().get("/readyz").unwrap().expect(200);
+    let metrics = server.anonymous().get("/metrics").unwrap();
+    let text = metrics.text;
+    assert!(text.contains("\nhostd_disk_free_bytes "), "{text}");
+    assert!(text.contains("\nhostd_disk_full 0\n"), "{text}");
+    // However many were refused.
+    let told = server.log().matches("the disk is nearly full").count();
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn without_a_reserve_the_server_is_not_ready_and_says_why() {
+    let bench = bench(&format!("[disk]\nreserve_mib = {MIB_TOO_MANY}\n"));
+    let ready = bench.server.anonymous().get("/readyz").unwrap();
+    assert_eq!(ready.status, 503);
+    assert_eq!(ready.json()["reason"], "the disk of the server is full");
+    bench
+        .server
+        .anonymous()
+        .get("/healthz")
+        .unwrap()
+        .expect(200);
+    let metrics = bench.server.anonymous().get("/metrics").unwrap();
+    assert!(metrics.text.contains("\nhostd_disk_full 1\n"));
+}
+
+#[test]
+fn the_oldest_capture_without_a_name_gives_way() {
+    let bench = bench("[captures]\ncount_max = 3\n");
+    let (client, device) = (bench.server.client(), bench.server.device());
+    let (kept, _) = captured(&client, device, Some("keep"));
+    let (oldest, _) = captured(&client, device, None);
+    let (young, _) = captured(&client, device, None);
+    let (newest, head) = captured(&client, device, None);
+    assert_eq!(head["status"], "done");
+    let ids = |id: &str| client.get(&format!("/api/capture/{id}")).unwrap().status;
+    assert_eq!(
+        [ids(&kept), ids(&oldest), ids(&young), ids(&newest)],
+        [200, 404, 200, 200]
+    );
+}
+
+#[test]
+fn at_its_quota_an_organisation_is_told_which() {
+    let bench = bench("[captures]\ncount_max = 1\nat_quota = \"refuse\"\n");
+    let (client, device) = (bench.server.client(), bench.server.device());
+    let (id, _) = captured(&client, device, None);
+    let refused = capture(&client, device, None);
+    refused.expect_error(409, "quota_exceeded");
+    let said = refused.json()["error"].to_string();
+    assert!(said.contains("captures.count_max"), "{said}");
+    let path = format!("/api/capture/{id}");
+    client.delete(&path).unwrap().expect(204);
+    captured(&client, device, None);
+}
+
+#[test]
+fn samples_that_find_no_room_fail_the_capture_and_leave_nothing() {
+    let bench = bench("[captures]\nquota_mib = 0\n");
+    let (client, device) = (bench.server.client(), bench.server.device());
+    let (_, head) = captured(&client, device, None);
+    assert_eq!(head["status"], "failed");
+    let said = head["error"].to_string();
+    assert!(said.contains("captures.quota_mib"), "{said}");
+    let folder = bench.server.dir().join("data/captures");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Everything in the folder, with modes that are not for the owner alone.
+fn open_to_others(path: &Path, found: &mut Vec<String>) {
+    if mode(path) & 0o077 != 0 {
+        found.push(format!("{} {:o}", path.display(), mode(path)));
+    }
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            open_to_others(&entry.unwrap().path(), found);
+        }
+    }
+}
+
+#[test]
+fn everything_that_is_kept_is_for_the_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    let (client, device) = (server.client(), server.device().to_owned());
+    captured(&client, &device, None);
+    let samples = json!({"name": "w", "sample_rate_hz": 1000, "samples_b64": "AAAA"});
+    let waveform = client.post("/api/bench/waveforms", &samples).unwrap();
+    waveform.expect(201);
+    let data = dir.path().join("data");
+    let mut found = Vec::new();
+    open_to_others(&data, &mut found);
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(mode(&dir.path().join("ready.json")), 0o600);
+    server.stop().unwrap();
+    // As an earlier version left it.
+    for path in ["captures", "blobs", ""] {
+        fs::set_permissions(data.join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for entry in fs::read_dir(data.join("captures")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    drop(server);
+    let server = Server::demo_in(dir.path()).unwrap();
+    open_to_others(&data, &mut found);
+    assert_eq!(found, Vec::<String>::new());
+    drop(server);
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o775)).unwrap();
+    let refused = Server::demo_in(dir.path()).unwrap_err().to_string();
+    assert!(refused.contains("chmod 700"), "{refused}");
+}
