@@ -18,10 +18,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::captures::files;
-use crate::store::captures::Status;
-use crate::store::{self, Snapshot, StoreError};
-use crate::{blobs, captures, clock, id, private};
+use base::{clock, folder, id, private};
+use lab::blobs;
+use lab::captures::files;
+use store::captures::Status;
+use store::{self, Snapshot, StoreError};
 
 pub mod check;
 pub mod restore;
@@ -33,7 +34,6 @@ pub const MANIFEST: &str = "manifest.json";
 const FORMAT: u32 = 1;
 
 /// Begin of the name of a backup that is not whole.
-const INCOMPLETE: &str = "incomplete-";
 
 /// Bytes read at once of a file that is hashed.
 const READ_BYTES: usize = 256 << 10;
@@ -137,16 +137,16 @@ pub fn take(
     stop: &AtomicBool,
 ) -> Result<Report, BackupError> {
     let mut work = begin(data, target)?;
-    let tables = snapshot.copy_to(&work.path.join(store::FILE_NAME))?;
+    let tables = snapshot.copy_to(&work.path.join(folder::STORE))?;
     // The copy is checked, and it is the copy that has to find its files.
-    let copy = store::look(&work.path.join(store::FILE_NAME))?;
+    let copy = store::look(&work.path.join(folder::STORE))?;
     let mut manifest = Manifest {
         format: FORMAT,
         hostd: env!("CARGO_PKG_VERSION").to_owned(),
         schema: store::SCHEMA_VERSION,
         created_at: clock::Clock::system().now_text(),
         tables,
-        files: vec![entry(&work.path, store::FILE_NAME)?],
+        files: vec![entry(&work.path, folder::STORE)?],
         missing: Vec::new(),
     };
     for file in named(&copy.snapshot()?)? {
@@ -192,7 +192,7 @@ fn begin(data: &Path, target: &Path) -> Result<Work, BackupError> {
     if !is_empty(target)? {
         return Err(refused("it is not empty; name one that is not there yet"));
     }
-    let mut incomplete = std::ffi::OsString::from(INCOMPLETE);
+    let mut incomplete = std::ffi::OsString::from(folder::INCOMPLETE);
     incomplete.push(name);
     incomplete.push(format!("-{}", id::request_id()));
     let path = parent.join(incomplete);
@@ -223,7 +223,7 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
         for (kind, is_logic) in [(files::LOGIC, true), (files::ANALOG, false)] {
             if record.channels.iter().any(|c| c.la.is_some() == is_logic) {
                 found.push(Named {
-                    path: format!("{}/{}.{kind}", captures::FOLDER, record.id),
+                    path: format!("{}/{}.{kind}", folder::CAPTURES, record.id),
                     sha256: None,
                 });
             }
@@ -232,7 +232,7 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
     let mut wanted: Vec<_> = store::blobs::wanted(snapshot)?.into_iter().collect();
     wanted.sort_unstable();
     found.extend(wanted.into_iter().map(|sha256| Named {
-        path: format!("{}/{}/{sha256}", blobs::FOLDER, &sha256[..2]),
+        path: format!("{}/{}/{sha256}", folder::BLOBS, &sha256[..2]),
         sha256: Some(sha256),
     }));
     Ok(found)

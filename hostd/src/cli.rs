@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Config, KEYS, default_text, env_name};
 use crate::groups::Embedded;
 use crate::serve;
+use base::config::{Config, KEYS, default_text, env_name};
 
 pub mod backup;
 pub mod console;
@@ -159,8 +159,12 @@ impl Source {
         if let Some(dir) = &self.data_dir {
             flags.push(("data_dir", dir.display().to_string()));
         }
-        Config::load(self.config.as_deref(), std::env::vars(), &flags)
-            .context("read the configuration")
+        let config = Config::load(self.config.as_deref(), std::env::vars(), &flags);
+        let config = config.context("read the configuration")?;
+        config
+            .check_addresses(|address| pods::transport(address).map(drop))
+            .context("read the configuration")?;
+        Ok(config)
     }
 }
 

@@ -11,8 +11,8 @@ use pods::sim::{Board, Playback, Recording, TargetConfig, TargetWiring};
 use pods::{SimConfig, SimPod};
 use serde_json::json;
 
-use crate::config::Config;
 use crate::services::Services;
+use base::config::Config;
 
 /// Patience for the simulated device to come up; it takes milliseconds.
 pub const ONLINE_WAIT: Duration = Duration::from_secs(10);

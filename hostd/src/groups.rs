@@ -9,10 +9,10 @@ use runtime::{
 };
 use tracing::info;
 
-use crate::config::HandlersConfig;
 use crate::host::{self, Call, Context};
 use crate::http::routes::{RouteError, RouteTable};
 use crate::services::Services;
+use base::config::HandlersConfig;
 
 /// Largest response a handler may build in its own memory. Larger ones are streamed by the host.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;

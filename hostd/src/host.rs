@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use runtime::{CallData, Requester, State};
+use admission::Requester;
+use runtime::{CallData, State};
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
-use crate::identity::Verified;
 use crate::services::Services;
-use crate::space;
+use base::space;
+use identity::Verified;
 use uploads::Inbound;
 
 mod builds;
+pub mod caller;
 mod captures;
 mod clock;
 mod decode;
@@ -51,7 +53,7 @@ pub mod bindings {
         with: {
             "bench:host/http-types": runtime::bindings::bench::host::http_types,
             "bench:host/captures.capture": super::captures::OpenCapture,
-            "bench:host/uploads.upload": crate::blobs::Staged,
+            "bench:host/uploads.upload": lab::blobs::Staged,
         },
     });
 }
@@ -60,7 +62,7 @@ use bindings::bench::host as wit;
 
 /// What is wrong with a cursor, as what follows its name; nothing with one that a page told.
 fn cursor_rule(cursor: &str) -> Option<&'static str> {
-    (!crate::id::is_ulid(cursor)).then_some("must be the next_cursor of a page")
+    (!base::id::is_ulid(cursor)).then_some("must be the next_cursor of a page")
 }
 
 /// The worlds, read from the contract itself: it is the list of what each group may do.

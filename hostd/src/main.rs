@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
+use base::logging;
 use clap::Parser;
 use hostd::cli::Cli;
-use hostd::logging;
 
 mod embedded;
 

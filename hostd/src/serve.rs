@@ -10,33 +10,34 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use crate::admin::Admin;
-use crate::backup::restore;
-use crate::bench::Bench;
-use crate::builds::Builds;
-use crate::captures::Captures;
-use crate::clock::Clock;
-use crate::config::Config;
 use crate::demo;
-use crate::flashing::Flashing;
 use crate::groups::{self, Embedded};
 use crate::http::arrivals::Arrivals;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
-use crate::http::peer::Proxies;
 use crate::http::rate::Rate;
-use crate::http::socket::{Patience, Sockets};
+use crate::http::socket::Sockets;
 use crate::http::{openapi, server};
-use crate::identity::Identity;
-use crate::leases::Leases;
-use crate::logging;
-use crate::oidc::Oidc;
-use crate::private;
 use crate::services::Services;
-use crate::space::{self, Space};
-use crate::store::Store;
-use crate::uart::Uarts;
-use crate::updates::Updates;
-use crate::waveforms::Waveforms;
+use base::clock::Clock;
+use base::config::Proxies;
+use base::config::{Config, PodsConfig};
+use base::live::Patience;
+use base::logging;
+use base::private;
+use base::space::{self, Space};
+use identity::Identity;
+use identity::oidc::Oidc;
+use lab::bench::Bench;
+use lab::builds::Builds;
+use lab::captures::Captures;
+use lab::flashing::Flashing;
+use lab::leases::Leases;
+use lab::uart::Uarts;
+use lab::updates::Updates;
+use lab::waveforms::Waveforms;
+use pods::PodOptions;
+use store::Store;
 
 /// Threads for blocking work (store reads, segment files).
 const BLOCKING_THREADS_MAX: usize = 16;
@@ -134,7 +135,7 @@ async fn serve(
 fn open_folder(config: &Config) -> anyhow::Result<(Arc<Space>, Store)> {
     let dir = &config.data_dir;
     private::data_folder(dir)?;
-    if restore::is_interrupted(dir) {
+    if base::folder::is_half_restored(dir) {
         bail!(
             "use {}: a restore into it did not come to its end; run hostd restore again",
             dir.display()
@@ -154,7 +155,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
         .await
         .context("read keys and users")?;
-    let bench = Bench::new(store.clone(), clock.clone(), config.pods.options());
+    let bench = Bench::new(store.clone(), clock.clone(), pod_options(&config.pods));
     let bench = Arc::new(bench);
     let captures = Captures::open(
         dir,
@@ -238,6 +239,13 @@ fn gateway(
         proxies: Proxies::parse(&config.http.trusted_proxies)
             .map_err(|e| anyhow::anyhow!("read http.trusted_proxies: {e}"))?,
     })
+}
+
+fn pod_options(config: &PodsConfig) -> PodOptions {
+    PodOptions {
+        grace: Duration::from_millis(config.grace_ms),
+        ..PodOptions::default()
+    }
 }
 
 /// Ends at SIGINT or SIGTERM.

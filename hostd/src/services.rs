@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::bench::Bench;
-use crate::builds::Builds;
-use crate::captures::Captures;
-use crate::clock::Clock;
-use crate::flashing::Flashing;
-use crate::identity::Identity;
-use crate::leases::Leases;
-use crate::oidc::Oidc;
-use crate::space::Space;
-use crate::store::Store;
-use crate::uart::Uarts;
-use crate::updates::Updates;
-use crate::waveforms::Waveforms;
+use base::clock::Clock;
+use base::space::Space;
+use identity::Identity;
+use identity::oidc::Oidc;
+use lab::bench::Bench;
+use lab::builds::Builds;
+use lab::captures::Captures;
+use lab::flashing::Flashing;
+use lab::leases::Leases;
+use lab::uart::Uarts;
+use lab::updates::Updates;
+use lab::waveforms::Waveforms;
+use store::Store;
 
 /// Shared by all requests; each part guards itself.
 #[derive(Debug)]

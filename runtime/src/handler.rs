@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use wasmtime::component::{Component, Linker};
 
-use crate::admission::Admission;
 use crate::block_on::block_on;
 use crate::engine::{Engine, Reservation, TICK_MS};
 use crate::failure::{CallError, LoadError};
@@ -19,6 +18,7 @@ use crate::pool::Pool;
 use crate::reply::Reply;
 use crate::state::{CallData, State};
 use crate::{Request, Route, bindings};
+use admission::Admission;
 
 /// Endpoints of one handler.
 const ROUTES_MAX: usize = 256;

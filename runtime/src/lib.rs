@@ -12,7 +12,6 @@
 //!                                       └ watch: deadline, compute time, memory, stack, response
 //! ```
 
-mod admission;
 mod backtrace;
 mod block_on;
 mod engine;
@@ -28,7 +27,6 @@ mod state;
 mod stream;
 mod upgrade;
 
-pub use admission::{Admission, AdmissionLimits, Crowded, OwnedPlace, Place, Requester};
 pub use bindings::bench::host::http_types::{
     Body, Caller, Credential, Credentials, Request, Response, Role, Route,
 };
@@ -39,7 +37,7 @@ pub use metrics::{BUCKETS_US, Metrics};
 pub use options::{HandlerOptions, Mode};
 pub use reply::{BadResponse, Reply, ReplyBody};
 pub use state::{CallData, State};
-pub use stream::{BodyError, BodyStream};
+pub use stream::BodyStream;
 pub use upgrade::Upgrade;
 
 /// Generated from `wit/`: the records that go in and out, and the handler export.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::admission::AdmissionLimits;
+use admission::Limits;
 
 /// Where the instance that answers a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +62,9 @@ impl Default for HandlerOptions {
 
 impl HandlerOptions {
     /// Who is let in.
-    pub(crate) fn admission(&self) -> AdmissionLimits {
-        AdmissionLimits {
-            places_max: self.in_flight_max,
+    pub(crate) fn admission(&self) -> Limits {
+        Limits {
+            permits_max: self.in_flight_max,
             per_user_max: self.in_flight_max,
             per_org_max: self.in_flight_max,
             queued_max: self.queued_max,

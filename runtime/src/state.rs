@@ -3,10 +3,10 @@
 use wasmtime::ResourceLimiter;
 use wasmtime::component::{Resource, ResourceTable};
 
-use crate::admission::Requester;
 use crate::bindings::bench::host::http_types;
 use crate::stream::BodyStream;
 use crate::upgrade::Upgrade;
+use admission::Requester;
 
 /// Table elements (function references) one instance may hold; toolchains make a few hundred.
 const TABLE_ELEMENTS_MAX: usize = 16 << 10;

@@ -1,34 +1,17 @@
 //! A response body that the host produces while it is being sent. A guest holds it only as a
 //! handle that it can pass on or drop.
 
-use std::error::Error;
+use std::io;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Receiver;
 
-/// Why a stream ended before its end.
-#[derive(Debug, thiserror::Error)]
-#[error("produce the response body")]
-pub struct BodyError {
-    #[source]
-    source: Box<dyn Error + Send + Sync>,
-}
-
-impl BodyError {
-    /// Wraps the producer's own error.
-    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            source: source.into(),
-        }
-    }
-}
-
 /// The reading end of a bounded queue of body parts. Dropping it tells the producer to stop.
 #[derive(Debug)]
 pub struct BodyStream {
     content_type: Option<String>,
-    parts: Receiver<Result<Bytes, BodyError>>,
+    parts: Receiver<io::Result<Bytes>>,
 }
 
 impl BodyStream {
@@ -36,7 +19,7 @@ impl BodyStream {
     /// by whoever made it, bounds what is held in memory; the body ends when the sender is
     /// dropped, or after its first error.
     #[must_use]
-    pub fn new(content_type: Option<String>, parts: Receiver<Result<Bytes, BodyError>>) -> Self {
+    pub fn new(content_type: Option<String>, parts: Receiver<io::Result<Bytes>>) -> Self {
         Self {
             content_type,
             parts,
@@ -50,7 +33,7 @@ impl BodyStream {
     }
 
     /// The next part, None at the end.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let next = self.parts.poll_recv(cx);
         if let Poll::Ready(Some(Err(_))) = next {
             self.parts.close();
@@ -59,7 +42,7 @@ impl BodyStream {
     }
 
     /// The next part, None at the end.
-    pub async fn recv(&mut self) -> Option<Result<Bytes, BodyError>> {
+    pub async fn recv(&mut self) -> Option<io::Result<Bytes>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 }
@@ -87,9 +70,12 @@ mod tests {
     async fn an_error_stops_the_producer() {
         let (sender, parts) = mpsc::channel(4);
         let mut stream = BodyStream::new(None, parts);
-        sender.send(Err(BodyError::new("disk gone"))).await.unwrap();
+        sender
+            .send(Err(io::Error::other("disk gone")))
+            .await
+            .unwrap();
         let error = stream.recv().await.unwrap().unwrap_err();
-        assert_eq!(error.source().unwrap().to_string(), "disk gone");
+        assert_eq!(error.to_string(), "disk gone");
         assert!(sender.is_closed());
         assert!(stream.recv().await.is_none());
     }

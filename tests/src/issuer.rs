@@ -12,8 +12,8 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
 /// A key pair made for tests and used nowhere else.
-const PEM: &str = include_str!("../../hostd/src/oidc/tests/key.pem");
-const SET: &str = include_str!("../../hostd/src/oidc/tests/keys.json");
+const PEM: &str = include_str!("../../hostd/identity/src/oidc/tests/key.pem");
+const SET: &str = include_str!("../../hostd/identity/src/oidc/tests/keys.json");
 
 /// A provider that serves its keys.
 #[derive(Debug)]

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| hostd::http::multipart::fuzz::form(bytes));
+fuzz_target!(|bytes: &[u8]| base::multipart::fuzz::form(bytes));

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| hostd::tunnel::gate::fuzz::sayings(bytes));
+fuzz_target!(|bytes: &[u8]| lab::tunnel::gate::fuzz::sayings(bytes));

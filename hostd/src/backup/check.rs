@@ -6,11 +6,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::{BackupError, MANIFEST, failed, hash, named, read_manifest};
-use crate::captures::files::Files;
-use crate::captures::reader::Reader;
-use crate::store::captures::Status;
-use crate::store::{self, Snapshot, StoreError};
-use crate::{blobs, captures};
+use base::folder;
+use lab::captures::files::Files;
+use lab::captures::reader::Reader;
+use store::captures::Status;
+use store::{self, Snapshot, StoreError};
 
 /// Bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
@@ -37,7 +37,7 @@ pub fn check(data: &Path) -> Result<Findings, BackupError> {
     if data.join(MANIFEST).exists() {
         listed(data, &mut findings)?;
     }
-    let looked = match store::look(&data.join(store::FILE_NAME)) {
+    let looked = match store::look(&data.join(folder::STORE)) {
         Ok(looked) => looked,
         Err(error @ (StoreError::Damaged { .. } | StoreError::Open { .. })) => {
             findings.faults.push(format!("failed to {error}"));
@@ -109,7 +109,7 @@ fn listed(data: &Path, findings: &mut Findings) -> Result<(), BackupError> {
 
 fn contents(data: &Path, snapshot: &Snapshot, findings: &mut Findings) -> Result<(), BackupError> {
     findings.records = snapshot.parse_all(&mut |error| findings.faults.push(told(&error)))?;
-    let files = Files::look_at(data.join(captures::FOLDER));
+    let files = Files::look_at(data.join(folder::CAPTURES));
     let mut broken = Vec::new();
     store::captures::each(snapshot, |record| {
         if record.status != Status::Done {
@@ -136,7 +136,7 @@ fn contents(data: &Path, snapshot: &Snapshot, findings: &mut Findings) -> Result
         }
     }
     let named: HashSet<&str> = named.iter().map(|file| file.path.as_str()).collect();
-    for folder in [captures::FOLDER, blobs::FOLDER] {
+    for folder in [folder::CAPTURES, folder::BLOBS] {
         left_over(data, folder, &named, findings)?;
     }
     Ok(())

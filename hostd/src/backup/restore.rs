@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use super::{
-    BackupError, INCOMPLETE, Manifest, Report, copy, failed, hash, is_empty, make_parent,
-    read_manifest, sync_folders, sync_parent,
+    BackupError, Manifest, Report, copy, failed, hash, is_empty, make_parent, read_manifest,
+    sync_folders, sync_parent,
 };
-use crate::store::{self, Store, StoreError};
-use crate::{blobs, captures, id, private};
+use base::{folder, id, private};
+use store::{self, Store, StoreError};
 
 /// Page cache while leases are ended, in MiB.
 const CACHE_MIB: u32 = 4;
@@ -28,7 +28,7 @@ pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
             why: "it is not empty; restore into a folder that is, and keep the old one until all is well",
         });
     }
-    let work = data.join(format!("{INCOMPLETE}restore-{}", id::request_id()));
+    let work = data.join(format!("{}{}", folder::restoring(), id::request_id()));
     private::make_folder(&work).map_err(failed(&work))?;
     for file in &manifest.files {
         let (source, target) = (from.join(&file.path), work.join(&file.path));
@@ -43,39 +43,30 @@ pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
     end_leases(&work).await?;
     sync_folders(&work)?;
     // The database last: a folder without one is no data folder yet.
-    for name in [captures::FOLDER, blobs::FOLDER, store::FILE_NAME] {
+    for name in [folder::CAPTURES, folder::BLOBS, folder::STORE] {
         let (path, target) = (work.join(name), data.join(name));
         if path.exists() {
             fs::rename(&path, &target).map_err(failed(&target))?;
         }
     }
     fs::remove_dir_all(&work).map_err(failed(&work))?;
-    sync_parent(&data.join(store::FILE_NAME))?;
+    sync_parent(&data.join(folder::STORE))?;
     Ok(report(&manifest))
-}
-
-/// Whether a restore into `data` did not come to its end. Such a folder is not to be started on.
-#[must_use]
-pub fn is_interrupted(data: &Path) -> bool {
-    let begun = fs::read_dir(data).is_ok_and(|entries| {
-        let mut names = entries.flatten().map(|entry| entry.file_name());
-        let start = format!("{INCOMPLETE}restore-");
-        names.any(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
-    });
-    begun && !data.join(store::FILE_NAME).exists()
 }
 
 /// Remove what an interrupted restore has left.
 fn clear_interrupted(data: &Path) -> Result<(), BackupError> {
-    if !is_interrupted(data) {
+    if !folder::is_half_restored(data) {
         return Ok(());
     }
     for entry in fs::read_dir(data).map_err(failed(data))? {
         let entry = entry.map_err(failed(data))?;
         let name = entry.file_name();
-        let is_ours = name.as_encoded_bytes().starts_with(INCOMPLETE.as_bytes())
-            || name == captures::FOLDER
-            || name == blobs::FOLDER;
+        let is_ours = name
+            .as_encoded_bytes()
+            .starts_with(folder::INCOMPLETE.as_bytes())
+            || name == folder::CAPTURES
+            || name == folder::BLOBS;
         if is_ours {
             let path = entry.path();
             fs::remove_dir_all(&path).map_err(failed(&path))?;

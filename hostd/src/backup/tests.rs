@@ -6,15 +6,17 @@ use decode::segment::{Encoder, EncoderSpec};
 use tempfile::TempDir;
 
 use super::check::{Findings, check};
-use super::restore::{is_interrupted, restore};
+use base::folder::{self, is_half_restored};
+
+use super::restore::restore;
 use super::*;
-use crate::captures::files::{Files, LOGIC};
-use crate::identity::offline::with_identity;
-use crate::space::Space;
-use crate::store::Store;
-use crate::store::captures::{CaptureRecord, ChannelRecord, Kind};
-use crate::store::leases::LeaseRecord;
-use crate::store::waveforms;
+use base::space::Space;
+use identity::offline::with_identity;
+use lab::captures::files::{Files, LOGIC};
+use store::Store;
+use store::captures::{CaptureRecord, ChannelRecord, Kind};
+use store::leases::LeaseRecord;
+use store::waveforms;
 
 const ORG: &str = "01ARYZ6S410000000000000000";
 const CAPTURE: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -32,7 +34,7 @@ impl Folder {
         let data = dir.path().join("data");
         private::data_folder(&data).unwrap();
         let store = Store::open(&data, 4).unwrap();
-        let files = Files::open(data.join(captures::FOLDER), Space::boundless()).unwrap();
+        let files = Files::open(data.join(folder::CAPTURES), Space::boundless()).unwrap();
         let spec = EncoderSpec {
             channels: 1,
             sample_rate_hz: 1e6,
@@ -241,7 +243,7 @@ async fn an_interrupted_restore_is_no_data_folder_and_can_be_done_again() {
     let half = folder.path("half");
     private::make_folder(&half.join("incomplete-restore-1/blobs")).unwrap();
     private::make_folder(&half.join("captures")).unwrap();
-    assert!(is_interrupted(&half) && !is_interrupted(&folder.data()));
+    assert!(is_half_restored(&half) && !is_half_restored(&folder.data()));
     let half_dir = half.clone();
     // The commands that would make a store where there is none.
     let refused = std::thread::spawn(move || {
@@ -250,7 +252,7 @@ async fn an_interrupted_restore_is_no_data_folder_and_can_be_done_again() {
     let refused = refused.join().unwrap().unwrap_err();
     assert!(refused.contains("hostd restore again"), "{refused}");
     restore(&folder.path("backup"), &half).await.unwrap();
-    assert!(!is_interrupted(&half));
+    assert!(!is_half_restored(&half));
     assert_eq!(entries(&half), ["blobs", "captures", "hostd.redb"]);
 }
 

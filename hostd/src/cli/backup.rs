@@ -9,8 +9,8 @@ use clap::Args;
 
 use crate::admin;
 use crate::backup::{self, Report, check, restore};
-use crate::config::Config;
-use crate::store::{FILE_NAME, Store};
+use base::config::Config;
+use store::Store;
 
 /// Page cache of a short visit, in MiB.
 const CACHE_MIB: u32 = 4;
@@ -51,7 +51,7 @@ impl Backup {
 }
 
 fn offline(data: &Path, target: &Path) -> anyhow::Result<Report> {
-    if !data.join(FILE_NAME).exists() {
+    if !data.join(base::folder::STORE).exists() {
         bail!(
             "find a store in {}; name another folder with --data-dir",
             data.display()

@@ -5,13 +5,13 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use crate::bench;
-use crate::clock;
-use crate::config::Config;
-use crate::identity::offline::with_store;
-use crate::store::Store;
-use crate::store::devices::DeviceRecord;
-use crate::store::leases::LeaseRecord;
+use base::clock;
+use base::config::Config;
+use identity::offline::with_store;
+use lab::bench;
+use store::Store;
+use store::devices::DeviceRecord;
+use store::leases::LeaseRecord;
 
 /// Devices, while the server is stopped.
 #[derive(Debug, Subcommand)]

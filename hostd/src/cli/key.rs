@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use crate::clock;
-use crate::config::Config;
-use crate::identity::Identity;
-use crate::identity::offline::with_identity;
+use base::clock;
+use base::config::Config;
+use identity::Identity;
+use identity::offline::with_identity;
 
 /// Seconds of a day, for `--days`.
 const DAY_S: u64 = 24 * 3600;

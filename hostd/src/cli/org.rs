@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 
-use crate::clock;
-use crate::config::Config;
-use crate::identity::Identity;
-use crate::identity::offline::with_identity;
+use base::clock;
+use base::config::Config;
+use identity::Identity;
+use identity::offline::with_identity;
 
 /// Organisations, while the server is stopped.
 #[derive(Debug, Subcommand)]

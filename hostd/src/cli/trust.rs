@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use crate::config::Config;
-use crate::identity::offline::with_identity;
-use crate::identity::{Identity, NewRule, TTL_S_DEFAULT};
+use base::config::Config;
+use identity::offline::with_identity;
+use identity::{Identity, NewRule, TTL_S_DEFAULT};
 
 /// Trust rules for CI runs, while the server is stopped.
 #[derive(Debug, Subcommand)]

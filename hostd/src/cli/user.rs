@@ -5,11 +5,11 @@ use std::io::{BufRead, Read, Write};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::clock;
-use crate::config::Config;
-use crate::identity::offline::with_identity;
-use crate::identity::{CODE_TTL_S, Identity, PASSWORD_BYTES_MAX};
-use crate::store::users::{Role, User};
+use base::clock;
+use base::config::Config;
+use identity::offline::with_identity;
+use identity::{CODE_TTL_S, Identity, PASSWORD_BYTES_MAX};
+use store::users::{Role, User};
 
 /// Users, while the server is stopped.
 #[derive(Debug, Subcommand)]

@@ -9,11 +9,11 @@ use super::bindings::bench::host::builds::{
     Selector as WitSelector, Source, Status as WitStatus,
 };
 use super::{Call, Context, internal};
-use crate::blobs::Staged;
-use crate::builds::{Artifact, BuildError, Format, NewBuild, Selector};
-use crate::clock;
-use crate::identity::Verified;
-use crate::store::builds::{Build, Kind, Origin, Status};
+use base::clock;
+use identity::Verified;
+use lab::blobs::Staged;
+use lab::builds::{Artifact, BuildError, Format, NewBuild, Selector};
+use store::builds::{Build, Kind, Origin, Status};
 
 /// Most files of one list.
 const LIST_MAX: u32 = 500;
@@ -111,7 +111,7 @@ impl Host for Call {
         let found = found.map_err(|e| self.build_error(e))?;
         let stream = builds.read(&found).await;
         let stream = stream.map_err(|e| self.build_error(e))?;
-        let pushed = self.table.push(stream);
+        let pushed = self.table.push(BodyStream::new(None, stream));
         let pushed = pushed.map_err(|e| Error::Other(internal(self, "builds", &e)))?;
         Ok((artifact(&found), pushed))
     }

@@ -10,16 +10,18 @@ use super::bindings::bench::host::captures::{
     Page, Plan, Started, Status as WitStatus, Stimulus as WitStimulus,
 };
 use super::{Call, Context, cursor_rule, internal};
-use crate::captures::CaptureError;
-use crate::captures::follow::{Follower, Resume};
-use crate::captures::layout::frames;
-use crate::captures::plan::PlanError;
-use crate::captures::reader::{Data, ReadError, Reader};
-use crate::clock;
-use crate::http::socket::BoxedLive;
-use crate::replay::Stimulus;
-use crate::store::captures::{self, CaptureRecord, ChannelRecord, Status};
-use crate::waveforms::{Sampled, WaveformError};
+use base::clock;
+use base::live::BoxedLive;
+use lab::captures::CaptureError;
+use lab::captures::follow::{Follower, Resume};
+use lab::captures::layout::frames;
+use lab::captures::plan::PlanError;
+use lab::captures::reader::{Data, ReadError, Reader};
+use lab::replay::Stimulus;
+use lab::waveforms::{Sampled, WaveformError};
+use store::captures::{self, CaptureRecord, ChannelRecord, Status};
+
+mod order;
 
 /// Longest page of the list.
 const LIST_MAX: u32 = 200;
@@ -43,7 +45,7 @@ impl Host for Call {
         let visit = self.visit(&order.device).map_err(Error::Held)?;
         let stimulus = self.stimulus(&org, &order).await?;
         let captures = &self.services.captures;
-        let started = captures.start(&org, &order, stimulus, visit).await;
+        let started = captures.start(&org, &order.into(), stimulus, visit).await;
         let (record, warnings) = started.map_err(|e| self.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),

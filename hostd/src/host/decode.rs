@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use decode::{Format, Spec, SpecError};
-use runtime::{BodyError, BodyStream, CallData};
+use runtime::{BodyStream, CallData};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -16,7 +16,7 @@ use wasmtime::component::Resource;
 use super::bindings::bench::host::captures::Error as CaptureError;
 use super::bindings::bench::host::decode::{Error, Format as WitFormat, Host, Job};
 use super::{Call, Context, internal};
-use crate::captures::reader::Reader;
+use lab::captures::reader::Reader;
 
 /// Bytes of one part of a streamed answer.
 const PART_BYTES: usize = 64 << 10;
@@ -131,12 +131,7 @@ fn decode_error(error: CaptureError) -> Error {
 }
 
 /// Decode into `parts` until the end or until nobody listens.
-fn stream(
-    reader: &Reader,
-    spec: &Spec,
-    format: Format,
-    parts: mpsc::Sender<Result<Bytes, BodyError>>,
-) {
+fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<io::Result<Bytes>>) {
     let last = parts.clone().try_reserve_owned();
     let last = last.expect("a new queue has room");
     let mut writer = Parts::new(parts, PART_WAIT_MAX);
@@ -150,13 +145,13 @@ fn stream(
     });
     if let Err(e) = decoded {
         tracing::error!(error = %e, "failed to decode a capture");
-        last.send(Err(BodyError::new(e)));
+        last.send(Err(io::Error::other(e)));
         return;
     }
     match written.and_then(|()| writer.flush()) {
         Err(e) if e.kind() == io::ErrorKind::TimedOut => {
             tracing::info!("cut a decoding whose client took nothing of it");
-            last.send(Err(BodyError::new(e)));
+            last.send(Err(io::Error::other(e)));
         }
         // A closed channel means that the client has left.
         Ok(()) | Err(_) => {}
@@ -168,7 +163,7 @@ fn collect(
     reader: &Reader,
     spec: &Spec,
     most: usize,
-) -> Result<(String, bool), crate::captures::reader::ReadError> {
+) -> Result<(String, bool), lab::captures::reader::ReadError> {
     let mut lines = Vec::new();
     let mut count = 0;
     let mut more = false;
@@ -194,12 +189,12 @@ fn collect(
 /// Sends full parts of text as it is written. Only for threads that may block.
 pub(super) struct Parts {
     buffer: Vec<u8>,
-    parts: mpsc::Sender<Result<Bytes, BodyError>>,
+    parts: mpsc::Sender<io::Result<Bytes>>,
     wait_max: Duration,
 }
 
 impl Parts {
-    pub(super) fn new(parts: mpsc::Sender<Result<Bytes, BodyError>>, wait_max: Duration) -> Self {
+    pub(super) fn new(parts: mpsc::Sender<io::Result<Bytes>>, wait_max: Duration) -> Self {
         Self {
             buffer: Vec::with_capacity(PART_BYTES),
             parts,

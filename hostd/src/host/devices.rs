@@ -6,10 +6,10 @@ use super::bindings::bench::host::devices::{
     Capability, Device as WitDevice, Error, Host, Lease, State, Transport,
 };
 use super::{Call, Context, internal};
-use crate::bench::{BenchError, Device};
-use crate::clock;
-use crate::leases::{LeaseError, Terms};
 use crate::services::Services;
+use base::clock;
+use lab::bench::{BenchError, Device};
+use lab::leases::{LeaseError, Terms};
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<WitDevice>, Error> {

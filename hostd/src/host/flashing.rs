@@ -8,11 +8,11 @@ use super::bindings::bench::host::flashing::{
     Source,
 };
 use super::{Call, Context, internal};
-use crate::bench::Device;
-use crate::blobs::Staged;
-use crate::builds::BuildError;
-use crate::clock;
-use crate::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
+use base::clock;
+use lab::bench::Device;
+use lab::blobs::Staged;
+use lab::builds::BuildError;
+use lab::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
 
 impl Host for Call {
     async fn start(&mut self, order: WitOrder, source: Source) -> Result<Flash, Error> {

@@ -2,9 +2,9 @@
 
 use super::bindings::bench::host::keys::{Created, Error, Host, Key as WitKey};
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::identity::{KeyError, Verified};
-use crate::store::keys::Key;
+use base::clock;
+use identity::{KeyError, Verified};
+use store::keys::Key;
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<WitKey>, Error> {

@@ -3,8 +3,8 @@
 use super::bindings::bench::host::http_types::Busy;
 use super::bindings::bench::host::leases::{Error, Host, Lease, Released as WitReleased};
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::leases::{self, Claim, Granted, LeaseError, Released, Shown, TTL_S, Visit};
+use base::clock;
+use lab::leases::{self, Claim, Granted, LeaseError, Released, Shown, TTL_S, Visit};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;

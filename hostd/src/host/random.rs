@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::bindings::bench::host::random::Host;
-use crate::id;
+use base::id;
 
 /// Most bytes of one request. More is a bug in the guest, so it gets none.
 const BYTES_MAX: u32 = 4096;

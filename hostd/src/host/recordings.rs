@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use decode::{SpecError, find_channel};
-use runtime::{BodyError, BodyStream, CallData};
+use runtime::{BodyStream, CallData};
 use tokio::sync::mpsc;
 use wasmtime::component::Resource;
 
@@ -17,13 +17,13 @@ use super::bindings::bench::host::recordings::{
 };
 use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
 use super::{Call, Context, captures, internal};
-use crate::blobs::Staged;
-use crate::captures::export::{Content, Export, ExportError, Format};
-use crate::captures::import::{FILE_BYTES_MAX, ImportError};
-use crate::captures::overview::overview;
-use crate::captures::plan::PlanError;
-use crate::captures::reader::Reader;
-use crate::captures::{CaptureError as Failure, Import};
+use lab::blobs::Staged;
+use lab::captures::export::{Content, Export, ExportError, Format};
+use lab::captures::import::{FILE_BYTES_MAX, ImportError};
+use lab::captures::overview::overview;
+use lab::captures::plan::PlanError;
+use lab::captures::reader::Reader;
+use lab::captures::{CaptureError as Failure, Import};
 
 /// Most stretches of an overview.
 const POINTS_MAX: u32 = 10_000;
@@ -219,7 +219,7 @@ fn to_content(content: WitContent) -> Content {
 fn stream(
     reader: &Reader,
     export: Export,
-    parts: mpsc::Sender<Result<Bytes, BodyError>>,
+    parts: mpsc::Sender<io::Result<Bytes>>,
     wait_max: Duration,
 ) {
     let last = parts.clone().try_reserve_owned();
@@ -233,7 +233,7 @@ fn stream(
         Err(ExportError::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => {
             tracing::info!(%error, "cut the file of a capture");
-            last.send(Err(BodyError::new(error)));
+            last.send(Err(io::Error::other(error)));
         }
     }
 }

@@ -6,9 +6,9 @@ use super::bindings::bench::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
 use super::{Call, Context, internal};
-use crate::replay::{self, Order, Playing, ReplayError};
-use crate::waveforms::signal::{CODE_MAX, Fault};
-use crate::waveforms::{Sampled, WaveformError};
+use lab::replay::{self, Order, Playing, ReplayError};
+use lab::waveforms::signal::{CODE_MAX, Fault};
+use lab::waveforms::{Sampled, WaveformError};
 
 impl Host for Call {
     async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {

@@ -4,9 +4,9 @@ use runtime::Role;
 
 use super::bindings::bench::host::sessions::{Error, Host, Identity, Renewal, Session};
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::identity::{Origin, PeopleError, SignInError, SignedIn, Verified};
-use crate::store::users;
+use base::clock;
+use identity::{Origin, PeopleError, SignInError, SignedIn, Verified};
+use store::users;
 
 impl Host for Call {
     async fn password(
@@ -42,14 +42,14 @@ impl Host for Call {
             ids.iter().filter_map(name).collect()
         });
         Ok(Identity {
-            credential: caller.credential(),
+            credential: super::caller::credential(caller.credential()),
             user: user.id,
             login: user.login,
             role: role(caller.role()),
             org: caller.org().to_owned(),
             org_name,
             kid: caller.kid().map(str::to_owned),
-            scopes: caller.to_caller().scopes,
+            scopes: super::caller::scopes(caller),
             devices,
             expires_at: caller.expires_s().map(|s| clock::text(s * 1000)),
         })

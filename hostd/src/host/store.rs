@@ -2,7 +2,7 @@
 
 use super::bindings::bench::host::store::{Entry as WitEntry, Error, Host};
 use super::{Call, Context, internal};
-use crate::store::handler_kv::{self, Entry, KvError, Namespace};
+use store::handler_kv::{self, Entry, KvError, Namespace};
 
 /// Most entries of one scan.
 const SCAN_MAX: u32 = 1000;

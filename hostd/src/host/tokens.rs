@@ -2,8 +2,8 @@
 
 use super::bindings::bench::host::tokens::{Error, Host, Token};
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::identity::{TokenError, Verified};
+use base::clock;
+use identity::{TokenError, Verified};
 
 impl Context {
     /// Ids of the devices with these names. A token is bound to ids, so that a rename moves no

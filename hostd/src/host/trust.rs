@@ -3,10 +3,10 @@
 use super::bindings::bench::host::tokens::Token;
 use super::bindings::bench::host::trust::{Edit, Error, Host, NewRule as WitNewRule, Rule};
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::identity::{NewRule, RuleEdit, TrustError, Verified};
-use crate::oidc::OidcError;
-use crate::store::trust::TrustRule;
+use base::clock;
+use identity::oidc::OidcError;
+use identity::{NewRule, RuleEdit, TrustError, Verified};
+use store::trust::TrustRule;
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<Rule>, Error> {

@@ -8,9 +8,9 @@ use wasmtime::component::Resource;
 
 use super::bindings::bench::host::tunnels::{Error, Host, Kind};
 use super::{Call, internal};
-use crate::http::socket::BoxedLive;
-use crate::tunnel::Tunnel;
-use crate::tunnel::gate::{self, Gate};
+use base::live::BoxedLive;
+use lab::tunnel::Tunnel;
+use lab::tunnel::gate::{self, Gate};
 
 impl Host for Call {
     async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {

@@ -5,8 +5,8 @@ use wasmtime::component::Resource;
 
 use super::bindings::bench::host::uarts::{Error, Host, Setting as WitSetting, Wish};
 use super::{Call, Context, internal};
-use crate::http::socket::BoxedLive;
-use crate::uart::{self, Setting, UartError};
+use base::live::BoxedLive;
+use lab::uart::{self, Setting, UartError};
 
 impl Host for Call {
     async fn open(&mut self, device: String, wish: Wish) -> Result<Resource<Upgrade>, Error> {

@@ -8,11 +8,11 @@ use super::bindings::bench::host::updates::{
     Error, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
 };
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::store::updates::UpdateRecord;
-use crate::updates::image::{Image, ImageError};
-use crate::updates::phase::Phase;
-use crate::updates::{Terms, UpdateError};
+use base::clock;
+use lab::updates::image::{Image, ImageError};
+use lab::updates::{Terms, UpdateError};
+use store::updates::Phase;
+use store::updates::UpdateRecord;
 
 /// Bytes of a signature block.
 const SIGNATURE_BYTES: usize = 128;

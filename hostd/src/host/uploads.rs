@@ -12,8 +12,8 @@ use wasmtime::component::Resource;
 
 use super::bindings::bench::host::uploads::{Error, Form, FormFile, Host, HostUpload};
 use super::{Call, internal};
-use crate::blobs::{Staged, StagedForm};
-use crate::http::multipart;
+use base::multipart;
+use lab::blobs::{Staged, StagedForm};
 
 /// Largest body that may come into a guest.
 const READ_BYTES_MAX: u32 = 1 << 20;

@@ -5,9 +5,9 @@ use runtime::Role;
 use super::bindings::bench::host::users::{Code, Error, Host, User as WitUser};
 use super::sessions::role;
 use super::{Call, Context, internal};
-use crate::clock;
-use crate::identity::{OneTimeCode, PeopleError, Verified};
-use crate::store::users::{self, User};
+use base::clock;
+use identity::{OneTimeCode, PeopleError, Verified};
+use store::users::{self, User};
 
 impl Host for Call {
     async fn list(&mut self) -> Result<Vec<WitUser>, Error> {

@@ -8,12 +8,12 @@ use super::bindings::bench::host::waveforms::{
     Segment as WitSegment, Shape as WitShape, Unit as WitUnit, Waveform,
 };
 use super::{Call, Context, cursor_rule, internal};
-use crate::blobs::Staged;
-use crate::clock;
-use crate::identity::Verified;
-use crate::store::waveforms::{Kind, Output, Segment, Shape, Unit, WaveformRecord};
-use crate::waveforms::signal::Mapping;
-use crate::waveforms::{Label, Preview, Recorded, WaveformError};
+use base::clock;
+use identity::Verified;
+use lab::blobs::Staged;
+use lab::waveforms::signal::Mapping;
+use lab::waveforms::{Label, Preview, Recorded, WaveformError};
+use store::waveforms::{Kind, Output, Segment, Shape, Unit, WaveformRecord};
 
 /// Longest page of the list.
 const LIST_MAX: u32 = 200;
@@ -54,7 +54,7 @@ impl Host for Call {
         let org = self.waveform_caller()?.org();
         let stream = self.services.waveforms.read(org, &id).await;
         let stream = stream.map_err(|e| self.waveform_error(e))?;
-        let pushed = self.table.push(stream);
+        let pushed = self.table.push(BodyStream::new(None, stream));
         pushed.map_err(|e| Error::Other(internal(self, "waveforms", &e)))
     }
 

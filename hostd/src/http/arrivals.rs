@@ -6,17 +6,17 @@
 
 use std::time::Duration;
 
+use admission::{Admission, Limits, Permit, Requester};
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use hyper::body::Incoming;
-use runtime::{Admission, AdmissionLimits, Place, Requester};
 use tokio::time::timeout;
 
 use super::body::{self, ReadError};
-use super::pace::{Pace, Paced};
-use crate::blobs::{Blobs, FormRules, StageError, StageFormError};
-use crate::config::{HttpConfig, UploadsConfig};
 use crate::host::uploads::{Arrived, Wanted};
+use base::config::{HttpConfig, UploadsConfig};
+use base::pace::{Pace, Paced};
+use lab::blobs::{Blobs, FormRules, StageError, StageFormError};
 
 /// A body beyond this is an upload.
 const SMALL_BYTES_MAX: usize = 64 << 10;
@@ -56,7 +56,7 @@ pub struct Arrivals {
 pub struct Read<'a> {
     pub bytes: Bytes,
     #[allow(dead_code, reason = "held")]
-    place: Option<Place<'a>>,
+    place: Option<Permit<'a>>,
 }
 
 impl Arrivals {
@@ -69,15 +69,15 @@ impl Arrivals {
             grace: Duration::from_millis(uploads.grace_ms),
         };
         Self {
-            small: Admission::new(AdmissionLimits {
-                places_max: SMALL_MAX,
+            small: Admission::new(Limits {
+                permits_max: SMALL_MAX,
                 per_user_max: SMALL_MAX,
                 per_org_max: SMALL_MAX,
                 queued_max: SMALL_QUEUED_MAX,
                 wait_max: SMALL_QUEUE_WAIT,
             }),
-            uploads: Admission::new(AdmissionLimits {
-                places_max: uploads.total_max,
+            uploads: Admission::new(Limits {
+                permits_max: uploads.total_max,
                 per_user_max: uploads.per_user_max,
                 per_org_max: uploads.per_org_max,
                 queued_max: uploads.total_max.saturating_mul(QUEUED_PER_PLACE),
@@ -165,7 +165,7 @@ impl Arrivals {
     }
 
     /// Where every upload begins: a place among them.
-    async fn begin_upload(&self, requester: &Requester) -> Result<Place<'_>, ReadError> {
+    async fn begin_upload(&self, requester: &Requester) -> Result<Permit<'_>, ReadError> {
         let place = self.uploads.enter(Some(requester)).await;
         place.map_err(ReadError::Crowded)
     }
@@ -216,7 +216,7 @@ impl Read<'_> {
 /// A body on its way into memory.
 struct Gathering<'a> {
     arrivals: &'a Arrivals,
-    place: Place<'a>,
+    place: Permit<'a>,
     is_small: bool,
     /// All of it, as long as it is in one part.
     first: Bytes,

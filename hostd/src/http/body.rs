@@ -5,13 +5,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use admission::Crowded;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use runtime::{BodyStream, Crowded};
+use runtime::BodyStream;
 
-use super::pace::TooSlow;
+use base::pace::TooSlow;
 
 /// What is read of a refused request's body, so that its sender gets to see the refusal: one that
 /// is still writing when the connection closes sees only that.

@@ -11,7 +11,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::json;
 
 use crate::http::body::ResponseBody;
-use crate::identity::AuthError;
+use identity::AuthError;
 
 /// A refusal by the host.
 #[derive(Debug)]

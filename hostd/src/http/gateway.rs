@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use admission::Requester;
 use bytes::Bytes;
 use http::header::{
     CONNECTION, CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS,
@@ -15,7 +16,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use runtime::{Reply, ReplyBody, Requester};
+use runtime::{Reply, ReplyBody};
 use tracing::{error, info};
 
 use crate::groups::Group;
@@ -27,12 +28,14 @@ use crate::http::connections::Standing;
 use crate::http::error::ApiError;
 use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
-use crate::http::peer::{Peer, Proxies};
+use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
-use crate::http::socket::{self, BoxedLive, Over, Sockets, query};
-use crate::identity::Verified;
+use crate::http::socket::{self, Sockets, query};
 use crate::services::Services;
+use base::config::Proxies;
+use base::live::{BoxedLive, Over};
+use identity::Verified;
 
 mod answer;
 mod credentials;
@@ -294,7 +297,7 @@ impl Gateway {
     /// The address that the request comes from.
     fn client(&self, head: &Parts) -> Option<IpAddr> {
         let peer = head.extensions.get::<Peer>()?;
-        Some(self.proxies.client(peer.0, &head.headers))
+        Some(peer::client(&self.proxies, peer.0, &head.headers))
     }
 
     /// When what the caller was let in to has to end.
@@ -304,7 +307,7 @@ impl Gateway {
         };
         let scope = admitted.entry.declared.scope.clone();
         let services = self.services.clone();
-        Box::pin(async move { services.auth.over(&caller, scope.as_deref()).await })
+        Box::pin(async move { services.auth.over(&caller, scope.as_deref()).await.code() })
     }
 
     /// Run the handler with the body, as bytes or as it came in.
@@ -335,7 +338,7 @@ impl Gateway {
             query,
             headers: visible_headers(&head.headers),
             body: body.into(),
-            caller: caller.as_ref().map(Verified::to_caller),
+            caller: caller.as_ref().map(crate::host::caller::caller),
         };
         let disk_full = Arc::new(AtomicBool::new(false));
         let call = Call::new(Context {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::groups::Group;
 use crate::http::arrivals::Arrivals;
 use crate::http::connections::ConnectionCounters;
-use crate::logging;
+use base::logging;
 
 pub mod disk;
 

@@ -15,7 +15,7 @@ use crate::http::error::ApiError;
 use crate::http::metrics::{HttpMetrics, Sources, disk};
 use crate::http::pages;
 use crate::services::Services;
-use crate::space::State;
+use base::space::State;
 
 const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"];
 

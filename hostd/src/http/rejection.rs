@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tracing::info;
 
 use super::flow::Flows;
-use crate::id;
+use base::id;
 
 /// A connection whose bare refusals are told better. `refused` is called with the status of each.
 pub struct Rejections<S, F> {

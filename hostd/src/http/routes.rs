@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::percent;
-use runtime::{Credential, Credentials, Route};
+use identity::Credential;
+use runtime::{Credentials, Route};
 
 /// Path prefix of every handler route.
 pub const API_BASE: &str = "/api";

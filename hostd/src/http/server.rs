@@ -18,7 +18,6 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tracing::{debug, info, warn};
 
-use crate::config::HttpConfig;
 use crate::http::address::Address;
 use crate::http::connections::{ConnectionLimits, Connections, Seat};
 use crate::http::floods::Floods;
@@ -27,6 +26,7 @@ use crate::http::gateway::Gateway;
 use crate::http::patience::Patience;
 use crate::http::peer::Peer;
 use crate::http::rejection::Rejections;
+use base::config::HttpConfig;
 
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -1,7 +1,6 @@
 //! WebSockets: the handshake, how many there may be, and the task that serves each. What flows over
 //! one is up to the [`Live`] stream that a handler's grant turned into.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,22 +11,18 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, Version};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tracing::{debug, info, warn};
 
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
-use crate::identity::AuthError;
+use base::live::{BoxedLive, Ending, Over, Patience, Peer, Socket};
 
-mod peer;
 pub mod query;
-
-pub use peer::{Goodbye, Patience, Peer, Said};
 
 /// Largest message that is taken from a client. Published clients send at most 1 KiB.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -46,49 +41,6 @@ const VERSION: &str = "13";
 
 /// Bytes of the nonce in `Sec-WebSocket-Key`.
 const KEY_BYTES: usize = 16;
-
-/// A WebSocket, after its handshake.
-pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
-
-/// Resolves when the credential that let a stream in is good no more, with the reason.
-pub type Over = Pin<Box<dyn Future<Output = AuthError> + Send>>;
-
-/// Tells a live stream to end, whatever it carries.
-pub struct Ending {
-    stopping: watch::Receiver<bool>,
-    over: Over,
-}
-
-impl Ending {
-    /// Resolves when the server stops, or when the client may not have the stream any more. To be
-    /// waited for until it resolves, and not after.
-    pub async fn ended(&mut self) -> Goodbye {
-        tokio::select! {
-            // An error means that the server is gone already.
-            _ = self.stopping.wait_for(|stop| *stop) => Goodbye::stopping(),
-            error = &mut self.over => {
-                info!(reason = error.code(), "ending a WebSocket with its credential");
-                Goodbye::policy(error.code())
-            }
-        }
-    }
-}
-
-/// What a WebSocket carries. Whoever serves it closes it.
-pub trait Live: Send {
-    /// For the log: `tunnel`, `uart`.
-    fn name(&self) -> &'static str;
-
-    /// Serve the client to its end.
-    fn serve(
-        self: Box<Self>,
-        peer: Peer,
-        ending: Ending,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-}
-
-/// What a handler's upgrade holds.
-pub type BoxedLive = Box<dyn Live>;
 
 /// All open WebSockets.
 #[derive(Debug)]
@@ -147,10 +99,10 @@ impl Sockets {
                 .max_message_size(Some(MESSAGE_BYTES_MAX))
                 .max_frame_size(Some(MESSAGE_BYTES_MAX))
                 .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX);
-            let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
+            let socket = Socket::from_raw_socket(Box::new(upgraded), Role::Server, Some(config));
             let peer = Peer::new(socket.await, patience);
             info!(request_id, stream = name, "WebSocket open");
-            stream.serve(peer, Ending { stopping, over }).await;
+            stream.serve(peer, Ending::new(stopping, over)).await;
             info!(request_id, stream = name, "WebSocket closed");
             drop(place.0);
         });

@@ -4,8 +4,8 @@ use clap::Parser;
 use tempfile::TempDir;
 
 use super::*;
-use crate::leases::Why;
-use crate::store::leases::OwedRecord;
+use lab::leases::Why;
+use store::leases::OwedRecord;
 
 #[derive(Debug, Parser)]
 struct Line {

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::cli::org::OrgCommand;
 use crate::cli::user::UserCommand;
-use crate::identity::Origin;
-use crate::store::Store;
+use identity::Origin;
+use store::Store;
 
 #[derive(Debug, Parser)]
 struct Line {
@@ -57,7 +57,7 @@ fn verdict(config: &Config, key: &str) -> &'static str {
     with_identity(&config.data_dir, "bk", false, async |identity| {
         identity
             .authenticate(Some(&header), None, None)
-            .map_or_else(crate::identity::AuthError::code, |_| "ok")
+            .map_or_else(identity::AuthError::code, |_| "ok")
     })
     .unwrap()
 }

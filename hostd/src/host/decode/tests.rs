@@ -3,7 +3,7 @@
 use super::*;
 
 /// Write parts into a queue of two until it fails; the failure.
-async fn fill(parts: mpsc::Sender<Result<Bytes, BodyError>>) -> io::ErrorKind {
+async fn fill(parts: mpsc::Sender<io::Result<Bytes>>) -> io::ErrorKind {
     let filling = tokio::task::spawn_blocking(move || {
         let mut writer = Parts {
             buffer: Vec::new(),

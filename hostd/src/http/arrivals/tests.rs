@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use admission::Crowded;
 use http_body::{Frame, SizeHint};
-use runtime::Crowded;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::http::pace::TooSlow;
+use base::pace::TooSlow;
 
 const LARGE: u32 = 1 << 20;
 

@@ -1,7 +1,7 @@
 //! Heads of frames, whole, in pieces, and among bytes of any kind.
 
 use super::*;
-use crate::seeded::Random;
+use base::seeded::Random;
 
 /// A frame of this kind with zeros.
 fn frame(kind: u8, length: usize) -> Vec<u8> {

@@ -1,16 +1,17 @@
 //! From a handler's reply, or the lack of one, to a response.
 
+use admission::Crowded;
 use http::header::HeaderName;
 use http::{HeaderValue, Response, StatusCode};
-use runtime::{CallError, Crowded, Reply, ReplyBody};
+use runtime::{CallError, Reply, ReplyBody};
 use tracing::{error, warn};
 
-use crate::blobs::{StageError, StageFormError};
 use crate::http::arrivals::ArrivalError;
 use crate::http::body::{ReadError, ResponseBody};
 use crate::http::error::ApiError;
-use crate::http::pace::TooSlow;
-use crate::space;
+use base::pace::TooSlow;
+use base::space;
+use lab::blobs::{StageError, StageFormError};
 
 /// Response headers that only the host sets.
 const HOST_ONLY: [&str; 5] = [

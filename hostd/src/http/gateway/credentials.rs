@@ -4,17 +4,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use admission::Requester;
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use runtime::{Credential, Requester};
+use identity::Credential;
 
 use super::Gateway;
 use crate::http::address::Address;
 use crate::http::error::ApiError;
 use crate::http::routes::Entry;
 use crate::http::socket::query;
-use crate::identity::Verified;
+use identity::Verified;
 
 impl Gateway {
     /// The caller, when the route may be entered with what the request shows. None: a public route.

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
 
 use super::REQUEST_ID;
-use crate::id;
+use base::id;
 
 /// Headers that show a lease, the second for published clients.
 const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];

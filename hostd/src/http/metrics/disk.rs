@@ -2,7 +2,7 @@
 
 use super::{head, put};
 use crate::services::Services;
-use crate::space::State;
+use base::space::State;
 
 /// Its part of the page.
 #[must_use]

@@ -1,0 +1,172 @@
+//! The proxies that are believed when they name the client of a request. Anybody can write that
+//! header, so it says nothing when anybody else sends it.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// Networks that can be named.
+const NETWORKS_MAX: usize = 64;
+
+/// The proxies that are believed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies(Vec<Network>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    /// Leading bits that count.
+    bits: u32,
+}
+
+impl Proxies {
+    /// From addresses and networks such as `127.0.0.1, 10.1.0.0/16, fd00::/8`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, as a fragment that follows a name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|i| !i.is_empty());
+        let networks = items.map(|item| {
+            network(item).ok_or_else(|| {
+                format!(
+                    "must be addresses or networks such as 10.1.0.0/16, with commas; {item} is none"
+                )
+            })
+        });
+        let networks: Vec<_> = networks.collect::<Result<_, _>>()?;
+        if networks.len() > NETWORKS_MAX {
+            return Err(format!(
+                "must be at most {NETWORKS_MAX} addresses or networks"
+            ));
+        }
+        Ok(Self(networks))
+    }
+
+    /// Whether what `address` says of others is believed.
+    #[must_use]
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(address))
+    }
+
+    /// The address that a request comes from: the last one on its way that is no proxy.
+    ///
+    /// `forwarded` are the values of the header in which each proxy adds whom it saw, the nearest last.
+    pub fn client(&self, peer: IpAddr, forwarded: &[&str]) -> IpAddr {
+        let mut hops = forwarded.iter().rev().flat_map(|text| text.rsplit(','));
+        let mut client = peer.to_canonical();
+        while self.trusts(client)
+            && let Some(named) = hops.next().and_then(|hop| address(hop.trim()))
+        {
+            client = named;
+        }
+        client
+    }
+}
+
+impl Network {
+    fn contains(&self, address: IpAddr) -> bool {
+        let high = |address: IpAddr, bits: u32| match address {
+            IpAddr::V4(v4) => u128::from(v4.to_bits().checked_shr(32 - bits).unwrap_or(0)),
+            IpAddr::V6(v6) => v6.to_bits().checked_shr(128 - bits).unwrap_or(0),
+        };
+        let address = address.to_canonical();
+        address.is_ipv4() == self.address.is_ipv4()
+            && high(address, self.bits) == high(self.address, self.bits)
+    }
+}
+
+fn network(text: &str) -> Option<Network> {
+    let (address, bits) = text
+        .split_once('/')
+        .map_or((text, None), |(a, b)| (a, Some(b)));
+    let address: IpAddr = address.parse().ok()?;
+    let bits_max = if address.is_ipv4() { 32 } else { 128 };
+    let bits = bits.map_or(Some(bits_max), |bits| bits.parse().ok())?;
+    (bits <= bits_max).then_some(Network { address, bits })
+}
+
+/// An address as proxies write it: alone, in brackets, with a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let plain = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let address = plain.unwrap_or(text).parse::<IpAddr>().ok();
+    let address = address.or_else(|| text.parse::<SocketAddr>().ok().map(|a| a.ip()));
+    address.map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(proxies: &str, peer: &str, forwarded: &[&str]) -> String {
+        let proxies = Proxies::parse(proxies).unwrap();
+        proxies.client(peer.parse().unwrap(), forwarded).to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_is_believed() {
+        assert_eq!(client("", "192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
+        let own = "127.0.0.1, ::1,10.1.0.0/16";
+        assert_eq!(client(own, "192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
+        assert_eq!(client(own, "127.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(
+            client(own, "::ffff:127.0.0.1", &["198.51.100.7"]),
+            "198.51.100.7"
+        );
+        assert_eq!(client(own, "127.0.0.1", &[]), "127.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_writes_itself_is_passed_over() {
+        // The client wrote 1.1.1.1; the proxies added what they saw.
+        let forged = ["1.1.1.1, 198.51.100.7", "10.1.2.3"];
+        assert_eq!(
+            client("127.0.0.1,10.1.0.0/16", "127.0.0.1", &forged),
+            "198.51.100.7"
+        );
+        assert_eq!(client("127.0.0.1", "127.0.0.1", &forged), "10.1.2.3");
+        for broken in ["junk", "", "198.51.100.7, junk", "198.51.100.7,"] {
+            assert_eq!(
+                client("127.0.0.1", "127.0.0.1", &[broken]),
+                "127.0.0.1",
+                "{broken}"
+            );
+        }
+    }
+
+    #[test]
+    fn addresses_come_in_several_forms() {
+        for (text, expected) in [
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+            ("198.51.100.7:1234", "198.51.100.7"),
+            ("::ffff:198.51.100.7", "198.51.100.7"),
+        ] {
+            assert_eq!(client("::1", "::1", &[text]), expected);
+        }
+    }
+
+    #[test]
+    fn networks_are_checked() {
+        let trusts = |proxies: &str, address: &str| {
+            let proxies = Proxies::parse(proxies).unwrap();
+            proxies.trusts(address.parse().unwrap())
+        };
+        assert!(trusts("10.1.0.0/16", "10.1.255.255") && !trusts("10.1.0.0/16", "10.2.0.0"));
+        assert!(trusts("0.0.0.0/0", "192.0.2.1") && !trusts("0.0.0.0/0", "::1"));
+        assert!(trusts("fd00::/8", "fdff::1") && !trusts("fd00::/8", "fe00::1"));
+        assert!(trusts("::/0", "2001:db8::1") && trusts("10.1.2.3/32", "10.1.2.3"));
+        for bad in [
+            "localhost",
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0.0/",
+            "10.0.0.0/-1",
+            "10.0/8",
+        ] {
+            assert!(Proxies::parse(bad).is_err(), "{bad}");
+        }
+        let many = vec!["::1"; NETWORKS_MAX + 1].join(",");
+        assert!(Proxies::parse(&many).is_err());
+    }
+}

@@ -1,0 +1,350 @@
+//! The sections of the configuration and their defaults. What a key means stands in
+//! [`KEYS`](super::KEYS).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpConfig {
+    pub listen: String,
+    pub connections_max: u32,
+    pub connections_per_address_max: u32,
+    pub connections_reserve: u32,
+    pub head_bytes_max: u32,
+    pub head_wait_ms: u64,
+    pub body_wait_ms: u64,
+    pub write_wait_ms: u64,
+    pub drain_ms: u64,
+    pub rate_per_s: u32,
+    pub rate_burst: u32,
+    pub sockets_max: u32,
+    pub ping_ms: u64,
+    pub socket_write_wait_ms: u64,
+    /// Addresses and networks, with commas.
+    pub trusted_proxies: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    pub format: LogFormat,
+    pub level: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreConfig {
+    pub cache_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthConfig {
+    pub key_prefix: String,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Empty = `/metrics` is open.
+    #[serde(serialize_with = "redacted")]
+    pub token: String,
+}
+
+impl std::fmt::Debug for MetricsConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MetricsConfig")
+    }
+}
+
+/// A secret is read from the configuration and never printed with it.
+fn redacted<S: serde::Serializer>(secret: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let shown = if secret.is_empty() { "" } else { "[redacted]" };
+    serializer.serialize_str(shown)
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandlersConfig {
+    /// Empty = the built-in components.
+    pub dir: PathBuf,
+    pub fresh: bool,
+    pub calls_per_instance: u32,
+    pub in_flight_max: u32,
+    pub queue_wait_ms: u64,
+    pub deadline_ms: u64,
+    pub memory_mib: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PodsConfig {
+    pub grace_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapturesConfig {
+    pub queue_max: u32,
+    pub samples_max: u64,
+    pub read_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+    pub at_quota: AtQuota,
+    pub keep_days: u32,
+}
+
+/// What happens when the captures of an organisation have their quota and one more is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AtQuota {
+    /// The oldest one without a name gives way.
+    Oldest,
+    /// The new one is refused.
+    Refuse,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DiskConfig {
+    /// 0 = a tenth of the disk, at most 1024.
+    pub floor_mib: u32,
+    pub reserve_mib: u32,
+}
+
+impl Default for DiskConfig {
+    fn default() -> Self {
+        Self {
+            floor_mib: 0,
+            reserve_mib: 16,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BuildsConfig {
+    pub artifact_mib_max: u32,
+    pub log_mib_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+    pub keep_days: u32,
+    pub upload_wait_ms: u64,
+}
+
+impl Default for BuildsConfig {
+    fn default() -> Self {
+        Self {
+            artifact_mib_max: 64,
+            log_mib_max: 16,
+            quota_mib: 4096,
+            count_max: 1000,
+            keep_days: 30,
+            upload_wait_ms: 120_000,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UploadsConfig {
+    pub per_user_max: u32,
+    pub per_org_max: u32,
+    pub total_max: u32,
+    pub queue_wait_ms: u64,
+    pub bytes_per_s_min: u32,
+    pub grace_ms: u64,
+}
+
+impl Default for UploadsConfig {
+    fn default() -> Self {
+        Self {
+            per_user_max: 16,
+            per_org_max: 48,
+            total_max: 64,
+            queue_wait_ms: 5_000,
+            bytes_per_s_min: 4096,
+            grace_ms: 10_000,
+        }
+    }
+}
+
+impl UploadsConfig {
+    /// The first key that makes no sense, and its rule.
+    pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        for (key, value) in [
+            ("uploads.per_user_max", self.per_user_max),
+            ("uploads.per_org_max", self.per_org_max),
+            ("uploads.total_max", self.total_max),
+        ] {
+            if !(1..=1024).contains(&value) {
+                return Err((key, "must be 1 to 1024"));
+            }
+        }
+        if !(100..=600_000).contains(&self.grace_ms) {
+            return Err(("uploads.grace_ms", "must be 100 to 600000"));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WaveformsConfig {
+    pub recording_mib_max: u32,
+    pub quota_mib: u32,
+    pub count_max: u32,
+}
+
+impl Default for WaveformsConfig {
+    fn default() -> Self {
+        Self {
+            recording_mib_max: 64,
+            quota_mib: 1024,
+            count_max: 1000,
+        }
+    }
+}
+
+/// What happens to a device's target power when a lease ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PowerOnRelease {
+    /// Both rails are switched off.
+    Off,
+    /// The rails stay as the holder left them.
+    Keep,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OidcConfig {
+    pub issuer: String,
+    pub audience: String,
+    /// URL or path.
+    pub jwks: String,
+}
+
+impl Default for OidcConfig {
+    fn default() -> Self {
+        Self {
+            issuer: "https://token.actions.githubusercontent.com".into(),
+            // What published clients ask their provider for.
+            audience: "https://embeddedci.com".into(),
+            jwks: "https://token.actions.githubusercontent.com/.well-known/jwks".into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeasesConfig {
+    pub power_on_release: PowerOnRelease,
+}
+
+/// One `[[devices]]` entry: a pod that hostd drives from the start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Name it gets when it is first seen; renaming it later is kept.
+    pub name: String,
+    /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the
+    /// fingerprint of its certificate (without one, it is kept to the first it shows), or `sim:…` for the simulator in this process.
+    pub address: String,
+}
+
+impl Default for LeasesConfig {
+    fn default() -> Self {
+        Self {
+            power_on_release: PowerOnRelease::Off,
+        }
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8800".into(),
+            connections_max: 1024,
+            connections_per_address_max: 512,
+            connections_reserve: 32,
+            head_bytes_max: 32 << 10,
+            head_wait_ms: 60_000,
+            body_wait_ms: 30_000,
+            write_wait_ms: 60_000,
+            drain_ms: 5_000,
+            rate_per_s: 1000,
+            rate_burst: 2000,
+            sockets_max: 256,
+            ping_ms: 20_000,
+            socket_write_wait_ms: 30_000,
+            trusted_proxies: String::new(),
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            format: LogFormat::Text,
+            level: "info".into(),
+        }
+    }
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { cache_mib: 16 }
+    }
+}
+
+impl Default for AuthConfig {
+    fn default() -> Self {
+        Self {
+            key_prefix: "bk".into(),
+        }
+    }
+}
+
+impl Default for HandlersConfig {
+    fn default() -> Self {
+        Self {
+            dir: PathBuf::new(),
+            fresh: false,
+            calls_per_instance: 1000,
+            in_flight_max: 48,
+            queue_wait_ms: 2_000,
+            deadline_ms: 150_000,
+            memory_mib: 64,
+        }
+    }
+}
+
+impl Default for PodsConfig {
+    fn default() -> Self {
+        Self { grace_ms: 10_000 }
+    }
+}
+
+impl Default for CapturesConfig {
+    fn default() -> Self {
+        Self {
+            queue_max: 8,
+            samples_max: 16 << 20,
+            read_max: 4,
+            quota_mib: 10_240,
+            count_max: 10_000,
+            at_quota: AtQuota::Oldest,
+            keep_days: 0,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Layers, suggestions, bounds.
+
+use super::*;
+
+fn load(text: &str, env: &[(&str, &str)], flags: &[(&str, String)]) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hostd.toml");
+    std::fs::write(&path, text).unwrap();
+    let env = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    Config::load(Some(&path), env, flags)
+}
+
+#[test]
+fn keys_are_exactly_the_fields() {
+    let defaults = Table::try_from(Config::default()).unwrap();
+    let mut fields = Vec::new();
+    for (name, value) in &defaults {
+        match value {
+            Value::Table(inner) => fields.extend(inner.keys().map(|k| format!("{name}.{k}"))),
+            _ => fields.push(name.clone()),
+        }
+    }
+    let mut keys: Vec<String> = KEYS.iter().map(|(k, _)| (*k).to_owned()).collect();
+    fields.sort();
+    keys.sort();
+    assert_eq!(fields, keys);
+}
+
+#[test]
+fn every_key_has_a_default_that_reads_as_itself() {
+    for (key, _) in KEYS {
+        let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let head = match section {
+            "" => String::new(),
+            section => format!("[{section}]\n"),
+        };
+        let text = format!("{head}{name} = {}", default_text(key));
+        assert_eq!(load(&text, &[], &[]).unwrap(), Config::default(), "{text}");
+    }
+    assert_eq!(default_text("http.listen"), "\"127.0.0.1:8800\"");
+    assert_eq!(default_text("handlers.fresh"), "false");
+}
+
+#[test]
+fn variables_of_clients_are_no_settings() {
+    let env = [
+        ("HOSTD_URL", "http://127.0.0.1:8800/api"),
+        ("HOSTD_KEY", "bk_x"),
+        ("HOSTD_DEVICE", "d"),
+    ];
+    assert_eq!(load("", &env, &[]).unwrap(), Config::default());
+}
+
+#[test]
+fn later_layers_win() {
+    let config = load(
+        "[http]\nlisten = \"a:1\"\ndrain_ms = 7\n[log]\nformat = \"json\"",
+        &[
+            ("HOSTD_HTTP_LISTEN", "b:2"),
+            ("HOSTD_STORE_CACHE_MIB", "3"),
+            ("PATH", "/bin"),
+        ],
+        &[("http.listen", "c:3".into())],
+    )
+    .unwrap();
+    assert_eq!(config.http.listen, "c:3");
+    assert_eq!(config.http.drain_ms, 7);
+    assert_eq!(config.store.cache_mib, 3);
+    assert_eq!(config.log.format, LogFormat::Json);
+    assert_eq!(
+        config.http.connections_max,
+        HttpConfig::default().connections_max
+    );
+}
+
+#[test]
+fn addresses_are_checked_by_whoever_knows_them() {
+    let text = "[[devices]]\nname = \"x\"\naddress = \"sim:v3\"\n\n[[devices]]\nname = \"y\"\naddress = \"ftp:y\"";
+    let config = load(text, &[], &[]).unwrap();
+    let usable = |address: &str| match address.starts_with("sim:") {
+        true => Ok(()),
+        false => Err("has no known scheme"),
+    };
+    let error = config.check_addresses(usable).unwrap_err().to_string();
+    assert_eq!(error, "key devices[1].address: has no known scheme");
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (text, env, expected) in [
+        ("[http]\nlisen = \"a:1\"", None, "unknown key http.lisen"),
+        ("[http]\nlisen = \"a:1\"", None, "did you mean http.listen?"),
+        ("[htp]\nlisten = \"a:1\"", None, "unknown key htp"),
+        ("http = 3", None, "unknown key http"),
+        ("[http", None, "parse"),
+        ("[http]\ndrain_ms = \"soon\"", None, "drain_ms"),
+        (
+            "[handlers]\nin_flight_max = 0",
+            None,
+            "handlers.in_flight_max: must be 1 to 64",
+        ),
+        ("[auth]\nkey_prefix = \"a_b\"", None, "auth.key_prefix"),
+        (
+            "[http]\ntrusted_proxies = \"proxy.local\"",
+            None,
+            "http.trusted_proxies: must be addresses or networks",
+        ),
+        ("[[devices]]\nname = \"x\"\nadress = \"y\"", None, "adress"),
+        (
+            "",
+            Some(("HOSTD_HTTP_LISEN", "x")),
+            "did you mean HOSTD_HTTP_LISTEN?",
+        ),
+        ("", Some(("HOSTD_STORE_CACHE_MIB", "lots")), "cache_mib"),
+    ] {
+        let env: Vec<_> = env.into_iter().collect();
+        let error = load(text, &env, &[]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

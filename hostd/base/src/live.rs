@@ -1,0 +1,69 @@
+//! Live streams: what flows over a WebSocket once a handler has let the client in, how the client is
+//! told, heard and looked after, and how the stream ends.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio_tungstenite::WebSocketStream;
+use tracing::info;
+
+mod peer;
+
+pub use peer::{Goodbye, Patience, Peer, Said};
+pub use tokio_tungstenite::tungstenite::Message;
+
+/// The connection below a WebSocket, whatever it is.
+pub trait Connection: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Connection for T {}
+
+/// A WebSocket, after its handshake.
+pub type Socket = WebSocketStream<Box<dyn Connection>>;
+
+/// Resolves when the credential that let a stream in is good no more, with the code of the reason.
+pub type Over = Pin<Box<dyn Future<Output = &'static str> + Send>>;
+
+/// Tells a live stream to end, whatever it carries.
+pub struct Ending {
+    stopping: watch::Receiver<bool>,
+    over: Over,
+}
+
+impl Ending {
+    /// When the server stops, which `stopping` tells, or `over` resolves.
+    #[must_use]
+    pub fn new(stopping: watch::Receiver<bool>, over: Over) -> Self {
+        Self { stopping, over }
+    }
+
+    /// Resolves when the server stops, or when the client may not have the stream any more. To be
+    /// waited for until it resolves, and not after.
+    pub async fn ended(&mut self) -> Goodbye {
+        tokio::select! {
+            // An error means that the server is gone already.
+            _ = self.stopping.wait_for(|stop| *stop) => Goodbye::stopping(),
+            code = &mut self.over => {
+                info!(reason = code, "ending a WebSocket with its credential");
+                Goodbye::policy(code)
+            }
+        }
+    }
+}
+
+/// What a WebSocket carries. Whoever serves it closes it.
+pub trait Live: Send {
+    /// For the log: `tunnel`, `uart`.
+    fn name(&self) -> &'static str;
+
+    /// Serve the client to its end.
+    fn serve(
+        self: Box<Self>,
+        peer: Peer,
+        ending: Ending,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// What a handler's upgrade holds.
+pub type BoxedLive = Box<dyn Live>;

@@ -1,0 +1,171 @@
+//! Folders and files for the one user that hostd runs as: they hold keys, measurements and firmware.
+//!
+//! New ones get their mode when they are made, whatever the umask is. A data folder of an earlier
+//! version, which others may read, is mended at start: only what hostd itself keeps there, and
+//! nothing that a symbolic link leads to.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use tracing::{info, warn};
+
+use crate::folder;
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// Bits of everybody but the owner.
+const OTHERS: u32 = 0o077;
+
+/// Bits that let others change what is in a folder.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Folders below a folder of the data folder: blobs are two levels down.
+const DEPTH_MAX: u32 = 2;
+
+/// Why a folder cannot be the data folder.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateError {
+    #[error("make or open the folder {}", path.display())]
+    Folder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(
+        "use the folder {}: it belongs to the user with number {owner}, hostd runs as {own}; run hostd as that user, or give the folder to this one (chown -R)",
+        path.display()
+    )]
+    Foreign { path: PathBuf, owner: u32, own: u32 },
+    #[error(
+        "use the folder {}: others may write to it (mode {mode:o}); look whether all in it is yours, then make it private: chmod 700 {}",
+        path.display(), path.display()
+    )]
+    Shared { path: PathBuf, mode: u32 },
+    #[error("take the rights of others to {} away", path.display())]
+    Mend {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Make a folder and those above it that are missing, for the owner alone. One that is there stays
+/// as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(FOLDER_MODE)
+        .create(path)
+}
+
+/// Make a new file for the owner alone.
+///
+/// # Errors
+/// There is one already, or it cannot be made.
+pub fn make_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Make the data folder, or see that the one that is there belongs to hostd's user alone.
+///
+/// # Errors
+/// It cannot be made, belongs to somebody else, others may write to it, or it cannot be mended.
+pub fn data_folder(path: &Path) -> Result<(), PrivateError> {
+    let failed = |source| PrivateError::Folder {
+        path: path.to_owned(),
+        source,
+    };
+    make_folder(path).map_err(failed)?;
+    let folder = File::open(path).map_err(failed)?;
+    let meta = folder.metadata().map_err(failed)?;
+    if let Some(own) = own_user()
+        && own != meta.uid()
+    {
+        return Err(PrivateError::Foreign {
+            path: path.to_owned(),
+            owner: meta.uid(),
+            own,
+        });
+    }
+    let mode = meta.mode() & 0o7777;
+    if mode & OTHERS_WRITE != 0 {
+        return Err(PrivateError::Shared {
+            path: path.to_owned(),
+            mode,
+        });
+    }
+    if mode & OTHERS != 0 {
+        set_mode(&folder, path, FOLDER_MODE)?;
+        info!(path = %path.display(), "others could read the data folder; it is hostd's alone now");
+    }
+    for name in folder::KEPT {
+        mend(&path.join(name), DEPTH_MAX)?;
+    }
+    Ok(())
+}
+
+/// The user that this process acts as; none where the system does not say.
+fn own_user() -> Option<u32> {
+    fs::metadata("/proc/self").ok().map(|meta| meta.uid())
+}
+
+/// Take the rights of others to a file or folder away. A folder's own mode goes last: one that is
+/// private already has nothing in it that others could reach.
+fn mend(path: &Path, depth: u32) -> Result<(), PrivateError> {
+    let failed = |source| PrivateError::Mend {
+        path: path.to_owned(),
+        source,
+    };
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    if meta.is_symlink() {
+        warn!(path = %path.display(), "leads elsewhere; see that it is for hostd's user alone");
+        return Ok(());
+    }
+    if meta.mode() & OTHERS == 0 || !(meta.is_dir() || meta.is_file()) {
+        return Ok(());
+    }
+    if meta.is_dir() && depth > 0 {
+        for entry in fs::read_dir(path).map_err(failed)? {
+            mend(&entry.map_err(failed)?.path(), depth - 1)?;
+        }
+    }
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)
+        .map_err(failed)?;
+    let mode = if meta.is_dir() {
+        FOLDER_MODE
+    } else {
+        FILE_MODE
+    };
+    set_mode(&opened, path, mode)
+}
+
+fn set_mode(opened: &File, path: &Path, mode: u32) -> Result<(), PrivateError> {
+    opened
+        .set_permissions(Permissions::from_mode(mode))
+        .map_err(|source| PrivateError::Mend {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! Who may do what: organisations, users, API keys, sessions.
+//!
+//! ```text
+//! request ── credential ── key:   index ── HMAC compare ──┐
+//!                       └─ token: Ed25519 ── index ───────┴─> Verified ──> scope, role, devices
+//! ```
+//!
+//! Verifying a request reads memory only. Changes go to the store first and are seen by the next
+//! request. Secrets are kept as keyed hashes; what has to be shown once travels as [`Secret`].
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use base::clock::Clock;
+use store::trust::{self as trust_rules, TrustRule};
+use store::users::Role;
+use store::{Store, StoreError, keys, orgs, revocations, secrets, users};
+
+mod bootstrap;
+mod credential;
+mod error;
+mod hash;
+mod index;
+mod key_admin;
+mod mint;
+pub mod offline;
+pub mod oidc;
+mod password;
+mod people;
+mod renewal;
+pub mod scope;
+mod secret;
+mod sessions;
+mod standing;
+mod throttle;
+mod token;
+mod trust;
+mod user_admin;
+mod verified;
+
+#[cfg(test)]
+mod tests;
+
+pub use bootstrap::{DemoKey, First};
+pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX};
+pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, UserChangeError};
+pub use key_admin::CreatedKey;
+pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
+pub use password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
+pub use people::{OneTimeCode, PeopleError};
+pub use renewal::Renewal;
+pub use secret::Secret;
+pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn};
+pub use throttle::Origin;
+pub use trust::{NewRule, RuleEdit, TrustError};
+pub use verified::{Credential, Verified};
+
+use credential::{KeyText, Presented};
+use hash::{Digest, Hasher};
+use index::{Index, KeyEntry, UserEntry};
+use password::Passwords;
+use scope::Scope;
+use throttle::Throttle;
+use token::{Claims, Signer, TokenType};
+
+/// How far a token may be past its expiry, for clocks that were just set.
+const EXPIRY_LEEWAY_S: u64 = 2;
+
+/// Everything about who is who. One for each server.
+pub struct Identity {
+    store: Store,
+    clock: Clock,
+    /// First part of new keys.
+    prefix: String,
+    hasher: Hasher,
+    signer: Arc<Signer>,
+    passwords: Passwords,
+    throttle: Throttle,
+    live: Arc<Live>,
+    default_org: String,
+}
+
+/// The index, and what keeps it in step with the store.
+#[derive(Default)]
+struct Live {
+    index: RwLock<Index>,
+    /// Held from a write to the store until the index follows, so that both go in one order.
+    changes: tokio::sync::Mutex<()>,
+    /// Told after each change, for what goes on under a credential that may be good no more.
+    changed: tokio::sync::watch::Sender<()>,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Identity")
+    }
+}
+
+impl Identity {
+    /// Read keys and users. On the first start this makes the server's secrets, the organisation
+    /// `default` and its user `owner`. `prefix` is the first part of new keys.
+    ///
+    /// # Errors
+    /// The store failed, or holds something that cannot be read.
+    pub async fn open(store: Store, clock: Clock, prefix: &str) -> Result<Self, IdentityError> {
+        let secrets = bootstrap::ensure_secrets(&store, &clock).await?;
+        let default_org = bootstrap::ensure_first(&store, &clock).await?;
+        let mut index = Index::default();
+        let (all_users, all_keys, ended) = store
+            .read(|s| Ok::<_, IdentityError>((users::all(s)?, keys::all(s)?, revocations::all(s)?)))
+            .await?;
+        let rules = store.read(trust_rules::all).await?;
+        let by_id = |rule: TrustRule| (rule.id.clone(), Arc::new(rule));
+        index.rules.extend(rules.into_iter().map(by_id));
+        for user in &all_users {
+            index.put_user(user);
+        }
+        let now_ms = clock.now_ms();
+        if all_keys.iter().any(|key| key.is_forgettable(now_ms)) {
+            store.keys_forget_revoked(now_ms);
+        }
+        for key in all_keys {
+            index.put_key(key);
+        }
+        index.ended.extend(ended);
+        Ok(Self {
+            hasher: Hasher::new(bootstrap::hash_key(&secrets)?),
+            signer: Arc::new(Signer::new(&secrets)?),
+            store,
+            clock,
+            prefix: prefix.to_owned(),
+            passwords: Passwords::new(),
+            throttle: Throttle::new(),
+            live: Arc::new(Live {
+                index: RwLock::new(index),
+                ..Live::default()
+            }),
+            default_org,
+        })
+    }
+
+    /// Id of the organisation `default`.
+    #[must_use]
+    pub fn default_org(&self) -> String {
+        self.default_org.clone()
+    }
+
+    /// Verify the credential of a request: the `Authorization` header, else the `token` of the
+    /// query, else the session cookie. Does no I/O.
+    ///
+    /// # Errors
+    /// There is none, or it is invalid, expired or revoked.
+    pub fn authenticate(
+        &self,
+        authorization: Option<&str>,
+        cookie: Option<&str>,
+        query_token: Option<&str>,
+    ) -> Result<Verified, AuthError> {
+        match credential::find(authorization, cookie, query_token)? {
+            Presented::Key(key) => self.verify_key(key),
+            Presented::Token(token) => self.verify_token(token),
+        }
+    }
+
+    fn verify_key(&self, text: KeyText<'_>) -> Result<Verified, AuthError> {
+        let presented = self.hasher.key(text.kid, text.secret);
+        let (entry, user) = self.key_and_owner(text.kid);
+        // An unknown key id costs what a known one does.
+        let stored = entry.as_ref().map_or(Digest::NONE, |e| e.hash);
+        let matches = presented.matches(&stored);
+        let entry = entry.filter(|_| matches).ok_or(AuthError::Invalid)?;
+        let verified = self.key(&entry, user)?;
+        let now_ms = self.clock.now_ms();
+        if entry.used(now_ms) {
+            self.store.key_used(&entry.kid, now_ms);
+        }
+        Ok(verified)
+    }
+
+    fn key_and_owner(&self, kid: &str) -> (Option<Arc<KeyEntry>>, Option<Arc<UserEntry>>) {
+        let index = self.index();
+        let entry = index.keys.get(kid).cloned();
+        let owner = entry.as_ref().map(|e| e.record.owner.as_str());
+        let user = owner.and_then(|id| index.users.get(id)).cloned();
+        (entry, user)
+    }
+
+    /// Whom a key whose secret was shown lets in.
+    fn key(&self, entry: &KeyEntry, user: Option<Arc<UserEntry>>) -> Result<Verified, AuthError> {
+        let user = user.filter(|u| !u.disabled).ok_or(AuthError::Revoked)?;
+        check_key(entry, self.clock.now_ms())?;
+        Ok(Verified {
+            org: user.org.clone(),
+            user: user.id.clone(),
+            role: user.role,
+            credential: Credential::ApiKey,
+            kid: Some(entry.kid.clone()),
+            scopes: within_role(&entry.scopes, user.role),
+            devices: None,
+            session: None,
+            root: None,
+            epoch: None,
+            claims: None,
+        })
+    }
+
+    fn verify_token(&self, text: &str) -> Result<Verified, AuthError> {
+        let claims = self.signer.verify(text)?;
+        self.session(&claims)
+    }
+
+    /// Whom a token of this server lets in.
+    fn session(&self, claims: &Arc<Claims>) -> Result<Verified, AuthError> {
+        let now_ms = self.clock.now_ms();
+        if claims.exp.saturating_add(EXPIRY_LEEWAY_S) <= now_ms / 1000 {
+            return Err(AuthError::Expired);
+        }
+        let (user, key, rule) = {
+            let index = self.index();
+            let mut ids = [Some(&claims.jti), claims.parent.as_ref()].into_iter();
+            if ids.any(|id| id.is_some_and(|id| index.ended.contains_key(id))) {
+                return Err(AuthError::Revoked);
+            }
+            let key = claims.kid.as_ref().map(|kid| index.keys.get(kid).cloned());
+            let rule = claims.rule.as_ref().map(|id| index.rules.get(id).cloned());
+            (index.users.get(&claims.sub).cloned(), key, rule)
+        };
+        let live = |rule: &Arc<TrustRule>| {
+            rule.enabled && rule.user == claims.sub && rule.org == claims.org
+        };
+        let rule = match rule {
+            Some(rule) => Some(rule.filter(live).ok_or(AuthError::Revoked)?),
+            None => None,
+        };
+        let user = user
+            .filter(|u| !u.disabled && *u.org == *claims.org)
+            .ok_or(AuthError::Revoked)?;
+        if claims.epoch.is_some_and(|epoch| epoch != user.epoch) {
+            return Err(AuthError::Revoked);
+        }
+        let key = match key {
+            Some(key) => {
+                let key = key.ok_or(AuthError::Revoked)?;
+                check_key(&key, now_ms)?;
+                Some(key)
+            }
+            None => None,
+        };
+        let mut verified = of_session(claims, &user, key.as_deref());
+        if let Some(rule) = rule {
+            // The rule as it is now, whatever it was; and it lets in to drive devices, no more.
+            verified.devices = rule.devices.as_deref().map(Arc::from);
+            verified.scopes = [Scope::BenchControl].into();
+        }
+        Ok(verified)
+    }
+
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        // Entries are replaced whole, so a panic elsewhere cannot leave half of one.
+        let index = &self.live.index;
+        index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Write to the store, then let the index follow. Runs to its end even if the caller goes away
+    /// in between: a revocation that is on disk must not be missing in memory.
+    async fn change<T, E>(
+        &self,
+        write: impl Future<Output = Result<T, E>> + Send + 'static,
+        follow: impl FnOnce(&mut Index, &T) + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let live = self.live.clone();
+        let work = tokio::spawn(async move {
+            let _order = live.changes.lock().await;
+            let done = write.await?;
+            let mut index = live.index.write().unwrap_or_else(PoisonError::into_inner);
+            follow(&mut index, &done);
+            drop(index);
+            live.changed.send_replace(());
+            Ok(done)
+        });
+        work.await
+            .unwrap_or_else(|_| Err(StoreError::Panicked.into()))
+    }
+
+    /// All organisations, oldest first.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn orgs(&self) -> Result<Vec<orgs::Org>, StoreError> {
+        self.store.read(orgs::all).await
+    }
+
+    /// Sign new tokens with a new key. Tokens of the old one stay good until they expire.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn rotate_signing_key(&self) -> Result<(), IdentityError> {
+        let now_ms = self.clock.now_ms();
+        let new = bootstrap::new_secret(secrets::Purpose::Sign, now_ms);
+        let longest_ms = 1000 * (u64::from(TTL_S_MAX.max(SESSION_TTL_S)) + EXPIRY_LEEWAY_S);
+        let forget_before_ms = now_ms.saturating_sub(longest_ms);
+        let (store, signer) = (self.store.clone(), self.signer.clone());
+        let write = async move {
+            let all = store.secret_rotate(new, forget_before_ms).await?;
+            signer.replace(&all)
+        };
+        self.change(write, |_, ()| {}).await
+    }
+}
+
+fn check_key(key: &KeyEntry, now_ms: u64) -> Result<(), AuthError> {
+    if key.is_revoked() {
+        return Err(AuthError::Revoked);
+    }
+    if key.is_expired(now_ms) {
+        return Err(AuthError::Expired);
+    }
+    Ok(())
+}
+
+/// Scopes that a credential of a user with `role` can carry: nobody administrates by a key what
+/// the role does not allow.
+fn within_role(scopes: &Arc<[Scope]>, role: Role) -> Arc<[Scope]> {
+    if role >= Role::Admin || !scopes.contains(&Scope::BenchAdmin) {
+        return scopes.clone();
+    }
+    let allowed = |scope: &Scope| *scope != Scope::BenchAdmin;
+    scopes.iter().copied().filter(allowed).collect()
+}
+
+/// A session token stands for the bench scopes of the key it came from, or of the role.
+fn session_scopes(key: Option<&KeyEntry>, role: Role) -> Arc<[Scope]> {
+    let bench = [Scope::BenchControl, Scope::BenchAdmin];
+    let granted = |scope: &Scope| key.is_none_or(|key| key.scopes.contains(scope));
+    within_role(&bench.into_iter().filter(granted).collect(), role)
+}
+
+fn of_session(claims: &Arc<Claims>, user: &UserEntry, key: Option<&KeyEntry>) -> Verified {
+    let (credential, scopes) = match claims.typ {
+        TokenType::UserSession => (Credential::UserSession, Arc::default()),
+        TokenType::CloudSession => (Credential::CloudSession, session_scopes(key, user.role)),
+    };
+    Verified {
+        org: user.org.clone(),
+        user: user.id.clone(),
+        role: user.role,
+        credential,
+        kid: key.map(|key| key.kid.clone()),
+        scopes,
+        devices: claims.devices.as_deref().map(Arc::from),
+        session: Some((claims.jti.as_str().into(), claims.exp)),
+        root: Some(
+            claims
+                .parent
+                .as_ref()
+                .unwrap_or(&claims.jti)
+                .as_str()
+                .into(),
+        ),
+        epoch: claims.epoch,
+        claims: Some(claims.clone()),
+    }
+}

@@ -1,0 +1,48 @@
+//! One device: its record, the pod behind it, and how it looks from outside.
+
+use std::sync::Arc;
+
+use pods::{Capabilities, Pod, PodFacts};
+
+use store::devices::DeviceRecord;
+
+/// A device on the bench.
+pub(super) struct Entry {
+    pub record: DeviceRecord,
+    /// None for a device whose pod is not configured any more.
+    pub pod: Option<Pod>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entry")
+            .field("record", &self.record)
+            .field("attached", &self.pod.is_some())
+            .finish()
+    }
+}
+
+/// A device as seen now.
+#[derive(Debug, Clone)]
+pub struct Device {
+    pub record: DeviceRecord,
+    /// What the pod says of itself; None while it is offline.
+    pub facts: Option<Arc<PodFacts>>,
+}
+
+impl Entry {
+    pub(super) fn view(&self) -> Device {
+        Device {
+            record: self.record.clone(),
+            facts: self.pod.as_ref().and_then(Pod::status),
+        }
+    }
+}
+
+impl Device {
+    /// What the board can do; None while the pod is offline.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        self.facts.as_deref().map(|f| &f.capabilities)
+    }
+}

@@ -1,0 +1,352 @@
+//! Builds that CI reports, with their firmware: kept within quotas, found again by repository and
+//! branch, forgotten after a while.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::blobs::FileParts;
+use serde_json::{Map, Value};
+use tracing::{info, warn};
+
+use crate::blobs::{Blobs, Staged};
+use base::clock::Clock;
+use base::config::BuildsConfig;
+use base::id;
+use base::space::Space;
+use store::builds::{self, Build, File, Kind, Origin, Status};
+use store::{Store, StoreError};
+
+mod limits;
+mod select;
+mod tidy;
+
+use limits::Limits;
+pub use select::{Artifact, Format, Selector};
+
+/// Longest name of a file, in bytes.
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// All reported builds of all organisations.
+#[derive(Debug)]
+pub struct Builds {
+    blobs: Arc<Blobs>,
+    config: BuildsConfig,
+    store: Store,
+    clock: Clock,
+}
+
+/// Why a build or a file of it could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("there is no such build or file")]
+    NotFound,
+    #[error("the build has its result already")]
+    Finished,
+    #[error("the build has another file named so")]
+    NameTaken,
+    #[error("{what}: {max} at most")]
+    Full { what: &'static str, max: u64 },
+    #[error("several files fit: {}", names.join(", "))]
+    Ambiguous { names: Vec<String> },
+    #[error("{field}: {message}")]
+    Invalid {
+        field: &'static str,
+        message: String,
+    },
+    #[error("keep a file in {}", path.display())]
+    Blob {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What is said of a build when it is made.
+#[derive(Debug, Clone, Default)]
+pub struct NewBuild {
+    pub origin: Origin,
+    pub target: String,
+    pub name: String,
+    pub wiring: Map<String, Value>,
+}
+
+impl Builds {
+    /// Open the folder of files and forget what is too old.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or the store.
+    pub async fn open(
+        data_dir: &Path,
+        config: &BuildsConfig,
+        store: Store,
+        clock: Clock,
+        space: Arc<Space>,
+    ) -> Result<Arc<Self>, BuildError> {
+        let dir = data_dir.join(base::folder::BLOBS);
+        let blobs = Blobs::open(dir.clone(), space);
+        let builds = Self {
+            blobs: Arc::new(blobs.map_err(|source| BuildError::Blob { path: dir, source })?),
+            config: config.clone(),
+            store,
+            clock,
+        };
+        builds.tidy().await?;
+        let builds = Arc::new(builds);
+        tokio::spawn(tidy::keep(Arc::downgrade(&builds)));
+        Ok(builds)
+    }
+
+    /// Where request bodies are written to.
+    #[must_use]
+    pub fn blobs(&self) -> &Arc<Blobs> {
+        &self.blobs
+    }
+
+    /// Time for a file to arrive.
+    #[must_use]
+    pub fn upload_wait(&self) -> Duration {
+        Duration::from_millis(self.config.upload_wait_ms)
+    }
+
+    /// Add a build of an organisation, reported by `user`.
+    ///
+    /// # Errors
+    /// There are too many open ones, or the storage failed.
+    pub async fn create(&self, org: &str, user: &str, new: NewBuild) -> Result<Build, BuildError> {
+        let build = Build {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            user: user.to_owned(),
+            origin: new.origin,
+            target: new.target,
+            name: new.name,
+            wiring: new.wiring,
+            status: Status::Open,
+            reason: String::new(),
+            files: Vec::new(),
+            created_ms: self.clock.now_ms(),
+            finished_ms: None,
+        };
+        let count_max = self.config.count_max as usize;
+        if !self.store.build_add(build.clone(), count_max).await? {
+            return Err(BuildError::Full {
+                what: "builds of the organisation without a result",
+                max: self.config.count_max.into(),
+            });
+        }
+        info!(build = build.id, repo = build.origin.repo, "build reported");
+        Ok(build)
+    }
+
+    /// Bytes that the next file of this kind may have.
+    ///
+    /// # Errors
+    /// The build takes no more, or the storage failed.
+    pub async fn room(&self, org: &str, id: &str, kind: Kind) -> Result<u64, BuildError> {
+        let (org_id, id) = (org.to_owned(), id.to_owned());
+        let read = self.store.read(move |s| {
+            let build = builds::by_id(s, &org_id, &id)?;
+            Ok::<_, StoreError>((build, builds::bytes_of(s, &org_id)?))
+        });
+        let (build, used) = read.await?;
+        let build = build.ok_or(BuildError::NotFound)?;
+        self.limits().check(&build, kind, used)
+    }
+
+    /// Make a staged file one of the build's. The same file under the same name changes nothing.
+    ///
+    /// # Errors
+    /// The name is bad or taken, the build takes no more, or the storage failed.
+    pub async fn attach(
+        &self,
+        org: &str,
+        id: &str,
+        kind: Kind,
+        name: &str,
+        content_type: &str,
+        staged: &Staged,
+    ) -> Result<Artifact, BuildError> {
+        check_name(name)?;
+        let file = File {
+            kind,
+            name: name.to_owned(),
+            content_type: content_type.to_owned(),
+            size_bytes: staged.size_bytes(),
+            sha256: staged.sha256().to_owned(),
+            created_ms: self.clock.now_ms(),
+        };
+        let limits = self.limits();
+        let order = self.blobs.order().await;
+        let kept = self.blobs.keep(&order, staged);
+        kept.map_err(|source| BuildError::Blob {
+            path: self.blobs.path(staged.sha256()),
+            source,
+        })?;
+        let new = file.clone();
+        let attach = move |build: &mut Build, used: u64| limits.attach(build, used, &new);
+        let changed = self.store.build_change(org, id, attach).await?;
+        drop(order);
+        let build = changed.ok_or(BuildError::NotFound)??;
+        Ok(Artifact { build, file })
+    }
+
+    /// Give a build its result. The same result again changes nothing but the wiring.
+    ///
+    /// # Errors
+    /// It has another result already, there is no such build, or the storage failed.
+    pub async fn finish(
+        &self,
+        org: &str,
+        id: &str,
+        success: bool,
+        reason: String,
+        wiring: Map<String, Value>,
+    ) -> Result<Build, BuildError> {
+        let now_ms = self.clock.now_ms();
+        let status = if success {
+            Status::Success
+        } else {
+            Status::Failure
+        };
+        let finish = move |build: &mut Build, _: u64| {
+            if build.status != Status::Open && build.status != status {
+                return Err(BuildError::Finished);
+            }
+            build.status = status;
+            build.reason.clone_from(&reason);
+            build.wiring.extend(wiring.clone());
+            build.finished_ms.get_or_insert(now_ms);
+            Ok(build.clone())
+        };
+        let changed = self.store.build_change(org, id, finish).await?;
+        let build = changed.ok_or(BuildError::NotFound)??;
+        info!(build = id, success, "build finished");
+        Ok(build)
+    }
+
+    /// An artifact by build and name.
+    ///
+    /// # Errors
+    /// There is none, or the storage failed.
+    pub async fn artifact(&self, org: &str, id: &str, name: &str) -> Result<Artifact, BuildError> {
+        let (org, id) = (org.to_owned(), id.to_owned());
+        let build = self
+            .store
+            .read(move |s| builds::by_id(s, &org, &id))
+            .await?;
+        let build = build.ok_or(BuildError::NotFound)?;
+        let found = build
+            .files
+            .iter()
+            .find(|f| is_artifact(f) && f.name == name);
+        let file = found.cloned().ok_or(BuildError::NotFound)?;
+        Ok(Artifact { build, file })
+    }
+
+    /// The one artifact that fits a selector.
+    ///
+    /// # Errors
+    /// None fits or several do, or the storage failed.
+    pub async fn select(&self, org: &str, selector: Selector) -> Result<Artifact, BuildError> {
+        let org = org.to_owned();
+        self.store.read(move |s| selector.find(s, &org)).await
+    }
+
+    /// Artifacts that can be flashed, newest build first, at most `limit`.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn flashable(&self, org: &str, limit: usize) -> Result<Vec<Artifact>, BuildError> {
+        let org = org.to_owned();
+        let read = self.store.read(move |s| {
+            let mut found = Vec::new();
+            builds::newest_first(s, &org, |build| {
+                let flashable = |f: &&File| is_artifact(f) && Format::of(&f.name) != Format::Other;
+                for file in build.files.iter().filter(flashable) {
+                    found.push(Artifact {
+                        file: file.clone(),
+                        build: build.clone(),
+                    });
+                }
+                if found.len() < limit {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })?;
+            found.truncate(limit);
+            Ok::<_, StoreError>(found)
+        });
+        Ok(read.await?)
+    }
+
+    /// Stream an artifact's bytes.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub async fn read(&self, artifact: &Artifact) -> Result<FileParts, BuildError> {
+        let sha256 = &artifact.file.sha256;
+        let opened = self.blobs.read(sha256).await;
+        opened.map_err(|source| BuildError::Blob {
+            path: self.blobs.path(sha256),
+            source,
+        })
+    }
+
+    /// Forget builds that are too old, and every file that nothing refers to.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn tidy(&self) -> Result<(), BuildError> {
+        let keep_ms = u64::from(self.config.keep_days) * 24 * 3_600_000;
+        let before_ms = self.clock.now_ms().saturating_sub(keep_ms);
+        let count = self.store.builds_forget(before_ms).await?;
+        if count > 0 {
+            info!(count, "old builds forgotten");
+        }
+        let order = self.blobs.order().await;
+        let wanted = self.store.read(store::blobs::wanted).await?;
+        if let Err(error) = self.blobs.sweep(&order, &wanted) {
+            warn!(%error, "failed to remove files that nothing refers to");
+        }
+        Ok(())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            artifact_bytes_max: u64::from(self.config.artifact_mib_max) << 20,
+            log_bytes_max: u64::from(self.config.log_mib_max) << 20,
+            quota_bytes: u64::from(self.config.quota_mib) << 20,
+            quota_mib: self.config.quota_mib.into(),
+        }
+    }
+}
+
+fn is_artifact(file: &File) -> bool {
+    file.kind == Kind::Artifact
+}
+
+/// A relative path that stays where it is, on any system.
+fn check_name(name: &str) -> Result<(), BuildError> {
+    let part = |part: &str| !matches!(part, "" | "." | "..");
+    let plain = |c: char| !c.is_control() && !matches!(c, '\\' | '"' | ':');
+    if (1..=NAME_BYTES_MAX).contains(&name.len())
+        && name.split('/').all(part)
+        && name.chars().all(plain)
+    {
+        return Ok(());
+    }
+    Err(BuildError::Invalid {
+        field: "name",
+        message: format!(
+            "must be a relative path of 1 to {NAME_BYTES_MAX} bytes without . and .. parts, control characters, backslash, colon and quote"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,378 @@
+//! Captures: started on a pod, recorded while they arrive, kept as one segment file each, read
+//! back in frames and by decoders.
+//!
+//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`.
+//! A capture is stored as pending before its id is told; its samples are on disk before it is
+//! done. What was unfinished when the process ended is failed at the next start.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use admission::{Admission, Limits, OwnedPermit, Requester};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tracing::{error, info};
+
+use crate::bench::Bench;
+use base::clock::Clock;
+use base::config::CapturesConfig;
+use base::id;
+use base::space::Space;
+use store::captures::{CaptureRecord, Status};
+use store::{Store, StoreError};
+
+pub mod export;
+pub mod feed;
+pub mod files;
+pub mod follow;
+pub mod framer;
+pub mod import;
+mod last;
+pub mod layout;
+mod level;
+mod name;
+pub mod order;
+pub mod overview;
+pub mod plan;
+pub mod quota;
+pub mod reader;
+pub mod recording;
+mod recover;
+mod run;
+mod start;
+mod tidy;
+pub mod wire;
+
+use feed::Feeds;
+use files::Files;
+pub use import::Import;
+use import::ImportError;
+use plan::PlanError;
+use quota::{Ledger, usage_of};
+use reader::Reader;
+
+/// What is stored of a capture that was unfinished when the process ended.
+const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
+
+/// Requests that may wait to send a capture; those inside a handler group are fewer.
+const STREAMS_QUEUED_MAX: u32 = 1024;
+
+/// How long they may; a handler's deadline is shorter.
+const STREAM_WAIT_MAX: Duration = Duration::from_secs(600);
+
+/// All captures of all organisations.
+#[derive(Debug)]
+pub struct Captures {
+    files: Files,
+    pub feeds: Feeds,
+    config: CapturesConfig,
+    store: Store,
+    clock: Clock,
+    bench: Arc<Bench>,
+    space: Arc<Space>,
+    ledger: Ledger,
+    /// Held while captures give way to newer ones.
+    making_room: tokio::sync::Mutex<()>,
+    /// One place for each device: a pod takes one capture at a time.
+    lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
+    running: Mutex<HashMap<String, Running>>,
+    /// Final records that the store has not taken; the samples are on disk.
+    unstored: Mutex<HashMap<String, CaptureRecord>>,
+    stopping: AtomicBool,
+    /// Told when a capture has left `running`.
+    left: Notify,
+    readers: Arc<Semaphore>,
+    /// Apart from the readers, since a stream is as slow as its client.
+    streams: Arc<Admission>,
+}
+
+/// A capture that has not finished.
+#[derive(Debug)]
+struct Running {
+    device: String,
+    /// It selects a level for the logic analyzer's input bank.
+    selects_level: bool,
+    cancel: watch::Sender<bool>,
+}
+
+/// Why a capture cannot be started, read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    #[error("there is no such capture")]
+    NotFound,
+    #[error("there is no such device")]
+    NoDevice,
+    #[error("the device is offline")]
+    Offline,
+    #[error("{waiting} captures wait for this device already")]
+    Busy { waiting: usize },
+    #[error("{0}")]
+    InUse(String),
+    #[error("import the recording")]
+    Import(#[source] ImportError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error("{what}: {max} at most")]
+    Full { what: &'static str, max: u64 },
+    /// A member of the order, which the device as it is now rules out.
+    #[error("{field}: {message}")]
+    Unready {
+        field: &'static str,
+        message: String,
+    },
+    #[error("{0}")]
+    State(&'static str),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("read the capture's samples")]
+    Samples(#[from] reader::ReadError),
+    #[error("keep the capture's samples")]
+    Files(#[source] std::io::Error),
+}
+
+impl Captures {
+    /// Open the folder and end what an earlier process left unfinished: as done where all samples
+    /// are on disk, as failed otherwise.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or the store.
+    pub async fn open(
+        data_dir: &Path,
+        config: &CapturesConfig,
+        store: Store,
+        clock: Clock,
+        bench: Arc<Bench>,
+        space: Arc<Space>,
+    ) -> Result<Arc<Self>, CaptureError> {
+        let files = Files::open(data_dir.join(base::folder::CAPTURES), space.clone());
+        let files = files.map_err(CaptureError::Files)?;
+        let captures = Self {
+            files,
+            feeds: Feeds::default(),
+            config: config.clone(),
+            store,
+            clock,
+            bench,
+            space,
+            ledger: Ledger::default(),
+            making_room: tokio::sync::Mutex::default(),
+            lanes: Mutex::default(),
+            running: Mutex::default(),
+            unstored: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            left: Notify::new(),
+            readers: Arc::new(Semaphore::new(config.read_max as usize)),
+            streams: Arc::new(Admission::new(stream_limits(config.read_max))),
+        };
+        captures.end_unfinished().await?;
+        captures.count().await?;
+        let captures = Arc::new(captures);
+        tokio::spawn(tidy::keep(Arc::downgrade(&captures)));
+        Ok(captures)
+    }
+
+    async fn end_unfinished(&self) -> Result<(), CaptureError> {
+        for mut record in self.store.captures_unfinished().await? {
+            let now_ms = self.clock.now_ms();
+            if let Some(done) = recover::recover(&self.files, &record, now_ms) {
+                info!(capture = done.id, "done: its samples were on disk");
+                self.note(&done).await;
+                continue;
+            }
+            record.status = Status::Failed;
+            record.error = Some(INTERRUPTED.into());
+            record.finished_ms = Some(now_ms);
+            info!(
+                capture = record.id,
+                "failed: it was unfinished at the last stop"
+            );
+            self.files.remove(&record.id);
+            self.note(&record).await;
+        }
+        Ok(())
+    }
+
+    /// One capture of an organisation.
+    ///
+    /// # Errors
+    /// It does not exist there, or the store.
+    pub async fn get(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
+        if !id::is_ulid(id) {
+            return Err(CaptureError::NotFound);
+        }
+        let record = self.store.capture_get(id).await?;
+        let unstored = self.unstored().get(id).cloned();
+        let record = record.map(|record| unstored.unwrap_or(record));
+        record
+            .filter(|r| r.org == org)
+            .ok_or(CaptureError::NotFound)
+    }
+
+    /// Newest first, at most `limit`, older than the capture `before`; of some devices or of all.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn list(
+        &self,
+        org: &str,
+        devices: Option<&[String]>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRecord>, CaptureError> {
+        let found = self
+            .store
+            .captures_list(org, devices, before, limit)
+            .await?;
+        let unstored = self.unstored();
+        let known = |record: CaptureRecord| unstored.get(&record.id).cloned().unwrap_or(record);
+        Ok(found.into_iter().map(known).collect())
+    }
+
+    /// Ask a capture that has not finished to stop; its record follows at once.
+    ///
+    /// # Errors
+    /// It does not exist or has finished.
+    pub async fn cancel(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
+        let mut record = self.get(org, id).await?;
+        let asked = match self.running().get(id) {
+            Some(running) => running.cancel.send_replace(true),
+            None => return Err(CaptureError::State("the capture has finished")),
+        };
+        if !asked {
+            info!(capture = id, "cancelling");
+        }
+        record.status = Status::Cancelled;
+        Ok(record)
+    }
+
+    /// The capture of a device that runs or is the next to: they take their turns in order.
+    #[must_use]
+    pub fn current(&self, device: &str) -> Option<String> {
+        let running = self.running();
+        let of_device = running.iter().filter(|(_, r)| r.device == device);
+        of_device.map(|(id, _)| id).min().cloned()
+    }
+
+    /// Ask a capture to stop if it has not finished.
+    fn stop_one(&self, id: &str) {
+        if let Some(running) = self.running().get(id) {
+            running.cancel.send_replace(true);
+        }
+    }
+
+    /// Forget a capture and its samples.
+    ///
+    /// # Errors
+    /// It does not exist, or the store.
+    pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
+        self.get(org, id).await?;
+        Ok(self.forget(id).await?)
+    }
+
+    async fn forget(&self, id: &str) -> Result<(), StoreError> {
+        let Some(stored) = self.store.capture_delete(id).await? else {
+            return Ok(());
+        };
+        let last = self.unstored().remove(id).unwrap_or(stored);
+        self.stop_one(id);
+        let freed = usage_of(&self.files, &last);
+        self.files.remove(id);
+        self.ledger.give_back(&last.org, freed);
+        Ok(())
+    }
+
+    /// Open a finished capture's samples.
+    ///
+    /// # Errors
+    /// It does not exist, is not done, or its file is damaged.
+    pub async fn read(&self, org: &str, id: &str) -> Result<Arc<Reader>, CaptureError> {
+        let record = self.get(org, id).await?;
+        if record.status != Status::Done {
+            return Err(CaptureError::State("the capture is not done"));
+        }
+        let files = self.files.clone();
+        let reader = tokio::task::spawn_blocking(move || Reader::open(&files, record))
+            .await
+            .map_err(|_| CaptureError::State("the capture could not be read"))??;
+        Ok(Arc::new(reader))
+    }
+
+    /// A place among those that read or decode a bounded part at the same time.
+    pub async fn reader_place(&self) -> OwnedSemaphorePermit {
+        place(&self.readers).await
+    }
+
+    /// A place among those that send all of a capture to a client at the same time. Whoever reads
+    /// slowly leaves places for others. Waits as long as the caller does.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub async fn stream_place(
+        &self,
+        requester: Option<&Requester>,
+    ) -> Result<OwnedPermit, CaptureError> {
+        let place = self.streams.enter_owned(requester).await;
+        place.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
+    }
+
+    /// Take no more captures, cancel what runs, and wait until the records say so.
+    pub async fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        loop {
+            let left = self.left.notified();
+            {
+                let running = self.running();
+                if running.is_empty() {
+                    return;
+                }
+                for running in running.values() {
+                    running.cancel.send_replace(true);
+                }
+            }
+            left.await;
+        }
+    }
+
+    fn leave(&self, id: &str) {
+        self.running().remove(id);
+        // Kept for a stop that looks next, if none waits now.
+        self.left.notify_one();
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Write a head record unless it was deleted meanwhile; true when it is there. A failure is
+    /// logged, since nobody waits for it.
+    async fn note(&self, record: &CaptureRecord) -> bool {
+        match self.store.capture_update(record.clone()).await {
+            Ok(there) => there,
+            Err(e) => {
+                error!(capture = record.id, error = %e, "failed to store the state of a capture");
+                true
+            }
+        }
+    }
+}
+
+/// Half of all for a user, all but one for an organisation.
+fn stream_limits(permits_max: u32) -> Limits {
+    Limits {
+        permits_max,
+        per_user_max: permits_max.div_ceil(2),
+        per_org_max: (permits_max - 1).max(1),
+        queued_max: STREAMS_QUEUED_MAX,
+        wait_max: STREAM_WAIT_MAX,
+    }
+}
+
+async fn place(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let places = places.clone();
+    places
+        .acquire_owned()
+        .await
+        .expect("the semaphore is never closed")
+}

@@ -1,0 +1,108 @@
+//! Value change dumps (IEEE 1364-2005, clause 18): a wire for each logic channel, a real for the
+//! analog one. How time is counted is [`scale`]'s.
+
+use std::io::Write;
+
+use super::super::reader::Reader;
+use super::timeline::{Step, walk};
+use super::{Content, ExportError};
+use scale::Scale;
+use store::captures::ChannelRecord;
+
+mod scale;
+
+/// The first of the characters that identifiers are made of. Captures have fewer channels than
+/// there are, so each identifier is one of them.
+const FIRST_IDENTIFIER: u8 = b'!';
+
+pub(super) fn write(
+    reader: &Reader,
+    content: Content,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let channels = reader.channels_of(content);
+    let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
+    let scale = Scale::for_rates(&rates);
+    header(&channels, scale, out)?;
+    let mut dump = Dump {
+        analog: channels.iter().find(|c| c.la.is_none()).copied(),
+        logic: channels.iter().filter(|c| c.la.is_some()).count(),
+        levels: None,
+        count: None,
+    };
+    let end = walk(reader, content, scale.tick, |step| dump.step(step, out))?;
+    writeln!(out, "#{end}")?;
+    Ok(())
+}
+
+fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "$version hostd {} $end", env!("CARGO_PKG_VERSION"))?;
+    for is_logic in [true, false] {
+        let channel = channels.iter().find(|c| c.la.is_some() == is_logic);
+        if let Some(channel) = channel {
+            let kind = if is_logic { "logic" } else { "analog" };
+            let told = scale.told(channel.sample_rate_hz);
+            writeln!(out, "$comment {kind} samples: {told} $end")?;
+        }
+    }
+    if !scale.is_exact {
+        let hz = scale.tick.hz();
+        let text = "s, which the format cannot say; the timescale is the nearest it can";
+        writeln!(out, "$comment a tick is 1/{hz} {text} $end")?;
+    }
+    writeln!(out, "$timescale {} $end", scale.timescale())?;
+    writeln!(out, "$scope module capture $end")?;
+    // Logic channels first, as the dump counts them.
+    let logic = channels.iter().filter(|c| c.la.is_some());
+    let analog = channels.iter().filter(|c| c.la.is_none());
+    for (channel, id) in logic.chain(analog).zip(FIRST_IDENTIFIER..) {
+        let (kind, bits) = if channel.la.is_some() {
+            ("wire", 1)
+        } else {
+            ("real", 64)
+        };
+        let name: String = channel
+            .name
+            .chars()
+            .map(|c| if c.is_whitespace() { '_' } else { c })
+            .collect();
+        writeln!(out, "$var {kind} {bits} {} {name} $end", char::from(id))?;
+    }
+    writeln!(out, "$upscope $end\n$enddefinitions $end")
+}
+
+/// What was told last.
+struct Dump<'r> {
+    analog: Option<&'r ChannelRecord>,
+    /// Number of logic channels.
+    logic: usize,
+    levels: Option<u64>,
+    count: Option<u16>,
+}
+
+impl Dump<'_> {
+    fn step(&mut self, step: Step, out: &mut dyn Write) -> Result<(), ExportError> {
+        let count = step.count.filter(|count| self.count != Some(*count));
+        let moved = step.levels.map_or(0, |levels| match self.levels {
+            Some(before) => levels ^ before,
+            None => u64::MAX,
+        });
+        if moved == 0 && count.is_none() {
+            return Ok(());
+        }
+        writeln!(out, "#{}", step.at)?;
+        let ids = (0..self.logic).zip(FIRST_IDENTIFIER..);
+        for (channel, id) in ids.filter(|(channel, _)| moved >> channel & 1 == 1) {
+            let level = step.levels.unwrap_or(0) >> channel & 1;
+            writeln!(out, "{level}{}", char::from(id))?;
+        }
+        if let (Some(count), Some(channel)) = (count, self.analog) {
+            let id = (FIRST_IDENTIFIER..).nth(self.logic);
+            let id = char::from(id.expect("there are fewer channels than identifiers"));
+            writeln!(out, "r{} {id}", channel.value(count))?;
+            self.count = Some(count);
+        }
+        self.levels = step.levels.or(self.levels);
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! What happens to the captures of a device, told to all who follow it: a ring that the captures
+//! fill and each follower reads at its own pace, so that none of them slows a capture.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+
+use super::framer::Frame;
+use super::wire;
+use base::ring::{Cursor, Ring, Whole};
+use store::captures::CaptureRecord;
+
+/// What one device's feed keeps for slow followers and for those that come back, in bytes.
+const FEED_BYTES_MAX: usize = 16 << 20;
+
+/// What a message costs beside its samples, in bytes, roughly.
+const MESSAGE_BYTES: usize = 512;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// The capture has got this far.
+    State(CaptureRecord),
+    Frame {
+        capture: Arc<str>,
+        frame: Frame,
+    },
+    /// It is done; so many frames.
+    Done(CaptureRecord, u32),
+    /// It failed, timed out or was cancelled.
+    Failed(CaptureRecord),
+}
+
+/// An event with its encodings, which are made once for all who ask.
+#[derive(Debug)]
+pub struct Message {
+    pub event: Event,
+    json: OnceLock<Utf8Bytes>,
+    binary: OnceLock<Option<Bytes>>,
+}
+
+/// The feeds of all devices.
+#[derive(Debug, Default)]
+pub struct Feeds {
+    feeds: Mutex<HashMap<String, Arc<Feed>>>,
+}
+
+/// One device's.
+#[derive(Debug)]
+pub struct Feed {
+    ring: Ring<Arc<Message>>,
+    followers: AtomicUsize,
+}
+
+/// One who follows.
+#[derive(Debug)]
+pub struct Following {
+    feed: Arc<Feed>,
+    pub cursor: Cursor<Arc<Message>>,
+}
+
+impl Message {
+    #[must_use]
+    pub fn new(event: Event) -> Self {
+        Self {
+            event,
+            json: OnceLock::new(),
+            binary: OnceLock::new(),
+        }
+    }
+
+    /// Id of the capture that it is about.
+    #[must_use]
+    pub fn capture(&self) -> &str {
+        match &self.event {
+            Event::State(record) | Event::Done(record, _) | Event::Failed(record) => &record.id,
+            Event::Frame { capture, .. } => capture,
+        }
+    }
+
+    /// Whether it is the last one of its capture.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        matches!(self.event, Event::Done(..) | Event::Failed(_))
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn json(&self) -> Utf8Bytes {
+        self.json
+            .get_or_init(|| wire::json(&self.event).into())
+            .clone()
+    }
+
+    /// A frame as bytes; none for everything else.
+    #[must_use]
+    pub fn binary(&self) -> Option<Bytes> {
+        let made = self.binary.get_or_init(|| match &self.event {
+            Event::Frame { frame, .. } => Some(wire::binary(frame).into()),
+            _ => None,
+        });
+        made.clone()
+    }
+}
+
+impl Whole for Message {
+    fn weight(&self) -> usize {
+        MESSAGE_BYTES
+            + match &self.event {
+                Event::Frame { frame, .. } => frame.data.weight(),
+                _ => 0,
+            }
+    }
+}
+
+impl Feeds {
+    /// The feed of a device.
+    #[must_use]
+    pub fn of(&self, device: &str) -> Arc<Feed> {
+        // Each change is one insertion, so a panic elsewhere leaves the map whole.
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let feed = feeds.entry(device.to_owned()).or_insert_with(|| {
+            Arc::new(Feed {
+                ring: Ring::new(0, FEED_BYTES_MAX),
+                followers: AtomicUsize::new(0),
+            })
+        });
+        feed.clone()
+    }
+}
+
+impl Feed {
+    /// Tell everybody.
+    pub fn tell(&self, event: Event) {
+        let message = Message::new(event);
+        let last = message.is_last();
+        self.ring.push(Arc::new(message));
+        // What is done can be read from its file; nobody is here to be late for it.
+        if last && self.followers.load(Ordering::Acquire) == 0 {
+            self.ring.clear();
+        }
+    }
+
+    /// Follow from now on. What is kept stays for as long as somebody follows.
+    #[must_use]
+    pub fn follow(self: &Arc<Self>) -> Following {
+        self.followers.fetch_add(1, Ordering::AcqRel);
+        Following {
+            cursor: self.ring.cursor(self.ring.end()),
+            feed: self.clone(),
+        }
+    }
+}
+
+impl Following {
+    /// Go on with the first message that is `wanted`, or from now on when there is none.
+    pub fn seek(&mut self, wanted: impl Fn(&Message) -> bool) {
+        self.cursor = self.feed.ring.cursor_where(|message| wanted(message));
+    }
+
+    /// Go on after the last message about a capture, or from now on when it is not there.
+    pub fn seek_after_last(&mut self, capture: &str) {
+        let ring = &self.feed.ring;
+        let end = ring.end();
+        self.seek(|m| m.is_last() && m.capture() == capture);
+        let at = self.cursor.at();
+        if at < end {
+            self.cursor = self.feed.ring.cursor(at + 1);
+        }
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.feed.followers.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,271 @@
+//! One follower of a device's captures: told what happens, sent frames while they are received, and
+//! told what it was too late for.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use pods::PodEvent;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_tungstenite::tungstenite::Message as Frame;
+
+use super::feed::{Event, Following, Message};
+use super::framer;
+use super::layout;
+use super::reader::{ReadError, Reader};
+use super::{Captures, wire};
+use base::live::{Ending, Goodbye, Live, Peer};
+use base::ring::Found;
+use store::captures::Status;
+
+/// Frames read from a file at once.
+const READ_FRAMES: usize = 16;
+
+/// Where a follower goes on.
+#[derive(Debug)]
+pub struct Resume {
+    pub org: String,
+    pub capture: String,
+    /// First frame that it does not have.
+    pub from_seq: u32,
+}
+
+/// One who follows, before its WebSocket is there.
+pub struct Follower {
+    captures: Arc<Captures>,
+    device: String,
+    online: bool,
+    binary: bool,
+    resume: Option<Resume>,
+    following: Following,
+    events: broadcast::Receiver<PodEvent>,
+    place: Place,
+}
+
+/// What the client has been told, so that a gap is noticed.
+#[derive(Debug, Default)]
+struct Place {
+    /// The capture it is in, and the number of the frame that comes next.
+    at: Option<(String, u32)>,
+    /// Messages that were lost since.
+    lost: u64,
+}
+
+impl Follower {
+    /// A follower of `device` from the capture that runs on, or from where it left.
+    #[must_use]
+    pub fn new(
+        captures: Arc<Captures>,
+        device: &str,
+        (online, events): (bool, broadcast::Receiver<PodEvent>),
+        binary: bool,
+        resume: Option<Resume>,
+    ) -> Self {
+        let following = captures.feeds.of(device).follow();
+        Self {
+            captures,
+            device: device.to_owned(),
+            online,
+            binary,
+            resume,
+            following,
+            events,
+            place: Place::default(),
+        }
+    }
+
+    async fn run(mut self, mut peer: Peer, mut ending: Ending) {
+        let goodbye = tokio::select! {
+            told = self.tell(&mut peer) => match told {
+                Err(goodbye) => goodbye,
+                Ok(never) => match never {},
+            },
+            goodbye = ending.ended() => goodbye,
+        };
+        drop(self);
+        peer.close(goodbye).await;
+    }
+
+    async fn tell(&mut self, peer: &mut Peer) -> Result<Infallible, Goodbye> {
+        let current = self.captures.current(&self.device);
+        let hello = json!({"type": "hello", "version": 1, "device_id": self.device,
+            "online": self.online, "capture_id": current,
+            "format": if self.binary { "binary" } else { "json" }});
+        send(peer, &hello).await?;
+        match (self.resume.take(), current) {
+            (Some(resume), _) => self.go_on(peer, resume).await?,
+            (None, Some(current)) => self.following.seek(|m| m.capture() == current),
+            (None, None) => {}
+        }
+        loop {
+            tokio::select! {
+                Some(found) = self.following.cursor.next() => match found {
+                    Found::Lost { from, to } => self.place.lost += to.saturating_sub(from),
+                    Found::Piece { piece, .. } => self.pass(peer, &piece).await?,
+                },
+                event = self.events.recv() => {
+                    let text = match event {
+                        Ok(event) => wire::device(&self.device, &event),
+                        Err(RecvError::Lagged(count)) => {
+                            json!({"type": "device.event", "device_id": self.device,
+                                "event": "missed", "detail": {"count": count}})
+                            .to_string()
+                        }
+                        Err(RecvError::Closed) => {
+                            return Err(Goodbye::device_offline("the device was removed"));
+                        }
+                    };
+                    peer.send(Frame::Text(text.into())).await?;
+                }
+                said = peer.hear(true) => {
+                    said?;
+                    return Err(Goodbye::unsupported("this stream takes no messages"));
+                }
+            }
+        }
+    }
+
+    /// Tell the rest of a capture that has finished, or that it goes on.
+    async fn go_on(&mut self, peer: &mut Peer, resume: Resume) -> Result<(), Goodbye> {
+        let from_seq = resume.from_seq;
+        // Looked at only now that nothing it tells can be missed.
+        let found = self.captures.get(&resume.org, &resume.capture).await;
+        let Ok(record) = found else {
+            return Err(Goodbye::policy("the capture is gone"));
+        };
+        send(peer, &wire::state(&record)).await?;
+        match record.status {
+            Status::Pending | Status::Armed | Status::Running => {
+                self.place.at = Some((record.id.clone(), from_seq));
+                self.following.seek(|message| {
+                    message.capture() == record.id
+                        && match &message.event {
+                            Event::Frame { frame, .. } => frame.place.seq >= from_seq,
+                            _ => message.is_last(),
+                        }
+                });
+                return Ok(());
+            }
+            Status::Failed | Status::TimedOut | Status::Cancelled => {
+                self.following.seek_after_last(&record.id);
+                let failed = Message::new(Event::Failed(record));
+                return peer.send(Frame::Text(failed.json())).await;
+            }
+            Status::Done => {}
+        }
+        // It is read from its file, and what came after it follows.
+        self.following.seek_after_last(&record.id);
+        self.place.at = Some((record.id.clone(), from_seq));
+        let reader = self.captures.read(&record.org, &record.id).await;
+        let Ok(reader) = reader else {
+            return Err(Goodbye::policy("the capture cannot be read any more"));
+        };
+        let frames = wire::count(&record);
+        let mut seq = from_seq;
+        while seq < frames {
+            let reader = reader.clone();
+            let place = self.captures.reader_place().await;
+            let read = tokio::task::spawn_blocking(move || {
+                let read = page(&reader, seq);
+                drop(place);
+                read
+            });
+            let Ok(Ok(page)) = read.await else {
+                return Err(Goodbye::policy("the capture cannot be read any more"));
+            };
+            for frame in page {
+                seq = frame.place.seq + 1;
+                let capture = record.id.as_str().into();
+                let message = Message::new(Event::Frame { capture, frame });
+                self.pass(peer, &message).await?;
+            }
+        }
+        self.pass(peer, &Message::new(Event::Done(record, frames)))
+            .await
+    }
+
+    /// Send a message, after what has to be said of those before it that were lost.
+    async fn pass(&mut self, peer: &mut Peer, message: &Message) -> Result<(), Goodbye> {
+        for text in self.place.step(message) {
+            send(peer, &text).await?;
+        }
+        let binary = self.binary.then(|| message.binary()).flatten();
+        let sent = match binary {
+            Some(bytes) => Frame::Binary(bytes),
+            None => Frame::Text(message.json()),
+        };
+        peer.send(sent).await
+    }
+}
+
+impl Place {
+    /// Go on to `message`; what was dropped before it.
+    fn step(&mut self, message: &Message) -> Vec<Value> {
+        let id = message.capture();
+        let stays = self.at.as_ref().is_some_and(|(at, _)| at == id);
+        match &message.event {
+            // What waits for its turn, or never got it, has no frames.
+            Event::State(record) if record.status == Status::Pending => return Vec::new(),
+            Event::Failed(_) if !stays => return Vec::new(),
+            _ => {}
+        }
+        let mut told = Vec::new();
+        let lost = std::mem::take(&mut self.lost);
+        let dropped = |id: &str, from: u32, to: Option<u32>| json!({"type": "dropped", "capture_id": id, "from": from, "to": to, "messages": lost});
+        // Of the capture before only its rest is known to be gone.
+        if let Some((before, next)) = self.at.take_if(|_| !stays)
+            && lost > 0
+        {
+            told.push(dropped(&before, next, None));
+        }
+        let next = self.at.as_ref().map_or(0, |(_, next)| *next);
+        let reached = match &message.event {
+            Event::Frame { frame, .. } => frame.place.seq,
+            Event::Done(_, frames) => *frames,
+            Event::State(_) | Event::Failed(_) => next,
+        };
+        // Told of a new capture, too, so that its frames are known to be its.
+        if reached > next || lost > 0 {
+            told.push(dropped(id, next, Some(reached)));
+        }
+        self.at = match &message.event {
+            Event::Frame { frame, .. } => Some((id.to_owned(), frame.place.seq + 1)),
+            Event::State(_) => Some((id.to_owned(), next)),
+            Event::Done(..) | Event::Failed(_) => None,
+        };
+        told
+    }
+}
+
+fn page(reader: &Reader, from_seq: u32) -> Result<Vec<framer::Frame>, ReadError> {
+    layout::frames(&reader.samples(), from_seq)
+        .take(READ_FRAMES)
+        .map(|place| {
+            let data = reader.frame(place)?;
+            Ok(framer::Frame { place, data })
+        })
+        .collect()
+}
+
+async fn send(peer: &mut Peer, told: &Value) -> Result<(), Goodbye> {
+    peer.send(Frame::Text(told.to_string().into())).await
+}
+
+impl Live for Follower {
+    fn name(&self) -> &'static str {
+        "captures"
+    }
+
+    fn serve(
+        self: Box<Self>,
+        peer: Peer,
+        ending: Ending,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin((*self).run(peer, ending))
+    }
+}
+
+#[cfg(test)]
+mod tests;

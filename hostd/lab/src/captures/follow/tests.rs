@@ -1,0 +1,108 @@
+//! What a follower is told of what it missed.
+
+use super::*;
+use crate::captures::reader::Data;
+use store::captures::{CaptureRecord, Kind};
+
+fn record(id: &str, status: Status) -> CaptureRecord {
+    CaptureRecord {
+        id: id.to_owned(),
+        org: "o".into(),
+        device: "d".into(),
+        kind: Kind::Logic,
+        name: None,
+        status,
+        error: None,
+        created_ms: 0,
+        finished_ms: None,
+        triggered: None,
+        channels: Vec::new(),
+        i2c: None,
+        size_bytes: None,
+    }
+}
+
+fn frame(id: &str, seq: u32) -> Message {
+    let place = layout::Place {
+        seq,
+        channel: 0,
+        start_sample: 0,
+        count: 1,
+    };
+    let data = Data::Counts(vec![0, 0]);
+    let frame = framer::Frame { place, data };
+    Message::new(Event::Frame {
+        capture: id.into(),
+        frame,
+    })
+}
+
+fn state(id: &str, status: Status) -> Message {
+    Message::new(Event::State(record(id, status)))
+}
+
+fn done(id: &str, frames: u32) -> Message {
+    Message::new(Event::Done(record(id, Status::Done), frames))
+}
+
+/// Capture, from, to of each.
+fn dropped(told: &[Value]) -> Vec<(&str, u64, Option<u64>)> {
+    let one = |told: &'_ Value| {
+        let from = told["from"].as_u64().unwrap();
+        (from, told["to"].as_u64())
+    };
+    told.iter()
+        .map(|told| {
+            let (from, to) = one(told);
+            (told["capture_id"].as_str().unwrap(), from, to)
+        })
+        .collect()
+}
+
+#[test]
+fn who_keeps_up_is_told_of_no_loss() {
+    let mut place = Place::default();
+    for message in [
+        state("a", Status::Pending),
+        state("a", Status::Running),
+        frame("a", 0),
+        // Another one waits, and is cancelled while it does.
+        state("b", Status::Pending),
+        Message::new(Event::Failed(record("b", Status::Cancelled))),
+        frame("a", 1),
+        done("a", 2),
+        state("c", Status::Armed),
+        frame("c", 0),
+    ] {
+        assert!(place.step(&message).is_empty(), "{:?}", message.event);
+    }
+}
+
+#[test]
+fn every_gap_is_told() {
+    let mut place = Place::default();
+    place.step(&state("a", Status::Running));
+    place.step(&frame("a", 0));
+    place.lost = 3;
+    assert_eq!(dropped(&place.step(&frame("a", 4))), [("a", 1, Some(4))]);
+    // The end of one capture and the beginning of the next.
+    place.lost = 9;
+    assert_eq!(
+        dropped(&place.step(&frame("b", 2))),
+        [("a", 5, None), ("b", 0, Some(2))]
+    );
+    place.lost = 1;
+    assert_eq!(dropped(&place.step(&done("b", 4))), [("b", 3, Some(4))]);
+    // In between: not which, but that.
+    place.lost = 2;
+    assert_eq!(
+        dropped(&place.step(&state("c", Status::Running))),
+        [("c", 0, Some(0))]
+    );
+    // One who comes late, or goes on where nothing is kept any more.
+    let mut late = Place {
+        at: Some(("a".into(), 3)),
+        lost: 0,
+    };
+    assert_eq!(dropped(&late.step(&frame("a", 7))), [("a", 3, Some(7))]);
+}

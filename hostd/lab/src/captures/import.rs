@@ -1,0 +1,209 @@
+//! Recordings made elsewhere (`.sr` files) become captures. Such files are natural decompression
+//! bombs, so they are unpacked block by block and within limits, from disk to disk.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use decode::segment::{CHANNELS_MAX, Encoder, EncoderError, EncoderSpec};
+use decode::sr::{Archive, Limits, SrError};
+
+use super::files::{Files, LOGIC};
+use super::name::check_name;
+use super::quota::usage_of;
+use super::{CaptureError, Captures, reader};
+use crate::blobs::Staged;
+use base::id;
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
+
+/// Largest file, in bytes.
+pub const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Bytes of samples after unpacking.
+pub const UNPACKED_BYTES_MAX: u64 = 2 << 30;
+
+/// Longest name of a channel, in characters.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Why a recording cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error(transparent)]
+    Archive(#[from] SrError),
+    #[error("find its sample rate; the file does not say")]
+    NoRate,
+    #[error("find samples; the file has none")]
+    Empty,
+    #[error("encode its samples")]
+    Encode(#[from] EncoderError),
+    #[error("keep its samples")]
+    Disk(#[from] io::Error),
+}
+
+/// What an import becomes.
+#[derive(Debug, Clone)]
+pub struct Import {
+    pub org: String,
+    /// Whose captures it belongs to; empty = nobody's.
+    pub device: String,
+    pub name: Option<String>,
+}
+
+impl Captures {
+    /// Make a capture of a recording. It is done, on disk and in the store, when this returns.
+    ///
+    /// # Errors
+    /// The name cannot be one, the file is no recording or over a limit, there is no room, the disk, or the
+    /// store.
+    pub async fn import(
+        self: &Arc<Self>,
+        import: Import,
+        staged: Staged,
+    ) -> Result<CaptureRecord, CaptureError> {
+        check_name(import.name.as_deref())?;
+        let captures = self.clone();
+        // On a task of its own: what was begun comes to an end even if the caller goes away.
+        let task = tokio::spawn(async move { captures.take_in(import, staged).await });
+        task.await
+            .map_err(|_| CaptureError::State("the recording could not be imported"))?
+    }
+
+    async fn take_in(
+        self: Arc<Self>,
+        import: Import,
+        staged: Staged,
+    ) -> Result<CaptureRecord, CaptureError> {
+        let now_ms = self.clock.now_ms();
+        let mut record = CaptureRecord {
+            id: id::ulid(&self.clock),
+            org: import.org,
+            device: import.device,
+            kind: Kind::Logic,
+            name: import.name,
+            status: Status::Done,
+            error: None,
+            created_ms: now_ms,
+            finished_ms: Some(now_ms),
+            triggered: None,
+            channels: Vec::new(),
+            i2c: None,
+            size_bytes: None,
+        };
+        self.space.admit(0).map_err(CaptureError::Files)?;
+        let place = self.reader_place().await;
+        let (files, id) = (self.files.clone(), record.id.clone());
+        let unpacked = tokio::task::spawn_blocking(move || {
+            let channels = unpack(&files, &id, staged.path());
+            drop(place);
+            channels
+        });
+        let unpacked = unpacked.await;
+        let channels =
+            unpacked.map_err(|_| CaptureError::State("the recording could not be unpacked"))?;
+        record.channels = channels.map_err(CaptureError::Import)?;
+        record.size_bytes = Some(self.files.size_bytes(&record.id));
+        if let Err(error) = self.put_whole(&record).await {
+            self.files.remove(&record.id);
+            return Err(error);
+        }
+        tracing::info!(capture = record.id, "recording imported");
+        Ok(record)
+    }
+
+    /// Store a capture whose samples are there, if there is room for it.
+    async fn put_whole(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+        let whole = usage_of(&self.files, record);
+        self.claim(&record.org, whole).await?;
+        let put = self.store.capture_put(record.clone()).await;
+        if put.is_err() {
+            self.ledger.give_back(&record.org, whole);
+        }
+        Ok(put?)
+    }
+}
+
+impl ImportError {
+    /// Whether the file is to blame.
+    #[must_use]
+    pub fn is_of_file(&self) -> bool {
+        !matches!(self, Self::Disk(_))
+    }
+}
+
+/// Unpack the recording at `path` into the files of capture `id`; what its channels are. Blocks.
+///
+/// # Errors
+/// The file is no recording, is over a limit, or the disk fails. Nothing is left then.
+pub fn unpack(files: &Files, id: &str, path: &Path) -> Result<Vec<ChannelRecord>, ImportError> {
+    let bytes = reader::map(path)?;
+    let limits = Limits {
+        unpacked_bytes_max: UNPACKED_BYTES_MAX,
+        ..Limits::default()
+    };
+    let archive = Archive::parse(&bytes, &limits)?;
+    let sample_rate_hz = archive.sample_rate_hz().ok_or(ImportError::NoRate)?;
+    let unit = archive.unit_size();
+    // Old files name more channels than a sample has bits; those never did anything.
+    let channels = archive.channels().len().min(unit * 8).min(CHANNELS_MAX);
+    if archive.total_samples() == 0 || channels == 0 {
+        return Err(ImportError::Empty);
+    }
+    let mut encoder = Encoder::new(EncoderSpec {
+        channels,
+        sample_rate_hz,
+    })?;
+    let mut file = files.begin(id, LOGIC)?;
+    let mut written = Ok(());
+    // Whoever broke it off has said why.
+    let _ = archive.visit(&mut |raw| {
+        encoder.push_raw(raw, unit);
+        written = file.write_all(&encoder.take());
+        match &written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    })?;
+    written?;
+    let samples = encoder.samples();
+    file.write_all(&encoder.finish())?;
+    file.finish()?;
+    let names = names(&archive.channels()[..channels]);
+    let numbered = (1..).zip(names);
+    Ok(numbered
+        .map(|(la, name)| ChannelRecord {
+            la: Some(la),
+            name,
+            unit: String::new(),
+            sample_rate_hz,
+            samples,
+            bits: 1,
+            full_scale: 1.0,
+            offset: 0.0,
+        })
+        .collect())
+}
+
+/// Names that can be told apart and shown: decoders are given channels by their names.
+fn names(given: &[String]) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut names = Vec::with_capacity(given.len());
+    for (index, name) in given.iter().enumerate() {
+        let plain = name.chars().filter(|c| !c.is_control());
+        let plain: String = plain.take(NAME_CHARS_MAX).collect();
+        let plain = plain.trim();
+        let mut unique = match plain {
+            "" => index.to_string(),
+            some => some.to_owned(),
+        };
+        while !taken.insert(unique.clone()) {
+            unique.push('\'');
+        }
+        names.push(unique);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! What a client orders of a capture: the words of the API, before anything is checked.
+
+/// A capture as it was ordered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// Device id.
+    pub device: String,
+    pub name: Option<String>,
+    pub trigger: Option<Trigger>,
+    pub wanted: Wanted,
+}
+
+/// The instant at which the condition holds becomes sample 0; there is no pre-trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    /// Logic-analyzer channel, from 1.
+    pub channel: u8,
+    pub edge: Edge,
+    pub timeout_ms: u32,
+}
+
+/// What a trigger waits for on its channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    Rising,
+    Falling,
+    High,
+    Low,
+}
+
+/// The samples that are wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    Scope(Scope),
+    Logic(Logic),
+    I2c(I2c),
+    Dual(Dual),
+    Measure(Measure),
+}
+
+/// Samples of the ADC alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scope {
+    pub samples: u64,
+    pub sample_rate_mhz: f64,
+    /// `ext`, `cal1`, `cal2` or `current_in`; none leaves the pod's routing alone.
+    pub source: Option<String>,
+}
+
+/// Samples of the logic analyzer alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logic {
+    pub samples: u64,
+    pub sample_rate_mhz: f64,
+    /// Channels to keep, from 1; empty = all.
+    pub channels: Vec<u8>,
+    /// Level of the input bank to select first, in millivolts.
+    pub voltage_mv: Option<u32>,
+}
+
+/// Samples of two lines of the logic analyzer, which are an I²C bus.
+#[derive(Debug, Clone, PartialEq)]
+pub struct I2c {
+    pub samples: u64,
+    pub sample_rate_mhz: f64,
+    pub sda: u8,
+    pub scl: u8,
+    /// Level of the input bank to select first, in millivolts.
+    pub voltage_mv: Option<u32>,
+}
+
+/// Samples of ADC and logic analyzer from one trigger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dual {
+    pub adc_samples: u64,
+    pub adc_rate_mhz: f64,
+    pub la_samples: u64,
+    pub la_rate_mhz: f64,
+}
+
+/// One stimulus, and the ADC in phase with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    pub stimulus: Stimulus,
+    pub samples: u64,
+    pub sample_rate_mhz: f64,
+    /// Wait between routing and sampling, in milliseconds.
+    pub settle_ms: u32,
+}
+
+/// Where a measurement's stimulus comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stimulus {
+    /// The pod makes it.
+    Generate(Generated),
+    /// The DAC plays samples, which come beside the order.
+    Play,
+}
+
+/// One period of a signal, as long as the capture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Generated {
+    /// `sine`, `square` or `sawtooth`
+    pub waveform: String,
+    /// Hertz.
+    pub freq: f64,
+    /// Peak deviation in 8-bit DAC levels.
+    pub amplitude: u32,
+    /// Centre in 8-bit DAC levels.
+    pub offset: u32,
+}

@@ -1,0 +1,157 @@
+//! The rules of an order, each broken one named with its field and its bound.
+
+use pods::capture::{Edge, RequestError};
+use pods::protocol::{
+    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
+};
+use pods::{CaptureRequest, Trigger};
+
+use super::warnings::mhz;
+use super::{Bounds, Level, PlanError, invalid};
+use crate::captures::order;
+
+impl Bounds<'_> {
+    pub(super) fn need_adc(&self) -> Result<(), PlanError> {
+        match self.capabilities.adc {
+            Some(false) => Err(PlanError::NotCapable { what: "ADC" }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn adc_wraps(&self) -> bool {
+        self.capabilities.adc_fit.is_some_and(|fit| fit.unwrap)
+    }
+
+    pub(super) fn la_channels(&self) -> Result<u8, PlanError> {
+        match self.capabilities.la_channels {
+            Some(0) => Err(PlanError::NotCapable {
+                what: "logic analyzer",
+            }),
+            Some(n) => Ok(n.min(LA_CHANNELS)),
+            None => Ok(LA_CHANNELS),
+        }
+    }
+
+    pub(super) fn channel(&self, field: &str, channel: u8) -> Result<(), PlanError> {
+        let last = self.la_channels()?;
+        if (1..=last).contains(&channel) {
+            return Ok(());
+        }
+        Err(invalid(field, format!("must be one of LA1 to LA{last}")))
+    }
+
+    /// What the input bank must be at. Not every board has every level.
+    pub(super) fn level(&self, voltage_mv: Option<u32>) -> Result<Level, PlanError> {
+        let levels = self.capabilities.la_levels_mv();
+        match voltage_mv {
+            None => Ok(Level::Selected),
+            Some(mv) if levels.contains(&mv) => Ok(Level::Select(mv)),
+            Some(_) => {
+                let known = crate::captures::level::levels(self.capabilities);
+                let rule = format!("must be {known} on this board");
+                Err(invalid("voltage_mv", rule))
+            }
+        }
+    }
+
+    pub(super) fn count(
+        &self,
+        field: &str,
+        value: u64,
+        least: u64,
+        most: u64,
+    ) -> Result<(), PlanError> {
+        let most = most.min(self.samples_max);
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(invalid(field, format!("must be {least} to {most}")))
+    }
+
+    pub(super) fn trigger(&self, trigger: &order::Trigger) -> Result<Trigger, PlanError> {
+        self.channel("trigger.channel", trigger.channel)?;
+        if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
+            return Err(invalid(
+                "trigger.timeout_ms",
+                format!("must be 1 to {TRIGGER_TIMEOUT_MS_MAX}"),
+            ));
+        }
+        Ok(Trigger {
+            channel: trigger.channel,
+            edge: match trigger.edge {
+                order::Edge::Rising => Edge::Rising,
+                order::Edge::Falling => Edge::Falling,
+                order::Edge::High => Edge::High,
+                order::Edge::Low => Edge::Low,
+            },
+            timeout_ms: trigger.timeout_ms,
+        })
+    }
+}
+
+pub(super) fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError> {
+    if mhz.is_finite() && 0.0 < mhz && mhz <= mhz_max {
+        return Ok(());
+    }
+    Err(invalid(
+        field,
+        format!("must be above 0 and at most {mhz_max}"),
+    ))
+}
+
+/// What both kinds of samples need of the pod's memory, as pods reckon it: by the rates they are asked
+/// for. `adc_rate_mhz` is none without ADC samples.
+pub(super) fn check_shared(la_rate_mhz: f64, adc_rate_mhz: Option<f64>) -> Result<(), PlanError> {
+    let most_hz = DUAL_BYTES_PER_S_MAX / SAMPLE_BYTES;
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let left_hz = most_hz as f64 - (adc_rate_mhz.unwrap_or(0.0) * 1e6).ceil();
+    if la_rate_mhz * 1e6 <= left_hz {
+        return Ok(());
+    }
+    let beside = match adc_rate_mhz {
+        Some(adc_rate_mhz) => format!(" beside an ADC rate of {} MHz", mhz(adc_rate_mhz * 1e6)),
+        None => String::new(),
+    };
+    let most = DUAL_BYTES_PER_S_MAX / 1_000_000;
+    Err(invalid(
+        "la_rate_mhz",
+        format!(
+            "must be at most {}{beside}: the pod's memory takes {most} MB/s at {SAMPLE_BYTES} bytes a sample",
+            mhz(left_hz)
+        ),
+    ))
+}
+
+/// What pods refuse of a request, in the words of its order.
+pub(super) fn refused(request: &CaptureRequest, error: &RequestError) -> PlanError {
+    let field = match (error, request) {
+        (RequestError::Samples { field, .. }, _) => field,
+        (RequestError::Rate { field }, _) => match *field {
+            "rate_mhz" => "sample_rate_mhz",
+            "freq_hz" => "stimulus.generate.freq",
+            other => other,
+        },
+        (RequestError::Channel { .. }, _) => "trigger.channel",
+        (RequestError::TriggerTimeout { .. }, _) => "trigger.timeout_ms",
+        (RequestError::TooLong { .. }, CaptureRequest::Dual { .. }) => {
+            let (adc_samples, la_samples) = request.samples();
+            let adc_s = rates::duration_s(adc_samples, request.adc_rate_hz());
+            let la_s = rates::duration_s(la_samples, request.la_rate_hz());
+            if la_s > adc_s {
+                "la_samples"
+            } else {
+                "adc_samples"
+            }
+        }
+        (RequestError::TooLong { .. }, _) => "samples",
+    };
+    let rule = match error {
+        RequestError::TooLong { seconds, limit } => {
+            format!(
+                "must be fewer or come faster: they take {seconds} s, captures less than {limit} s"
+            )
+        }
+        other => format!("is refused: {other}"),
+    };
+    invalid(field, rule)
+}

@@ -1,0 +1,410 @@
+//! Bounds by board, and what the pod is asked.
+
+use serde_json::json;
+
+use super::*;
+
+const CONFIGURED_MAX: u64 = 16 << 20;
+
+fn board(status: &Value) -> Capabilities {
+    Capabilities::from_status(status.as_object().unwrap())
+}
+
+fn v3() -> Capabilities {
+    board(
+        &json!({"board": "stm32h563", "version": "3.9.4", "analog": true,
+        "caps": ["la", "analog", "scope", "generate16", "capture_trigger"]}),
+    )
+}
+
+fn digital() -> Capabilities {
+    board(&json!({"board": "stm32h563", "version": "3.9.4", "analog": false, "caps": ["la"]}))
+}
+
+fn order(plan: order::Wanted) -> order::Order {
+    order::Order {
+        device: "d".into(),
+        name: None,
+        trigger: None,
+        wanted: plan,
+    }
+}
+
+fn logic(samples: u64, channels: &[u8]) -> order::Order {
+    order(order::Wanted::Logic(order::Logic {
+        samples,
+        sample_rate_mhz: 1.0,
+        channels: channels.to_vec(),
+        voltage_mv: Some(3300),
+    }))
+}
+
+fn scope(samples: u64, source: Option<&str>) -> order::Order {
+    order(order::Wanted::Scope(order::Scope {
+        samples,
+        sample_rate_mhz: 0.4,
+        source: source.map(str::to_owned),
+    }))
+}
+
+fn refused(order: &order::Order, board: &Capabilities) -> String {
+    Plan::check(order, board, CONFIGURED_MAX, None)
+        .unwrap_err()
+        .to_string()
+}
+
+#[test]
+fn logic_selects_the_voltage_first_and_sorts_channels() {
+    let plan = Plan::check(&logic(1000, &[7, 2, 7]), &v3(), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(plan.la_channels, [2, 7]);
+    assert_eq!(
+        json!(plan.before),
+        json!([{"cmd": "la_voltage", "mv": 3300}])
+    );
+    let all = Plan::check(&logic(1000, &[]), &v3(), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(all.la_channels.len(), 14);
+}
+
+#[test]
+fn bounds_are_named() {
+    let two_rates = |adc_samples, la_samples| {
+        order(order::Wanted::Dual(order::Dual {
+            adc_samples,
+            adc_rate_mhz: 0.4,
+            la_samples,
+            la_rate_mhz: 1.0,
+        }))
+    };
+    for (order, expected) in [
+        (logic(0, &[]), "samples: must be 1 to 4194304"),
+        (logic(4_194_305, &[]), "samples: must be 1 to 4194304"),
+        (logic(1, &[15]), "channels: must be one of LA1 to LA14"),
+        (scope(4_192_257, None), "samples: must be 1 to 4192256"),
+        (
+            scope(1, Some("moon")),
+            "source: must be ext, cal1, cal2 or current_in",
+        ),
+        (
+            two_rates(0, 0),
+            "adc_samples: cannot be 0 together with la_samples",
+        ),
+        (
+            two_rates(4_000_000, 4_000_000),
+            "la_samples: must be at most 192256 beside these adc_samples: together 4192256",
+        ),
+    ] {
+        let error = refused(&order, &v3());
+        assert!(error.contains(expected), "{error}");
+    }
+    let mut order = logic(1, &[]);
+    order.name = Some(String::new());
+    assert!(refused(&order, &v3()).contains("name: must be 1 to 128 characters"));
+    order.name = Some("a\nb".into());
+    assert!(refused(&order, &v3()).contains("control characters"));
+    order.name = None;
+    order.trigger = Some(order::Trigger {
+        channel: 0,
+        edge: order::Edge::Rising,
+        timeout_ms: 1,
+    });
+    assert!(refused(&order, &v3()).contains("trigger.channel"));
+    let small = Plan::check(&logic(11, &[]), &v3(), 10, None).unwrap_err();
+    assert!(small.to_string().contains("must be 1 to 10"), "{small}");
+}
+
+#[test]
+fn rates_that_no_board_has_are_refused() {
+    let mut fast = logic(10, &[]);
+    let order::Wanted::Logic(plan) = &mut fast.wanted else {
+        panic!("built as logic")
+    };
+    plan.sample_rate_mhz = 24.1;
+    let told = refused(&fast, &v3());
+    assert!(
+        told.contains("sample_rate_mhz: must be above 0 and at most 24"),
+        "{told}"
+    );
+    let mut fast = scope(10, None);
+    let order::Wanted::Scope(plan) = &mut fast.wanted else {
+        panic!("built as scope")
+    };
+    plan.sample_rate_mhz = 1.1;
+    let told = refused(&fast, &v3());
+    assert!(
+        told.contains("sample_rate_mhz: must be above 0 and at most 1"),
+        "{told}"
+    );
+}
+
+fn two(adc_rate_mhz: f64, la_rate_mhz: f64) -> order::Order {
+    order(order::Wanted::Dual(order::Dual {
+        adc_samples: 100,
+        adc_rate_mhz,
+        la_samples: 100,
+        la_rate_mhz,
+    }))
+}
+
+#[test]
+fn what_the_memory_does_not_take_is_refused_at_once() {
+    for (adc_mhz, la_mhz) in [(0.4, 24.0), (0.4, 9.7), (1.0, 12.0), (0.1, 10.0)] {
+        let told = refused(&two(adc_mhz, la_mhz), &v3());
+        assert!(
+            told.starts_with("la_rate_mhz: must be at most 9."),
+            "{told}"
+        );
+        assert!(told.contains("beside an ADC rate of 0."), "{told}");
+    }
+    for (adc_mhz, la_mhz) in [(0.4, 9.6), (1.0, 9.6), (0.1, 9.9)] {
+        let plan = Plan::check(&two(adc_mhz, la_mhz), &v3(), CONFIGURED_MAX, None).unwrap();
+        let CaptureRequest::Dual { adc_rate_mhz, .. } = plan.request else {
+            panic!("{plan:?}");
+        };
+        assert!((adc_rate_mhz - adc_mhz.min(0.4)).abs() < 1e-9, "{adc_mhz}");
+    }
+    let mut alone = two(0.4, 10.1);
+    let order::Wanted::Dual(dual) = &mut alone.wanted else {
+        panic!("built as dual")
+    };
+    dual.adc_samples = 0;
+    let told = refused(&alone, &v3());
+    assert!(
+        told.starts_with("la_rate_mhz: must be at most 10: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_takes_too_long_is_refused_at_once() {
+    let mut slow = scope(4_000_000, None);
+    let order::Wanted::Scope(plan) = &mut slow.wanted else {
+        panic!("built as scope")
+    };
+    plan.sample_rate_mhz = 0.001;
+    let told = refused(&slow, &v3());
+    assert_eq!(
+        told,
+        "samples: must be fewer or come faster: they take 4000 s, captures less than 3600 s"
+    );
+    let mut slow = two(0.4, 0.000_001);
+    let order::Wanted::Dual(dual) = &mut slow.wanted else {
+        panic!("built as dual")
+    };
+    dual.la_samples = 4000;
+    assert!(refused(&slow, &v3()).starts_with("la_samples: must be fewer"));
+}
+
+#[test]
+fn levels_are_those_of_the_board() {
+    let mut low = logic(10, &[]);
+    let order::Wanted::Logic(plan) = &mut low.wanted else {
+        panic!("built as logic")
+    };
+    plan.voltage_mv = Some(1800);
+    let of = |revision: &str| {
+        board(
+            &json!({"board": "stm32h563", "version": "3.9.4", "board_rev": revision,
+            "analog": true, "caps": ["la", "analog"]}),
+        )
+    };
+    assert_eq!(
+        refused(&low, &of("v2")),
+        "voltage_mv: must be 3300 on this board"
+    );
+    let plan = Plan::check(&low, &of("v3"), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(plan.level, Level::Select(1800));
+    let order::Wanted::Logic(logic) = &mut low.wanted else {
+        panic!("built as logic")
+    };
+    logic.voltage_mv = Some(2500);
+    assert_eq!(
+        refused(&low, &of("v3")),
+        "voltage_mv: must be 1800 or 3300 on this board"
+    );
+}
+
+#[test]
+fn triggers_watch_the_channels_of_the_board() {
+    let mut old = logic(10, &[]);
+    old.trigger = Some(order::Trigger {
+        channel: 13,
+        edge: order::Edge::Rising,
+        timeout_ms: 1,
+    });
+    let board = board(&json!({"board": "stm32h563", "version": "3.0.0",
+        "caps": ["la", "capture_trigger"]}));
+    let told = refused(&old, &board);
+    assert_eq!(told, "trigger.channel: must be one of LA1 to LA12");
+}
+
+fn warnings(order: &order::Order) -> Vec<String> {
+    let plan = Plan::check(order, &v3(), CONFIGURED_MAX, None);
+    plan.unwrap().warnings
+}
+
+#[test]
+fn changed_rates_are_told() {
+    let la = |samples, mhz| {
+        let mut order = logic(samples, &[]);
+        let order::Wanted::Logic(plan) = &mut order.wanted else {
+            panic!("built as logic")
+        };
+        plan.sample_rate_mhz = mhz;
+        order
+    };
+    let adc = |mhz| {
+        let mut order = scope(10, None);
+        let order::Wanted::Scope(plan) = &mut order.wanted else {
+            panic!("built as scope")
+        };
+        plan.sample_rate_mhz = mhz;
+        order
+    };
+    for order in [
+        la(10, 12.0),
+        la(10, 1.0),
+        la(10, 24.0 / 11.0),
+        adc(0.4),
+        adc(0.333_333),
+    ] {
+        assert_eq!(warnings(&order), [""; 0], "{order:?}");
+    }
+    for (order, told) in [
+        (
+            la(10, 24.0),
+            "sample_rate_mhz: the logic analyzer samples at 12 MHz, not at 24: it has",
+        ),
+        (
+            la(10, 5.0),
+            "at 4.8 MHz, not at 5: it has whole parts of 24 MHz",
+        ),
+        (
+            la(100_000, 12.0),
+            "at 4 MHz, not at 12: its memory takes 100000 samples no faster",
+        ),
+        (
+            adc(1.0),
+            "sample_rate_mhz: the ADC samples at 0.4 MHz, not at 1: ",
+        ),
+        (adc(0.35), "at 0.347826 MHz, not at 0.35"),
+        (
+            two(1.0, 8.0),
+            "adc_rate_mhz: the ADC samples at 0.4 MHz, not at 1",
+        ),
+        (
+            two(0.4, 9.6),
+            "la_rate_mhz: the logic analyzer samples at 8 MHz, not at 9.6",
+        ),
+    ] {
+        let found = warnings(&order);
+        assert!(found.len() == 1 && found[0].contains(told), "{found:?}");
+    }
+    assert_eq!(warnings(&two(1.0, 9.0)).len(), 2);
+}
+
+#[test]
+fn changed_stimuli_are_told() {
+    let measure = |freq, samples, sample_rate_mhz| {
+        let generated = order::Stimulus::Generate(order::Generated {
+            waveform: "sine".into(),
+            freq,
+            amplitude: 127,
+            offset: 128,
+        });
+        order(order::Wanted::Measure(order::Measure {
+            stimulus: generated,
+            samples,
+            sample_rate_mhz,
+            settle_ms: 0,
+        }))
+    };
+    assert_eq!(warnings(&measure(1000.0, 100, 0.1)), [""; 0]);
+    let told = warnings(&measure(1000.0, 100, 0.4));
+    assert!(
+        told.len() == 1 && told[0].contains("at 0.1 MHz, not at 0.4"),
+        "{told:?}"
+    );
+    let told = warnings(&measure(10_000.0, 100, 0.4));
+    assert!(told.len() == 1, "{told:?}");
+    assert!(
+        told[0].contains("plays at 4000.000 Hz, not at 10000"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn boards_lack_things() {
+    let no_adc = PlanError::NotCapable { what: "ADC" };
+    let found = Plan::check(&scope(10, None), &digital(), CONFIGURED_MAX, None);
+    assert_eq!(found.unwrap_err(), no_adc);
+    let dual = order(order::Wanted::Dual(order::Dual {
+        adc_samples: 0,
+        adc_rate_mhz: 0.0,
+        la_samples: 10,
+        la_rate_mhz: 1.0,
+    }));
+    let plan = Plan::check(&dual, &digital(), CONFIGURED_MAX, None).unwrap();
+    assert!(!plan.has_adc);
+}
+
+#[test]
+fn i2c_needs_two_lines() {
+    let i2c = |scl, sda| {
+        order(order::Wanted::I2c(order::I2c {
+            samples: 10,
+            sample_rate_mhz: 1.0,
+            sda,
+            scl,
+            voltage_mv: None,
+        }))
+    };
+    assert!(refused(&i2c(3, 3), &v3()).contains("another channel"));
+    let plan = Plan::check(&i2c(9, 4), &v3(), CONFIGURED_MAX, None).unwrap();
+    assert_eq!((plan.i2c, plan.la_channels), (Some((9, 4)), vec![4, 9]));
+}
+
+#[test]
+fn a_waveform_needs_a_board_that_starts_it_with_the_capture() {
+    let measure = |samples, stimulus| {
+        order(order::Wanted::Measure(order::Measure {
+            stimulus,
+            samples,
+            sample_rate_mhz: 0.1,
+            settle_ms: 5,
+        }))
+    };
+    let kept = || order::Stimulus::Play;
+    let stimulus = || {
+        Some(Stimulus {
+            codes: vec![0, 65_535],
+            rate_hz: None,
+        })
+    };
+    let without = Plan::check(&measure(9, kept()), &v3(), CONFIGURED_MAX, stimulus());
+    assert!(matches!(without, Err(PlanError::NotCapable { .. })));
+    let board = board(
+        &json!({"board": "stm32h563", "version": "3.9.4", "analog": true,
+        "caps": ["analog", "scope", "generate16", "dac_replay", "dac_cotrig"]}),
+    );
+    let plan = Plan::check(&measure(9000, kept()), &board, CONFIGURED_MAX, stimulus()).unwrap();
+    assert_eq!(plan.stimulus, stimulus());
+    assert!(matches!(
+        plan.request,
+        CaptureRequest::Scope {
+            samples: 9000,
+            trigger: None,
+            ..
+        }
+    ));
+    let generated = order::Stimulus::Generate(order::Generated {
+        waveform: "sine".into(),
+        freq: 1000.0,
+        amplitude: 127,
+        offset: 128,
+    });
+    // One period is held in the small memory.
+    assert_eq!(
+        refused(&measure(9000, generated), &board),
+        "samples: must be 1 to 2048"
+    );
+}

@@ -1,0 +1,241 @@
+//! A finished capture, read from its files: frames for the API, annotations for the decoders.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use decode::analog::AnalogSegment;
+use decode::segment::{Segment, SegmentError};
+use decode::{DecodeError, Sink, Spec};
+use memmap2::Mmap;
+
+use super::export::Content;
+use super::files::{ANALOG, Files, LOGIC};
+use super::layout::{self, Place};
+use store::captures::{CaptureRecord, ChannelRecord};
+
+/// Samples of one frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// Little-endian u16 counts.
+    Counts(Vec<u8>),
+    /// Level of the first run, then run lengths.
+    Runs { level: u8, runs: Vec<u32> },
+}
+
+impl Data {
+    /// Bytes it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Counts(counts) => counts.len(),
+            Self::Runs { runs, .. } => size_of_val(runs.as_slice()),
+        }
+    }
+}
+
+/// Why a capture cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("open the samples of capture {id}")]
+    Open {
+        id: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("read logic samples")]
+    Logic(#[from] SegmentError),
+    #[error("read analog samples")]
+    Analog(#[source] SegmentError),
+    #[error("decode the capture")]
+    Decode(#[from] DecodeError),
+    #[error("find {wanted} samples; the file has {got}")]
+    Short { got: u64, wanted: u64 },
+    #[error("read a channel that the capture does not have")]
+    NoChannel,
+}
+
+/// An open capture. Its files never change, so it can be shared.
+#[derive(Debug)]
+pub struct Reader {
+    record: CaptureRecord,
+    logic: Option<Mmap>,
+    analog: Option<Mmap>,
+}
+
+impl Reader {
+    /// Open the files of `record`. Blocks on the disk.
+    ///
+    /// # Errors
+    /// A file is missing.
+    pub fn open(files: &Files, record: CaptureRecord) -> Result<Self, ReadError> {
+        let map = |kind: &str| {
+            self::map(&files.path(&record.id, kind)).map_err(|source| ReadError::Open {
+                id: record.id.clone(),
+                source,
+            })
+        };
+        let has = |digital: bool| record.channels.iter().any(|c| c.la.is_some() == digital);
+        Ok(Self {
+            logic: has(true).then(|| map(LOGIC)).transpose()?,
+            analog: has(false).then(|| map(ANALOG)).transpose()?,
+            record,
+        })
+    }
+
+    /// Samples of each channel.
+    #[must_use]
+    pub fn samples(&self) -> Vec<u64> {
+        self.record.channels.iter().map(|c| c.samples).collect()
+    }
+
+    #[must_use]
+    pub fn has_logic(&self) -> bool {
+        self.logic.is_some()
+    }
+
+    #[must_use]
+    pub fn has_analog(&self) -> bool {
+        self.analog.is_some()
+    }
+
+    #[must_use]
+    pub fn record(&self) -> &CaptureRecord {
+        &self.record
+    }
+
+    /// See that all samples are there and undamaged.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn verify(&self) -> Result<(), ReadError> {
+        for channel in &self.record.channels {
+            let got = match channel.la {
+                Some(_) => self.logic()?.samples(),
+                None => self.analog()?.samples(),
+            };
+            let wanted = channel.samples;
+            if got != wanted {
+                return Err(ReadError::Short { got, wanted });
+            }
+        }
+        for place in layout::frames(&self.samples(), 0) {
+            self.frame(place)?;
+        }
+        Ok(())
+    }
+
+    /// The logic samples.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn logic(&self) -> Result<Segment<'_>, ReadError> {
+        let bytes = self.logic.as_deref().ok_or(ReadError::NoChannel)?;
+        Ok(Segment::open(bytes)?)
+    }
+
+    /// The analog samples.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
+        let bytes = self.analog.as_deref().ok_or(ReadError::NoChannel)?;
+        AnalogSegment::open(bytes).map_err(ReadError::Analog)
+    }
+
+    /// The channels of some kinds, logic ones first.
+    #[must_use]
+    pub fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
+        let channels = &self.record.channels;
+        let logic = channels
+            .iter()
+            .filter(|c| c.la.is_some() && content != Content::Analog);
+        let analog = channels
+            .iter()
+            .filter(|c| c.la.is_none() && content != Content::Logic);
+        logic.chain(analog).collect()
+    }
+
+    /// Levels of all logic channels at the first sample.
+    ///
+    /// # Errors
+    /// There are none, or the file is damaged.
+    pub fn first_levels(&self) -> Result<u64, ReadError> {
+        let segment = self.logic()?;
+        let mut levels = 0;
+        for channel in 0..segment.channels() {
+            levels |= u64::from(segment.level_at(channel, 0)?) << channel;
+        }
+        Ok(levels)
+    }
+
+    /// Names of the logic channels, in the order of the segment's bits.
+    #[must_use]
+    pub fn logic_names(&self) -> Vec<String> {
+        let logic = self.record.channels.iter().filter(|c| c.la.is_some());
+        logic.map(|c| c.name.clone()).collect()
+    }
+
+    /// One frame. Blocks on the disk.
+    ///
+    /// # Errors
+    /// The file is damaged, or there is no such frame.
+    pub fn frame(&self, place: Place) -> Result<Data, ReadError> {
+        let channels = &self.record.channels;
+        let channel = channels.get(place.channel).ok_or(ReadError::NoChannel)?;
+        let to = place.start_sample + place.count;
+        if channel.la.is_none() {
+            let segment = self.analog()?;
+            let mut counts = Vec::new();
+            segment
+                .read(place.start_sample, to, &mut counts)
+                .map_err(ReadError::Analog)?;
+            let bytes = counts.iter().flat_map(|c| c.to_le_bytes()).collect();
+            return Ok(Data::Counts(bytes));
+        }
+        let before = channels[..place.channel].iter();
+        let bit = before.filter(|c| c.la.is_some()).count();
+        let segment = self.logic()?;
+        let level = u8::from(segment.level_at(bit, place.start_sample)?);
+        let mut runs = Vec::new();
+        let mut from = place.start_sample;
+        // A toggle on the first sample is in `level` already.
+        for toggle in segment.toggles(bit, place.start_sample + 1, to) {
+            let toggle = toggle?;
+            runs.push(run_length(from, toggle));
+            from = toggle;
+        }
+        runs.push(run_length(from, to));
+        Ok(Data::Runs { level, runs })
+    }
+
+    /// Run a protocol decoder over the logic samples. Blocks for as long as it takes.
+    ///
+    /// # Errors
+    /// The file is damaged, or the decoder needs more samples a bit.
+    pub fn decode(&self, spec: &Spec, sink: Sink<'_>) -> Result<(), ReadError> {
+        decode::decode_segment(&self.logic()?, spec, sink)?;
+        Ok(())
+    }
+}
+
+fn run_length(from: u64, to: u64) -> u32 {
+    u32::try_from(to - from).expect("a run is within one frame")
+}
+
+/// Map a file of the data folder that is complete: of a capture, or a staged upload.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn map(path: &Path) -> io::Result<Mmap> {
+    let file = File::open(path)?;
+    #[expect(unsafe_code, reason = "captures are read in place, not copied")]
+    // SAFETY: such a file is complete before anybody is told of it and is never changed or truncated
+    // afterwards by hostd, which owns the data folder; removing it leaves the mapping intact.
+    unsafe {
+        Mmap::map(&file)
+    }
+}
+
+#[cfg(test)]
+mod tests;

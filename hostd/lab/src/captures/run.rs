@@ -1,0 +1,222 @@
+//! One capture from its turn at the pod to its final record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pods::protocol::RefusalKind;
+use pods::{Pod, PodError};
+use serde_json::Map;
+use tokio::sync::{Semaphore, watch};
+use tracing::{info, warn};
+
+use super::feed::Event;
+use super::plan::Plan;
+use super::quota::Usage;
+use super::recording::Recording;
+use super::{CaptureError, Captures, files, wire};
+use base::space;
+use store::captures::{CaptureRecord, Status};
+
+/// Patience for each command that prepares a capture.
+const PREPARE_WAIT: Duration = Duration::from_secs(10);
+
+/// What is stored of a capture for whose samples the disk has no room.
+const DISK_FULL: &str = "the disk of the server has no room for the samples";
+
+/// Everything one capture needs while it runs.
+pub(super) struct Run {
+    pub captures: Arc<Captures>,
+    pub pod: Pod,
+    pub plan: Plan,
+    pub record: CaptureRecord,
+    pub cancelled: watch::Receiver<bool>,
+}
+
+/// Why a capture did not end as done.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error("cancelled")]
+    Cancelled,
+    #[error(transparent)]
+    Pod(#[from] PodError),
+    #[error("the pod sent {got} of {wanted} samples")]
+    Short { got: u64, wanted: u64 },
+    #[error("the samples could not be stored")]
+    Store(#[source] std::io::Error),
+    #[error(transparent)]
+    NoRoom(CaptureError),
+    #[error("the samples could not be prepared for storing")]
+    Panicked(#[source] tokio::task::JoinError),
+    #[error("the samples could not be encoded")]
+    Encode(#[source] super::recording::RecordError),
+}
+
+impl Run {
+    /// Wait for the device, capture, store.
+    pub(super) async fn go(mut self, lane: Arc<Semaphore>) {
+        let mut cancelled = self.cancelled.clone();
+        let place = tokio::select! {
+            _ = cancelled.wait_for(|c| *c) => None,
+            place = lane.acquire_owned() => Some(place.expect("a lane is never closed")),
+        };
+        let outcome = match &place {
+            None => Err(RunError::Cancelled),
+            Some(_) => {
+                let recorded = tokio::select! {
+                    _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
+                    recorded = self.record() => recorded,
+                };
+                self.silence().await;
+                match recorded {
+                    // Files are being written: whoever cancels now has to wait for that, or
+                    // nobody would be left to remove them.
+                    Ok(recording) => self.keep(recording).await,
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        self.finish(outcome).await;
+        // Held until the final record is written, so that a stop can wait for it.
+        drop(place);
+    }
+
+    async fn record(&mut self) -> Result<Recording, RunError> {
+        for command in &self.plan.before {
+            self.pod.command(command.clone(), PREPARE_WAIT).await?;
+        }
+        if self.plan.settle_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.plan.settle_ms.into())).await;
+        }
+        if let Some(stimulus) = &self.plan.stimulus {
+            stimulus.arm(&self.pod).await?;
+        }
+        self.record.status = if self.record.triggered.is_some() {
+            Status::Armed
+        } else {
+            Status::Running
+        };
+        self.captures.note(&self.record).await;
+        let feed = self.captures.feeds.of(&self.record.device);
+        feed.tell(Event::State(self.record.clone()));
+        let capture: Arc<str> = self.record.id.as_str().into();
+        let mut stream = self.pod.capture(self.plan.request.clone()).await?;
+        let mut recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
+        while let Some(frame) = stream.next().await {
+            let frame = frame?;
+            recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
+            recording.push(frame).map_err(RunError::Encode)?;
+            while let Some(frame) = recording.take_frame() {
+                let capture = capture.clone();
+                feed.tell(Event::Frame { capture, frame });
+            }
+        }
+        if self.record.triggered.is_some() {
+            self.record.triggered = Some(true);
+        }
+        Ok(recording)
+    }
+
+    /// Stop the stimulus, however the capture went.
+    async fn silence(&self) {
+        if self.plan.stimulus.is_none() {
+            return;
+        }
+        let stop = Map::from_iter([("cmd".to_owned(), "dac_stop".into())]);
+        if let Err(error) = self.pod.command(stop, PREPARE_WAIT).await {
+            warn!(capture = self.record.id, %error, "failed to stop a stimulus");
+        }
+    }
+
+    async fn keep(&mut self, recording: Recording) -> Result<(), RunError> {
+        let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
+        let finished = tokio::task::spawn_blocking(move || recording.finish()).await;
+        let finished = finished.map_err(RunError::Panicked)?;
+        let got: u64 = finished.channels.iter().map(|c| c.samples).sum();
+        if got != wanted {
+            return Err(RunError::Short { got, wanted });
+        }
+        let bytes = finished.size_bytes();
+        let claimed = self.captures.claim(&self.record.org, samples_of(bytes));
+        claimed.await.map_err(RunError::NoRoom)?;
+        self.record.size_bytes = Some(bytes);
+        self.record.channels = finished.channels.clone();
+        let (captures, id) = (self.captures.clone(), self.record.id.clone());
+        let written = tokio::task::spawn_blocking(move || {
+            let logic = finished.logic.map(|bytes| (files::LOGIC, bytes));
+            let analog = finished.analog.map(|bytes| (files::ANALOG, bytes));
+            for (kind, bytes) in logic.into_iter().chain(analog) {
+                captures.files.write(&id, kind, &bytes)?;
+            }
+            Ok(())
+        });
+        let written = written.await.map_err(RunError::Panicked)?;
+        written.map_err(RunError::Store)?;
+        if *self.cancelled.borrow() {
+            return Err(RunError::Cancelled);
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self, outcome: Result<(), RunError>) {
+        let id = self.record.id.clone();
+        let (status, error) = ending(&id, outcome);
+        info!(capture = id, ?status, error, "capture ended");
+        if status != Status::Done {
+            self.captures.files.remove(&id);
+            self.give_back();
+        }
+        self.record.status = status;
+        self.record.error = error;
+        self.record.finished_ms = Some(self.captures.clock.now_ms());
+        let kept = self.captures.note_last(&self.record).await;
+        self.captures.leave(&id);
+        if !kept {
+            self.captures.files.remove(&id);
+            self.give_back();
+        }
+        let feed = self.captures.feeds.of(&self.record.device);
+        feed.tell(match status {
+            Status::Done => {
+                let frames = wire::count(&self.record);
+                Event::Done(self.record, frames)
+            }
+            _ => Event::Failed(self.record),
+        });
+    }
+
+    /// The samples are gone, and so is what they took of the quota.
+    fn give_back(&mut self) {
+        if let Some(bytes) = self.record.size_bytes.take() {
+            let org = &self.record.org;
+            self.captures.ledger.give_back(org, samples_of(bytes));
+        }
+    }
+}
+
+/// The samples of a capture that counts already.
+fn samples_of(bytes: u64) -> Usage {
+    Usage { count: 0, bytes }
+}
+
+/// How a capture ends, and what is told of it.
+fn ending(id: &str, outcome: Result<(), RunError>) -> (Status, Option<String>) {
+    match outcome {
+        Ok(()) => (Status::Done, None),
+        Err(RunError::Cancelled) => (Status::Cancelled, None),
+        Err(RunError::Pod(PodError::Refused(refusal)))
+            if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
+        {
+            (Status::TimedOut, Some(refusal.text))
+        }
+        Err(RunError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
+        Err(RunError::NoRoom(full @ CaptureError::Full { .. })) => {
+            let text = format!("there is no room for the samples: {full}");
+            (Status::Failed, Some(text))
+        }
+        Err(error) if space::is_full(&error) => (Status::Failed, Some(DISK_FULL.into())),
+        Err(error) => {
+            warn!(capture = id, error = %error, cause = ?std::error::Error::source(&error), "capture failed");
+            (Status::Failed, Some(error.to_string()))
+        }
+    }
+}

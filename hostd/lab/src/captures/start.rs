@@ -1,0 +1,166 @@
+//! A capture's way in: what was ordered is checked, stored as pending and takes its turn.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use pods::{PodError, SessionKind};
+use tokio::sync::{Semaphore, oneshot, watch};
+
+use super::feed::Event;
+use super::plan::{Level, Plan};
+use super::quota::Usage;
+use super::{CaptureError, Captures, Running, recording, run};
+use crate::captures::order;
+use crate::leases::Visit;
+use crate::replay::Stimulus;
+use base::id;
+use store::captures::{CaptureRecord, Status};
+
+/// A capture whose samples are still to come.
+const ONE: Usage = Usage { count: 1, bytes: 0 };
+
+impl Captures {
+    /// Check an order and start it. The record is durable when this returns; with it comes a sentence
+    /// for each number of the order that will be another one. `stimulus` is the waveform that a
+    /// measurement names. The capture is cancelled when `visit` is over.
+    ///
+    /// # Errors
+    /// The device is unknown, offline or busy; the order is out of bounds; there is no room; the
+    /// store.
+    pub async fn start(
+        self: &Arc<Self>,
+        org: &str,
+        order: &order::Order,
+        stimulus: Option<Stimulus>,
+        mut visit: Visit,
+    ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
+        let device = self.bench.get(org, &order.device);
+        let device = device.ok_or(CaptureError::NoDevice)?;
+        let pod = self.bench.pod(org, &order.device);
+        let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
+            return Err(CaptureError::Offline);
+        };
+        let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
+        self.space.admit(0).map_err(CaptureError::Files)?;
+        let record = CaptureRecord {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            device: order.device.clone(),
+            kind: plan.kind,
+            name: order.name.clone(),
+            status: Status::Pending,
+            error: None,
+            created_ms: self.clock.now_ms(),
+            finished_ms: None,
+            triggered: order.trigger.as_ref().map(|_| false),
+            channels: recording::channels(&plan, capabilities),
+            i2c: plan.i2c,
+            size_bytes: None,
+        };
+        let (cancel, cancelled) = watch::channel(false);
+        self.check_free(&order.device, &pod)?;
+        self.check_level(&order.device, &pod, capabilities, plan.level)
+            .await?;
+        let selects_level = matches!(plan.level, Level::Select(_));
+        let warnings = plan.warnings.clone();
+        self.enter(&record, selects_level, cancel)?;
+        let lane = self.lane(&order.device);
+        let run = run::Run {
+            captures: self.clone(),
+            pod,
+            plan,
+            record: record.clone(),
+            cancelled,
+        };
+        // On a task of its own: what was entered is left again even if the caller goes away.
+        let captures = self.clone();
+        let (told, outcome) = oneshot::channel();
+        tokio::spawn(async move {
+            let put = captures.put_first(&run.record).await;
+            let stored = put.is_ok();
+            if !stored {
+                captures.leave(&run.record.id);
+            }
+            // Nobody may be listening any more; the capture goes on all the same.
+            let _ = told.send(put);
+            if stored {
+                let feed = captures.feeds.of(&run.record.device);
+                feed.tell(Event::State(run.record.clone()));
+                let id = run.record.id.clone();
+                let mut go = std::pin::pin!(run.go(lane));
+                tokio::select! {
+                    () = &mut go => return,
+                    () = visit.over() => captures.stop_one(&id),
+                }
+                go.await;
+                drop(visit);
+            }
+        });
+        outcome
+            .await
+            .map_err(|_| CaptureError::State("the capture could not be started"))??;
+        Ok((record, warnings))
+    }
+
+    /// Store a capture that begins, if there is room for one more.
+    async fn put_first(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+        self.claim(&record.org, ONE).await?;
+        let put = self.store.capture_put(record.clone()).await;
+        if put.is_err() {
+            self.ledger.give_back(&record.org, ONE);
+        }
+        Ok(put?)
+    }
+
+    /// Refuse a capture that would only wait for a session of somebody else to end. One that waits
+    /// for another capture has its place in the queue.
+    fn check_free(&self, device: &str, pod: &pods::Pod) -> Result<(), CaptureError> {
+        if self.running().values().any(|r| r.device == device) {
+            return Ok(());
+        }
+        let wanted = SessionKind::Capture;
+        let open = pod.sessions();
+        let refused = match open.into_iter().find(|held| held.excludes(wanted)) {
+            Some(held) => PodError::Busy { wanted, held },
+            None => match pod.check_place() {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            },
+        };
+        Err(CaptureError::InUse(refused.to_string()))
+    }
+
+    fn enter(
+        &self,
+        record: &CaptureRecord,
+        selects_level: bool,
+        cancel: watch::Sender<bool>,
+    ) -> Result<(), CaptureError> {
+        let mut running = self.running();
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(CaptureError::State("the server is stopping"));
+        }
+        let waiting = running
+            .values()
+            .filter(|r| r.device == record.device)
+            .count();
+        if waiting >= self.config.queue_max as usize {
+            return Err(CaptureError::Busy { waiting });
+        }
+        running.insert(
+            record.id.clone(),
+            Running {
+                device: record.device.clone(),
+                selects_level,
+                cancel,
+            },
+        );
+        Ok(())
+    }
+
+    fn lane(&self, device: &str) -> Arc<Semaphore> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(device.to_owned());
+        lane.or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+    }
+}

@@ -1,0 +1,364 @@
+//! Programming targets through their pods: at most one flash for each device, each a task of its own
+//! with a thread for the part that blocks.
+//!
+//! A flash belongs to the device, not to the request that asked for it: a chip that is programmed in
+//! part helps nobody, so it goes on when its client is gone. It ends early when somebody cancels it,
+//! when the lease that let it in is over, at its deadline, and when the server stops. How the last
+//! ones ended is remembered until the server stops.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ::flash::{FlashError, Image};
+use pods::{Pod, PodError, Session, SessionKind};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+use tracing::info;
+
+use crate::blobs::Staged;
+use crate::leases::Visit;
+use crate::uart::{Uarts, Work};
+use base::clock::Clock;
+use base::id;
+
+mod job;
+mod link;
+mod outcome;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+pub use outcome::{Ended, Failure, Outcome};
+pub use state::{Phase, State};
+
+use job::Job;
+
+/// Flashes of one device that are remembered, the running one among them.
+const REMEMBERED_MAX: usize = 16;
+
+/// Flashes that run at once; each has a thread and its firmware in memory.
+const RUNNING_MAX: usize = 16;
+
+/// Largest firmware file, with the debug information that an ELF file may carry.
+pub const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Pause that is proposed to those who find all places taken, in seconds.
+pub const RETRY_AFTER_S: u32 = 10;
+
+/// Time for everything while a client waits; most do not wait longer.
+const ATTENDED_WAIT: Duration = Duration::from_secs(120);
+
+/// Time for everything when nobody waits.
+const UNATTENDED_WAIT: Duration = Duration::from_secs(600);
+
+/// Time for a running flash to end once it was told to: one exchange with the pod, and closing.
+const STOP_WAIT: Duration = Duration::from_secs(20);
+
+/// What is asked for, beside the firmware.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// Chip or OpenOCD target configuration.
+    pub target: String,
+    /// Where plain bytes go; none = the start of the flash.
+    pub load_address: Option<u32>,
+    /// Channels of the debug wires, 1..=14.
+    pub swclk: u8,
+    pub swdio: u8,
+    /// Rail to switch on first; none leaves the power alone.
+    pub efuse: Option<u8>,
+    /// Level of the channels in mV if none has been selected.
+    pub la_mv: u32,
+    pub verify: bool,
+    pub reset: bool,
+    pub force: bool,
+    pub connect_under_reset: bool,
+    /// A client waits for the end.
+    pub attended: bool,
+}
+
+/// The firmware file.
+#[derive(Debug)]
+pub struct Firmware {
+    pub name: String,
+    pub size_bytes: u64,
+    pub sha256: String,
+    /// Build that it is of.
+    pub build: Option<String>,
+    pub path: PathBuf,
+    /// Keeps the file until it has been read, if it came with the request.
+    pub staged: Option<Staged>,
+}
+
+/// Why a flash does not begin, or is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum FlashingError {
+    #[error("there is no such flash")]
+    NotFound,
+    #[error("the device is being flashed already")]
+    Running,
+    #[error("{RUNNING_MAX} flashes run already")]
+    Full,
+    #[error("the flash has ended")]
+    Ended,
+    #[error("{field}: {message}")]
+    Invalid {
+        field: &'static str,
+        message: String,
+    },
+    #[error("read the firmware from {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Pod(#[from] PodError),
+}
+
+/// All flashes.
+#[derive(Debug)]
+pub struct Flashing {
+    devices: Mutex<HashMap<String, VecDeque<Arc<Job>>>>,
+    places: Arc<Semaphore>,
+    clock: Clock,
+    uarts: Arc<Uarts>,
+    stopping: watch::Sender<bool>,
+}
+
+impl Flashing {
+    #[must_use]
+    pub fn new(clock: Clock, uarts: Arc<Uarts>) -> Arc<Self> {
+        Arc::new(Self {
+            devices: Mutex::default(),
+            places: Arc::new(Semaphore::new(RUNNING_MAX)),
+            clock,
+            uarts,
+            stopping: watch::Sender::new(false),
+        })
+    }
+
+    /// Check an order and begin to carry it out.
+    ///
+    /// # Errors
+    /// The order or the firmware makes no sense, the device is in use, or its pod is away.
+    pub async fn start(
+        self: &Arc<Self>,
+        device: &str,
+        pod: Pod,
+        visit: Visit,
+        order: Order,
+        firmware: Firmware,
+    ) -> Result<State, FlashingError> {
+        let place = self.places.clone().try_acquire_owned();
+        let place = place.map_err(|_| FlashingError::Full)?;
+        // First, so that only one of two prepares a flash.
+        let entered = self.enter(device, &order, &firmware)?;
+        let (image, session) = begin(&pod, &order, firmware).await?;
+        let job = entered.begun();
+        info!(
+            flash = job.id(),
+            device,
+            target = order.target,
+            bytes = image.data_bytes(),
+            "flash begins"
+        );
+        let task = job::Task {
+            job: job.clone(),
+            pod,
+            visit,
+            order,
+            clock: self.clock.clone(),
+            during: self.uarts.during(device, Work::Flash, job.id()),
+            stopping: self.stopping.subscribe(),
+        };
+        tokio::spawn(async move {
+            task.run(session, image).await;
+            drop(place);
+        });
+        Ok(job.state())
+    }
+
+    /// One flash of a device.
+    ///
+    /// # Errors
+    /// It is not remembered.
+    pub fn get(&self, device: &str, id: &str) -> Result<State, FlashingError> {
+        self.job(device, id).map(|job| job.state())
+    }
+
+    /// The flashes of a device, newest first.
+    #[must_use]
+    pub fn list(&self, device: &str) -> Vec<State> {
+        let devices = self.devices();
+        let jobs = devices.get(device).into_iter().flatten();
+        jobs.map(|job| job.state()).collect()
+    }
+
+    /// Wait until a flash has ended, but no longer than to `until`; it may go on then.
+    ///
+    /// # Errors
+    /// It is not remembered.
+    pub async fn wait(
+        &self,
+        device: &str,
+        id: &str,
+        until: Instant,
+    ) -> Result<State, FlashingError> {
+        let job = self.job(device, id)?;
+        let ended = tokio::time::timeout_at(until, job.ended()).await;
+        Ok(ended.unwrap_or_else(|_| job.state()))
+    }
+
+    /// End a flash that runs, and wait until it has.
+    ///
+    /// # Errors
+    /// It has ended already, or is not remembered.
+    pub async fn cancel(&self, device: &str, id: &str) -> Result<State, FlashingError> {
+        let job = self.job(device, id)?;
+        if !job.is_running() {
+            return Err(FlashingError::Ended);
+        }
+        job.cancel();
+        Ok(job.ended().await)
+    }
+
+    /// End all that run, and wait until they have.
+    pub async fn stop(&self) {
+        self.stopping.send_replace(true);
+        let running: Vec<Arc<Job>> = self.devices().values().flatten().cloned().collect();
+        let all = async {
+            for job in running {
+                job.ended().await;
+            }
+        };
+        if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
+            tracing::warn!("a flash did not end in time");
+        }
+    }
+
+    fn enter(
+        &self,
+        device: &str,
+        order: &Order,
+        firmware: &Firmware,
+    ) -> Result<Entered<'_>, FlashingError> {
+        let mut devices = self.devices();
+        let jobs = devices.entry(device.to_owned()).or_default();
+        if jobs.front().is_some_and(|job| job.is_running()) {
+            return Err(FlashingError::Running);
+        }
+        let id = id::ulid(&self.clock);
+        let job = Arc::new(Job::new(id, device, order, firmware, self.clock.now_ms()));
+        jobs.truncate(REMEMBERED_MAX - 1);
+        jobs.push_front(job.clone());
+        Ok(Entered {
+            flashing: self,
+            job,
+            is_begun: false,
+        })
+    }
+
+    fn forget(&self, job: &Arc<Job>) {
+        if let Some(jobs) = self.devices().get_mut(job.device()) {
+            jobs.retain(|other| !Arc::ptr_eq(other, job));
+        }
+    }
+
+    fn job(&self, device: &str, id: &str) -> Result<Arc<Job>, FlashingError> {
+        let devices = self.devices();
+        let mut jobs = devices.get(device).into_iter().flatten();
+        let job = jobs.find(|job| job.id() == id);
+        job.cloned().ok_or(FlashingError::NotFound)
+    }
+
+    fn devices(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Job>>>> {
+        // Each change is a single call, so a panic elsewhere leaves a valid map.
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a flash that is still to begin; given up when it does not, or nobody waits for it.
+struct Entered<'f> {
+    flashing: &'f Flashing,
+    job: Arc<Job>,
+    is_begun: bool,
+}
+
+impl Entered<'_> {
+    fn begun(mut self) -> Arc<Job> {
+        self.is_begun = true;
+        self.job.clone()
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if !self.is_begun {
+            self.flashing.forget(&self.job);
+        }
+    }
+}
+
+/// What can be found out and taken before the job has a task of its own.
+async fn begin(
+    pod: &Pod,
+    order: &Order,
+    firmware: Firmware,
+) -> Result<(Image, Session), FlashingError> {
+    let (target, load_address) = (order.target.clone(), order.load_address);
+    let read = tokio::task::spawn_blocking(move || {
+        ::flash::check_chip(&target).map_err(|error| invalid("target", &error))?;
+        let image = read(&firmware)?;
+        check_address(&image, load_address)?;
+        Ok(image)
+    });
+    let image = read.await.unwrap_or_else(|panic| {
+        Err(FlashingError::Read {
+            path: PathBuf::new(),
+            source: std::io::Error::other(panic),
+        })
+    })?;
+    let session = pod.begin(SessionKind::Flash).await?;
+    Ok((image, session))
+}
+
+/// A file with addresses of its own goes nowhere else. Clients that always send one say the same.
+fn check_address(image: &Image, asked: Option<u32>) -> Result<(), FlashingError> {
+    match (asked, image.start()) {
+        (Some(asked), Some(start)) if asked != start => {
+            let format = image.format();
+            Err(FlashingError::Invalid {
+                field: "load_addr",
+                message: format!(
+                    "must be left out or {start:#010x}, since the {format} file says itself where its data goes"
+                ),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read(firmware: &Firmware) -> Result<Image, FlashingError> {
+    if firmware.size_bytes > FILE_BYTES_MAX {
+        return Err(FlashingError::Invalid {
+            field: "firmware",
+            message: format!("must not be over {FILE_BYTES_MAX} bytes"),
+        });
+    }
+    let bytes = std::fs::read(&firmware.path).map_err(|source| FlashingError::Read {
+        path: firmware.path.clone(),
+        source,
+    })?;
+    let image = Image::parse(&bytes, &firmware.name);
+    image.map_err(|error| invalid("firmware", &FlashError::Image(error)))
+}
+
+fn invalid(field: &'static str, error: &FlashError) -> FlashingError {
+    FlashingError::Invalid {
+        field,
+        message: format!("cannot be used: {error}"),
+    }
+}

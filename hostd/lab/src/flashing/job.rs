@@ -1,0 +1,291 @@
+//! One flash: its task, and what others see of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::flash::{FlashError, Image, Progress, Report, Stop};
+use pods::pod::{BlockingDap, DapRequest, DapSession};
+use pods::{Pod, PodError, Session};
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout_at};
+use tracing::{debug, info, warn};
+
+use super::link::{Left, Link};
+use super::outcome::{Ended, Failure, Outcome};
+use super::state::{Course, State};
+use super::{ATTENDED_WAIT, Firmware, Order, UNATTENDED_WAIT};
+use crate::leases::Visit;
+use crate::uart::During;
+use base::clock::Clock;
+
+/// Time for one exchange with the probe. The longest one is a packet of transfers that the target
+/// makes wait.
+const EXCHANGE_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the pod may wait for a target that has just been switched on.
+const POWER_UP_WAIT: Duration = Duration::from_secs(5);
+
+/// A flash as others see it.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// What does not change; its course is the one at the beginning.
+    asked: State,
+    course: watch::Sender<Course>,
+    cancelled: watch::Sender<bool>,
+}
+
+impl Job {
+    pub(super) fn new(
+        id: String,
+        device: &str,
+        order: &Order,
+        firmware: &Firmware,
+        created_ms: u64,
+    ) -> Self {
+        let course = Course::new();
+        let asked = State {
+            id,
+            device: device.to_owned(),
+            target: order.target.clone(),
+            name: firmware.name.clone(),
+            size_bytes: firmware.size_bytes,
+            sha256: firmware.sha256.clone(),
+            build: firmware.build.clone(),
+            created_ms,
+            course: course.clone(),
+        };
+        Self {
+            asked,
+            course: watch::Sender::new(course),
+            cancelled: watch::Sender::new(false),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.asked.id
+    }
+
+    pub(super) fn device(&self) -> &str {
+        &self.asked.device
+    }
+
+    pub(super) fn state(&self) -> State {
+        State {
+            course: self.course.borrow().clone(),
+            ..self.asked.clone()
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.course.borrow().outcome.is_none()
+    }
+
+    pub(super) fn cancel(&self) {
+        self.cancelled.send_replace(true);
+    }
+
+    /// Resolves when it has ended.
+    pub(super) async fn ended(&self) -> State {
+        let mut course = self.course.subscribe();
+        // The sender lives as long as this.
+        let _ = course.wait_for(|course| course.outcome.is_some()).await;
+        self.state()
+    }
+
+    fn note(&self, progress: Progress) {
+        self.course.send_modify(|course| course.note(progress));
+    }
+
+    fn end(&self, outcome: Outcome, at_ms: u64) {
+        self.course.send_modify(|course| course.end(outcome, at_ms));
+    }
+}
+
+/// Everything that carrying out an order needs.
+pub(super) struct Task {
+    pub(super) job: Arc<Job>,
+    pub(super) pod: Pod,
+    pub(super) visit: Visit,
+    pub(super) order: Order,
+    pub(super) clock: Clock,
+    /// Clients of the device's UART are told.
+    pub(super) during: During,
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+/// What the thread that flashed has to tell.
+type Told = (Result<Report, FlashError>, Vec<String>);
+
+impl Task {
+    /// Carry it out with `image`, over a `flash` session with the pod.
+    pub(super) async fn run(mut self, session: Session, image: Image) {
+        let began = Instant::now();
+        let deadline = began
+            + if self.order.attended {
+                ATTENDED_WAIT
+            } else {
+                UNATTENDED_WAIT
+            };
+        let mut told_to_end = self.job.cancelled.subscribe();
+        let prepared = tokio::select! {
+            biased;
+            ended = until_told(&mut self.visit, &mut told_to_end, &mut self.stopping) => {
+                Err(Failure::of_end(ended))
+            }
+            prepared = timeout_at(deadline, prepare(&self.pod, &self.order, session)) => {
+                match prepared {
+                    Ok(Ok(dap)) => Ok(dap),
+                    Ok(Err(error)) => Err(Failure::of_pod(&error)),
+                    Err(_) => Err(Failure::of_deadline()),
+                }
+            }
+        };
+        let outcome = match prepared {
+            Ok(dap) => self.program(dap, image, began, deadline).await,
+            Err(failure) => Outcome::of_failure(failure, Vec::new(), began.elapsed()),
+        };
+        let error = outcome.failure.as_ref().map(|f| f.sentence.as_str());
+        info!(
+            flash = self.job.id(),
+            device = self.job.device(),
+            phase = outcome.phase().name(),
+            error,
+            duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+            "flash ended"
+        );
+        let Self {
+            job,
+            visit,
+            clock,
+            during,
+            ..
+        } = self;
+        // Whoever learns of the end may use the device.
+        drop(visit);
+        during.end(outcome.phase().stage());
+        job.end(outcome, clock.now_ms());
+    }
+
+    async fn program(
+        &mut self,
+        dap: DapSession,
+        image: Image,
+        began: Instant,
+        deadline: Instant,
+    ) -> Outcome {
+        let (dap, cancel) = dap.blocking(EXCHANGE_WAIT, deadline);
+        let left = Left::default();
+        let stop = Stop::at(deadline.into_std());
+        let thread = self.start_thread(dap, image, &left, &stop);
+        let mut told = match thread {
+            Ok(told) => told,
+            Err(error) => {
+                warn!(%error, "failed to start a thread that flashes");
+                let took = began.elapsed();
+                return Outcome::of_failure(Failure::of_panic(), Vec::new(), took);
+            }
+        };
+        let mut told_to_end = self.job.cancelled.subscribe();
+        let mut ended = None;
+        let result = tokio::select! {
+            biased;
+            result = &mut told => result,
+            why = until_told(&mut self.visit, &mut told_to_end, &mut self.stopping) => {
+                ended = Some(why);
+                stop.cancel();
+                cancel.cancel();
+                // Nothing is exchanged any more, so this is at once.
+                told.await
+            }
+        };
+        if let Some(dap) = left.take()
+            && let Err(error) = dap.into_session().close().await
+        {
+            debug!(%error, "a flash ended before the pod had let go");
+        }
+        let took = began.elapsed();
+        match result {
+            Ok((Ok(report), lines)) => Outcome::of_report(report, lines, took),
+            Ok((Err(error), lines)) => {
+                Outcome::of_failure(Failure::of_flash(&error, ended), lines, took)
+            }
+            Err(_) => Outcome::of_failure(Failure::of_panic(), Vec::new(), took),
+        }
+    }
+
+    fn start_thread(
+        &self,
+        dap: BlockingDap,
+        image: Image,
+        left: &Left,
+        stop: &Stop,
+    ) -> std::io::Result<oneshot::Receiver<Told>> {
+        let (tell, told) = oneshot::channel();
+        let (job, link, stop) = (self.job.clone(), Link::new(dap, left.clone()), stop.clone());
+        let order = ::flash::Order {
+            load_address: self.order.load_address,
+            verify: self.order.verify,
+            reset: self.order.reset,
+            force: self.order.force,
+            connect_under_reset: self.order.connect_under_reset,
+            ..::flash::Order::new(self.order.target.clone(), image)
+        };
+        let flash = move || {
+            let mut lines = Vec::new();
+            let mut last = None;
+            let result = ::flash::run(link, &order, &stop, &mut |progress: Progress| {
+                if last.replace(progress.phase) != Some(progress.phase) {
+                    lines.push(line(progress));
+                }
+                job.note(progress);
+            });
+            // Nobody waits for it when the server is gone.
+            let _ = tell.send((result, lines));
+        };
+        std::thread::Builder::new()
+            .name("flash".to_owned())
+            .spawn(flash)?;
+        Ok(told)
+    }
+}
+
+fn line(progress: Progress) -> String {
+    match progress.total {
+        0 => progress.phase.to_string(),
+        total => format!("{} {total} bytes", progress.phase),
+    }
+}
+
+/// Get the pod ready: level of the channels, power, the debug probe.
+async fn prepare(pod: &Pod, order: &Order, session: Session) -> Result<DapSession, PodError> {
+    if pod.la_voltage().await?.mv == 0 {
+        pod.set_la_voltage(order.la_mv).await?;
+    }
+    let mut request = DapRequest::new(order.swclk, order.swdio);
+    if let Some(efuse) = order.efuse {
+        pod.target_power(efuse, true, None).await?;
+        request.wait = Some(POWER_UP_WAIT);
+    }
+    DapSession::start(session, &request).await
+}
+
+/// Resolves when the flash has to end before it is done.
+async fn until_told(
+    visit: &mut Visit,
+    cancelled: &mut watch::Receiver<bool>,
+    stopping: &mut watch::Receiver<bool>,
+) -> Ended {
+    tokio::select! {
+        biased;
+        () = set(cancelled) => Ended::Cancelled,
+        () = visit.over() => Ended::LeaseLost,
+        () = set(stopping) => Ended::Stopping,
+    }
+}
+
+/// Resolves when a flag is set; never when nobody can set it any more.
+async fn set(flag: &mut watch::Receiver<bool>) {
+    if flag.wait_for(|set| *set).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

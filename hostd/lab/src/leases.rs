@@ -1,0 +1,397 @@
+//! Leases: one consumer of a device at a time, by name of the lease it shows.
+//!
+//! The rules are in [`machine`], one for each device; this is the part with clocks, a store and pods.
+//! A lease is durable before it is told. When one ends, the safe state that the device owes is
+//! durable before anything is done about it, everything that was let in is cut, and nobody gets the
+//! device before its pod has acknowledged the safe state, however long that takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tracing::{info, warn};
+
+use crate::bench::{Bench, BenchError};
+use base::clock::Clock;
+use base::config::LeasesConfig;
+use store::{Store, StoreError};
+
+pub mod busy;
+mod closed;
+pub mod debt;
+mod debts;
+pub mod hold;
+mod keeper;
+pub mod machine;
+pub mod payment;
+mod queue;
+mod removal;
+mod safe;
+mod slots;
+mod stored;
+mod view;
+mod visitors;
+
+pub use busy::Busy;
+pub use closed::Closed;
+pub use hold::{Claim, Held, Shown, TTL_S};
+pub use removal::Terms;
+pub use store::leases::Why;
+pub use visitors::Visit;
+
+use machine::{Now, Release};
+use safe::SafeState;
+use slots::Slots;
+
+/// How long a taker is kept waiting for those inside to leave; it is told to ask again then.
+const HANDOVER_WAIT: Duration = Duration::from_secs(8);
+
+/// How long a release waits for the safe state; published clients wait 15 s for their answer.
+const RELEASE_WAIT: Duration = Duration::from_secs(10);
+
+/// All leases.
+#[derive(Debug)]
+pub struct Leases {
+    slots: Arc<Slots>,
+    store: Store,
+    clock: Clock,
+    bench: Arc<Bench>,
+    safe: SafeState,
+    /// Told when the next expiry may have moved.
+    changed: Notify,
+}
+
+/// Why a lease is not given or kept, or a device not removed.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    #[error("somebody else has the device")]
+    Busy(Busy),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A lease as told to its holder.
+#[derive(Debug, Clone)]
+pub struct Granted {
+    pub lease_id: String,
+    pub holder: String,
+    /// By the wall clock.
+    pub expires_ms: u64,
+}
+
+/// How a release went.
+#[derive(Debug, Clone)]
+pub enum Released {
+    /// The lease is over; whether the device is in its safe state by now.
+    Over { safe: bool },
+    /// It was over before, and another one holds the device.
+    Other(Busy),
+}
+
+impl Leases {
+    /// Put back what was held and what was owed when the process ended, and look after it from now
+    /// on. A lease that expired meanwhile owes its safe state.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn open(
+        config: &LeasesConfig,
+        store: Store,
+        clock: Clock,
+        bench: Arc<Bench>,
+    ) -> Result<Arc<Self>, StoreError> {
+        let leases = Arc::new(Self {
+            slots: Arc::default(),
+            store,
+            clock,
+            bench,
+            safe: SafeState::new(config),
+            changed: Notify::new(),
+        });
+        for record in leases.store.leases_all().await? {
+            leases.restore(record).await?;
+        }
+        tokio::spawn(leases.clone().keep());
+        Ok(leases)
+    }
+
+    /// Take a device, or renew the lease if it is the claimant's. `overriding`: take it even though it
+    /// is not in its safe state.
+    ///
+    /// # Errors
+    /// Somebody else has it, it is being made safe, or the store.
+    pub async fn acquire(
+        self: &Arc<Self>,
+        device: &str,
+        claim: Claim,
+        overriding: bool,
+    ) -> Result<Granted, LeaseError> {
+        let device = device.to_owned();
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let link = leases.bench.pod_of(&device).map(|pod| pod.links());
+            let now = leases.now();
+            let (held, is_new) = leases.slots.with(&device, |slot| {
+                let before = slot.machine.fence();
+                let owed = slot.machine.debt().is_some();
+                let held = slot.machine.acquire(claim, overriding, now);
+                let held = held.map_err(LeaseError::Busy)?;
+                let is_new = held.fence != before;
+                if is_new {
+                    // What an overridden debt has sent may come late.
+                    slot.link = link.filter(|_| !owed);
+                }
+                Ok::<_, LeaseError>((held, is_new))
+            })?;
+            leases.changed.notify_one();
+            if let Err(error) = leases.write(&device).await {
+                // A debt that was to be overridden stands again.
+                leases.settle_later(&device, leases.fence(&device));
+                return Err(error.into());
+            }
+            // Other changes do not wait for tunnels.
+            drop(order);
+            if is_new {
+                info!(
+                    device,
+                    holder = held.claim.holder,
+                    overriding,
+                    "lease taken"
+                );
+                leases.hand_over(&device, held.fence).await;
+            }
+            leases.check_given(&device, held.fence)?;
+            Ok(leases.granted(&held))
+        })
+        .await
+    }
+
+    /// Whoever drove the device without a lease has to stop now.
+    async fn hand_over(self: &Arc<Self>, device: &str, fence: u64) {
+        let (leases, of) = (self.clone(), device.to_owned());
+        let cleared = tokio::spawn(async move { leases.settle(&of, fence).await });
+        // It goes on by itself if it takes longer.
+        if tokio::time::timeout(HANDOVER_WAIT, cleared).await.is_err() {
+            warn!(
+                device,
+                "those who drove the device without a lease do not leave"
+            );
+        }
+    }
+
+    /// # Errors
+    /// The lease is not to be used yet: those let in before it are still inside.
+    fn check_given(&self, device: &str, fence: u64) -> Result<(), LeaseError> {
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            if slot.machine.is_given(fence) {
+                return Ok(());
+            }
+            Err(LeaseError::Busy(Busy {
+                holder: None,
+                expires_ms: None,
+                retry_after_ms: 1_000,
+                ..slot.machine.busy(Some(1), now_ms)
+            }))
+        })
+    }
+
+    /// Let a lease live on for `ttl_ms`.
+    ///
+    /// # Errors
+    /// It is over, or the store.
+    pub async fn renew(
+        self: &Arc<Self>,
+        device: &str,
+        shown: Shown<'_>,
+        ttl_ms: u64,
+    ) -> Result<Granted, LeaseError> {
+        let device = device.to_owned();
+        let (lease_id, owner) = owned(shown);
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let _order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let shown = Shown {
+                lease_id: lease_id.as_deref(),
+                owner: &owner,
+            };
+            let renewed = leases
+                .slots
+                .with(&device, |slot| slot.machine.renew(shown, ttl_ms, now));
+            let held = renewed.map_err(LeaseError::Busy)?;
+            leases.write(&device).await?;
+            leases.changed.notify_one();
+            Ok(leases.granted(&held))
+        })
+        .await
+    }
+
+    /// Give a device back, and wait for its safe state for a while. A lease that is over already is
+    /// released.
+    ///
+    /// # Errors
+    /// None of the store's: a release that cannot be stored is one all the same.
+    pub async fn release(
+        self: &Arc<Self>,
+        device: &str,
+        shown: Shown<'_>,
+    ) -> Result<Released, LeaseError> {
+        let device = device.to_owned();
+        let (lease_id, owner) = owned(shown);
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let shown = Shown {
+                lease_id: lease_id.as_deref(),
+                owner: &owner,
+            };
+            let release = leases
+                .slots
+                .with(&device, |slot| slot.machine.release(shown, now));
+            match release {
+                Release::Ended(fence) => {
+                    leases.end(&device, fence).await;
+                    drop(order);
+                    Ok(leases.safe_soon(&device, fence).await)
+                }
+                Release::Over => Ok(leases.safety(&device)),
+                Release::Other(busy) => Ok(Released::Other(busy)),
+            }
+        })
+        .await
+    }
+
+    /// End the lease of the holder with this label, and wait for the safe state for a while.
+    ///
+    /// # Errors
+    /// The device is free, or somebody else's.
+    pub async fn take_away(
+        self: &Arc<Self>,
+        device: &str,
+        holder: &str,
+    ) -> Result<Released, LeaseError> {
+        let (device, holder) = (device.to_owned(), holder.to_owned());
+        self.finish(|leases| async move {
+            let order = leases.order(&device);
+            let order = order.lock().await;
+            leases.expire(&device).await;
+            let now = leases.now();
+            let taken = leases
+                .slots
+                .with(&device, |slot| slot.machine.take_away(&holder, now));
+            let fence = taken.map_err(LeaseError::Busy)?;
+            leases.end(&device, fence).await;
+            drop(order);
+            Ok(leases.safe_soon(&device, fence).await)
+        })
+        .await
+    }
+
+    /// Let a request that shows a lease, or none, look at a device as one who drives it.
+    ///
+    /// # Errors
+    /// Somebody else holds the device, or it is being made safe.
+    pub fn admit(&self, device: &str, shown: Shown<'_>) -> Result<(), Busy> {
+        let now_ms = self.clock.steady_ms();
+        let admit = |slot: &mut slots::Slot| slot.machine.admit(shown, now_ms);
+        self.slots.with(device, admit).map(|_| ())
+    }
+
+    /// Let a request that shows a lease, or none, drive a device. The visit tells when it has to end,
+    /// and the device is not handed on before it has.
+    ///
+    /// # Errors
+    /// Somebody else holds the device, or it is being made safe.
+    pub fn visit(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            let fence = slot.machine.admit(shown, now_ms)?;
+            Ok(slot.visitors.enter(fence))
+        })
+    }
+
+    /// Like [`visit`](Self::visit), and from now on nobody else is let in, whatever they show;
+    /// `reason` is what they are told of the holder.
+    ///
+    /// # Errors
+    /// Somebody else holds the device, it is being made safe, or it is closed already.
+    pub fn close(
+        &self,
+        device: &str,
+        shown: Shown<'_>,
+        reason: &str,
+    ) -> Result<(Visit, Closed), Busy> {
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            let fence = slot.machine.close(shown, reason, now_ms)?;
+            let closed = Closed::new(device, self.slots.clone());
+            Ok((slot.visitors.enter(fence), closed))
+        })
+    }
+
+    fn fence(&self, device: &str) -> u64 {
+        self.slots.with(device, |slot| slot.machine.fence())
+    }
+
+    fn granted(&self, held: &Held) -> Granted {
+        Granted {
+            lease_id: held.claim.lease_id.clone(),
+            holder: held.claim.holder.clone(),
+            expires_ms: self.wall_ms(held.expires_ms),
+        }
+    }
+
+    fn now(&self) -> Now {
+        Now {
+            steady_ms: self.clock.steady_ms(),
+            wall_ms: self.clock.now_ms(),
+        }
+    }
+
+    fn order(&self, device: &str) -> Arc<tokio::sync::Mutex<()>> {
+        self.slots.with(device, |slot| slot.order.clone())
+    }
+
+    /// Wait until the debt with this fence is paid, for a while.
+    async fn safe_soon(&self, device: &str, fence: u64) -> Released {
+        let moved = self.slots.with(device, |slot| slot.visitors.moved(fence));
+        // The next look tells.
+        let _ = tokio::time::timeout(RELEASE_WAIT, moved).await;
+        self.safety(device)
+    }
+
+    fn safety(&self, device: &str) -> Released {
+        let safe = self
+            .slots
+            .with(device, |slot| slot.machine.debt().is_none());
+        Released::Over { safe }
+    }
+
+    /// Run a change to its end even if the caller goes away, so that store and machine agree.
+    async fn finish<T, F>(
+        self: &Arc<Self>,
+        change: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, LeaseError>
+    where
+        F: Future<Output = Result<T, LeaseError>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let task = tokio::spawn(change(self.clone()));
+        task.await.map_err(|_| StoreError::Panicked)?
+    }
+}
+
+fn owned(shown: Shown<'_>) -> (Option<String>, String) {
+    (shown.lease_id.map(str::to_owned), shown.owner.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

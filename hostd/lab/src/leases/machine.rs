@@ -1,0 +1,390 @@
+//! The state machine of one device: who may drive it, and what must happen before the next one may.
+//!
+//! ```text
+//!             acquire             release, expiry, removal
+//!       Free ─────────> Held ─────────────────────────────> Owing ──────> Free
+//!        ^               ^    an administrator overrides      │  paid     or Gone
+//!        │               └────────────────────────────────────┘             │
+//!        └──────────────────────── admitted again ──────────────────────────┘
+//! ```
+//!
+//! A lease that is over leaves a debt: the device has to be put into its safe state. Nobody gets a
+//! device that owes one, its former holder included.
+//!
+//! Pure: instants come in, what has to happen outside comes out as data. [`row`](Machine::row) is
+//! what has to be in the store, and [`stored`](Machine::stored) tells how that went; until then
+//! nobody makes another change. [`duty`](Machine::duty) is what has to be done next for a fence.
+//! A stored lease is as good as a stored debt: who finds it after a crash lets it go on, or owes.
+
+use super::Why;
+use super::busy::Busy;
+use super::debt::Debt;
+use super::hold::{Claim, Held, Shown};
+use super::queue::Queue;
+
+mod removal;
+mod view;
+
+pub use removal::Removal;
+
+/// What has to be in the store for a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    Held(Held),
+    Owing(Debt),
+}
+
+/// What has to be done next under a fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duty {
+    /// Have those leave who were let in before; then [`Machine::left`].
+    Clear,
+    /// Store the debt, which the store did not take: [`Machine::store_again`].
+    Store,
+    /// Put the device into its safe state; then [`Machine::paid`].
+    Pay,
+    /// Store that nothing is owed any more: [`Machine::settle`].
+    Settle,
+    /// The same, and that the device is removed: [`Machine::settle`].
+    Remove,
+}
+
+/// What became of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Release {
+    /// The lease has ended; the debt has this fence.
+    Ended(u64),
+    /// It was over already.
+    Over,
+    /// Another lease holds the device.
+    Other(Busy),
+}
+
+/// The two clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Never steps.
+    pub steady_ms: u64,
+    pub wall_ms: u64,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Free,
+    Held {
+        held: Held,
+        /// It is stored.
+        stored: bool,
+        /// Those let in before have left.
+        alone: bool,
+    },
+    Owing {
+        debt: Debt,
+        /// It is stored, and nothing else can be: what is stored in its place may be a lease.
+        stored: bool,
+        alone: bool,
+        /// The safe state was reached, or is not owed.
+        paid: bool,
+        /// The device is removed then.
+        removes: bool,
+    },
+    /// The device is removed.
+    Gone,
+}
+
+/// What becomes of a change once the store has it, or has failed.
+#[derive(Debug)]
+enum Pending {
+    /// A lease that nobody was told of yet. The debt that it overrides comes back if it fails.
+    Take(Option<Debt>),
+    /// The lease as it was before.
+    Renew(Held),
+    Owe,
+    Settle,
+}
+
+/// One device.
+#[derive(Debug, Default)]
+pub struct Machine {
+    state: State,
+    fence: u64,
+    queue: Queue,
+    /// Why nobody drives the device for a while, whatever lease is shown.
+    closed: Option<String>,
+    pending: Option<Pending>,
+}
+
+impl Machine {
+    /// A device as the store has it. A lease lives on for `left_ms` at most; without any left, its
+    /// safe state is owed, which has to be stored.
+    pub fn restore(&mut self, row: Row, left_ms: u64, now: Now) {
+        let (Row::Held(Held { fence, .. }) | Row::Owing(Debt { fence, .. })) = &row;
+        self.fence = (*fence).max(self.fence) + 1;
+        let fence = self.fence;
+        match row {
+            Row::Held(held) if left_ms > 0 => {
+                let expires_ms = now.steady_ms + left_ms.min(held.claim.ttl_ms);
+                self.state = State::Held {
+                    held: Held {
+                        claim: held.claim,
+                        expires_ms,
+                        fence,
+                    },
+                    stored: true,
+                    alone: true,
+                };
+            }
+            Row::Held(_) => self.owe(Why::Expired, now),
+            Row::Owing(debt) => {
+                let began_ms = now.steady_ms;
+                let debt = Debt {
+                    fence,
+                    began_ms,
+                    ..debt
+                };
+                self.state = State::owing(debt, true);
+            }
+        }
+    }
+
+    /// Take the device, or renew the lease if it is the claimant's already. `overriding`: take it
+    /// at once though it owes a safe state, which is owed again when this lease ends.
+    ///
+    /// # Errors
+    /// Somebody else has it, is before the claimant in the queue, or it owes a safe state; the
+    /// claimant now waits in the queue.
+    pub fn acquire(&mut self, claim: Claim, overriding: bool, now: Now) -> Result<Held, Busy> {
+        let now_ms = now.steady_ms;
+        if let State::Held { held, .. } = &mut self.state
+            && held.is_for(&claim)
+            && now_ms < held.expires_ms
+        {
+            self.pending = Some(Pending::Renew(held.clone()));
+            held.expires_ms = now_ms + claim.ttl_ms;
+            held.claim.holder = claim.holder;
+            held.claim.ttl_ms = claim.ttl_ms;
+            return Ok(held.clone());
+        }
+        if let Some(busy) = self.closed_busy() {
+            return Err(busy);
+        }
+        let debt = match &self.state {
+            State::Owing {
+                debt,
+                removes: false,
+                ..
+            } if overriding => Some(debt.clone()),
+            State::Gone => return Err(self.busy(None, now_ms)),
+            State::Free => {
+                let place = self.queue.wait(&claim.lease_id, &claim.owner, now_ms);
+                if place > 1 {
+                    return Err(self.busy(Some(place), now_ms));
+                }
+                None
+            }
+            State::Held { .. } | State::Owing { .. } => {
+                let place = self.queue.wait(&claim.lease_id, &claim.owner, now_ms);
+                return Err(self.busy(Some(place), now_ms));
+            }
+        };
+        self.queue.leave(&claim.lease_id, &claim.owner);
+        self.fence += 1;
+        self.pending = Some(Pending::Take(debt));
+        let held = Held {
+            expires_ms: now_ms + claim.ttl_ms,
+            fence: self.fence,
+            claim,
+        };
+        self.state = State::Held {
+            held: held.clone(),
+            stored: false,
+            alone: false,
+        };
+        Ok(held)
+    }
+
+    /// Give the lease its whole life again, of `ttl_ms`.
+    ///
+    /// # Errors
+    /// It is over, even if nobody took the device since: the holder's set-up is gone.
+    pub fn renew(&mut self, shown: Shown<'_>, ttl_ms: u64, now: Now) -> Result<Held, Busy> {
+        let now_ms = now.steady_ms;
+        match &mut self.state {
+            State::Held { held, .. } if held.is_shown(shown) && now_ms < held.expires_ms => {
+                self.pending = Some(Pending::Renew(held.clone()));
+                held.claim.ttl_ms = ttl_ms;
+                held.expires_ms = now_ms + ttl_ms;
+                Ok(held.clone())
+            }
+            _ => Err(self.busy(None, now_ms)),
+        }
+    }
+
+    /// Give the device back, and the place in its queue.
+    pub fn release(&mut self, shown: Shown<'_>, now: Now) -> Release {
+        if let Some(lease_id) = shown.lease_id {
+            self.queue.leave(lease_id, shown.owner);
+        }
+        match &self.state {
+            State::Held { held, .. } if held.is_shown(shown) => {
+                self.owe(Why::Released, now);
+                Release::Ended(self.fence)
+            }
+            State::Held { .. } => Release::Other(self.busy(None, now.steady_ms)),
+            State::Free | State::Owing { .. } | State::Gone => Release::Over,
+        }
+    }
+
+    /// End the lease of whoever is labelled `holder`, on behalf of an administrator: the fence of
+    /// the debt. Naming the holder keeps one from ending a lease that has changed hands meanwhile.
+    ///
+    /// # Errors
+    /// Nobody holds the device, or somebody with another label.
+    pub fn take_away(&mut self, holder: &str, now: Now) -> Result<u64, Busy> {
+        match &self.state {
+            State::Held { held, .. } if held.claim.holder == holder => {
+                self.owe(Why::TakenAway, now);
+                Ok(self.fence)
+            }
+            _ => Err(self.busy(None, now.steady_ms)),
+        }
+    }
+
+    /// End the lease if it has expired: the fence of the debt.
+    pub fn expire(&mut self, now: Now) -> Option<u64> {
+        if self.expires_ms()? > now.steady_ms {
+            return None;
+        }
+        self.owe(Why::Expired, now);
+        Some(self.fence)
+    }
+
+    /// Whether [`row`](Self::row) has changed and has to be stored.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// The store has taken [`row`](Self::row), or has failed to.
+    pub fn stored(&mut self, ok: bool, now: Now) {
+        match (self.pending.take(), &mut self.state) {
+            (Some(Pending::Take(_)), State::Held { stored, .. }) if ok => *stored = true,
+            (Some(Pending::Take(debt)), _) => {
+                self.fence += 1;
+                self.state = match debt {
+                    Some(debt) => {
+                        let fence = self.fence;
+                        State::owing(Debt { fence, ..debt }, false)
+                    }
+                    None => State::Free,
+                };
+            }
+            (Some(Pending::Renew(before)), State::Held { held, .. }) if !ok => *held = before,
+            (Some(Pending::Owe), State::Owing { stored, .. }) => *stored = ok,
+            (
+                Some(Pending::Settle),
+                State::Owing {
+                    stored,
+                    paid,
+                    removes,
+                    ..
+                },
+            ) => {
+                if !ok {
+                    // All over again, since nobody knows what the store says.
+                    (*stored, *paid, *removes) = (false, false, false);
+                    return;
+                }
+                self.fence += 1;
+                self.state = if *removes { State::Gone } else { State::Free };
+                self.queue.opened(now.steady_ms);
+            }
+            (Some(Pending::Owe | Pending::Renew(_) | Pending::Settle) | None, _) => {}
+        }
+    }
+
+    /// Nobody is inside any more who was let in before `fence`.
+    pub fn left(&mut self, fence: u64) {
+        match &mut self.state {
+            State::Held { held, alone, .. } if held.fence == fence => *alone = true,
+            State::Owing { debt, alone, .. } if debt.fence == fence => *alone = true,
+            _ => {}
+        }
+    }
+
+    /// The device is in its safe state, for the debt with this fence.
+    pub fn paid(&mut self, fence: u64) {
+        if let State::Owing {
+            debt,
+            stored: true,
+            alone: true,
+            paid,
+            ..
+        } = &mut self.state
+            && debt.fence == fence
+        {
+            *paid = true;
+        }
+    }
+
+    /// Begin to store the debt with this fence once more; false when that is not to be done.
+    pub fn store_again(&mut self, fence: u64) -> bool {
+        let due = self.duty(fence) == Some(Duty::Store);
+        if due {
+            self.pending = Some(Pending::Owe);
+        }
+        due
+    }
+
+    /// Begin to store that a paid debt is gone; false when there is none with this fence.
+    pub fn settle(&mut self, fence: u64) -> bool {
+        let due = matches!(self.duty(fence), Some(Duty::Settle | Duty::Remove));
+        if due {
+            self.pending = Some(Pending::Settle);
+        }
+        due
+    }
+
+    /// Let one in, as [`admit`](Self::admit), and nobody else until [`open`](Self::open).
+    /// `reason` is what others are told of the holder.
+    ///
+    /// # Errors
+    /// As [`admit`](Self::admit).
+    pub fn close(&mut self, shown: Shown<'_>, reason: &str, now_ms: u64) -> Result<u64, Busy> {
+        let fence = self.admit(shown, now_ms)?;
+        self.closed = Some(reason.to_owned());
+        Ok(fence)
+    }
+
+    pub fn open(&mut self) {
+        self.closed = None;
+    }
+
+    fn owe(&mut self, why: Why, now: Now) {
+        self.fence += 1;
+        self.pending = Some(Pending::Owe);
+        let debt = Debt {
+            fence: self.fence,
+            why,
+            since_ms: now.wall_ms,
+            began_ms: now.steady_ms,
+        };
+        self.state = State::owing(debt, false);
+    }
+}
+
+impl State {
+    fn owing(debt: Debt, stored: bool) -> Self {
+        Self::Owing {
+            debt,
+            stored,
+            alone: false,
+            paid: false,
+            removes: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! UART lines of devices: one session at the pod for each, shared by all who open it.
+//!
+//! The first client opens the line with its parameters, the others join. What the target says goes
+//! into a [`Ring`](base::ring::Ring) that each client follows at its own pace; what clients write
+//! goes to the pod in the order in which it comes. Who may not drive the device, since a lease
+//! holds it, may join and listen. A line lives for [`LINGER`] after its last client has left, so
+//! that a page can be loaded anew; what must be alone with the pod need not wait for that.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pods::Pod;
+use tokio::sync::watch;
+
+use crate::leases::{Busy, Visit};
+use base::clock::Clock;
+
+mod client;
+mod control;
+mod during;
+mod keeper;
+mod line;
+
+pub use client::Client;
+pub use during::{During, Stage, Work};
+
+use keeper::Keeper;
+use line::{End, Line, Seat};
+
+/// Clients of one line.
+pub const CLIENTS_MAX: usize = 32;
+
+/// How long a line stays open without a client.
+pub const LINGER: Duration = Duration::from_secs(2);
+
+/// Time for a line that ends to be gone, before one that wants it next is refused.
+const HANDOVER_WAIT: Duration = Duration::from_secs(5);
+
+/// Positions that pass in a millisecond at most: beyond the fastest line, so that the positions of
+/// a line that begins later are higher, also after a restart.
+const POSITIONS_PER_MS: u64 = 512;
+
+/// Parameters of a line; 8 data bits, no parity, one stop bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Channel that listens to the target, 1 to 14.
+    pub rx: u8,
+    /// Channel that talks to it.
+    pub tx: u8,
+    /// Bits per second, 300 to 4,000,000.
+    pub baud: u32,
+}
+
+/// What one who opens a line asks for.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    pub rx: Option<u8>,
+    pub tx: Option<u8>,
+    pub baud: Option<u32>,
+    /// In place of what is not asked for, when the line does not run yet.
+    pub default: Setting,
+    /// Voltage of the pod's logic bank, selected when none is: 1800 or 3300.
+    pub bank_mv: u32,
+    /// Position after the last byte that the client has; none for the scrollback.
+    pub after: Option<u64>,
+}
+
+/// Why a line is not opened.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum UartError {
+    #[error("the device is offline")]
+    Offline,
+    #[error("the device is held by another lease")]
+    Held(Busy),
+    #[error("{0}")]
+    InUse(String),
+    #[error("the line is open with {0}; ask for the same, or leave it out")]
+    Conflict(Setting),
+    #[error("{CLIENTS_MAX} clients have the line open already")]
+    Full,
+    #[error("the pod refused: {0}")]
+    Refused(String),
+    #[error("the pod failed: {0}")]
+    Pod(String),
+}
+
+/// All open lines.
+#[derive(Debug)]
+pub struct Uarts {
+    lines: Mutex<HashMap<String, Entry>>,
+    clock: Clock,
+}
+
+/// What is known of a device's line.
+#[derive(Debug, Default)]
+struct Entry {
+    line: Option<Arc<Line>>,
+    /// Position after the last byte of lines that are over.
+    end: u64,
+    /// The pod's firmware is being updated: a pod that is away comes back.
+    updating: watch::Sender<bool>,
+}
+
+/// Where one who opens a line finds itself.
+enum Place {
+    Seat(Seat),
+    /// A line that is ending has to be gone first.
+    Wait(Arc<Line>, Result<Visit, Busy>),
+}
+
+impl Uarts {
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            lines: Mutex::default(),
+            clock,
+        }
+    }
+
+    /// Join the line of a device, or open it. `admitted` is whether the caller may drive the
+    /// device; without that it can only listen to a line that others have open.
+    ///
+    /// # Errors
+    /// See [`UartError`].
+    pub async fn open(
+        self: &Arc<Self>,
+        device: &str,
+        pod: &Pod,
+        admitted: Result<Visit, Busy>,
+        wish: &Wish,
+    ) -> Result<Client, UartError> {
+        let mut admitted = admitted;
+        let deadline = tokio::time::Instant::now() + HANDOVER_WAIT;
+        loop {
+            match self.place(device, pod, admitted, wish)? {
+                Place::Seat(seat) => {
+                    seat.opened().await?;
+                    return Ok(Client::new(device, seat, wish.after));
+                }
+                Place::Wait(line, again) => {
+                    admitted = again;
+                    let gone = tokio::time::timeout_at(deadline, line.gone()).await;
+                    gone.map_err(|_| UartError::InUse("a UART session is ending".to_owned()))?;
+                }
+            }
+        }
+    }
+
+    fn place(
+        self: &Arc<Self>,
+        device: &str,
+        pod: &Pod,
+        admitted: Result<Visit, Busy>,
+        wish: &Wish,
+    ) -> Result<Place, UartError> {
+        let mut lines = self.lines();
+        let entry = lines.entry(device.to_owned()).or_default();
+        if let Some(line) = &entry.line {
+            let drives = admitted.as_ref().is_ok_and(|v| v.fence() == line.fence());
+            if line.is_ending() || (admitted.is_ok() && !drives) {
+                admitted
+                    .as_ref()
+                    .map_err(|busy| UartError::Held(busy.clone()))?;
+                return Ok(Place::Wait(line.clone(), admitted));
+            }
+            let setting = line.setting();
+            if !setting.suits(wish) {
+                return Err(UartError::Conflict(setting));
+            }
+            if line.clients() >= CLIENTS_MAX {
+                return Err(UartError::Full);
+            }
+            return Ok(Place::Seat(Seat::take(line.clone(), drives)));
+        }
+        let visit = admitted.map_err(UartError::Held)?;
+        let begins = self.clock.now_ms().saturating_mul(POSITIONS_PER_MS);
+        let (line, orders) = Line::new(visit.fence(), wish.setting(), entry.end.max(begins));
+        let line = Arc::new(line);
+        entry.line = Some(line.clone());
+        let seat = Seat::take(line.clone(), true);
+        let updating = entry.updating.subscribe();
+        let keeper = Keeper::new(pod.clone(), line, orders, wish.bank_mv, updating);
+        tokio::spawn(keeper.run(self.clone(), device.to_owned(), visit));
+        Ok(Place::Seat(seat))
+    }
+
+    /// End a line that has no client; false when one has come meanwhile.
+    fn end_unused(&self, line: &Line) -> bool {
+        // Nobody can join while the map is held.
+        let _lines = self.lines();
+        let unused = line.clients() == 0;
+        if unused {
+            line.end(End::Unused);
+        }
+        unused
+    }
+
+    /// A line is over and the pod free of it.
+    fn retire(&self, device: &str, line: &Line) {
+        if let Some(entry) = self.lines().get_mut(device) {
+            entry.end = line.bytes.end();
+            entry.line = None;
+        }
+        line.retire();
+    }
+
+    /// Tell those who have the line of a device open what is done to it until the returned value is
+    /// dropped.
+    #[must_use]
+    pub fn during(self: &Arc<Self>, device: &str, work: Work, id: &str) -> During {
+        During::new(self.clone(), device, work, id)
+    }
+
+    /// End a line that nobody has open any more, and wait until the pod is free of it.
+    pub async fn give_way(&self, device: &str) {
+        let line = self.lines().get(device).and_then(|e| e.line.clone());
+        if let Some(line) = line.filter(|line| line.clients() == 0) {
+            line.hurry();
+            // What takes longer is told to whoever asks the pod next.
+            let _ = tokio::time::timeout(HANDOVER_WAIT, line.gone()).await;
+        }
+    }
+
+    fn lines(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        // Each change is one assignment, so a panic elsewhere leaves the map whole.
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Setting {
+    /// Whether this is what was asked for, as far as it was.
+    fn suits(&self, wish: &Wish) -> bool {
+        wish.rx.is_none_or(|rx| rx == self.rx)
+            && wish.tx.is_none_or(|tx| tx == self.tx)
+            && wish.baud.is_none_or(|baud| baud == self.baud)
+    }
+}
+
+impl Wish {
+    fn setting(&self) -> Setting {
+        Setting {
+            rx: self.rx.unwrap_or(self.default.rx),
+            tx: self.tx.unwrap_or(self.default.tx),
+            baud: self.baud.unwrap_or(self.default.baud),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rx, tx, baud } = self;
+        write!(f, "rx {rx}, tx {tx}, {baud} baud")
+    }
+}

@@ -1,0 +1,350 @@
+//! Updates of the pods' own firmware: one at a time for a device, in the background.
+//!
+//! The phases are in [`Phase`], the conversation with the pod in `run`. A phase is durable before
+//! the next step; an update that was unfinished when the process ended is failed at the next start.
+//! While one runs, the device is closed to everybody else.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pods::{PodError, SessionKind};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tracing::{error, info, warn};
+
+use crate::bench::Bench;
+use crate::leases::{Busy, Leases, Shown};
+use crate::uart::{Uarts, Work};
+use base::clock::Clock;
+use base::id;
+use store::updates::UpdateRecord;
+use store::{Store, StoreError};
+
+pub mod image;
+mod live;
+mod run;
+
+use image::Image;
+use live::{Live, Stop};
+use store::updates::Phase;
+
+/// Most updates at once; each holds its image in memory.
+const RUNNING_MAX: usize = 32;
+
+/// How others see a device that is being updated.
+const HOLDER: &str = "a firmware update";
+
+/// How long giving an update up may take: a part on its way, then the pod's word.
+const ABORT_WAIT: Duration = Duration::from_secs(15);
+
+/// How long a server that stops waits for pods to drop their images.
+const STOP_WAIT: Duration = Duration::from_secs(5);
+
+/// What is stored of an update that was unfinished when the process ended.
+const INTERRUPTED: &str =
+    "hostd was restarted while the image was on its way; the pod was not changed";
+const INTERRUPTED_LATE: &str = "hostd was restarted while the pod installed the image; \
+     its firmware version tells whether it did";
+
+/// What is asked of an update beside its image.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// Signature block for the pod.
+    pub signature: Option<Vec<u8>>,
+    /// Version that the pod must say after the update. None = any.
+    pub version: Option<String>,
+}
+
+/// All updates.
+#[derive(Debug)]
+pub struct Updates {
+    store: Store,
+    clock: Clock,
+    bench: Arc<Bench>,
+    leases: Arc<Leases>,
+    uarts: Arc<Uarts>,
+    /// By device id.
+    running: Mutex<HashMap<String, Arc<Live>>>,
+    stopping: AtomicBool,
+    /// Told when an update has left `running`.
+    left: Notify,
+}
+
+/// Why an update cannot be started or given up.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError {
+    #[error("there is no such device")]
+    NoDevice,
+    #[error("the device is offline")]
+    Offline,
+    #[error("the board takes no updates")]
+    NotCapable,
+    #[error("somebody else drives the device")]
+    Busy(Busy),
+    #[error("an update of the device is in progress")]
+    Running,
+    #[error("{RUNNING_MAX} updates are in progress already")]
+    Full,
+    #[error("{0}")]
+    InUse(String),
+    #[error("{0}")]
+    State(&'static str),
+    #[error("ask the pod")]
+    Pod(#[source] PodError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Updates {
+    /// Fail what an earlier process left unfinished.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn open(
+        store: Store,
+        clock: Clock,
+        bench: Arc<Bench>,
+        leases: Arc<Leases>,
+        uarts: Arc<Uarts>,
+    ) -> Result<Arc<Self>, StoreError> {
+        for mut record in store.updates_unfinished().await? {
+            let text = if record.phase.may_abort() {
+                INTERRUPTED
+            } else {
+                INTERRUPTED_LATE
+            };
+            info!(update = record.id, phase = ?record.phase, "failed: it was unfinished at the last stop");
+            record.phase = Phase::Failed;
+            record.error = Some(text.to_owned());
+            record.finished_ms = Some(clock.now_ms());
+            store.update_put(record).await?;
+        }
+        Ok(Arc::new(Self {
+            store,
+            clock,
+            bench,
+            leases,
+            uarts,
+            running: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            left: Notify::new(),
+        }))
+    }
+
+    /// Start an update of a device's pod. The record is durable when this returns.
+    ///
+    /// # Errors
+    /// The device is unknown, offline or in use, its board takes no updates, or the store.
+    pub async fn start(
+        self: &Arc<Self>,
+        org: &str,
+        device: &str,
+        shown: Shown<'_>,
+        image: Image,
+        terms: Terms,
+    ) -> Result<UpdateRecord, UpdateError> {
+        let found = self.bench.get(org, device).ok_or(UpdateError::NoDevice)?;
+        if self.is_running(device) {
+            return Err(UpdateError::Running);
+        }
+        let pod = self.bench.pod(org, device).ok_or(UpdateError::Offline)?;
+        let facts = found.facts.as_ref().ok_or(UpdateError::Offline)?;
+        if facts.capabilities.ota == Some(false) {
+            return Err(UpdateError::NotCapable);
+        }
+        let closed = self.leases.close(device, shown, HOLDER);
+        let (visit, closed) = closed.map_err(UpdateError::Busy)?;
+        // Tunnels and captures that are open go on; the pod could not stage an image beside them.
+        let session = pod.begin(SessionKind::Update).await;
+        let session = session.map_err(|error| match error {
+            PodError::Busy { .. } | PodError::NoPlace { .. } => {
+                UpdateError::InUse(error.to_string())
+            }
+            PodError::Offline { .. } | PodError::Ended(_) => UpdateError::Offline,
+            other => UpdateError::Pod(other),
+        })?;
+        let record = UpdateRecord {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            device: device.to_owned(),
+            phase: Phase::Transferring,
+            bytes: 0,
+            bytes_total: image.bytes.len() as u64,
+            sha256: image.sha256.clone(),
+            signature: None,
+            version_before: facts.firmware_version.clone(),
+            version_after: None,
+            error: None,
+            created_ms: self.clock.now_ms(),
+            finished_ms: None,
+        };
+        let live = self.enter(record.clone())?;
+        let during = self.uarts.during(device, Work::Update, &record.id);
+        let run = run::Run {
+            updates: self.clone(),
+            live,
+            pod,
+            session: Some(session),
+            visit,
+            closed,
+            during,
+            image,
+            terms,
+        };
+        // On a task of its own: what was entered is left again even if the caller goes away.
+        let task = tokio::spawn(async move {
+            let put = run.updates.store.update_put(run.live.record()).await;
+            if put.is_ok() {
+                info!(update = run.live.record().id, "update begins");
+                tokio::spawn(run.go());
+            } else {
+                run.updates.leave(&run.live.record().device);
+            }
+            put
+        });
+        task.await.map_err(|_| StoreError::Panicked)??;
+        Ok(record)
+    }
+
+    /// The last update of a device; none if there was none.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn get(&self, device: &str) -> Result<Option<UpdateRecord>, StoreError> {
+        if let Some(live) = self.live(device) {
+            return Ok(Some(live.record()));
+        }
+        self.store.update_get(device).await
+    }
+
+    /// Whether a device's pod is being updated.
+    #[must_use]
+    pub fn is_running(&self, device: &str) -> bool {
+        self.running().contains_key(device)
+    }
+
+    /// Give the update of a device up, and have the pod drop its image. Without an update in
+    /// progress, drop what an interrupted one has left in the pod.
+    ///
+    /// # Errors
+    /// Nothing is staged, or the pod is installing it already; the pod, or the store.
+    pub async fn abort(
+        &self,
+        org: &str,
+        device: &str,
+        shown: Shown<'_>,
+    ) -> Result<Option<UpdateRecord>, UpdateError> {
+        let Some(live) = self.live(device) else {
+            self.abort_left_over(org, device, shown).await?;
+            return Ok(self.store.update_get(device).await?);
+        };
+        if !live.stop(Stop::Asked) {
+            return Err(UpdateError::State(
+                "the pod is installing the image; that cannot be stopped",
+            ));
+        }
+        match timeout(ABORT_WAIT, live.ended()).await {
+            Ok(record) => Ok(Some(record)),
+            Err(_) => Ok(Some(live.record())),
+        }
+    }
+
+    async fn abort_left_over(
+        &self,
+        org: &str,
+        device: &str,
+        shown: Shown<'_>,
+    ) -> Result<(), UpdateError> {
+        let visit = self.leases.visit(device, shown);
+        let _visit = visit.map_err(UpdateError::Busy)?;
+        let pod = self.bench.pod(org, device).ok_or(UpdateError::Offline)?;
+        let offline = |error| match error {
+            PodError::Offline { .. } => UpdateError::Offline,
+            other => UpdateError::Pod(other),
+        };
+        let status = pod.ota_status().await.map_err(offline)?;
+        if !matches!(status.state.as_str(), "receiving" | "verified") {
+            return Err(UpdateError::State("nothing is staged"));
+        }
+        pod.ota_abort().await.map_err(offline)?;
+        info!(device, "dropped an image that an earlier update had left");
+        Ok(())
+    }
+
+    /// A device is removed, and its update with it.
+    pub async fn forget(&self, device: &str) {
+        if let Some(live) = self.live(device) {
+            live.stop(Stop::Removed);
+            // One that installs goes on without anybody who looks.
+            let _ = timeout(ABORT_WAIT, live.ended()).await;
+        }
+        if let Err(error) = self.store.update_delete(device).await {
+            warn!(device, %error, "failed to forget the update of a removed device");
+        }
+    }
+
+    /// Start no more, and have the pods drop what they have not begun to install.
+    pub async fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        let gone = async {
+            loop {
+                let left = self.left.notified();
+                let waiting = self
+                    .running()
+                    .values()
+                    .filter(|l| l.stop(Stop::Server))
+                    .count();
+                if waiting == 0 {
+                    return;
+                }
+                left.await;
+            }
+        };
+        if timeout(STOP_WAIT, gone).await.is_err() {
+            warn!("a pod did not drop its image in time");
+        }
+    }
+
+    fn enter(&self, record: UpdateRecord) -> Result<Arc<Live>, UpdateError> {
+        let mut running = self.running();
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(UpdateError::State("the server is stopping"));
+        }
+        if running.len() >= RUNNING_MAX {
+            return Err(UpdateError::Full);
+        }
+        let device = record.device.clone();
+        let live = Arc::new(Live::new(record));
+        // The device was closed for this update, so nobody else's is here.
+        running.insert(device, live.clone());
+        Ok(live)
+    }
+
+    fn leave(&self, device: &str) {
+        self.running().remove(device);
+        // Kept for a stop that looks next, if none waits now.
+        self.left.notify_one();
+    }
+
+    /// Store where an update stands. A failure is logged, since nobody waits for it.
+    async fn note(&self, record: UpdateRecord) {
+        if self.bench.get(&record.org, &record.device).is_none() {
+            return;
+        }
+        let id = record.id.clone();
+        if let Err(e) = self.store.update_put(record).await {
+            error!(update = id, error = %e, "failed to store the state of an update");
+        }
+    }
+
+    fn live(&self, device: &str) -> Option<Arc<Live>> {
+        self.running().get(device).cloned()
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Live>>> {
+        // Each change is one call, so a panic elsewhere leaves a valid map.
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
