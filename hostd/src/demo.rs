@@ -7,8 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use pods::sim::{Board, Playback, Recording, TargetConfig, TargetWiring};
-use pods::{SimConfig, SimPod};
+use pod_sim::{Board, Playback, Recording, SimConfig, SimPod, TargetConfig, TargetWiring};
 use serde_json::json;
 
 use crate::services::Services;
@@ -78,7 +77,7 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
         ..SimConfig::default()
     });
     services
-        .bench
+        .devices
         .attach_transport(&made.org, DEVICE, "sim:demo", pod)
         .await
         .context("attach the demo device")?;
@@ -117,7 +116,7 @@ fn playback() -> anyhow::Result<Playback> {
 
 /// Print what to try next.
 pub fn print_welcome(url: &str, demo: &Demo, services: &Services) {
-    let devices = services.bench.all();
+    let devices = services.devices.all();
     let device = devices.first().map_or("", |d| d.id.as_str());
     let key = &demo.api_key;
     print(&format!(
@@ -155,7 +154,7 @@ pub async fn write_ready_file(
     services: &Services,
 ) -> anyhow::Result<()> {
     let devices: Vec<_> = services
-        .bench
+        .devices
         .all()
         .iter()
         .map(|d| json!({"id": d.id, "name": d.name}))

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod backup;
 pub mod cli;
 pub mod demo;
+pub mod drivers;
 pub mod groups;
 pub mod host;
 pub mod http;

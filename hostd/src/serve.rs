@@ -11,6 +11,7 @@ use tracing::info;
 
 use crate::admin::Admin;
 use crate::demo;
+use crate::drivers;
 use crate::groups::{self, Embedded};
 use crate::http::arrivals::Arrivals;
 use crate::http::gateway::Gateway;
@@ -28,9 +29,9 @@ use base::private;
 use base::space::{self, Space};
 use identity::Identity;
 use identity::oidc::Oidc;
-use lab::bench::Bench;
 use lab::builds::Builds;
 use lab::captures::Captures;
+use lab::devices::Devices;
 use lab::flashing::Flashing;
 use lab::leases::Leases;
 use lab::uart::Uarts;
@@ -84,7 +85,7 @@ async fn serve(
         .bootstrap()
         .await
         .context("set up the first organisation")?;
-    services.bench.load().await.context("read the devices")?;
+    services.devices.load().await.context("read the devices")?;
     let demo = if options.demo {
         Some(demo::ensure(&services).await?)
     } else {
@@ -92,7 +93,7 @@ async fn serve(
         None
     };
     services
-        .bench
+        .devices
         .attach(&config.devices, &services.auth.default_org())
         .await
         .context("attach the configured devices")?;
@@ -109,7 +110,7 @@ async fn serve(
         demo::print_sign_in(&url, &code);
     }
     if let Some(demo) = &demo {
-        services.bench.settle(demo::ONLINE_WAIT).await;
+        services.devices.settle(demo::ONLINE_WAIT).await;
         demo::print_welcome(&url, demo, &services);
     }
     if let Some(path) = &options.ready_file {
@@ -125,7 +126,7 @@ async fn serve(
     services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
-    services.bench.stop();
+    services.devices.stop();
     services.store.close().await.context("close the store")?;
     info!("stopped");
     Ok(())
@@ -155,14 +156,18 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
         .await
         .context("read keys and users")?;
-    let bench = Bench::new(store.clone(), clock.clone(), pod_options(&config.pods));
-    let bench = Arc::new(bench);
+    let devices = Devices::new(
+        store.clone(),
+        clock.clone(),
+        drivers::transport,
+        pod_options(&config.pods),
+    );
+    let devices = Arc::new(devices);
     let captures = Captures::open(
         dir,
         &config.captures,
         store.clone(),
         clock.clone(),
-        bench.clone(),
         space.clone(),
     )
     .await
@@ -175,14 +180,19 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         space.clone(),
     );
     let builds = builds.await.context("open the builds")?;
-    let leases = Leases::open(&config.leases, store.clone(), clock.clone(), bench.clone())
-        .await
-        .context("read the leases")?;
+    let leases = Leases::open(
+        &config.leases,
+        store.clone(),
+        clock.clone(),
+        devices.clone(),
+    )
+    .await
+    .context("read the leases")?;
     let uarts = Arc::new(Uarts::new(clock.clone()));
     let updates = Updates::open(
         store.clone(),
         clock.clone(),
-        bench.clone(),
+        devices.clone(),
         leases.clone(),
         uarts.clone(),
     )
@@ -202,7 +212,7 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         store,
         space,
         auth,
-        bench,
+        devices,
         captures,
         builds,
         leases,

@@ -6,9 +6,9 @@ use base::clock::Clock;
 use base::space::Space;
 use identity::Identity;
 use identity::oidc::Oidc;
-use lab::bench::Bench;
 use lab::builds::Builds;
 use lab::captures::Captures;
+use lab::devices::Devices;
 use lab::flashing::Flashing;
 use lab::leases::Leases;
 use lab::uart::Uarts;
@@ -24,7 +24,7 @@ pub struct Services {
     pub space: Arc<Space>,
     pub auth: Identity,
     pub oidc: Oidc,
-    pub bench: Arc<Bench>,
+    pub devices: Arc<Devices>,
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,

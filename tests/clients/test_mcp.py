@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FIRMWARE = ROOT / "hostd/target/firmware/demo.elf"
+FIRMWARE = ROOT / "hostd/target-sim/firmware/demo.elf"
 DEVICE = os.environ["BENCHPOD_E2E_CLOUD_DEVICE"]
 BASE = os.environ["BENCHPOD_API_BASE"]
 # How the demo bench's target is wired to its pod.

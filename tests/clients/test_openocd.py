@@ -10,7 +10,7 @@ import pytest
 from embeddedci.benchpod import BenchPod
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FIRMWARE = ROOT / "hostd/target/firmware/demo.elf"
+FIRMWARE = ROOT / "hostd/target-sim/firmware/demo.elf"
 WIRES = {"swclk": 11, "swdio": 12}
 BOOT_WAIT_S = 25
 

@@ -108,7 +108,7 @@ def test_nobody_else_gets_in(tmp_path, issuer, server):
 
 
 def test_the_server_flashes_what_a_run_left(tmp_path, issuer, server, monkeypatch):
-    (tmp_path / "app.elf").write_bytes((ROOT / "hostd/target/firmware/demo.elf").read_bytes())
+    (tmp_path / "app.elf").write_bytes((ROOT / "hostd/target-sim/firmware/demo.elf").read_bytes())
     done = upload(tmp_path, issuer, server, swclk=11, swdio=12)
     assert done.returncode == 0, done.stdout + done.stderr
     build = (tmp_path / "output").read_text().strip().removeprefix("build_id=")

@@ -77,7 +77,7 @@ impl Bench {
 #[must_use]
 pub fn demo_elf() -> Vec<u8> {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let path = tests.join("../hostd/target/firmware/demo.elf");
+    let path = tests.join("../hostd/target-sim/firmware/demo.elf");
     std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

@@ -5,12 +5,12 @@ use anyhow::Result;
 use crate::metadata::Metadata;
 use crate::tool::Tool;
 
-/// Renews the table of pod commands. An example of the pods crate does it, so that xtask, which is
+/// Renews the table of pod commands. An example of `pod-protocol` does it, so that xtask, which is
 /// built before everything else, need not link that crate.
 pub(crate) fn run() -> Result<()> {
     let root = Metadata::load()?.root;
     Tool::cargo(&root)
-        .args(["run", "--release", "--quiet", "-p", "pods"])
+        .args(["run", "--release", "--quiet", "-p", "pod-protocol"])
         .args(["--example", "command_table", "--"])
         .arg(root.join("docs/pod-protocol.md"))
         .run()

@@ -10,7 +10,7 @@ use crate::metadata::Metadata;
 use crate::progress;
 use crate::tool::Tool;
 
-const FOLDER: &str = "hostd/target/firmware";
+const FOLDER: &str = "hostd/target-sim/firmware";
 const OUTPUT: &str = "demo.elf";
 const COMPILER: &str = "arm-none-eabi-gcc";
 const STRIP: &str = "arm-none-eabi-strip";

@@ -4,6 +4,7 @@
 mod authority;
 mod edges;
 mod files;
+mod layers;
 mod licences;
 mod map;
 mod repository;
@@ -84,6 +85,7 @@ fn check() -> Result<Vec<Finding>> {
     let metadata = Metadata::load()?;
     let repository = Repository::read(&metadata.root)?;
     let mut findings = edges::check(&metadata);
+    findings.extend(layers::check(&metadata));
     findings.extend(licences::check(&metadata));
     findings.extend(files::check(&repository));
     findings.extend(map::check(&repository));

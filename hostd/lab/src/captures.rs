@@ -15,7 +15,6 @@ use admission::{Admission, Limits, OwnedPermit, Requester};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tracing::{error, info};
 
-use crate::bench::Bench;
 use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::id;
@@ -70,7 +69,6 @@ pub struct Captures {
     config: CapturesConfig,
     store: Store,
     clock: Clock,
-    bench: Arc<Bench>,
     space: Arc<Space>,
     ledger: Ledger,
     /// Held while captures give way to newer ones.
@@ -143,7 +141,6 @@ impl Captures {
         config: &CapturesConfig,
         store: Store,
         clock: Clock,
-        bench: Arc<Bench>,
         space: Arc<Space>,
     ) -> Result<Arc<Self>, CaptureError> {
         let files = Files::open(data_dir.join(base::folder::CAPTURES), space.clone());
@@ -154,7 +151,6 @@ impl Captures {
             config: config.clone(),
             store,
             clock,
-            bench,
             space,
             ledger: Ledger::default(),
             making_room: tokio::sync::Mutex::default(),

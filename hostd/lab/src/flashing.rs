@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tracing::info;
 
 use crate::blobs::Staged;
-use crate::leases::Visit;
+use crate::leases;
 use crate::uart::{Uarts, Work};
 use base::clock::Clock;
 use base::id;
@@ -146,12 +146,12 @@ impl Flashing {
     /// The order or the firmware makes no sense, the device is in use, or its pod is away.
     pub async fn start(
         self: &Arc<Self>,
-        device: &str,
-        pod: Pod,
-        visit: Visit,
+        entered: leases::Entered,
         order: Order,
         firmware: Firmware,
     ) -> Result<State, FlashingError> {
+        let leases::Entered { device, pod, visit } = entered;
+        let device = device.record.id.as_str();
         let place = self.places.clone().try_acquire_owned();
         let place = place.map_err(|_| FlashingError::Full)?;
         // First, so that only one of two prepares a flash.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
-use crate::bench::{Bench, BenchError};
+use crate::devices::{DeviceError, Devices};
 use base::clock::Clock;
 use base::config::LeasesConfig;
 use store::{Store, StoreError};
@@ -20,6 +20,7 @@ pub mod busy;
 mod closed;
 pub mod debt;
 mod debts;
+pub mod entry;
 pub mod hold;
 mod keeper;
 pub mod machine;
@@ -34,6 +35,7 @@ mod visitors;
 
 pub use busy::Busy;
 pub use closed::Closed;
+pub use entry::{Beside, Caller, Entered, EntryError};
 pub use hold::{Claim, Held, Shown, TTL_S};
 pub use removal::Terms;
 pub use store::leases::Why;
@@ -55,7 +57,7 @@ pub struct Leases {
     slots: Arc<Slots>,
     store: Store,
     clock: Clock,
-    bench: Arc<Bench>,
+    devices: Arc<Devices>,
     safe: SafeState,
     /// Told when the next expiry may have moved.
     changed: Notify,
@@ -67,7 +69,7 @@ pub enum LeaseError {
     #[error("somebody else has the device")]
     Busy(Busy),
     #[error(transparent)]
-    Bench(#[from] BenchError),
+    Device(#[from] DeviceError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -100,13 +102,13 @@ impl Leases {
         config: &LeasesConfig,
         store: Store,
         clock: Clock,
-        bench: Arc<Bench>,
+        devices: Arc<Devices>,
     ) -> Result<Arc<Self>, StoreError> {
         let leases = Arc::new(Self {
             slots: Arc::default(),
             store,
             clock,
-            bench,
+            devices,
             safe: SafeState::new(config),
             changed: Notify::new(),
         });
@@ -133,7 +135,7 @@ impl Leases {
             let order = leases.order(&device);
             let order = order.lock().await;
             leases.expire(&device).await;
-            let link = leases.bench.pod_of(&device).map(|pod| pod.links());
+            let link = leases.devices.pod_of(&device).map(|pod| pod.links());
             let now = leases.now();
             let (held, is_new) = leases.slots.with(&device, |slot| {
                 let before = slot.machine.fence();
@@ -310,7 +312,7 @@ impl Leases {
     ///
     /// # Errors
     /// Somebody else holds the device, or it is being made safe.
-    pub fn visit(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
+    pub(crate) fn visit(&self, device: &str, shown: Shown<'_>) -> Result<Visit, Busy> {
         let now_ms = self.clock.steady_ms();
         self.slots.with(device, |slot| {
             let fence = slot.machine.admit(shown, now_ms)?;

@@ -4,10 +4,10 @@
 //! It knows pods, decoders and the store. It knows no HTTP, no WebAssembly and no credential: whoever
 //! calls has found out who asks and whether they may.
 
-pub mod bench;
 pub mod blobs;
 pub mod builds;
 pub mod captures;
+pub mod devices;
 pub mod flashing;
 pub mod leases;
 pub mod replay;

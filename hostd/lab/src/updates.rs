@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tracing::{error, info, warn};
 
-use crate::bench::Bench;
+use crate::devices::Devices;
 use crate::leases::{Busy, Leases, Shown};
 use crate::uart::{Uarts, Work};
 use base::clock::Clock;
@@ -62,7 +62,7 @@ pub struct Terms {
 pub struct Updates {
     store: Store,
     clock: Clock,
-    bench: Arc<Bench>,
+    devices: Arc<Devices>,
     leases: Arc<Leases>,
     uarts: Arc<Uarts>,
     /// By device id.
@@ -105,7 +105,7 @@ impl Updates {
     pub async fn open(
         store: Store,
         clock: Clock,
-        bench: Arc<Bench>,
+        devices: Arc<Devices>,
         leases: Arc<Leases>,
         uarts: Arc<Uarts>,
     ) -> Result<Arc<Self>, StoreError> {
@@ -124,7 +124,7 @@ impl Updates {
         Ok(Arc::new(Self {
             store,
             clock,
-            bench,
+            devices,
             leases,
             uarts,
             running: Mutex::default(),
@@ -145,11 +145,11 @@ impl Updates {
         image: Image,
         terms: Terms,
     ) -> Result<UpdateRecord, UpdateError> {
-        let found = self.bench.get(org, device).ok_or(UpdateError::NoDevice)?;
+        let found = self.devices.get(org, device).ok_or(UpdateError::NoDevice)?;
         if self.is_running(device) {
             return Err(UpdateError::Running);
         }
-        let pod = self.bench.pod(org, device).ok_or(UpdateError::Offline)?;
+        let pod = self.devices.pod(org, device).ok_or(UpdateError::Offline)?;
         let facts = found.facts.as_ref().ok_or(UpdateError::Offline)?;
         if facts.capabilities.ota == Some(false) {
             return Err(UpdateError::NotCapable);
@@ -259,7 +259,7 @@ impl Updates {
     ) -> Result<(), UpdateError> {
         let visit = self.leases.visit(device, shown);
         let _visit = visit.map_err(UpdateError::Busy)?;
-        let pod = self.bench.pod(org, device).ok_or(UpdateError::Offline)?;
+        let pod = self.devices.pod(org, device).ok_or(UpdateError::Offline)?;
         let offline = |error| match error {
             PodError::Offline { .. } => UpdateError::Offline,
             other => UpdateError::Pod(other),
@@ -330,7 +330,7 @@ impl Updates {
 
     /// Store where an update stands. A failure is logged, since nobody waits for it.
     async fn note(&self, record: UpdateRecord) {
-        if self.bench.get(&record.org, &record.device).is_none() {
+        if self.devices.get(&record.org, &record.device).is_none() {
             return;
         }
         let id = record.id.clone();

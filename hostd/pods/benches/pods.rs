@@ -17,8 +17,8 @@
 
 use std::time::{Duration, Instant};
 
-use pods::sim::{Playback, Recording};
-use pods::{CaptureRequest, Pod, PodOptions, SimConfig, SimPod};
+use pod_sim::{Playback, Recording, SimConfig, SimPod};
+use pods::{CaptureRequest, Pod, PodOptions};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

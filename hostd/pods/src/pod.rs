@@ -40,12 +40,13 @@ pub use session::{Revoker, Session};
 pub use state::{EVENTS_KEPT_MAX, PodEvent, PodState};
 pub use upload::{UPLOAD_TIMEOUT_MIN, Upload};
 
-use crate::capture::{CaptureRequest, CaptureStream};
-use crate::connection::lines::Lines;
-use crate::connection::{BoxedStream, Transport};
-use crate::protocol::REPLY_LINE_BYTES_MAX;
+use crate::capture_stream::CaptureStream;
 use access::Access;
 use actor::{Actor, Known};
+use pod_protocol::REPLY_LINE_BYTES_MAX;
+use pod_protocol::capture::CaptureRequest;
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::connection::{BoxedStream, Transport};
 
 /// A handle to a pod. Cheap to clone; when the last one is dropped the pod is let go, and its
 /// sessions end.

@@ -4,13 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pod_protocol::connection::{BoxedStream, Connecting, TCP_PORT, Transport};
+use pod_protocol::driver::AddressError;
 use tokio::net::TcpStream;
-
-use crate::AddressError;
-use crate::connection::{BoxedStream, Connecting, Transport};
-
-/// Port a pod listens on when the address names none.
-pub const DEFAULT_PORT: u16 = 8080;
 
 /// How long one attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,14 +20,14 @@ pub struct TcpTransport {
 }
 
 impl TcpTransport {
-    /// A pod at `host:port`, `[v6]:port`, or `host` on [`DEFAULT_PORT`].
+    /// A pod at `host:port`, `[v6]:port`, or `host` on [`TCP_PORT`].
     pub fn new(address: &str) -> Self {
         let bracket_end = address.rfind(']').map_or(0, |at| at + 1);
         let has_port = address[bracket_end..].contains(':');
         let address = if has_port {
             address.to_owned()
         } else {
-            format!("{address}:{DEFAULT_PORT}")
+            format!("{address}:{TCP_PORT}")
         };
         Self { address }
     }
@@ -58,7 +54,7 @@ impl Transport for TcpTransport {
 /// `tcp:host[:port]`.
 pub struct Driver;
 
-impl crate::Driver for Driver {
+impl pod_protocol::driver::Driver for Driver {
     fn scheme(&self) -> &'static str {
         "tcp"
     }

@@ -1,49 +1,33 @@
-//! Addresses and drivers.
+//! What the tests of this crate share: a simulated pod to drive, and captures as words.
 
-use crate::{AddressError, DRIVERS, transport};
+use std::sync::Arc;
 
-#[tokio::test]
-async fn every_driver_is_reached_by_its_scheme() {
-    for (address, kind) in [
-        ("sim:v3", "sim"),
-        ("sim:v3,target=locked", "sim"),
-        (
-            "sim:v3,target=blank,part=STM32F030RC,worn=0x08000400",
-            "sim",
-        ),
-        ("sim:digital,seed=9", "sim"),
-        ("sim:v2,dc", "sim"),
-        ("tcp:bench.example:9000", "tcp"),
-        ("tcp:[::1]", "tcp"),
-        ("tls:bench.example", "tls"),
-    ] {
-        assert_eq!(transport(address).unwrap().kind(), kind, "{address}");
-    }
-    let schemes: Vec<_> = DRIVERS.iter().map(|driver| driver.scheme()).collect();
-    assert_eq!(schemes, ["tcp", "tls", "sim"]);
+use pod_protocol::capture::Frame;
+use pod_sim::{SimConfig, SimPod};
+
+/// A simulated pod whose logic analyzer has a voltage.
+pub(crate) fn bench(config: SimConfig) -> Arc<SimPod> {
+    SimPod::new(SimConfig {
+        la_voltage_mv: config.la_voltage_mv.or(Some(3300)),
+        ..config
+    })
 }
 
-#[test]
-fn addresses_that_mean_nothing_are_refused() {
-    for address in [
-        "sim:v9",
-        "sim:v3,seed=x",
-        "sim:v3,fast",
-        "sim:v3,target=none",
-        "sim:v3,worn=0x08000000",
-        "sim:v3,target,part=STM32F4",
-        "sim:v3,target,worn=0x",
-        "tcp:",
-        "tcp:a b",
-    ] {
-        let error = transport(address).err().unwrap();
-        assert!(matches!(error, AddressError::Malformed { .. }), "{address}");
+/// The logic words of frames.
+pub(crate) fn words(frames: &[Frame]) -> Vec<u16> {
+    let mut words = Vec::new();
+    for frame in frames {
+        let Frame::La { edges, upto } = frame else {
+            continue;
+        };
+        for (index, word) in edges {
+            let index = usize::try_from(*index).unwrap();
+            assert!(index >= words.len(), "edges go forward");
+            words.resize(index, words.last().copied().unwrap_or(*word));
+            words.push(*word);
+        }
+        let last = words.last().copied().unwrap_or(0);
+        words.resize(usize::try_from(*upto).unwrap(), last);
     }
-    for address in ["v3", "usb:1", ""] {
-        let error = transport(address).err().unwrap();
-        assert!(
-            matches!(error, AddressError::UnknownScheme { .. }),
-            "{address}"
-        );
-    }
+    words
 }

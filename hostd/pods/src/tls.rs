@@ -20,12 +20,9 @@ mod pin;
 
 pub use pin::{Fingerprint, PinMismatch};
 
-use crate::AddressError;
-use crate::connection::{BoxedStream, Connecting, Stream, Transport};
 use pin::Pin;
-
-/// Port a pod listens on for TLS when the address names none.
-pub const DEFAULT_PORT: u16 = 8443;
+use pod_protocol::connection::{BoxedStream, Connecting, Stream, TLS_PORT, Transport};
+use pod_protocol::driver::AddressError;
 
 /// How long connecting and the handshake may take, each.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,7 +39,7 @@ pub struct TlsTransport {
 }
 
 impl TlsTransport {
-    /// A pod at `host:port`, `[v6]:port`, or `host` on [`DEFAULT_PORT`], trusted by its certificate:
+    /// A pod at `host:port`, `[v6]:port`, or `host` on [`TLS_PORT`], trusted by its certificate:
     /// this one, or the first it shows. `None` when the address is none.
     pub fn new(address: &str, pinned: Option<Fingerprint>) -> Option<Self> {
         let (host, port) = split(address)?;
@@ -98,7 +95,7 @@ fn split(address: &str) -> Option<(&str, u16)> {
             Some((host, port)) => (host, Some(port)),
         }
     };
-    let port = port.map_or(Ok(DEFAULT_PORT), str::parse).ok()?;
+    let port = port.map_or(Ok(TLS_PORT), str::parse).ok()?;
     (port != 0).then_some((host, port))
 }
 
@@ -138,7 +135,7 @@ impl Transport for TlsTransport {
 /// `tls:host[:port][,sha256=<hex>]`.
 pub struct Driver;
 
-impl crate::Driver for Driver {
+impl pod_protocol::driver::Driver for Driver {
     fn scheme(&self) -> &'static str {
         "tls"
     }

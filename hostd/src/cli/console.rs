@@ -8,7 +8,7 @@ use clap::Args;
 use futures_util::{SinkExt, StreamExt};
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request, Uri};
-use pods::sim::parse_time;
+use pod_sim::parse_time;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;

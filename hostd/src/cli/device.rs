@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use base::clock;
 use base::config::Config;
 use identity::offline::with_store;
-use lab::bench;
+use lab::devices;
 use store::Store;
 use store::devices::DeviceRecord;
 use store::leases::LeaseRecord;
@@ -85,7 +85,7 @@ async fn admit(store: &Store, which: &str, out: &mut dyn Write) -> anyhow::Resul
     orgs.dedup();
     let found: Vec<&DeviceRecord> = orgs
         .iter()
-        .filter_map(|org| bench::removed(&all, org, which))
+        .filter_map(|org| devices::removed(&all, org, which))
         .collect();
     let found = match found[..] {
         [] => bail!("find the removed device {which}; see hostd device list"),

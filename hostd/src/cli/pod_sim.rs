@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use pods::protocol::LA_CHANNELS;
-use pods::sim::{
-    Board, Ending, FAULT_FORMS, Fault, Playback, SLOW_SWD_DELAY, TargetConfig, TargetPart,
-    parse_time,
+use pod_sim::{
+    Board, Ending, FAULT_FORMS, Fault, Playback, SLOW_SWD_DELAY, SimConfig, SimPod, TargetConfig,
+    TargetPart, parse_time,
 };
-use pods::{SimConfig, SimPod};
+use pods::protocol::LA_CHANNELS;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

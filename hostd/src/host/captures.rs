@@ -9,6 +9,7 @@ use super::bindings::bench::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
     Page, Plan, Started, Status as WitStatus, Stimulus as WitStimulus,
 };
+use super::leases::Refused;
 use super::{Call, Context, cursor_rule, internal};
 use base::clock;
 use base::live::BoxedLive;
@@ -17,6 +18,7 @@ use lab::captures::follow::{Follower, Resume};
 use lab::captures::layout::frames;
 use lab::captures::plan::PlanError;
 use lab::captures::reader::{Data, ReadError, Reader};
+use lab::leases::Beside;
 use lab::replay::Stimulus;
 use lab::waveforms::{Sampled, WaveformError};
 use store::captures::{self, CaptureRecord, ChannelRecord, Status};
@@ -37,15 +39,10 @@ pub struct OpenCapture {
 
 impl Host for Call {
     async fn start(&mut self, order: Order) -> Result<Started, Error> {
-        let org = self
-            .device(&order.device)
-            .ok_or(Error::NotFound)?
-            .record
-            .org;
-        let visit = self.visit(&order.device).map_err(Error::Held)?;
-        let stimulus = self.stimulus(&org, &order).await?;
+        let entered = self.enter(&order.device).map_err(refusal)?;
+        let stimulus = self.stimulus(&entered.device.record.org, &order).await?;
         let captures = &self.services.captures;
-        let started = captures.start(&org, &order.into(), stimulus, visit).await;
+        let started = captures.start(entered, &order.into(), stimulus).await;
         let (record, warnings) = started.map_err(|e| self.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),
@@ -122,7 +119,7 @@ impl Host for Call {
         resume: Option<(String, u32)>,
         binary: bool,
     ) -> Result<Resource<Upgrade>, Error> {
-        let device = self.device(&device).ok_or(Error::NotFound)?;
+        let Beside { device, pod, .. } = self.look(&device).map_err(refusal)?;
         let record = device.record;
         let resume = match resume {
             None => None,
@@ -139,8 +136,7 @@ impl Host for Call {
                 })
             }
         };
-        let pod = self.services.bench.pod(&record.org, &record.id);
-        let events = pod.ok_or(Error::Offline)?.events();
+        let events = pod.events();
         let state = (device.facts.is_some(), events);
         let captures = self.services.captures.clone();
         let follower = Follower::new(captures, &record.id, state, binary, resume);
@@ -185,6 +181,14 @@ impl HostCapture for Call {
     async fn drop(&mut self, capture: Resource<OpenCapture>) -> wasmtime::Result<()> {
         self.table().delete(capture)?;
         Ok(())
+    }
+}
+
+fn refusal(refused: Refused) -> Error {
+    match refused {
+        Refused::NoDevice => Error::NotFound,
+        Refused::Held(busy) => Error::Held(busy),
+        Refused::Offline => Error::Offline,
     }
 }
 

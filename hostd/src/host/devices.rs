@@ -8,7 +8,7 @@ use super::bindings::bench::host::devices::{
 use super::{Call, Context, internal};
 use crate::services::Services;
 use base::clock;
-use lab::bench::{BenchError, Device};
+use lab::devices::{Device, DeviceError};
 use lab::leases::{LeaseError, Terms};
 
 impl Host for Call {
@@ -16,7 +16,7 @@ impl Host for Call {
         let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
         Ok(self
             .services
-            .bench
+            .devices
             .list(caller.org())
             .into_iter()
             .filter(|d| caller.may_use_id(&d.record.id))
@@ -44,7 +44,7 @@ impl Host for Call {
         if self.is_taken_as(&org, &name, &id) {
             return Err(Error::NameTaken);
         }
-        let renamed = self.services.bench.rename(&org, &id, &name).await;
+        let renamed = self.services.devices.rename(&org, &id, &name).await;
         renamed.map_err(|e| self.device_error(e))?;
         let device = self.device(&id).ok_or(Error::NotFound)?;
         Ok(to_wit(&device, &self.services))
@@ -93,7 +93,7 @@ impl Context {
     /// The device with this id, if the caller may use it.
     pub(super) fn device(&self, id: &str) -> Option<Device> {
         let caller = self.caller.as_ref()?;
-        let device = self.services.bench.get(caller.org(), id)?;
+        let device = self.services.devices.get(caller.org(), id)?;
         caller.may_use_id(&device.record.id).then_some(device)
     }
 
@@ -108,7 +108,7 @@ impl Context {
         {
             return Some(held);
         }
-        let all = self.services.bench.list(caller.org());
+        let all = self.services.devices.list(caller.org());
         let named = all.into_iter().find(|d| d.record.name == name)?;
         caller.may_use_id(&named.record.id).then_some(named)
     }
@@ -118,7 +118,7 @@ impl Context {
         let taken = self.services.leases.taken_as(name);
         taken
             .iter()
-            .any(|(device, _)| device != id && self.services.bench.get(org, device).is_some())
+            .any(|(device, _)| device != id && self.services.devices.get(org, device).is_some())
     }
 
     /// The device with this id, if the caller may change its name and wiring now.
@@ -146,18 +146,18 @@ impl Context {
     fn removal_error(&self, error: LeaseError) -> Error {
         match error {
             LeaseError::Busy(busy) => Error::Held(self.told(&busy)),
-            LeaseError::Bench(e) => self.device_error(e),
+            LeaseError::Device(e) => self.device_error(e),
             LeaseError::Store(e) => Error::Other(internal(self, "devices", &e)),
         }
     }
 
-    fn device_error(&self, error: BenchError) -> Error {
+    fn device_error(&self, error: DeviceError) -> Error {
         match error {
-            BenchError::NotFound => Error::NotFound,
-            BenchError::NameTaken(_) => Error::NameTaken,
-            BenchError::PodTaken(_) => Error::Conflict(error.to_string()),
-            BenchError::BadName => Error::Invalid(error.to_string()),
-            BenchError::Store(e) => Error::Other(internal(self, "devices", &e)),
+            DeviceError::NotFound => Error::NotFound,
+            DeviceError::NameTaken(_) => Error::NameTaken,
+            DeviceError::PodTaken(_) => Error::Conflict(error.to_string()),
+            DeviceError::BadName => Error::Invalid(error.to_string()),
+            DeviceError::Store(e) => Error::Other(internal(self, "devices", &e)),
         }
     }
 }

@@ -7,11 +7,12 @@ use super::bindings::bench::host::flashing::{
     Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
     Source,
 };
+use super::leases::Refused;
 use super::{Call, Context, internal};
 use base::clock;
-use lab::bench::Device;
 use lab::blobs::Staged;
 use lab::builds::BuildError;
+use lab::devices::Device;
 use lab::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
 
 impl Host for Call {
@@ -20,12 +21,13 @@ impl Host for Call {
             Source::Upload((upload, name)) => self.uploaded(upload, name)?,
             Source::Artifact((build, name)) => self.built(&build, &name).await?,
         };
-        let device = self.flashed(&order.device)?.record;
-        let visit = self.visit(&device.id).map_err(Error::Held)?;
-        let pod = self.services.bench.pod(&device.org, &device.id);
-        let pod = pod.ok_or(Error::Offline)?;
+        let entered = self.enter(&order.device).map_err(|refused| match refused {
+            Refused::NoDevice => Error::NotFound("device".to_owned()),
+            Refused::Held(busy) => Error::Held(busy),
+            Refused::Offline => Error::Offline,
+        });
         let flashing = &self.services.flashing;
-        let started = flashing.start(&device.id, pod, visit, order_of(order), firmware);
+        let started = flashing.start(entered?, order_of(order), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
         Ok(to_wit(started))
     }

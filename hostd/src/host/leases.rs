@@ -4,13 +4,22 @@ use super::bindings::bench::host::http_types::Busy;
 use super::bindings::bench::host::leases::{Error, Host, Lease, Released as WitReleased};
 use super::{Call, Context, internal};
 use base::clock;
-use lab::leases::{self, Claim, Granted, LeaseError, Released, Shown, TTL_S, Visit};
+use lab::leases::{
+    self, Beside, Claim, Entered, EntryError, Granted, LeaseError, Released, Shown, TTL_S, Visit,
+};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;
 
 /// Longest label that is shown to others, in characters.
 const HOLDER_CHARS_MAX: usize = 40;
+
+/// Why a request does not get at a pod, in the words of the contract.
+pub(super) enum Refused {
+    NoDevice,
+    Held(Busy),
+    Offline,
+}
 
 impl Host for Call {
     async fn acquire(
@@ -152,11 +161,46 @@ impl Context {
         }
     }
 
-    /// Let what the request begins stay on a device, until a lease takes it away.
-    pub(super) fn visit(&self, device: &str) -> Result<Visit, Busy> {
+    /// Let the request look at what a device does.
+    pub(super) fn look(&self, device: &str) -> Result<Beside, Refused> {
+        let looked = self.at_the_door(|caller| self.services.leases.look(caller, device));
+        looked.map_err(|error| self.refused(error))
+    }
+
+    /// Let what the request begins drive a device, until a lease takes it away.
+    pub(super) fn enter(&self, device: &str) -> Result<Entered, Refused> {
+        let entered = self.at_the_door(|caller| self.services.leases.enter(caller, device));
+        entered.map_err(|error| self.refused(error))
+    }
+
+    /// Let the request look at what a device does, and drive it if nothing is in the way.
+    pub(super) fn join(
+        &self,
+        device: &str,
+    ) -> Result<(Beside, Result<Visit, leases::Busy>), Refused> {
+        let joined = self.at_the_door(|caller| self.services.leases.join(caller, device));
+        joined.map_err(|error| self.refused(error))
+    }
+
+    fn at_the_door<T>(
+        &self,
+        knock: impl FnOnce(&leases::Caller<'_>) -> Result<T, EntryError>,
+    ) -> Result<T, EntryError> {
+        let verified = self.caller.as_ref().ok_or(EntryError::NoDevice)?;
         let owner = self.owner();
-        let visit = self.services.leases.visit(device, self.shown(&owner));
-        visit.map_err(|busy| self.told(&busy))
+        knock(&leases::Caller {
+            org: verified.org(),
+            devices: verified.devices(),
+            shown: self.shown(&owner),
+        })
+    }
+
+    fn refused(&self, error: EntryError) -> Refused {
+        match error {
+            EntryError::NoDevice => Refused::NoDevice,
+            EntryError::Held(busy) => Refused::Held(self.told(&busy)),
+            EntryError::Offline => Refused::Offline,
+        }
     }
 
     pub(super) fn told(&self, busy: &leases::Busy) -> Busy {
@@ -188,7 +232,7 @@ impl Context {
     fn lease_error(&self, error: LeaseError) -> Error {
         match error {
             LeaseError::Busy(busy) => Error::Busy(self.told(&busy)),
-            LeaseError::Bench(e) => Error::Other(internal(self, "leases", &e)),
+            LeaseError::Device(e) => Error::Other(internal(self, "leases", &e)),
             LeaseError::Store(e) => Error::Other(internal(self, "leases", &e)),
         }
     }

@@ -7,7 +7,9 @@ use pods::protocol::commands::{self, Tier};
 use serde_json::{Map, Value};
 
 use super::bindings::bench::host::pod::{Error, Host};
+use super::leases::Refused;
 use super::{Call, Context};
+use lab::leases::Entered;
 
 /// Longest wait a handler may ask for.
 const TIMEOUT_MS_MAX: u32 = 120_000;
@@ -19,9 +21,7 @@ impl Host for Call {
         command: String,
         timeout_ms: u32,
     ) -> Result<String, Error> {
-        let record = self.device(&device).ok_or(Error::NotFound)?.record;
-        let pod = self.services.bench.pod(&record.org, &record.id);
-        let pod = pod.ok_or(Error::Offline)?;
+        let beside = self.look(&device).map_err(refusal)?;
         let command: Map<String, Value> = serde_json::from_str(&command)
             .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
         if commands::tier_of(&command) > self.tier_max() {
@@ -30,16 +30,16 @@ impl Host for Call {
         let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
         let wait = Duration::from_millis(wait_ms.into());
         let answered = if is_light_read(&command) {
-            pod.command(command, wait).await
+            beside.pod.command(command, wait).await
         } else {
-            let mut visit = self.visit(&record.id).map_err(Error::Held)?;
+            let Entered { pod, mut visit, .. } = self.enter(&device).map_err(refusal)?;
             tokio::select! {
                 biased;
                 answered = pod.command(command, wait) => answered,
                 // What was not sent yet never is.
                 () = visit.over() => {
                     drop(visit);
-                    return Err(Error::Held(self.cut(&record.id)));
+                    return Err(Error::Held(self.cut(&device)));
                 }
             }
         };
@@ -47,6 +47,14 @@ impl Host for Call {
             Ok(data) => Ok(data.to_string()),
             Err(error) => Err(self.pod_error(error, wait_ms)),
         }
+    }
+}
+
+fn refusal(refused: Refused) -> Error {
+    match refused {
+        Refused::NoDevice => Error::NotFound,
+        Refused::Held(busy) => Error::Held(busy),
+        Refused::Offline => Error::Offline,
     }
 }
 

@@ -5,22 +5,27 @@ use pods::{PodError, RefusalKind};
 use super::bindings::bench::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
+use super::leases::Refused;
 use super::{Call, Context, internal};
+use lab::leases::Entered;
 use lab::replay::{self, Order, Playing, ReplayError};
 use lab::waveforms::signal::{CODE_MAX, Fault};
 use lab::waveforms::{Sampled, WaveformError};
 
 impl Host for Call {
     async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
-        let device = self.device(&order.device).ok_or(Error::NoDevice)?;
-        let mut visit = self.visit(&device.record.id).map_err(Error::Held)?;
-        let pod = self
-            .services
-            .bench
-            .pod(&device.record.org, &device.record.id);
-        let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
-            return Err(Error::Offline);
-        };
+        let entered = self.enter(&order.device).map_err(|refused| match refused {
+            Refused::NoDevice => Error::NoDevice,
+            Refused::Held(busy) => Error::Held(busy),
+            Refused::Offline => Error::Offline,
+        });
+        let Entered {
+            device,
+            pod,
+            mut visit,
+            ..
+        } = entered?;
+        let capabilities = device.capabilities().ok_or(Error::Offline)?;
         let sampled = self.sampled(&device.record.org, &order.source).await?;
         let waveforms = &self.services.waveforms;
         let playing = tokio::select! {

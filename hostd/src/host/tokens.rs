@@ -16,7 +16,7 @@ impl Context {
         caller: &Verified,
         names: Vec<String>,
     ) -> Result<Vec<String>, String> {
-        let known = self.services.bench.list(caller.org());
+        let known = self.services.devices.list(caller.org());
         let id_of = |name: String| {
             let named = known.iter().find(|d| d.record.name == name);
             named

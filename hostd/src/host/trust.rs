@@ -84,7 +84,7 @@ impl Context {
 
     fn rule(&self, rule: TrustRule) -> Rule {
         let named = |id: String| {
-            let device = self.services.bench.get(&rule.org, &id)?;
+            let device = self.services.devices.get(&rule.org, &id)?;
             Some((id, device.record.name))
         };
         Rule {

@@ -7,19 +7,23 @@ use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::tunnels::{Error, Host, Kind};
+use super::leases::Refused;
 use super::{Call, internal};
 use base::live::BoxedLive;
+use lab::leases::Entered;
 use lab::tunnel::Tunnel;
 use lab::tunnel::gate::{self, Gate};
 
 impl Host for Call {
     async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {
-        let device = self.device(&device).ok_or(Error::NotFound)?.record;
-        let visit = self.visit(&device.id).map_err(Error::Held)?;
-        let pod = self.services.bench.pod(&device.org, &device.id);
-        let pod = pod.ok_or(Error::Offline)?;
+        let entered = self.enter(&device).map_err(|refused| match refused {
+            Refused::NoDevice => Error::NotFound,
+            Refused::Held(busy) => Error::Held(busy),
+            Refused::Offline => Error::Offline,
+        });
+        let Entered { pod, visit, .. } = entered?;
         let (asked, kind) = kinds(kind);
-        self.services.uarts.give_way(&device.id).await;
+        self.services.uarts.give_way(&device).await;
         let session = pod.begin(asked).await.map_err(|error| match error {
             PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
             PodError::Busy { .. } | PodError::NoPlace { .. } => Error::InUse(error.to_string()),

@@ -4,17 +4,20 @@ use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::uarts::{Error, Host, Setting as WitSetting, Wish};
+use super::leases::Refused;
 use super::{Call, Context, internal};
 use base::live::BoxedLive;
 use lab::uart::{self, Setting, UartError};
 
 impl Host for Call {
     async fn open(&mut self, device: String, wish: Wish) -> Result<Resource<Upgrade>, Error> {
-        let device = self.device(&device).ok_or(Error::NotFound)?.record;
-        let pod = self.services.bench.pod(&device.org, &device.id);
-        let pod = pod.ok_or(Error::Offline)?;
-        let owner = self.owner();
-        let admitted = self.services.leases.visit(&device.id, self.shown(&owner));
+        let joined = self.join(&device).map_err(|refused| match refused {
+            Refused::NoDevice => Error::NotFound,
+            Refused::Held(busy) => Error::Held(busy),
+            Refused::Offline => Error::Offline,
+        });
+        let (beside, admitted) = joined?;
+        let device = &beside.device.record.id;
         let wish = uart::Wish {
             rx: wish.rx,
             tx: wish.tx,
@@ -23,7 +26,10 @@ impl Host for Call {
             bank_mv: wish.bank_mv,
             after: wish.after,
         };
-        let opened = self.services.uarts.open(&device.id, &pod, admitted, &wish);
+        let opened = self
+            .services
+            .uarts
+            .open(device, &beside.pod, admitted, &wish);
         let client: BoxedLive = match opened.await {
             Ok(client) => Box::new(client),
             Err(error) => return Err(self.uart_error(error)),

@@ -119,7 +119,7 @@ pub(super) const TIERS: &[Tier] = &[
                 concat!(
                     "--benchpod-firmware=",
                     env!("CARGO_MANIFEST_DIR"),
-                    "/../hostd/target/firmware/demo.elf"
+                    "/../hostd/target-sim/firmware/demo.elf"
                 ),
             ),
         ],

@@ -3,8 +3,6 @@
 /// A capture as it was ordered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
-    /// Device id.
-    pub device: String,
     pub name: Option<String>,
     pub trigger: Option<Trigger>,
     pub wanted: Wanted,

@@ -11,7 +11,7 @@ use super::plan::{Level, Plan};
 use super::quota::Usage;
 use super::{CaptureError, Captures, Running, recording, run};
 use crate::captures::order;
-use crate::leases::Visit;
+use crate::leases::Entered;
 use crate::replay::Stimulus;
 use base::id;
 use store::captures::{CaptureRecord, Status};
@@ -22,30 +22,29 @@ const ONE: Usage = Usage { count: 1, bytes: 0 };
 impl Captures {
     /// Check an order and start it. The record is durable when this returns; with it comes a sentence
     /// for each number of the order that will be another one. `stimulus` is the waveform that a
-    /// measurement names. The capture is cancelled when `visit` is over.
+    /// measurement names. The capture is cancelled when the visit is over.
     ///
     /// # Errors
     /// The device is unknown, offline or busy; the order is out of bounds; there is no room; the
     /// store.
     pub async fn start(
         self: &Arc<Self>,
-        org: &str,
+        entered: Entered,
         order: &order::Order,
         stimulus: Option<Stimulus>,
-        mut visit: Visit,
     ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
-        let device = self.bench.get(org, &order.device);
-        let device = device.ok_or(CaptureError::NoDevice)?;
-        let pod = self.bench.pod(org, &order.device);
-        let (Some(pod), Some(capabilities)) = (pod, device.capabilities()) else {
-            return Err(CaptureError::Offline);
-        };
+        let Entered {
+            device,
+            pod,
+            mut visit,
+        } = entered;
+        let capabilities = device.capabilities().ok_or(CaptureError::Offline)?;
         let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
         self.space.admit(0).map_err(CaptureError::Files)?;
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
-            org: org.to_owned(),
-            device: order.device.clone(),
+            org: device.record.org.clone(),
+            device: device.record.id.clone(),
             kind: plan.kind,
             name: order.name.clone(),
             status: Status::Pending,
@@ -58,13 +57,13 @@ impl Captures {
             size_bytes: None,
         };
         let (cancel, cancelled) = watch::channel(false);
-        self.check_free(&order.device, &pod)?;
-        self.check_level(&order.device, &pod, capabilities, plan.level)
+        self.check_free(&device.record.id, &pod)?;
+        self.check_level(&device.record.id, &pod, capabilities, plan.level)
             .await?;
         let selects_level = matches!(plan.level, Level::Select(_));
         let warnings = plan.warnings.clone();
         self.enter(&record, selects_level, cancel)?;
-        let lane = self.lane(&order.device);
+        let lane = self.lane(&device.record.id);
         let run = run::Run {
             captures: self.clone(),
             pod,

@@ -61,7 +61,7 @@ impl Leases {
             device,
             "sessions of an earlier lease do not end; taking them away"
         );
-        if let Some(pod) = self.bench.pod_of(device) {
+        if let Some(pod) = self.devices.pod_of(device) {
             pod.revoke_sessions("the lease is over");
         }
         alone().await;
@@ -100,10 +100,10 @@ impl Leases {
 
     /// The pod of a device, as soon as there is one that answers.
     async fn online(&self, device: &str) -> Pod {
-        let mut attached = self.bench.attached();
+        let mut attached = self.devices.attached();
         loop {
             attached.borrow_and_update();
-            if let Some(pod) = self.bench.pod_of(device) {
+            if let Some(pod) = self.devices.pod_of(device) {
                 let mut states = pod.watch();
                 let online = async { states.wait_for(PodState::is_online).await.is_ok() };
                 tokio::select! {
@@ -142,7 +142,7 @@ impl Leases {
             return;
         }
         let stored = if removes {
-            let removed = self.bench.remove(device).await;
+            let removed = self.devices.remove(device).await;
             removed.map_err(|error| error.to_string())
         } else {
             let deleted = self.store.lease_delete(device).await;

@@ -92,7 +92,7 @@ impl Leases {
     ) -> Result<String, LeaseError> {
         let (org, which) = (org.to_owned(), which.to_owned());
         self.finish(|leases| async move {
-            let device = leases.bench.admit_again(&org, &which).await?;
+            let device = leases.devices.admit_again(&org, &which).await?;
             leases.slots.with(&device, |slot| {
                 slot.machine.admitted();
                 // Its pod is another one to this side.
@@ -104,7 +104,7 @@ impl Leases {
     }
 
     async fn is_reachable(&self, device: &str) -> bool {
-        let Some(pod) = self.bench.pod_of(device) else {
+        let Some(pod) = self.devices.pod_of(device) else {
             return false;
         };
         let mut states = pod.watch();

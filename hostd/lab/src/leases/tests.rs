@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pods::{PodOptions, SimConfig, SimPod};
+use pod_sim::{SimConfig, SimPod};
+use pods::PodOptions;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -29,7 +30,7 @@ struct World {
 
 struct Process {
     runtime: Runtime,
-    bench: Arc<Bench>,
+    devices: Arc<Devices>,
     leases: Arc<Leases>,
 }
 
@@ -52,19 +53,24 @@ impl World {
             .build()
             .unwrap();
         let options = PodOptions::default();
-        let bench = Bench::new(self.store.clone(), self.clock.clone(), options);
-        let bench = Arc::new(bench);
+        let devices = Devices::new(
+            self.store.clone(),
+            self.clock.clone(),
+            |address| pods::transport(&[], address),
+            options,
+        );
+        let devices = Arc::new(devices);
         let config = LeasesConfig::default();
         let leases = Leases::open(
             &config,
             self.store.clone(),
             self.clock.clone(),
-            bench.clone(),
+            devices.clone(),
         );
         let leases = runtime.block_on(leases).unwrap();
         Process {
             runtime,
-            bench,
+            devices,
             leases,
         }
     }
@@ -75,11 +81,11 @@ impl Process {
     fn attach(&self, world: &World) -> String {
         self.runtime.block_on(async {
             let pod = world.pod.clone();
-            let attached = self.bench.attach_transport(ORG, "pod", "sim:pod", pod);
+            let attached = self.devices.attach_transport(ORG, "pod", "sim:pod", pod);
             attached.await.unwrap();
-            self.bench.settle(WAIT).await;
+            self.devices.settle(WAIT).await;
         });
-        self.bench.list(ORG)[0].record.id.clone()
+        self.devices.list(ORG)[0].record.id.clone()
     }
 
     fn acquire(&self, device: &str) -> Result<Granted, LeaseError> {
@@ -95,7 +101,7 @@ impl Process {
     }
 
     fn command(&self, device: &str, command: &Value) -> Value {
-        let pod = self.bench.pod_of(device).unwrap();
+        let pod = self.devices.pod_of(device).unwrap();
         let command = command.as_object().unwrap().clone();
         let answer = self.runtime.block_on(pod.command(command, WAIT));
         answer.unwrap()

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use pod_protocol::connection::Transport;
+use pod_protocol::verbs;
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,8 +15,6 @@ use super::actor::Job;
 use super::exclusion::Sessions;
 use super::place::Connection;
 use super::{COMMAND_QUEUE_MAX, PodError, PodEvent, PodOptions, PodState, REPLY_TIMEOUT_MAX, link};
-use crate::connection::Transport;
-use crate::protocol::verbs;
 
 /// Connections of a pod that are kept for its owner, so that commands work beside any session.
 const OWN_CONNECTIONS: usize = 1;

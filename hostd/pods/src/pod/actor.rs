@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::connection::{BoxedStream, Transport};
 use serde_json::Value;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -22,8 +24,6 @@ use super::facts::{PodFacts, PodIdentity};
 use super::greeting::{self, Greeted, Link, Unwelcome};
 use super::health::Run;
 use super::{PodError, PodEvent, PodOptions, PodState, link};
-use crate::connection::lines::Lines;
-use crate::connection::{BoxedStream, Transport};
 
 /// A command that waits for its turn.
 pub(super) struct Job {

@@ -1,7 +1,7 @@
 //! Commands as functions, with their answers as types.
 //!
 //! Each may take [`DEFAULT_REPLY_TIMEOUT`], and what it waits for on purpose beyond it (see
-//! [`verbs::deliberate_wait`](crate::protocol::verbs::deliberate_wait)): of these only a reset pulse
+//! [`verbs::deliberate_wait`](pod_protocol::verbs::deliberate_wait)): of these only a reset pulse
 //! answers late, after the pulse.
 
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use pod_protocol::dap_frame::{self, DapFrames};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
 use super::session::{Revoker, Session};
 use super::{Pod, PodError, ProtocolError, SessionEnd, SessionKind, commands};
-use crate::protocol::dap_frame::{self, DapFrames};
 
 mod blocking;
 

@@ -3,11 +3,13 @@
 use std::io;
 use std::time::Duration;
 
+use pod_protocol::capture::{AssemblyError, RequestError};
+use pod_protocol::chunk::ChunkError;
+use pod_protocol::connection::lines::LineError;
+use pod_protocol::dap_frame::DapFrameError;
+use pod_protocol::{Refusal, ReplyError};
+
 use super::exclusion::{SessionEnd, SessionKind};
-use crate::capture::{AssemblyError, RequestError};
-use crate::connection::lines::LineError;
-use crate::protocol::dap_frame::DapFrameError;
-use crate::protocol::{ChunkError, Refusal, ReplyError};
 
 /// Why a command or a capture failed.
 #[derive(Debug, thiserror::Error)]

@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pod_protocol::Capabilities;
 use serde_json::{Map, Value};
 
 use super::{PodError, ProtocolError};
-use crate::capabilities::Capabilities;
 
 /// Bytes of the public key that make the serial.
 const SERIAL_BYTES: usize = 8;

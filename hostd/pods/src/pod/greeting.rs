@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use pod_protocol::REPLY_LINE_BYTES_MAX;
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::connection::{BoxedStream, Transport};
+
 use super::facts::{PodFacts, PodIdentity};
 use super::{PodError, PodOptions, link};
-use crate::connection::lines::Lines;
-use crate::connection::{BoxedStream, Transport};
-use crate::protocol::REPLY_LINE_BYTES_MAX;
 
 /// A command connection to the right pod.
 pub(super) struct Link {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::connection::{BoxedStream, Transport};
+use pod_protocol::{REQUEST_LINE_BYTES_MAX, Reply};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{PodError, ProtocolError};
-use crate::connection::lines::Lines;
-use crate::connection::{BoxedStream, Transport};
-use crate::protocol::{REQUEST_LINE_BYTES_MAX, Reply};
 
 /// Opens a connection.
 pub(super) async fn connect(

@@ -4,10 +4,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pod_protocol::connection::BoxedStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
-
-use crate::connection::BoxedStream;
 
 /// Gives its place back when it is dropped.
 pub(super) struct Connection {

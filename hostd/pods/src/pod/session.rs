@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::{REPLY_LINE_BYTES_MAX, verbs};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::watch;
@@ -21,8 +23,6 @@ use super::access::Access;
 use super::exclusion::{self, SessionEnd, SessionKind, Share};
 use super::place::Connection;
 use super::{DEFAULT_REPLY_TIMEOUT, PodError, link};
-use crate::connection::lines::Lines;
-use crate::protocol::{REPLY_LINE_BYTES_MAX, verbs};
 
 /// Pause between two looks at the channels of a closed session.
 const RELEASE_POLL: Duration = Duration::from_millis(20);

@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
+use pod_protocol::RefusalKind;
+use pod_protocol::capture::{AdcSource, CaptureRequest, Edge, Frame, Trigger};
+use pod_protocol::connection::{BoxedStream, Connecting, Transport};
+use pod_sim::{Playback, Recording, SimConfig};
 use serde_json::{Map, Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
@@ -14,15 +18,11 @@ use tokio::io::{
 };
 use tokio::time::{Duration, Instant, sleep};
 
-use crate::capture::{AdcSource, CaptureRequest, Edge, Frame, Trigger};
-use crate::connection::{BoxedStream, Connecting, Transport};
 use crate::pod::{
     DEFAULT_REPLY_TIMEOUT, GpioMode, Pod, PodError, PodEvent, PodOptions, PodState, ProtocolError,
     Session, SessionEnd, SessionKind,
 };
-use crate::protocol::RefusalKind;
-use crate::sim::tests::{bench, words};
-use crate::sim::{Playback, Recording, SimConfig};
+use crate::tests::{bench, words};
 
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -43,6 +43,7 @@ type Expected = fn(&PodError) -> bool;
 
 mod captures;
 mod dap;
+mod faults;
 mod health;
 mod random;
 mod script;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::{REPLY_LINE_BYTES_MAX, Reply};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::session::{Revoker, Session};
 use super::{Pod, PodError, ProtocolError, SessionKind, commands, link};
-use crate::connection::lines::Lines;
-use crate::protocol::{REPLY_LINE_BYTES_MAX, Reply};
 
 /// Least patience for each step of an upload: pods write slow memory meanwhile.
 pub const UPLOAD_TIMEOUT_MIN: Duration = Duration::from_secs(60);

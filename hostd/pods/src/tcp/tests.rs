@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use pod_sim::SimConfig;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::{DEFAULT_PORT, TcpTransport};
-use crate::sim::SimConfig;
-use crate::sim::tests::bench;
-use crate::{CaptureRequest, DEFAULT_REPLY_TIMEOUT, Pod, PodOptions};
+use super::{Driver, TCP_PORT, TcpTransport};
+use crate::tests::bench;
+use crate::{AddressError, CaptureRequest, DEFAULT_REPLY_TIMEOUT, Pod, PodOptions, transport};
 
 #[tokio::test]
 async fn a_pod_is_driven_over_a_socket() {
@@ -44,11 +44,23 @@ async fn a_pod_is_driven_over_a_socket() {
 }
 
 #[test]
+fn an_address_is_a_host_and_perhaps_a_port() {
+    let transport = |address| transport(&[&Driver], address);
+    for good in ["tcp:bench.example:9000", "tcp:[::1]"] {
+        assert_eq!(transport(good).unwrap().kind(), "tcp", "{good}");
+    }
+    for bad in ["tcp:", "tcp:a b"] {
+        let error = transport(bad).err().unwrap();
+        assert!(matches!(error, AddressError::Malformed { .. }), "{bad}");
+    }
+}
+
+#[test]
 fn an_address_without_port_gets_the_pods_port() {
     for (given, expected) in [
-        ("bench", format!("bench:{DEFAULT_PORT}")),
+        ("bench", format!("bench:{TCP_PORT}")),
         ("bench:9", "bench:9".to_owned()),
-        ("[::1]", format!("[::1]:{DEFAULT_PORT}")),
+        ("[::1]", format!("[::1]:{TCP_PORT}")),
         ("[::1]:9", "[::1]:9".to_owned()),
     ] {
         assert_eq!(TcpTransport::new(given).address, expected);

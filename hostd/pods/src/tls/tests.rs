@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::json;
+use pod_protocol::connection::Transport;
+use pod_sim::{SimConfig, SimPod};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::{DEFAULT_PORT, Fingerprint, PinMismatch, TlsTransport, split};
-use crate::connection::Transport;
-use crate::sim::tests::{Client, bench};
-use crate::sim::{Origin, SimConfig, SimPod};
-use crate::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodOptions};
+use super::{Driver, Fingerprint, PinMismatch, TLS_PORT, TlsTransport, split};
+use crate::tests::bench;
+use crate::{DEFAULT_REPLY_TIMEOUT, Pod, PodError, PodOptions, transport};
 
 /// A simulated pod behind a TLS listener.
 struct Served {
@@ -45,14 +45,21 @@ impl Served {
 
     /// What the pod says of its certificate.
     async fn sha256(&self) -> String {
-        let mut client = Client::from(&self.pod, Origin::Usb).await;
-        let tls = client.ok(json!({"cmd": "lan_tls"})).await;
+        let tls = self.over_usb(json!({"cmd": "lan_tls"})).await;
         tls["sha256"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs a command on the pod's USB port.
+    async fn over_usb(&self, command: Value) -> Value {
+        let pod = Pod::spawn(self.pod.clone(), PodOptions::default());
+        pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
+        let command = command.as_object().unwrap().clone();
+        pod.command(command, DEFAULT_REPLY_TIMEOUT).await.unwrap()
     }
 
     fn transport(&self, pin: Option<&str>) -> Arc<dyn Transport> {
         let pin = pin.map_or(String::new(), |pin| format!(",sha256={pin}"));
-        crate::transport(&format!("tls:{}{pin}", self.address)).unwrap()
+        transport(&[&Driver], &format!("tls:{}{pin}", self.address)).unwrap()
     }
 }
 
@@ -108,8 +115,8 @@ async fn the_first_certificate_is_kept_until_it_is_given_up() {
         drop(transport.connect().await.unwrap());
         assert_eq!(transport.certificate_pin(), Some(before.clone()));
     }
-    let mut usb = Client::from(&served.pod, Origin::Usb).await;
-    usb.ok(json!({"cmd": "lan_tls", "regenerate": true})).await;
+    let regenerate = json!({"cmd": "lan_tls", "regenerate": true});
+    served.over_usb(regenerate).await;
     let after = served.sha256().await;
     assert_ne!(after, before);
     let error = transport.connect().await.err().unwrap();
@@ -167,9 +174,9 @@ async fn a_key_that_is_not_the_certificates_is_refused() {
 #[test]
 fn addresses_have_a_host_and_perhaps_a_port() {
     for (given, expected) in [
-        ("bench", Some(("bench", DEFAULT_PORT))),
+        ("bench", Some(("bench", TLS_PORT))),
         ("bench:9", Some(("bench", 9))),
-        ("[::1]", Some(("::1", DEFAULT_PORT))),
+        ("[::1]", Some(("::1", TLS_PORT))),
         ("[::1]:9", Some(("::1", 9))),
         ("bench:", None),
         ("bench:0", None),
@@ -185,7 +192,7 @@ fn addresses_have_a_host_and_perhaps_a_port() {
         "tls:[::1]:9".to_owned(),
         format!("tls:10.0.0.7,sha256={pin}"),
     ] {
-        assert!(crate::transport(&good).is_ok(), "{good}");
+        assert!(transport(&[&Driver], &good).is_ok(), "{good}");
     }
     for bad in [
         "tls:".to_owned(),
@@ -195,6 +202,6 @@ fn addresses_have_a_host_and_perhaps_a_port() {
         format!("tls:bench,sha256={}", pin.replace('f', "g")),
         format!("tls:bench,sha1={pin}"),
     ] {
-        assert!(crate::transport(&bad).is_err(), "{bad}");
+        assert!(transport(&[&Driver], &bad).is_err(), "{bad}");
     }
 }

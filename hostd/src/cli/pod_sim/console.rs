@@ -127,7 +127,7 @@ mod tests {
     use std::fs::{File, OpenOptions};
     use std::io::{Read, Write};
 
-    use pods::{SimConfig, SimPod};
+    use pod_sim::{SimConfig, SimPod};
 
     use super::*;
 

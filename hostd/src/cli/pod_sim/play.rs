@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::Context;
 use decode::find_channel;
 use decode::sr::{Archive, Limits};
-use pods::sim::{Playback, Recording};
+use pod_sim::{Playback, Recording};
 
 /// Channels of a recording at most; a logic-analyzer word has 16 bits.
 const CHANNELS_MAX: usize = 16;

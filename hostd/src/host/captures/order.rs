@@ -7,7 +7,6 @@ use super::super::bindings::bench::host::captures as wit;
 impl From<wit::Order> for order::Order {
     fn from(asked: wit::Order) -> Self {
         Self {
-            device: asked.device,
             name: asked.name,
             trigger: asked.trigger.map(|trigger| order::Trigger {
                 channel: trigger.channel,

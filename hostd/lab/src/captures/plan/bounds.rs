@@ -1,10 +1,9 @@
 //! The rules of an order, each broken one named with its field and its bound.
 
-use pods::capture::{Edge, RequestError};
 use pods::protocol::{
     DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
-use pods::{CaptureRequest, Trigger};
+use pods::{CaptureRequest, Edge, RequestError, Trigger};
 
 use super::warnings::mhz;
 use super::{Bounds, Level, PlanError, invalid};

@@ -23,7 +23,6 @@ fn digital() -> Capabilities {
 
 fn order(plan: order::Wanted) -> order::Order {
     order::Order {
-        device: "d".into(),
         name: None,
         trigger: None,
         wanted: plan,

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use pods::PodOptions;
 use tempfile::TempDir;
 
 use super::*;
-use crate::bench::Bench;
 use crate::captures::files::LOGIC;
 use base::clock::Clock;
 use base::space::Space;
@@ -47,12 +45,7 @@ impl Folder {
 
     async fn open(&self, clock: Clock) -> Arc<Captures> {
         let (store, space) = (self.store.clone(), Space::boundless());
-        let bench = Arc::new(Bench::new(
-            store.clone(),
-            clock.clone(),
-            PodOptions::default(),
-        ));
-        let opened = Captures::open(self.dir.path(), &self.config, store, clock, bench, space);
+        let opened = Captures::open(self.dir.path(), &self.config, store, clock, space);
         opened.await.unwrap()
     }
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pods::{PodOptions, SimConfig, SimPod};
+use pod_sim::{SimConfig, SimPod};
+use pods::PodOptions;
 use tempfile::TempDir;
 
-use crate::bench::Bench;
 use crate::captures::Captures;
 use crate::captures::layout::Place;
 use crate::captures::order;
-use crate::leases::Visit;
+use crate::devices::Devices;
+use crate::leases::{Entered, Visit};
 use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::space::Space;
@@ -23,11 +24,12 @@ const ORG: &str = "01ARYZ6S410000000000000000";
 /// Ends a test that hangs.
 const WAIT: Duration = Duration::from_secs(30);
 
-async fn open(dir: &TempDir, store: &Store) -> (Arc<Bench>, Arc<Captures>) {
+async fn open(dir: &TempDir, store: &Store) -> (Arc<Devices>, Arc<Captures>) {
     let clock = Clock::system();
-    let bench = Arc::new(Bench::new(
+    let devices = Arc::new(Devices::new(
         store.clone(),
         clock.clone(),
+        |address| pods::transport(&[], address),
         PodOptions::default(),
     ));
     let config = CapturesConfig::default();
@@ -36,23 +38,21 @@ async fn open(dir: &TempDir, store: &Store) -> (Arc<Bench>, Arc<Captures>) {
         &config,
         store.clone(),
         clock,
-        bench.clone(),
         Space::boundless(),
     );
-    (bench, captures.await.unwrap())
+    (devices, captures.await.unwrap())
 }
 
 #[tokio::test]
 async fn samples_outlive_a_record_that_cannot_be_written() {
     let (dir, disk) = (TempDir::new().unwrap(), Disk::default());
     let store = disk.open().unwrap();
-    let (bench, captures) = open(&dir, &store).await;
+    let (devices, captures) = open(&dir, &store).await;
     let pod = SimPod::new(SimConfig::default());
-    let attached = bench.attach_transport(ORG, "pod", "sim:pod", pod);
+    let attached = devices.attach_transport(ORG, "pod", "sim:pod", pod);
     attached.await.unwrap();
-    bench.settle(WAIT).await;
+    devices.settle(WAIT).await;
     let order = order::Order {
-        device: bench.list(ORG)[0].record.id.clone(),
         name: None,
         trigger: None,
         wanted: order::Wanted::Logic(order::Logic {
@@ -62,7 +62,13 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
             voltage_mv: Some(3300),
         }),
     };
-    let started = captures.start(ORG, &order, None, Visit::unending());
+    let device = devices.list(ORG).remove(0);
+    let entered = Entered {
+        pod: devices.pod_of(&device.record.id).unwrap(),
+        device,
+        visit: Visit::unending(),
+    };
+    let started = captures.start(entered, &order, None);
     let id = started.await.unwrap().0.id;
     disk.fail_after(Some(0));
     // The file has its name before the record is written.
@@ -72,7 +78,7 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
         assert!(begun.elapsed() < WAIT);
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    drop((captures, bench));
+    drop((captures, devices));
     // Nothing is acknowledged by a disk that fails.
     let _ = store.close().await;
     disk.fail_after(None);

@@ -1,4 +1,7 @@
-//! Debug-probe sessions against a pod that answers each packet with itself, reversed.
+//! Debug-probe sessions: against a pod that answers each packet with itself, reversed, and against a
+//! simulated one.
+
+use pod_sim::TargetConfig;
 
 use super::script::{Step, greeted, ok, scripted};
 use super::*;
@@ -123,4 +126,32 @@ async fn a_refused_probe_gives_the_session_back() {
     let error = pod.dap(&DapRequest::new(1, 2)).await.err().unwrap();
     assert!(matches!(error, PodError::Refused(_)), "{error:?}");
     assert_eq!((pod.sessions().len(), pod.connections_taken()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_identification_of_a_simulated_target_is_read() {
+    let pod = online(SimConfig {
+        target: Some(TargetConfig::blank()),
+        ..SimConfig::default()
+    })
+    .await;
+    let power = json!({"cmd": "target_power", "efuse": 1, "state": 1});
+    ask(&pod, power).await.unwrap();
+    let mut session = pod.dap(&DapRequest::new(11, 12)).await.unwrap();
+    let idr = 0x0bb1_1477_u32.to_le_bytes();
+    let line_reset = [&[0x12, 56][..], &[0xff; 7]].concat();
+    let packets = [
+        &[0x02, 1][..],
+        &line_reset,
+        &[0x12, 16, 0x9e, 0xe7],
+        &line_reset,
+        &[0x12, 8, 0],
+        &[0x05, 0, 1, 0x02],
+    ];
+    let mut answer = Vec::new();
+    for packet in packets {
+        session.send(packet).await.unwrap();
+        answer = session.receive(DEFAULT_REPLY_TIMEOUT).await.unwrap();
+    }
+    assert_eq!(answer, [&[0x05, 1, 1][..], &idr].concat());
 }

@@ -1,12 +1,12 @@
 //! Random interleavings of commands, sessions, captures, dropped futures and pulled plugs: nothing
 //! hangs, every command gets one answer, and nothing is left behind.
 
+use fastrand::Rng;
+use pod_sim::SimPod;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::*;
-use crate::sim::SimPod;
-use crate::sim::tests::Random;
 
 /// Longest that any one thing may take: the patience of a command and what a grace adds to it.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -14,17 +14,17 @@ const LONGEST: Duration = Duration::from_secs(60);
 const WORKERS: usize = 6;
 const STEPS: usize = 40;
 
-async fn command(pod: &Pod, random: &mut Random) {
-    let la = 7 + random.below(4);
-    let command = match random.below(6) {
+async fn command(pod: &Pod, random: &mut Rng) {
+    let la = 7 + random.usize(..4);
+    let command = match random.usize(..6) {
         0 => json!({"cmd": "ping"}),
         1 => json!({"cmd": "la_pins"}),
         2 => json!({"cmd": "gpio", "la": la, "mode": "output", "level": 1}),
         3 => json!({"cmd": "gpio", "la": la, "mode": "off"}),
-        4 => json!({"cmd": "nrst", "pulse_ms": 1 + random.below(900)}),
+        4 => json!({"cmd": "nrst", "pulse_ms": 1 + random.usize(..900)}),
         _ => json!({"cmd": "warp"}),
     };
-    let patience = Duration::from_millis(1 + u64::try_from(random.below(20_000)).unwrap());
+    let patience = Duration::from_millis(1 + u64::try_from(random.usize(..20_000)).unwrap());
     let answer = pod.command(object(command.clone()), patience).await;
     let expected = match (&answer, command["cmd"].as_str().unwrap()) {
         (Ok(data), "ping") => data == "pong",
@@ -40,11 +40,11 @@ async fn command(pod: &Pod, random: &mut Random) {
 }
 
 /// Uses a session for a while and gives it up in one of several ways.
-async fn uart(pod: &Pod, random: &mut Random) {
+async fn uart(pod: &Pod, random: &mut Rng) {
     let Ok(mut session) = pod.uart(3, 4, 115_200).await else {
         return;
     };
-    for _ in 0..random.below(4) {
+    for _ in 0..random.usize(..4) {
         let mut echo = [0; 3];
         let exchanged = async {
             session.write_all(b"abc").await?;
@@ -58,35 +58,35 @@ async fn uart(pod: &Pod, random: &mut Random) {
     end(session, random).await;
 }
 
-async fn raw(pod: &Pod, random: &mut Random) {
-    let kind = *random.pick(&SessionKind::ALL);
+async fn raw(pod: &Pod, random: &mut Rng) {
+    let kind = *random.choice(&SessionKind::ALL).unwrap();
     if let Ok(session) = pod.begin(kind).await {
         sleep(Duration::from_millis(
-            u64::try_from(random.below(300)).unwrap(),
+            u64::try_from(random.usize(..300)).unwrap(),
         ))
         .await;
         end(session, random).await;
     }
 }
 
-async fn end(session: Session, random: &mut Random) {
-    match random.below(4) {
+async fn end(session: Session, random: &mut Rng) {
+    match random.usize(..4) {
         0 => drop(session),
         1 => session.revoker().revoke("the test says so"),
         _ => drop(session.close().await),
     }
 }
 
-async fn capture(pod: &Pod, random: &mut Random) {
+async fn capture(pod: &Pod, random: &mut Rng) {
     let la = CaptureRequest::La {
-        samples: 1 + u64::try_from(random.below(200_000)).unwrap(),
+        samples: 1 + u64::try_from(random.usize(..200_000)).unwrap(),
         rate_mhz: 1.0,
         trigger: None,
     };
     let Ok(mut stream) = pod.capture(la).await else {
         return;
     };
-    let frames = random.below(900);
+    let frames = random.usize(..900);
     for _ in 0..frames {
         if !matches!(stream.next().await, Some(Ok(_))) {
             return;
@@ -94,21 +94,24 @@ async fn capture(pod: &Pod, random: &mut Random) {
     }
 }
 
-async fn upload(pod: &Pod, random: &mut Random) {
-    let codes = vec![0; 2 * (1 + random.below(2_000))];
-    if let Ok(mut upload) = pod.upload(&codes, random.below(2) == 0, &mut |_| {}).await {
+async fn upload(pod: &Pod, random: &mut Rng) {
+    let codes = vec![0; 2 * (1 + random.usize(..2_000))];
+    if let Ok(mut upload) = pod
+        .upload(&codes, random.usize(..2) == 0, &mut |_| {})
+        .await
+    {
         let _ = upload.replay(None, Some(0.1), false).await;
-        if random.below(2) == 0 {
+        if random.usize(..2) == 0 {
             let _ = upload.close().await;
         }
     }
 }
 
 async fn worker(pod: Pod, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     for _ in 0..STEPS {
-        let mut inner = Random(u64::try_from(random.below(1 << 30)).unwrap());
-        let choice = random.below(8);
+        let mut inner = Rng::with_seed(u64::try_from(random.usize(..1 << 30)).unwrap());
+        let choice = random.usize(..8);
         let work = async {
             match choice {
                 0..=2 => command(&pod, &mut inner).await,
@@ -118,16 +121,16 @@ async fn worker(pod: Pod, seed: u64) {
                 _ => capture(&pod, &mut inner).await,
             }
         };
-        if random.below(3) == 0 {
+        if random.usize(..3) == 0 {
             // Given up at a random point.
-            let patience = Duration::from_micros(u64::try_from(random.below(400_000)).unwrap());
+            let patience = Duration::from_micros(u64::try_from(random.usize(..400_000)).unwrap());
             let _ = timeout(patience, work).await;
         } else {
             let finished = timeout(LONGEST, work).await;
             assert!(finished.is_ok(), "choice {choice} of seed {seed} hangs");
         }
         sleep(Duration::from_micros(
-            u64::try_from(random.below(50_000)).unwrap(),
+            u64::try_from(random.usize(..50_000)).unwrap(),
         ))
         .await;
     }
@@ -135,20 +138,24 @@ async fn worker(pod: Pod, seed: u64) {
 
 /// Pulls the plug and puts it back, for short and for long, and restarts the pod.
 async fn trouble(bench: Arc<SimPod>, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     loop {
         sleep(Duration::from_millis(
-            u64::try_from(random.below(8_000)).unwrap(),
+            u64::try_from(random.usize(..8_000)).unwrap(),
         ))
         .await;
-        if random.below(4) == 0 {
+        if random.usize(..4) == 0 {
             bench.reboot();
             continue;
         }
         bench.set_plugged(false);
-        let away = if random.below(4) == 0 { 15_000 } else { 1_500 };
+        let away = if random.usize(..4) == 0 {
+            15_000
+        } else {
+            1_500
+        };
         sleep(Duration::from_millis(
-            u64::try_from(random.below(away)).unwrap(),
+            u64::try_from(random.usize(..away)).unwrap(),
         ))
         .await;
         bench.set_plugged(true);

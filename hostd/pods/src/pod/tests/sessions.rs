@@ -1,9 +1,10 @@
 //! Sessions: what may be open together, what they hold, and how they end.
 
+use pod_protocol::RefusalKind;
+use pod_protocol::connection::LAN_CONNECTIONS_MAX;
+use pod_sim::SimPod;
+
 use super::*;
-use crate::connection::LAN_CONNECTIONS_MAX;
-use crate::protocol::RefusalKind;
-use crate::sim::SimPod;
 
 async fn functions(pod: &Pod) -> Vec<String> {
     let table = pod.la_pins().await.unwrap();

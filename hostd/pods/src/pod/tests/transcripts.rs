@@ -67,7 +67,7 @@ async fn a_deliberate_wait_is_added_to_the_patience() {
 
 #[tokio::test(start_paused = true)]
 async fn an_endless_line_is_cut_off() {
-    let flood = vec![b'x'; crate::protocol::REPLY_LINE_BYTES_MAX + 2];
+    let flood = vec![b'x'; pod_protocol::REPLY_LINE_BYTES_MAX + 2];
     let pod = scripted(vec![
         greeted([Step::Push(flood)]),
         greeted([ok("target_status", json!(1))]),
@@ -221,7 +221,7 @@ async fn whatever_comes_instead_of_an_answer_is_an_error_and_the_link_recovers()
     let noise: Vec<u8> = (0..4000_u32)
         .map(|index| u8::try_from(index.wrapping_mul(2_654_435_761) >> 24).unwrap())
         .collect();
-    let huge = vec![b'y'; crate::protocol::REPLY_LINE_BYTES_MAX + 5];
+    let huge = vec![b'y'; pod_protocol::REPLY_LINE_BYTES_MAX + 5];
     let protocol: Expected = |error: &PodError| matches!(error, PodError::Protocol(_));
     let timeout: Expected = |error: &PodError| matches!(error, PodError::Timeout { .. });
     let offline: Expected = |error: &PodError| matches!(error, PodError::Offline { .. });

@@ -1,0 +1,357 @@
+//! Which devices there are, which pod is behind each, and whether it answers.
+//!
+//! Records live in the store and, for reading, in memory; a change is durable before it is seen.
+//! One watcher task per attached pod notes what the pod says of itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use pods::{AddressError, Pod, PodFacts, PodOptions, PodState, Transport};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use base::clock::Clock;
+use base::config::DeviceConfig;
+use base::id;
+use store::devices::DeviceRecord;
+use store::{Store, StoreError};
+
+mod admission;
+mod configured;
+mod device;
+mod error;
+
+pub use admission::removed;
+pub use device::Device;
+pub use error::{AttachError, DeviceError, NAME_BYTES_MAX};
+
+use device::Entry;
+use error::{check_name, write_error};
+
+/// How often the last activity of a pod that answers is written.
+const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Prepares the transport behind an address.
+pub type Connect = fn(&str) -> Result<Arc<dyn Transport>, AddressError>;
+
+/// All devices of all organisations.
+#[derive(Debug)]
+pub struct Devices {
+    store: Store,
+    clock: Clock,
+    /// How every pod is looked after.
+    options: PodOptions,
+    /// How every pod is reached.
+    connect: Connect,
+    devices: RwLock<BTreeMap<String, Entry>>,
+    /// Held from a write to the store until memory follows, so that both go in one order.
+    changes: tokio::sync::Mutex<()>,
+    /// What the configuration has, and for whom: a removed device that is admitted again is attached
+    /// without a restart.
+    configured: Mutex<Vec<(String, DeviceConfig)>>,
+    /// Changes when a pod is attached or let go.
+    attached: watch::Sender<()>,
+    stopped: watch::Sender<bool>,
+}
+
+impl Devices {
+    /// None yet. Pods are reached by `connect` and looked after as `options` say.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, connect: Connect, options: PodOptions) -> Self {
+        Self {
+            store,
+            clock,
+            options,
+            connect,
+            devices: RwLock::default(),
+            changes: tokio::sync::Mutex::default(),
+            configured: Mutex::default(),
+            attached: watch::Sender::new(()),
+            stopped: watch::Sender::new(false),
+        }
+    }
+
+    /// Read all records; their pods are attached afterwards.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn load(&self) -> Result<(), StoreError> {
+        let records = self.store.devices_all().await?;
+        let mut devices = self.write();
+        for record in records.into_iter().filter(|r| !r.removed) {
+            let entry = Entry { record, pod: None };
+            devices.insert(entry.record.id.clone(), entry);
+        }
+        Ok(())
+    }
+
+    /// Attach the pod behind `transport`, known by `address`. It gets the record it had, or a new
+    /// one named `name`. One that was removed stays away until it is admitted again, or its entry has
+    /// another name.
+    ///
+    /// # Errors
+    /// A bad or taken name, or the store.
+    pub async fn attach_transport(
+        self: &Arc<Self>,
+        org: &str,
+        name: &str,
+        address: &str,
+        transport: Arc<dyn Transport>,
+    ) -> Result<(), DeviceError> {
+        check_name(name)?;
+        let mut known = self.store.devices_all().await?;
+        known.retain(|r| r.org == org && r.address == address);
+        if known.iter().any(|r| r.removed && r.first_name == name) {
+            info!(
+                device = name,
+                address, "left out: it was removed; admit it again, or give its entry another name"
+            );
+            return Ok(());
+        }
+        let record = match known.into_iter().find(|r| !r.removed) {
+            Some(record) => record,
+            None => self.admit(org, name, address, transport.kind()).await?,
+        };
+        let mut options = self.options.clone();
+        let key = &record.public_key;
+        options.expected_public_key = (!key.is_empty()).then(|| key.clone());
+        let pod = Pod::spawn(transport, options);
+        let states = pod.watch();
+        let id = record.id.clone();
+        let pod = Some(pod);
+        self.write().insert(id.clone(), Entry { record, pod });
+        self.attached.send_replace(());
+        tokio::spawn(self.clone().watch(id, states));
+        Ok(())
+    }
+
+    async fn admit(
+        &self,
+        org: &str,
+        name: &str,
+        address: &str,
+        transport: &str,
+    ) -> Result<DeviceRecord, DeviceError> {
+        let record = DeviceRecord {
+            id: id::ulid(&self.clock),
+            org: org.to_owned(),
+            name: name.to_owned(),
+            first_name: name.to_owned(),
+            address: address.to_owned(),
+            transport: transport.to_owned(),
+            serial: String::new(),
+            board: String::new(),
+            firmware_version: String::new(),
+            public_key: String::new(),
+            certificate_pin: String::new(),
+            created_ms: self.clock.now_ms(),
+            last_active_ms: None,
+            removed: false,
+        };
+        let put = self.store.device_put(record.clone()).await;
+        put.map_err(|e| write_error(e, name))?;
+        info!(device = name, id = record.id, "device admitted");
+        Ok(record)
+    }
+
+    /// Note what the pod says of itself, until it is let go.
+    async fn watch(self: Arc<Self>, id: String, mut states: watch::Receiver<PodState>) {
+        let mut stopped = self.stopped.subscribe();
+        let mut was_there = false;
+        loop {
+            let state = states.borrow_and_update().clone();
+            match &state {
+                PodState::Online(facts) => {
+                    if !std::mem::replace(&mut was_there, true) {
+                        info!(id, serial = facts.identity.serial, "device online");
+                    }
+                    self.note(&id, facts).await;
+                }
+                PodState::Offline { reason } => {
+                    was_there = false;
+                    info!(id, reason, "device offline");
+                }
+                PodState::Reconnecting { reason, .. } => {
+                    info!(id, reason, "device lost, waiting for it to come back");
+                }
+                PodState::Connecting => {}
+            }
+            loop {
+                tokio::select! {
+                    changed = states.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return,
+                    },
+                    () = tokio::time::sleep(ACTIVITY_WRITE_INTERVAL) => {
+                        if states.borrow().is_online() {
+                            self.change(&id, |_| {}).await;
+                        }
+                    }
+                    () = until_set(&mut stopped) => return,
+                }
+            }
+        }
+    }
+
+    async fn note(&self, id: &str, facts: &PodFacts) {
+        let pod = self.read().get(id).and_then(|e| e.pod.clone());
+        let Some(pod) = pod else { return };
+        let pin = pod.certificate_pin().unwrap_or_default();
+        let public_key = facts.identity.public_key.clone();
+        let serial = facts.identity.serial.clone();
+        let board = format!("{} {}", facts.board, facts.board_rev);
+        let firmware_version = facts.firmware_version.clone();
+        self.change(id, move |record| {
+            record.serial.clone_from(&serial);
+            record.public_key.clone_from(&public_key);
+            record.certificate_pin.clone_from(&pin);
+            record.board.clone_from(&board);
+            record.firmware_version.clone_from(&firmware_version);
+        })
+        .await;
+    }
+
+    /// Change a record because its pod was heard of.
+    async fn change(&self, id: &str, f: impl Fn(&mut DeviceRecord) + Send + 'static) {
+        let now_ms = self.clock.now_ms();
+        let _order = self.changes.lock().await;
+        let changed = self.store.device_update(id, move |record| {
+            record.last_active_ms = Some(now_ms);
+            f(record);
+        });
+        match changed.await {
+            Ok(Some(record)) => self.replace(record),
+            Ok(None) => {}
+            Err(error) => warn!(id, %error, "failed to note a device"),
+        }
+    }
+
+    fn replace(&self, record: DeviceRecord) {
+        if let Some(entry) = self.write().get_mut(&record.id) {
+            entry.record = record;
+        }
+    }
+
+    /// Devices of one organisation, by name.
+    #[must_use]
+    pub fn list(&self, org: &str) -> Vec<Device> {
+        let mut list: Vec<Device> = self
+            .read()
+            .values()
+            .filter(|e| e.record.org == org)
+            .map(Entry::view)
+            .collect();
+        list.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+        list
+    }
+
+    /// All records of all organisations, by id.
+    #[must_use]
+    pub fn all(&self) -> Vec<DeviceRecord> {
+        self.read().values().map(|e| e.record.clone()).collect()
+    }
+
+    /// One device of an organisation; None if it does not exist there.
+    #[must_use]
+    pub fn get(&self, org: &str, id: &str) -> Option<Device> {
+        let devices = self.read();
+        devices
+            .get(id)
+            .filter(|e| e.record.org == org)
+            .map(Entry::view)
+    }
+
+    /// The pod behind a device; None when there is no such device or no pod is attached.
+    pub(crate) fn pod(&self, org: &str, id: &str) -> Option<Pod> {
+        let devices = self.read();
+        let entry = devices.get(id).filter(|e| e.record.org == org)?;
+        entry.pod.clone()
+    }
+
+    /// The pod behind a device of whatever organisation.
+    pub(crate) fn pod_of(&self, id: &str) -> Option<Pod> {
+        self.read().get(id)?.pod.clone()
+    }
+
+    /// Give a device another name.
+    ///
+    /// # Errors
+    /// It does not exist, the name is bad or taken, or the store.
+    pub async fn rename(
+        self: &Arc<Self>,
+        org: &str,
+        id: &str,
+        name: &str,
+    ) -> Result<(), DeviceError> {
+        check_name(name)?;
+        self.get(org, id).ok_or(DeviceError::NotFound)?;
+        let (id, name) = (id.to_owned(), name.to_owned());
+        self.finish(|devices| async move {
+            let new = name.clone();
+            let _order = devices.changes.lock().await;
+            let update = move |r: &mut DeviceRecord| r.name.clone_from(&new);
+            let renamed = devices.store.device_update(&id, update).await;
+            let record = renamed.map_err(|e| write_error(e, &name))?;
+            devices.replace(record.ok_or(DeviceError::NotFound)?);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Changes when a pod is attached or let go.
+    #[must_use]
+    pub fn attached(&self) -> watch::Receiver<()> {
+        self.attached.subscribe()
+    }
+
+    /// Run a change to its end even if the caller goes away, so that store and memory agree.
+    async fn finish<T, F>(
+        self: &Arc<Self>,
+        change: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, DeviceError>
+    where
+        F: Future<Output = Result<T, DeviceError>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let task = tokio::spawn(change(self.clone()));
+        task.await.map_err(|_| StoreError::Panicked)?
+    }
+
+    /// Wait until every attached pod has answered or failed to, at most `wait`.
+    pub async fn settle(&self, wait: Duration) {
+        let pods: Vec<Pod> = self.read().values().filter_map(|e| e.pod.clone()).collect();
+        let all = async {
+            for pod in pods {
+                let mut states = pod.watch();
+                drop(states.wait_for(PodState::is_settled).await);
+            }
+        };
+        if tokio::time::timeout(wait, all).await.is_err() {
+            warn!("not every device has answered yet");
+        }
+    }
+
+    /// Let all pods go.
+    pub fn stop(&self) {
+        self.stopped.send_replace(true);
+        for entry in self.write().values_mut() {
+            entry.pod = None;
+        }
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Entry>> {
+        // Every write leaves the map whole, so a panic elsewhere does not spoil it.
+        self.devices.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
+        self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Resolves when the flag is set, or when nobody can set it any more.
+async fn until_set(flag: &mut watch::Receiver<bool>) {
+    // The guard that comes with the value must not be held across an await.
+    drop(flag.wait_for(|set| *set).await);
+}

@@ -1,0 +1,101 @@
+//! The door to a pod. Nobody outside this crate gets one in another way, so no caller can forget to ask
+//! whether the device is theirs to use and whether a lease is in the way.
+
+use pods::Pod;
+
+use super::{Busy, Leases, Shown, Visit};
+use crate::devices::Device;
+
+/// Who comes to the door. Whoever calls has verified it.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller<'r> {
+    pub org: &'r str,
+    /// Ids of the devices that the credential is restricted to; none = all of the organisation.
+    pub devices: Option<&'r [String]>,
+    pub shown: Shown<'r>,
+}
+
+/// Why somebody stays outside.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    #[error("the caller has no such device")]
+    NoDevice,
+    #[error("somebody else has the device")]
+    Held(Busy),
+    #[error("no pod is attached")]
+    Offline,
+}
+
+/// A device and its pod for one who looks at what it does, beside whoever drives it.
+#[non_exhaustive]
+pub struct Beside {
+    pub device: Device,
+    pub pod: Pod,
+}
+
+/// A device and its pod for one who drives it. The visit tells when that has to end, and the device is
+/// not handed on before it has.
+#[non_exhaustive]
+pub struct Entered {
+    pub device: Device,
+    pub pod: Pod,
+    pub visit: Visit,
+}
+
+impl Caller<'_> {
+    /// Whether the credential reaches the device with this id.
+    #[must_use]
+    pub fn may_use(&self, device: &str) -> bool {
+        self.devices
+            .is_none_or(|devices| devices.iter().any(|id| id == device))
+    }
+}
+
+impl Leases {
+    /// Let somebody look at what a device does.
+    ///
+    /// # Errors
+    /// It is not theirs, or no pod is attached.
+    pub fn look(&self, caller: &Caller<'_>, device: &str) -> Result<Beside, EntryError> {
+        let device = self.found(caller, device)?;
+        let pod = self.pod(&device)?;
+        Ok(Beside { device, pod })
+    }
+
+    /// Let somebody drive a device.
+    ///
+    /// # Errors
+    /// It is not theirs, somebody else holds it, it is being made safe, or no pod is attached.
+    pub fn enter(&self, caller: &Caller<'_>, device: &str) -> Result<Entered, EntryError> {
+        let device = self.found(caller, device)?;
+        let visit = self.visit(&device.record.id, caller.shown);
+        let visit = visit.map_err(EntryError::Held)?;
+        let pod = self.pod(&device)?;
+        Ok(Entered { device, pod, visit })
+    }
+
+    /// Let somebody look at what a device does, and drive it if nothing is in the way.
+    ///
+    /// # Errors
+    /// It is not theirs, or no pod is attached.
+    pub fn join(
+        &self,
+        caller: &Caller<'_>,
+        device: &str,
+    ) -> Result<(Beside, Result<Visit, Busy>), EntryError> {
+        let beside = self.look(caller, device)?;
+        let visit = self.visit(&beside.device.record.id, caller.shown);
+        Ok((beside, visit))
+    }
+
+    fn found(&self, caller: &Caller<'_>, device: &str) -> Result<Device, EntryError> {
+        let found = self.devices.get(caller.org, device);
+        let found = found.filter(|device| caller.may_use(&device.record.id));
+        found.ok_or(EntryError::NoDevice)
+    }
+
+    fn pod(&self, device: &Device) -> Result<Pod, EntryError> {
+        let pod = self.devices.pod(&device.record.org, &device.record.id);
+        pod.ok_or(EntryError::Offline)
+    }
+}

@@ -1,0 +1,287 @@
+//! Captures as a client takes them: a request, then typed frames as they arrive.
+
+use serde_json::{Map, Value, json};
+
+mod assembly;
+mod check;
+
+pub use assembly::{Assembly, AssemblyError};
+pub use check::RequestError;
+
+use crate::rates;
+
+/// What to capture. Rates are in MHz and are what is asked for; the stream tells what was achieved.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CaptureRequest {
+    /// Analog samples of one input.
+    Scope {
+        /// Number of samples.
+        samples: u64,
+        /// Wanted rate; pods reach 0.4.
+        rate_mhz: f64,
+        /// Input to route first; `None` leaves the routing as it is.
+        source: Option<AdcSource>,
+        /// What to wait for; `None` starts at once.
+        trigger: Option<Trigger>,
+    },
+    /// All logic-analyzer channels.
+    La {
+        /// Number of samples.
+        samples: u64,
+        /// Wanted rate; pods reach 12, less for long captures.
+        rate_mhz: f64,
+        /// What to wait for; `None` starts at once.
+        trigger: Option<Trigger>,
+    },
+    /// Analog and logic samples that share their first instant.
+    Dual {
+        /// Number of analog samples; may be 0 when `la_samples` is not.
+        adc_samples: u64,
+        /// Wanted analog rate.
+        adc_rate_mhz: f64,
+        /// Number of logic samples; may be 0 when `adc_samples` is not.
+        la_samples: u64,
+        /// Wanted logic rate.
+        la_rate_mhz: f64,
+        /// What to wait for; `None` starts at once.
+        trigger: Option<Trigger>,
+    },
+    /// One period of a stimulus on the DAC, captured in step with it on the routed input.
+    Measure {
+        /// `sine`, `square` or `sawtooth`.
+        waveform: String,
+        /// Frequency in hertz.
+        freq_hz: f64,
+        /// Points of the period, each sampled once.
+        samples: u64,
+        /// Peak in 8-bit DAC levels; the pod's default when `None`.
+        amplitude: Option<u8>,
+        /// Centre in 8-bit DAC levels; the pod's default when `None`.
+        offset: Option<u8>,
+    },
+}
+
+/// An input of the ADC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdcSource {
+    /// The front connector.
+    Ext,
+    /// The 5 V output, looped back inside the pod.
+    Cal1,
+    /// The 12 V output, looped back inside the pod.
+    Cal2,
+    /// The 4-20 mA input.
+    CurrentIn,
+}
+
+impl AdcSource {
+    /// Reads a source's protocol name: `ext`, `cal1`, `cal2`, `current_in`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "ext" | "adc_ext" | "sma" => Some(Self::Ext),
+            "cal1" => Some(Self::Cal1),
+            "cal2" => Some(Self::Cal2),
+            "current_in" => Some(Self::CurrentIn),
+            _ => None,
+        }
+    }
+
+    /// The analog path that routes it.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Ext => "adc_ext",
+            Self::Cal1 => "cal1",
+            Self::Cal2 => "cal2",
+            Self::CurrentIn => "current_in",
+        }
+    }
+}
+
+/// What starts a capture. The instant it is met becomes sample 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    /// LA channel, 1 to 14, whatever its function.
+    pub channel: u8,
+    /// The condition.
+    pub edge: Edge,
+    /// How long to wait, 1 to 600,000 ms.
+    pub timeout_ms: u32,
+}
+
+/// A trigger's condition. Levels are met at once when they already hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// Low to high.
+    Rising,
+    /// High to low.
+    Falling,
+    /// High level.
+    High,
+    /// Low level.
+    Low,
+}
+
+impl Edge {
+    /// Reads `rising`, `falling`, `high` or `low`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "rising" => Some(Self::Rising),
+            "falling" => Some(Self::Falling),
+            "high" => Some(Self::High),
+            "low" => Some(Self::Low),
+            _ => None,
+        }
+    }
+
+    /// The protocol's word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rising => "rising",
+            Self::Falling => "falling",
+            Self::High => "high",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// Samples of a capture as they arrive, in order. In a dual capture the ADC frames come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// Analog samples.
+    Adc {
+        /// Index of the first of them in the capture.
+        start_sample: u64,
+        /// Raw 16-bit counts; the pod's fit turns them into volts.
+        counts: Vec<u16>,
+    },
+    /// Logic samples: the words from the previous `upto` (0 at first) to this one.
+    La {
+        /// Sample index and the word that holds from it, ascending. The first frame of a capture
+        /// starts with index 0; later ones name changes only, so they may be empty.
+        edges: Vec<(u64, u16)>,
+        /// Samples covered so far.
+        upto: u64,
+    },
+}
+
+impl CaptureRequest {
+    /// The request line, as an object.
+    pub fn command(&self) -> Map<String, Value> {
+        let mut command = match self {
+            // A dual capture without LA reports the achieved rate and takes triggers, which the
+            // single-shot command does not; so it serves scope captures of every length.
+            Self::Scope {
+                samples, rate_mhz, ..
+            } => json!({"cmd": "capture_dual", "adc_samples": samples, "la_samples": 0,
+                "adc_rate_mhz": rate_mhz, "enc": "b64"}),
+            Self::La {
+                samples, rate_mhz, ..
+            } => json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz}),
+            Self::Dual {
+                adc_samples,
+                adc_rate_mhz,
+                la_samples,
+                la_rate_mhz,
+                ..
+            } => json!({"cmd": "capture_dual", "adc_samples": adc_samples,
+                "la_samples": la_samples, "adc_rate_mhz": adc_rate_mhz,
+                "la_rate_mhz": la_rate_mhz, "enc": "b64"}),
+            Self::Measure {
+                waveform,
+                freq_hz,
+                samples,
+                amplitude,
+                offset,
+            } => measure_command(waveform, *freq_hz, *samples, *amplitude, *offset),
+        };
+        let command = command.as_object_mut().expect("built as an object");
+        if let Some(trigger) = self.trigger() {
+            command.insert(
+                "trigger".to_owned(),
+                json!({"la": trigger.channel, "edge": trigger.edge.name()}),
+            );
+            command.insert("trigger_timeout_ms".to_owned(), trigger.timeout_ms.into());
+        }
+        std::mem::take(command)
+    }
+
+    /// What it waits for.
+    pub fn trigger(&self) -> Option<Trigger> {
+        match self {
+            Self::Scope { trigger, .. } | Self::La { trigger, .. } | Self::Dual { trigger, .. } => {
+                *trigger
+            }
+            Self::Measure { .. } => None,
+        }
+    }
+
+    /// ADC and LA samples it asks for.
+    pub fn samples(&self) -> (u64, u64) {
+        match self {
+            Self::Scope { samples, .. } | Self::Measure { samples, .. } => (*samples, 0),
+            Self::La { samples, .. } => (0, *samples),
+            Self::Dual {
+                adc_samples,
+                la_samples,
+                ..
+            } => (*adc_samples, *la_samples),
+        }
+    }
+
+    /// The ADC divider the pod will use, which is also the rate when the reply names none.
+    pub fn adc_divider(&self) -> u32 {
+        let rate_hz = match self {
+            Self::Scope { rate_mhz, .. } => rate_mhz * 1e6,
+            Self::Dual { adc_rate_mhz, .. } => adc_rate_mhz * 1e6,
+            #[allow(clippy::cast_precision_loss, reason = "at most a few thousand samples")]
+            Self::Measure {
+                freq_hz, samples, ..
+            } => freq_hz * *samples as f64,
+            Self::La { .. } => return rates::adc_divider(None),
+        };
+        rates::adc_divider(Some(rate_hz))
+    }
+
+    /// The ADC rate that the pod will really have, in hertz.
+    pub fn adc_rate_hz(&self) -> f64 {
+        rates::sample_rate_hz(self.adc_divider())
+    }
+
+    /// The LA rate that the pod will really have, in hertz.
+    pub fn la_rate_hz(&self) -> f64 {
+        rates::sample_rate_hz(self.la_divider())
+    }
+
+    /// The LA divider the pod will use.
+    pub fn la_divider(&self) -> u32 {
+        match self {
+            Self::La {
+                samples, rate_mhz, ..
+            } => rates::la_divider(Some(rate_mhz * 1e6), *samples),
+            Self::Dual {
+                la_samples,
+                la_rate_mhz,
+                ..
+            } => rates::la_divider(Some(la_rate_mhz * 1e6), *la_samples),
+            Self::Scope { .. } | Self::Measure { .. } => rates::la_divider(None, 0),
+        }
+    }
+}
+
+fn measure_command(
+    waveform: &str,
+    freq_hz: f64,
+    samples: u64,
+    amplitude: Option<u8>,
+    offset: Option<u8>,
+) -> Value {
+    let mut command = json!({"cmd": "measure", "waveform": waveform, "freq": freq_hz,
+        "samples": samples});
+    if let Some(amplitude) = amplitude {
+        command["amplitude"] = amplitude.into();
+    }
+    if let Some(offset) = offset {
+        command["offset"] = offset.into();
+    }
+    command
+}

@@ -1,0 +1,190 @@
+//! Puts capture packets in order: who gets which dense samples, edges that only go forward, and
+//! exactly as many samples as were asked for.
+
+use crate::capture::Frame;
+use crate::chunk::{Chunk, Payload};
+
+/// Why packets do not make the capture that was asked for.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum AssemblyError {
+    /// An edge lies before one already seen, or outside its packet.
+    #[error("the edge at sample {index} lies outside {from}..{upto}")]
+    EdgeOutOfOrder {
+        /// The edge's sample.
+        index: u64,
+        /// The first sample it might have.
+        from: u64,
+        /// The end of its packet.
+        upto: u64,
+    },
+    /// A packet ends before the one in front of it.
+    #[error("a packet covers {upto} logic samples after {seen} were covered")]
+    Backwards {
+        /// Where the packet ends.
+        upto: u64,
+        /// What was covered.
+        seen: u64,
+    },
+    /// More samples than asked for.
+    #[error("the pod sent {found} {kind} samples where {asked} were asked for")]
+    TooMany {
+        /// `analog` or `logic`.
+        kind: &'static str,
+        /// Samples sent.
+        found: u64,
+        /// Samples asked for.
+        asked: u64,
+    },
+    /// The last packet came too early.
+    #[error("the pod ended the capture after {found} of {asked} {kind} samples")]
+    TooFew {
+        /// `analog` or `logic`.
+        kind: &'static str,
+        /// Samples sent.
+        found: u64,
+        /// Samples asked for.
+        asked: u64,
+    },
+    /// A packet without samples that asks to go on, again and again.
+    #[error("the pod sent {limit} packets without samples in a row")]
+    Stalled {
+        /// The limit.
+        limit: u32,
+    },
+}
+
+/// Packets in a row that bring nothing.
+const EMPTY_PACKETS_MAX: u32 = 64;
+
+/// The state of a capture that is arriving.
+#[derive(Debug)]
+pub struct Assembly {
+    adc_asked: u64,
+    la_asked: u64,
+    adc_seen: u64,
+    la_seen: u64,
+    word: Option<u16>,
+    empty_packets: u32,
+}
+
+impl Assembly {
+    /// A capture that was asked for so many ADC and LA samples.
+    pub fn new((adc_asked, la_asked): (u64, u64)) -> Self {
+        Self {
+            adc_asked,
+            la_asked,
+            adc_seen: 0,
+            la_seen: 0,
+            word: None,
+            empty_packets: 0,
+        }
+    }
+
+    /// Takes a packet; gives its frames, at most one of each kind.
+    pub fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
+        let seen = self.adc_seen + self.la_seen;
+        let frames = match chunk.payload {
+            Payload::Dense(values) => self.dense(values)?,
+            Payload::Edges { edges, upto } => vec![self.edges(edges, upto)?],
+        };
+        if chunk.more && self.adc_seen + self.la_seen == seen {
+            self.empty_packets += 1;
+            if self.empty_packets > EMPTY_PACKETS_MAX {
+                return Err(AssemblyError::Stalled {
+                    limit: EMPTY_PACKETS_MAX,
+                });
+            }
+        } else {
+            self.empty_packets = 0;
+        }
+        if !chunk.more {
+            self.complete()?;
+        }
+        Ok(frames)
+    }
+
+    fn complete(&self) -> Result<(), AssemblyError> {
+        for (kind, found, asked) in [
+            ("analog", self.adc_seen, self.adc_asked),
+            ("logic", self.la_seen, self.la_asked),
+        ] {
+            if found < asked {
+                return Err(AssemblyError::TooFew { kind, found, asked });
+            }
+        }
+        Ok(())
+    }
+
+    /// Dense values are ADC counts until there are enough; the rest are LA words.
+    fn dense(&mut self, mut values: Vec<u16>) -> Result<Vec<Frame>, AssemblyError> {
+        let mut frames = Vec::new();
+        let missing = self.adc_asked - self.adc_seen;
+        let adc_count = usize::try_from(missing).map_or(values.len(), |n| n.min(values.len()));
+        let words = values.split_off(adc_count);
+        if !values.is_empty() {
+            let start_sample = self.adc_seen;
+            self.adc_seen += values.len() as u64;
+            frames.push(Frame::Adc {
+                start_sample,
+                counts: values,
+            });
+        }
+        if !words.is_empty() {
+            if self.la_asked == 0 {
+                return Err(AssemblyError::TooMany {
+                    kind: "analog",
+                    found: self.adc_seen + words.len() as u64,
+                    asked: self.adc_asked,
+                });
+            }
+            let upto = self.la_seen + words.len() as u64;
+            let edges = (self.la_seen..).zip(words).collect();
+            frames.push(self.edges(edges, upto)?);
+        }
+        Ok(frames)
+    }
+
+    fn edges(&mut self, edges: Vec<(u64, u16)>, upto: u64) -> Result<Frame, AssemblyError> {
+        if upto < self.la_seen {
+            return Err(AssemblyError::Backwards {
+                upto,
+                seen: self.la_seen,
+            });
+        }
+        if upto > self.la_asked {
+            return Err(AssemblyError::TooMany {
+                kind: "logic",
+                found: upto,
+                asked: self.la_asked,
+            });
+        }
+        let mut from = self.la_seen;
+        let mut kept: Vec<(u64, u16)> = Vec::with_capacity(edges.len() + 1);
+        for (index, word) in edges {
+            if index < from || index >= upto {
+                return Err(AssemblyError::EdgeOutOfOrder { index, from, upto });
+            }
+            from = index;
+            if kept.last().is_some_and(|(last, _)| *last == index) {
+                kept.pop();
+            }
+            let before = kept.last().map(|(_, word)| *word).or(self.word);
+            if before != Some(word) {
+                kept.push((index, word));
+            }
+        }
+        if self.word.is_none() && upto > 0 {
+            // Samples before the first edge have its word; a capture without edges is all zeros.
+            match kept.first_mut() {
+                Some(first) => first.0 = 0,
+                None => kept.push((0, 0)),
+            }
+        }
+        self.word = kept.last().map(|(_, word)| *word).or(self.word);
+        self.la_seen = upto;
+        Ok(Frame::La { edges: kept, upto })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! What fuzzers and the seeded tests feed with a pod's answers, which are foreign bytes.
+
+use crate::Reply;
+use crate::capture::{Assembly, Frame};
+use crate::chunk::{self, CaptureLine, Payload};
+use crate::dap_frame::{DAP_PACKET_BYTES_MAX, DapFrames};
+
+/// Any bytes as what a debug probe answers with: packets within bounds, then perhaps an error.
+fn frames(bytes: &[u8]) {
+    let mut frames = DapFrames::default();
+    for part in bytes.chunks(7) {
+        frames.push(part);
+        while let Ok(Some(packet)) = frames.next_packet() {
+            assert!((1..=DAP_PACKET_BYTES_MAX).contains(&packet.len()));
+        }
+    }
+}
+
+/// Any bytes as the lines a pod answers with: read as replies and as a capture.
+///
+/// # Panics
+/// When what was read contradicts itself.
+pub fn replies(bytes: &[u8]) {
+    frames(bytes);
+    let mut assembly = Assembly::new((600, 600));
+    let mut whole = true;
+    let mut covered = 0;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let reply = Reply::parse(line);
+        let Ok(CaptureLine::Chunk(chunk)) = chunk::parse(line) else {
+            continue;
+        };
+        // A packet has the status of a reply.
+        assert!(!matches!(reply, Ok(Reply::Refused(_))));
+        if let Payload::Dense(counts) = &chunk.payload {
+            let again = chunk::decode_b64(&chunk::encode_b64(counts));
+            assert_eq!(again.as_ref(), Ok(counts));
+        }
+        if whole {
+            match assembly.push(chunk) {
+                Err(_) => whole = false,
+                Ok(frames) => {
+                    for frame in frames {
+                        if let Frame::La { edges, upto } = frame {
+                            assert!(edges.is_sorted_by_key(|(index, _)| *index));
+                            let within = |index: u64| (covered..upto).contains(&index);
+                            assert!(edges.iter().all(|(index, _)| within(*index)));
+                            assert!(upto <= 600);
+                            covered = upto;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a number below
+/// another.
+pub fn mutated(below: &mut dyn FnMut(usize) -> usize, valid: &[u8]) -> Vec<u8> {
+    let mut bytes = valid.to_vec();
+    for _ in 0..below(5) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = below(bytes.len());
+        let byte = u8::try_from(below(256)).expect("below 256");
+        match below(4) {
+            0 => bytes[at] = byte,
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, bytes[at]),
+            _ => bytes.insert(at, byte),
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The pod protocol: its commands and bounds, how requests, replies and captures look as bytes, and
+//! what a pod is reached through.
+//!
+//! A request is one compact JSON object in one line of at most [`REQUEST_LINE_BYTES_MAX`] bytes, its
+//! verb in `cmd`. The reply is one line: `{"status":"ok","data":…}`, or
+//! `{"status":"error","message":"…"}` whose text says what kind of refusal it is ([`RefusalKind`]).
+//! Captures answer in several lines, each with `"more":true` but the last: ADC counts as unpadded
+//! base64url of little-endian u16 (`b64`), logic-analyzer words as edges (`la_edges`:
+//! `[sample, word]` pairs, `la_upto`: samples covered). A word has one bit for each channel, bit n−1
+//! for LA n.
+//!
+//! Whoever speaks to pods and whoever simulates one share this crate and know nothing else of each
+//! other. It opens no connection, starts no task and draws no random number.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod capabilities;
+pub mod capture;
+pub mod chunk;
+pub mod commands;
+pub mod connection;
+pub mod dap_frame;
+pub mod driver;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod rates;
+mod refusal;
+mod reply;
+pub mod verbs;
+
+pub use capabilities::{AdcFit, Capabilities};
+pub use refusal::{Refusal, RefusalKind};
+pub use reply::{Reply, ReplyError};
+
+/// Longest request line a pod takes, in bytes without the newline.
+pub const REQUEST_LINE_BYTES_MAX: usize = 1279;
+
+/// Longest reply line accepted from a pod. Real packets stay far below (256 samples each); pods
+/// that send larger ones are fine up to here.
+pub const REPLY_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Logic-analyzer channels of a pod.
+pub const LA_CHANNELS: u8 = 14;
+
+/// The bits of a logic-analyzer word that are channels.
+pub const LA_MASK: u16 = (1 << LA_CHANNELS) - 1;
+
+/// Most logic-analyzer samples of a capture without ADC (8 MiB at 2 bytes).
+pub const LA_SAMPLES_MAX: u64 = 4_194_304;
+
+/// Most samples, both kinds together, of a capture with one trigger for ADC and LA.
+pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;
+
+/// What the capture memory takes from the ADC and the logic analyzer of one `capture_dual` together:
+/// the requested rates at [`SAMPLE_BYTES`] a sample.
+pub const DUAL_BYTES_PER_S_MAX: u64 = 20_000_000;
+
+/// Bytes of a sample in the capture memory.
+pub const SAMPLE_BYTES: u64 = 2;
+
+/// Most samples of a single-shot ADC `capture`; longer ones are dual captures without LA.
+pub const ADC_SINGLE_SAMPLES_MAX: u64 = 32_768;
+
+/// Longest capture, in seconds, without the wait for its trigger.
+pub const CAPTURE_SECONDS_MAX: u64 = 3_600;
+
+/// Longest wait for a trigger, in milliseconds.
+pub const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
+
+/// Most samples of a `measure`.
+pub const MEASURE_SAMPLES_MAX: u64 = 2_048;
+
+/// Codes that the small memory of the DAC holds.
+pub const REPLAY_SAMPLES_MAX: u64 = 2_048;
+
+/// Codes that the deep memory holds (8 MiB at 2 bytes), shared with captures.
+pub const DEEP_REPLAY_SAMPLES_MAX: u64 = 4_194_304;
+
+#[cfg(test)]
+mod tests;

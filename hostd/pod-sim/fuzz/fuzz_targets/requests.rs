@@ -1,0 +1,13 @@
+//! Any bytes as requests to a simulated pod, which stays usable; in pod time, not in ours.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O");
+    runtime.block_on(pod_sim::fuzzing::requests(bytes));
+});

@@ -1,0 +1,216 @@
+//! Who is connected to a simulated pod, and what stands between their commands and the instrument:
+//! the policy of the LAN, a cloud job that holds the pod, the tier of a tunnel, safe mode.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use pod_protocol::commands::{Tier, find, tier_of};
+use serde_json::{Value, json};
+
+use super::args::Args;
+use super::refuse::Refuse;
+use super::settings::LanPolicy;
+use super::world::World;
+
+/// Longest hold of a cloud job; it is renewed before.
+pub const LEASE_MAX: Duration = Duration::from_secs(600);
+
+/// Longest name of a holder, in bytes.
+const HOLDER_BYTES_MAX: usize = 40;
+
+/// Where a connection comes from. It decides what may be done on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Ethernet or Wi-Fi, in plaintext.
+    Lan,
+    /// Ethernet or Wi-Fi, over TLS.
+    LanTls,
+    /// The pod's own USB port, as a console or as a network adapter: who holds the cable may do
+    /// everything. Connections inside this process count as such.
+    Usb,
+    /// A tunnel through the cloud, up to this tier.
+    Tunnel(Tier),
+}
+
+impl Origin {
+    /// Whether the policy of the LAN and the hold of a cloud job concern it.
+    pub fn is_lan(self) -> bool {
+        matches!(self, Self::Lan | Self::LanTls)
+    }
+}
+
+/// One connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Peer {
+    pub(crate) origin: Origin,
+    /// Tells LAN connections apart, from 1; 0 elsewhere.
+    slot: u8,
+}
+
+impl Peer {
+    /// The text console of the USB port.
+    pub(crate) const CONSOLE: Self = Self {
+        origin: Origin::Usb,
+        slot: 0,
+    };
+
+    /// What an update session calls its owner.
+    pub(crate) fn owner(self) -> String {
+        match self.origin {
+            Origin::Lan | Origin::LanTls => format!("lan:{}", self.slot),
+            Origin::Usb => "usb".to_owned(),
+            Origin::Tunnel(_) => "cloud".to_owned(),
+        }
+    }
+}
+
+/// A cloud job that holds the pod.
+#[derive(Debug)]
+struct Lease {
+    holder: String,
+    until_ns: u64,
+}
+
+/// Connections and gates. Nothing here is stored.
+#[derive(Debug, Default)]
+pub(crate) struct Access {
+    slots: BTreeSet<u8>,
+    sessions: usize,
+    lease: Option<Lease>,
+    /// Why the pod is in safe mode.
+    safe: Option<String>,
+}
+
+impl Access {
+    pub(crate) fn join(&mut self, origin: Origin) -> Peer {
+        let mut slot = 0;
+        if origin.is_lan() {
+            let free = (1..=u8::MAX).find(|slot| !self.slots.contains(slot));
+            slot = free.expect("there are fewer connections than slots");
+            self.slots.insert(slot);
+        }
+        self.sessions += usize::from(origin == Origin::LanTls);
+        Peer { origin, slot }
+    }
+
+    fn leave(&mut self, peer: Peer) {
+        self.slots.remove(&peer.slot);
+        self.sessions -= usize::from(peer.origin == Origin::LanTls);
+    }
+
+    /// Connections over TLS.
+    pub(crate) fn tls_sessions(&self) -> usize {
+        self.sessions
+    }
+
+    /// A cloud job takes the pod, or gives it back. The name is cut to what a pod keeps of it.
+    pub(crate) fn set_lease(&mut self, holder: Option<&str>, lasts: Duration, now_ns: u64) {
+        self.lease = holder.map(|holder| {
+            let ascii = holder.chars().filter(char::is_ascii);
+            let lasts = lasts.min(LEASE_MAX).as_nanos();
+            Lease {
+                holder: ascii.take(HOLDER_BYTES_MAX).collect(),
+                until_ns: now_ns + u64::try_from(lasts).expect("at most ten minutes"),
+            }
+        });
+    }
+
+    pub(crate) fn set_safe_mode(&mut self, reason: Option<String>) {
+        self.safe = reason;
+    }
+
+    /// After a restart: the link to the cloud has dropped, and the hold with it.
+    pub(crate) fn reboot(&mut self) {
+        self.lease = None;
+    }
+
+    /// Holder and seconds left, while a cloud job holds the pod.
+    fn held(&self, now_ns: u64) -> Option<(&str, u64)> {
+        let lease = self.lease.as_ref()?;
+        let left_ns = lease
+            .until_ns
+            .checked_sub(now_ns)
+            .filter(|left| *left > 0)?;
+        Some((&lease.holder, left_ns.div_ceil(1_000_000_000)))
+    }
+
+    /// What `status` says of it.
+    pub(crate) fn status(&self, now_ns: u64) -> [(&'static str, Value); 3] {
+        let lease = match self.held(now_ns) {
+            Some((holder, left_s)) => json!({"held": true, "holder": holder, "left_s": left_s}),
+            None => json!({"held": false, "holder": "", "left_s": 0}),
+        };
+        let reason = self.safe.as_deref().unwrap_or("");
+        [
+            ("lease", lease),
+            ("safe_mode", self.safe.is_some().into()),
+            ("safe_reason", reason.into()),
+        ]
+    }
+}
+
+impl World {
+    /// A connection has ended.
+    pub(crate) fn leave(&mut self, peer: Peer) {
+        self.access.leave(peer);
+        self.update.vacate(peer);
+    }
+
+    /// Whether there is a listener for connections of this origin.
+    pub(crate) fn admits(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Lan => self.settings.lan != LanPolicy::Off && !self.settings.https_only,
+            Origin::LanTls => self.settings.lan != LanPolicy::Off,
+            Origin::Usb | Origin::Tunnel(_) => true,
+        }
+    }
+
+    /// Whether a request may run. The first gate that is shut answers.
+    pub(crate) fn gate(
+        &self,
+        verb: &str,
+        args: &Args<'_>,
+        peer: Peer,
+        now_ns: u64,
+    ) -> Result<(), Refuse> {
+        let command = || verb.to_owned();
+        let tier = tier_of(args.0);
+        let described = find(verb);
+        let lan = peer.origin.is_lan();
+        if lan && self.settings.lan != LanPolicy::Open && tier >= Tier::Settings {
+            let command = command();
+            return Err(Refuse::Locked { command });
+        }
+        let light = described.is_some_and(|command| command.is_light_read(args.0));
+        if let Some((holder, left_s)) = self.access.held(now_ns)
+            && lan
+            && !light
+        {
+            let holder = holder.to_owned();
+            return Err(Refuse::Leased { holder, left_s });
+        }
+        if let Origin::Tunnel(allowed) = peer.origin
+            && tier > allowed
+        {
+            return Err(Refuse::Forbidden {
+                command: command(),
+                tier: tier.number(),
+                allowed: allowed.number(),
+            });
+        }
+        let safe = described.is_some_and(|command| command.safe_mode);
+        if self.access.safe.is_some() && !safe {
+            let command = command();
+            return Err(Refuse::SafeMode { command });
+        }
+        let analog = described.is_some_and(|command| command.needs_analog(args.0));
+        if analog && !self.config.board.is_analog() {
+            let command = command();
+            return Err(Refuse::NoAnalog { command });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Captures: wait for the trigger, let the time pass, then compute what was seen and send it.
+
+use std::sync::Arc;
+
+mod plan;
+mod read;
+
+pub(crate) use plan::{Part, Plan};
+pub(crate) use read::{Kept, Read};
+
+use super::Shared;
+use super::adc::AdcRender;
+use super::lines::{LaRender, Levels};
+use super::packets::{Packet, Packets};
+use super::refuse::Refuse;
+use super::session::{Client, Gone};
+use super::trigger;
+use super::world::World;
+use pod_protocol::connection::Stream;
+
+/// Samples whose edges are found in one go.
+const EDGES_AT_ONCE: u64 = 1 << 16;
+
+/// The capture hardware, held; let go when dropped.
+pub(crate) struct Hold {
+    shared: Arc<Shared>,
+    since_ns: u64,
+}
+
+impl Hold {
+    pub(crate) fn take(shared: &Arc<Shared>) -> Result<Self, Refuse> {
+        let since_ns = shared.with(|world, now_ns| world.take_capture(now_ns).map(|()| now_ns))?;
+        Ok(Self {
+            shared: shared.clone(),
+            since_ns,
+        })
+    }
+
+    pub(crate) fn since_ns(&self) -> u64 {
+        self.since_ns
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.shared.with(|world, _| world.release_capture());
+    }
+}
+
+/// Runs a capture for a client.
+pub(crate) async fn run<S: Stream>(
+    shared: &Arc<Shared>,
+    client: &mut Client<S>,
+    plan: Plan,
+) -> Result<(), Gone> {
+    let hold = match Hold::take(shared) {
+        Ok(hold) => hold,
+        Err(refusal) => return client.refuse(&refusal).await,
+    };
+    let mut staged = Staged {
+        shared,
+        stops_dac: plan.stop_dac_after_us.is_some(),
+        armed: true,
+    };
+    let t0_ns = {
+        let started = tokio::select! {
+            started = start(shared, &plan, hold.since_ns()) => started,
+            () = client.closed() => return Err(Gone),
+        };
+        match started {
+            Ok(t0_ns) => t0_ns,
+            Err(refusal) => {
+                drop(staged);
+                drop(hold);
+                return client.refuse(&refusal).await;
+            }
+        }
+    };
+    let end_ns = t0_ns + plan.duration_ns();
+    tokio::select! {
+        () = shared.pass_until(end_ns) => {}
+        () = client.closed() => return Err(Gone),
+    }
+    staged.armed = false;
+    let (mut adc, la) = shared.with(|world, _| {
+        let adc = AdcRender::new(world, t0_ns, end_ns);
+        (adc, plan.la.map(|part| la_render(world, part, t0_ns)))
+    });
+    let edges = match la {
+        Some(la) => all_edges(la, plan.samples().1).await,
+        None => Vec::new(),
+    };
+    let kept = Arc::new(Kept {
+        plan,
+        t0_ns,
+        adc: adc.clone(),
+        edges,
+    });
+    keep(shared, &kept);
+    let plan = &kept.plan;
+    let packets = Packets::new(client, plan.head(), packet_samples(shared));
+    let mut packets = packets.releasing(hold);
+    send_adc(&mut packets, plan, &mut adc, t0_ns, 0).await?;
+    let la_samples = plan.samples().1;
+    send_edges(&mut packets, plan, &kept.edges, 0..la_samples).await?;
+    Ok(())
+}
+
+/// Keeps a capture for `capture_read`, or a shot for `replay`.
+fn keep(shared: &Shared, capture: &Arc<Kept>) {
+    let shot = capture.plan.adc.filter(|_| capture.plan.is_single());
+    let trace = shot.map(|part| {
+        let mut adc = capture.adc.clone();
+        adc.counts(capture.t0_ns, part.divider, 0..part.samples)
+    });
+    shared.with(|world, _| match &trace {
+        Some(counts) => world.keep_trace(counts),
+        None => world.kept = Some(capture.clone()),
+    });
+}
+
+/// What a capture that does not come about must undo.
+struct Staged<'a> {
+    shared: &'a Arc<Shared>,
+    stops_dac: bool,
+    armed: bool,
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        self.shared.with(|world, now_ns| {
+            world.dac.disarm();
+            if self.stops_dac {
+                world.dac.stop(now_ns);
+            }
+        });
+    }
+}
+
+/// Finds the first instant of the capture and starts there what was armed for it.
+async fn start(shared: &Arc<Shared>, plan: &Plan, armed_ns: u64) -> Result<u64, Refuse> {
+    let t0_ns = match plan.trigger {
+        Some(trigger) => trigger::wait(shared, trigger, armed_ns).await?,
+        None => armed_ns,
+    };
+    shared.with(|world, _| {
+        world.dac.capture_starts(t0_ns);
+        if let Some(after_us) = plan.stop_dac_after_us {
+            world.dac.freeze(t0_ns + after_us * 1_000);
+        }
+    });
+    Ok(t0_ns)
+}
+
+pub(crate) fn packet_samples(shared: &Shared) -> u64 {
+    let asked = shared.with(|world, _| world.config.packet_samples);
+    u64::from(asked.clamp(1, super::PACKET_SAMPLES_MAX))
+}
+
+fn la_render(world: &World, part: Part, t0_ns: u64) -> LaRender {
+    let levels = Levels::new(world, t0_ns, t0_ns + part.duration_ns());
+    LaRender::new(levels, t0_ns, part.divider)
+}
+
+async fn send_adc<S: Stream>(
+    packets: &mut Packets<'_, S>,
+    plan: &Plan,
+    adc: &mut AdcRender,
+    t0_ns: u64,
+    mut from: u64,
+) -> Result<(), Gone> {
+    let Some(part) = plan.adc else { return Ok(()) };
+    while from < part.samples {
+        let to = (from + packets.samples()).min(part.samples);
+        let counts = adc.counts(t0_ns, part.divider, from..to);
+        let mut packet = Packet::adc(&counts, plan.b64);
+        let last = to == part.samples && plan.la.is_none();
+        if last {
+            packet.trigger(plan.trigger);
+        }
+        packets.send(packet, last).await?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// All edges of a capture, found piece by piece so that others get their turn.
+async fn all_edges(mut la: LaRender, samples: u64) -> Vec<(u64, u16)> {
+    let mut edges = Vec::new();
+    let mut upto = 0;
+    while upto < samples {
+        upto = (upto + EDGES_AT_ONCE).min(samples);
+        edges.extend(la.advance(upto));
+        tokio::task::yield_now().await;
+    }
+    edges
+}
+
+/// Sends the logic samples of a range; the first edge tells the word at its start.
+async fn send_edges<S: Stream>(
+    packets: &mut Packets<'_, S>,
+    plan: &Plan,
+    edges: &[(u64, u16)],
+    range: std::ops::Range<u64>,
+) -> Result<(), Gone> {
+    let mut upto = range.start;
+    let mut next = edges.partition_point(|(at, _)| *at <= upto);
+    let before = next.checked_sub(1).map(|last| edges[last].1);
+    let mut first = before.map(|word| (upto, word));
+    while upto < range.end {
+        upto = (upto + packets.samples()).min(range.end);
+        let end = edges.partition_point(|(at, _)| *at < upto);
+        let sent: Vec<_> = first
+            .take()
+            .into_iter()
+            .chain(edges[next..end].iter().copied())
+            .collect();
+        next = end;
+        let mut packet = Packet::la(&sent, upto);
+        let last = upto == range.end;
+        if last {
+            packet.trigger(plan.trigger);
+        }
+        packets.send(packet, last).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

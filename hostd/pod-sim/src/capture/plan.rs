@@ -1,0 +1,185 @@
+//! Captures as they were asked for: the fields of the three commands, their limits and refusals.
+
+use pod_protocol::capture::Trigger;
+use pod_protocol::{
+    ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_BYTES_PER_S_MAX, DUAL_SAMPLES_MAX,
+    LA_SAMPLES_MAX, SAMPLE_BYTES, rates,
+};
+use serde_json::{Value, json};
+
+use crate::args::Args;
+use crate::refuse::Refuse;
+use crate::trigger;
+use crate::world::World;
+
+const DEFAULT_SAMPLES: u64 = 256;
+
+/// Samples of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) samples: u64,
+    pub(crate) divider: u32,
+}
+
+impl Part {
+    pub(crate) fn duration_ns(self) -> u64 {
+        rates::sample_ns(self.samples, self.divider)
+    }
+
+    pub(crate) fn check(self) -> Result<Self, Refuse> {
+        let seconds = u128::from(self.samples) * u128::from(self.divider);
+        let seconds = seconds / u128::from(rates::SAMPLE_CLOCK_HZ);
+        let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+        if seconds >= CAPTURE_SECONDS_MAX {
+            return Err(Refuse::TooSlow {
+                seconds,
+                limit: CAPTURE_SECONDS_MAX,
+            });
+        }
+        Ok(self)
+    }
+}
+
+/// A capture as it was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) adc: Option<Part>,
+    pub(crate) la: Option<Part>,
+    pub(super) trigger: Option<Trigger>,
+    pub(super) stop_dac_after_us: Option<u64>,
+    /// ADC counts as base64 rather than decimal.
+    pub(super) b64: bool,
+    /// The single-shot reply names no rates.
+    tells_rates: bool,
+}
+
+impl Plan {
+    /// `capture`: analog only, one shot.
+    pub(crate) fn single(args: &Args<'_>) -> Result<Self, Refuse> {
+        let samples = samples(args, "samples", ADC_SINGLE_SAMPLES_MAX)?.unwrap_or(DEFAULT_SAMPLES);
+        let divider = rates::adc_divider(args.rate_hz("sample_rate_mhz")?);
+        let adc = some_part(samples, divider)?;
+        if adc.is_none() {
+            return Err(Refuse::NoSamples);
+        }
+        Self {
+            tells_rates: false,
+            ..Self::of(adc, None)
+        }
+        .with_options(args)
+    }
+
+    /// `la_capture`: logic only.
+    pub(crate) fn la(world: &World, args: &Args<'_>) -> Result<Self, Refuse> {
+        if world.pins.bank_mv() == 0 {
+            return Err(Refuse::LaVoltageUnset);
+        }
+        let samples = samples(args, "samples", LA_SAMPLES_MAX)?.unwrap_or(DEFAULT_SAMPLES);
+        let divider = rates::la_divider(args.rate_hz("sample_rate_mhz")?, samples);
+        let la = some_part(samples, divider)?;
+        if la.is_none() {
+            return Err(Refuse::NoSamples);
+        }
+        Self::of(None, la).with_options(args)
+    }
+
+    /// `capture_dual`: both from one instant; either count may be 0.
+    pub(crate) fn dual(args: &Args<'_>) -> Result<Self, Refuse> {
+        let adc_samples = samples(args, "adc_samples", DUAL_SAMPLES_MAX)?.unwrap_or(0);
+        let la_samples = samples(args, "la_samples", DUAL_SAMPLES_MAX)?.unwrap_or(0);
+        let total = adc_samples + la_samples;
+        if total == 0 {
+            return Err(Refuse::NoSamples);
+        }
+        if total > DUAL_SAMPLES_MAX {
+            return Err(Refuse::TooManySamples {
+                samples: total,
+                limit: DUAL_SAMPLES_MAX,
+            });
+        }
+        let adc_rate = args.rate_hz("adc_rate_mhz")?;
+        let la_rate = args.rate_hz("la_rate_mhz")?;
+        let wanted_hz = |rate: Option<f64>, samples: u64| match samples {
+            0 => 0.0,
+            _ => rate.unwrap_or(0.0),
+        };
+        let hz = wanted_hz(adc_rate, adc_samples) + wanted_hz(la_rate, la_samples);
+        let bytes_per_s = whole(hz).saturating_mul(SAMPLE_BYTES);
+        if bytes_per_s > DUAL_BYTES_PER_S_MAX {
+            return Err(Refuse::TooFast { bytes_per_s });
+        }
+        let adc = some_part(adc_samples, rates::adc_divider(adc_rate))?;
+        let la = some_part(la_samples, rates::la_divider(la_rate, la_samples))?;
+        Self::of(adc, la).with_options(args)
+    }
+
+    fn of(adc: Option<Part>, la: Option<Part>) -> Self {
+        Self {
+            adc,
+            la,
+            trigger: None,
+            stop_dac_after_us: None,
+            b64: false,
+            tells_rates: true,
+        }
+    }
+
+    fn with_options(mut self, args: &Args<'_>) -> Result<Self, Refuse> {
+        self.trigger = trigger::from_args(args)?;
+        self.stop_dac_after_us = args.uint("stop_dac_after_us", 0..=3_600_000_000)?;
+        self.b64 = args.text("enc")? == Some("b64");
+        Ok(self)
+    }
+
+    pub(super) fn duration_ns(&self) -> u64 {
+        let parts = [self.adc, self.la].into_iter().flatten();
+        parts.map(Part::duration_ns).max().unwrap_or(0)
+    }
+
+    /// What the first packet carries beside samples.
+    /// Samples of the ADC and of the LA.
+    pub(super) fn samples(&self) -> (u64, u64) {
+        let samples = |part: Option<Part>| part.map_or(0, |part| part.samples);
+        (samples(self.adc), samples(self.la))
+    }
+
+    /// Whether it is a shot of the ADC.
+    pub(super) fn is_single(&self) -> bool {
+        !self.tells_rates
+    }
+
+    pub(super) fn head(&self) -> Vec<(&'static str, Value)> {
+        let mut head = Vec::new();
+        if self.adc.is_some() {
+            head.push(("bits", json!(16)));
+        }
+        if !self.tells_rates {
+            return head;
+        }
+        let rate = |part: Part| rates::SAMPLE_CLOCK_HZ / u64::from(part.divider);
+        head.extend(self.adc.map(|part| ("adc_rate_hz", json!(rate(part)))));
+        head.extend(self.la.map(|part| ("la_rate_hz", json!(rate(part)))));
+        head
+    }
+}
+
+fn samples(args: &Args<'_>, field: &'static str, limit: u64) -> Result<Option<u64>, Refuse> {
+    match args.uint::<u64>(field, 0..=i64::MAX)? {
+        Some(samples) if samples > limit => Err(Refuse::TooManySamples { samples, limit }),
+        samples => Ok(samples),
+    }
+}
+
+fn some_part(samples: u64, divider: u32) -> Result<Option<Part>, Refuse> {
+    let part = (samples > 0).then_some(Part { samples, divider });
+    part.map(Part::check).transpose()
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates, which is above every limit"
+)]
+fn whole(value: f64) -> u64 {
+    value.ceil() as u64
+}

@@ -1,0 +1,80 @@
+//! `capture_read`: the last capture again, from an offset on.
+
+use std::sync::Arc;
+
+use pod_protocol::connection::Stream;
+
+use super::{Hold, Plan, packet_samples, send_adc, send_edges};
+use crate::Shared;
+use crate::adc::AdcRender;
+use crate::args::Args;
+use crate::packets::{Packet, Packets};
+use crate::refuse::Refuse;
+use crate::session::{Client, Gone};
+
+/// Largest offset: the end of the largest capture.
+const OFFSET_MAX: i64 = 4_194_304;
+
+/// A capture: its counts can be computed again, its edges are kept as they are.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(super) plan: Plan,
+    pub(super) t0_ns: u64,
+    pub(super) adc: AdcRender,
+    pub(super) edges: Vec<(u64, u16)>,
+}
+
+/// A `capture_read` as it was asked for.
+#[derive(Debug)]
+pub(crate) struct Read {
+    offset: u64,
+    b64: bool,
+}
+
+impl Read {
+    pub(crate) fn from_args(args: &Args<'_>) -> Result<Self, Refuse> {
+        Ok(Self {
+            offset: args.uint("offset", 0..=OFFSET_MAX)?.unwrap_or(0),
+            b64: args.text("enc")? == Some("b64"),
+        })
+    }
+
+    /// Sends what was captured; at the end of the capture one empty packet.
+    pub(crate) async fn run<S: Stream>(
+        self,
+        shared: &Arc<Shared>,
+        client: &mut Client<S>,
+    ) -> Result<(), Gone> {
+        let hold = match Hold::take(shared) {
+            Ok(hold) => hold,
+            Err(refusal) => return client.refuse(&refusal).await,
+        };
+        let Some(kept) = shared.with(|world, _| world.kept.clone()) else {
+            return client.refuse(&Refuse::NothingCaptured).await;
+        };
+        let mut plan = kept.plan.clone();
+        plan.b64 = self.b64;
+        let (adc_samples, la_samples) = plan.samples();
+        if self.offset > adc_samples + la_samples {
+            return client
+                .refuse(&Refuse::BeyondCapture {
+                    samples: adc_samples + la_samples,
+                })
+                .await;
+        }
+        let packets = Packets::new(client, plan.head(), packet_samples(shared));
+        let mut packets = packets.releasing(hold);
+        if self.offset == adc_samples + la_samples {
+            packets.send(Packet::adc(&[], plan.b64), true).await?;
+        }
+        let adc_from = self.offset.min(adc_samples);
+        let mut adc = kept.adc.clone();
+        send_adc(&mut packets, &plan, &mut adc, kept.t0_ns, adc_from).await?;
+        let la_from = self.offset.saturating_sub(adc_samples);
+        send_edges(&mut packets, &plan, &kept.edges, la_from..la_samples).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Every command the simulated pod knows, in one chain: its verb, and what answers it.
+
+use pod_protocol::commands::{self, Gate};
+use serde_json::{Value, json};
+
+use super::access::Peer;
+use super::analog::Input;
+use super::args::Args;
+use super::capture::{Plan, Read};
+use super::measure::Measure;
+use super::pattern::Pattern;
+use super::refuse::Refuse;
+use super::sensor::{BusCapture, Regs};
+use super::speedtest::Speedtest;
+use super::swd::Dap;
+use super::uart::Uart;
+use super::upload::{self, LoadBin};
+use super::world::World;
+use super::{
+    admin, calibration, control, current, dac, generate, gpio, gps, image, limits, profile, psram,
+    replay, reset, sensor, spi, status,
+};
+
+/// How a command goes on.
+pub(crate) enum Next {
+    /// Done; the data of the reply.
+    Reply(Value),
+    /// A capture, which runs in its connection's task.
+    Capture(Plan),
+    /// The last capture again.
+    CaptureRead(Read),
+    /// A pattern made without hardware.
+    Pattern(Pattern),
+    /// A stimulus with its capture.
+    Measure(Measure),
+    /// A reset pulse that ends at this instant.
+    ResetPulse { end_ns: u64 },
+    /// A reading of an input after it has settled.
+    ReadAdc(&'static str),
+    /// A raw UART session.
+    Uart(Uart),
+    /// A debug-probe session.
+    Dap(Dap),
+    /// Raw bytes to come.
+    LoadBin(LoadBin),
+    /// A one-shot power profile that ends at this instant.
+    Profile { end_ns: u64 },
+    /// The result of a power profile.
+    ReadProfile,
+    /// A measurement that corrects the front end.
+    Calibrate(calibration::Run),
+    /// Done at this instant; the reply comes then.
+    Later {
+        at_ns: u64,
+        answer: Result<Value, Refuse>,
+    },
+    /// Registers of the sensor.
+    Regs(Regs),
+    /// A capture of the sensor's bus.
+    BusCapture(BusCapture),
+    /// Done; the pod restarts when the reply is out.
+    Reboot(Value),
+    /// A test of the link.
+    Speedtest(Speedtest),
+    /// A replay started; the connection's upload no longer needs the capture hardware.
+    Replayed(Value),
+}
+
+/// Runs a command, or says how it goes on.
+pub(crate) fn dispatch(
+    world: &mut World,
+    args: &Args<'_>,
+    peer: Peer,
+    now_ns: u64,
+) -> Result<Next, Refuse> {
+    let verb = args.text("cmd")?.ok_or(Refuse::MissingCommand)?;
+    world.settle(now_ns);
+    world.gate(verb, args, peer, now_ns)?;
+    gate(world, verb)?;
+    let data = match verb {
+        "ping" => json!("pong"),
+        "status" => status::status(world, now_ns),
+        "target_power" => world.rails.target_power(args, now_ns)?,
+        "target_status" => world.rails.target_status(now_ns),
+        "power_status" => world.rails.power_status(now_ns),
+        "nrst" => match reset::nrst(world, args, now_ns)? {
+            reset::Asked::State(asserted) => reset::report(asserted),
+            reset::Asked::Pulse { end_ns } => return Ok(Next::ResetPulse { end_ns }),
+        },
+        "usb_cc" => reset::usb_cc(world)?,
+        "la_voltage" => gpio::la_voltage(world, args, now_ns)?,
+        "la_pins" => gpio::la_pins(world, now_ns),
+        "la" => gpio::la(world, args, now_ns)?,
+        "gpio" => gpio::gpio(world, args, now_ns)?,
+        "analog_path" => analog_path(world, args, now_ns)?,
+        "dac_mux" => dac_mux(world, args, now_ns)?,
+        "cal_switch" => cal_switch(world, args, now_ns)?,
+        "dac_set" => dac::dac_set(world, args, now_ns)?,
+        "dac_out" => dac::dac_out(world, args, now_ns)?,
+        "dac_stop" => dac_stop(world, now_ns),
+        "generate" => generate::generate(world, args, now_ns)?,
+        "adc_read" => return adc_read(world, args, now_ns),
+        "capture" | "stream" => return Plan::single(args).map(Next::Capture),
+        "la_capture" => return Plan::la(world, args).map(Next::Capture),
+        "capture_dual" => return Plan::dual(args).map(Next::Capture),
+        "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
+        "load_bin" => return LoadBin::from_args(args).map(Next::LoadBin),
+        "replay" => return replay::replay(world, args, now_ns).map(Next::Replayed),
+        "load" => upload::load(world, args)?,
+        "fpga_image" => image::fpga_image(world, args, now_ns)?,
+        "current_out" => current::current_out(world, args, now_ns)?,
+        "dac_control_loop" => control::arm(world, args, now_ns)?,
+        "dac_loop_input" => control::input(world, args, now_ns)?,
+        "dac_loop_probe" => control::probe(world, now_ns)?,
+        "calibrate" => return calibrate(world, args),
+        "dac_limits" => limits::dac_limits(world, args, now_ns)?,
+        "capture_read" => return Read::from_args(args).map(Next::CaptureRead),
+        "test" => return Pattern::from_args(args).map(Next::Pattern),
+        "psram_ping" => psram::ping(world, args)?,
+        "psram_recover" => return Ok(Next::Reboot(psram::recover())),
+        "power_profile" => return profile(world, args, now_ns),
+        "can_config" => world.can.config(args)?,
+        "can_write" => world.can.write(args, now_ns)?,
+        "can_read" => world.can.read(args)?,
+        "can_status" => world.can.status(),
+        "can_term" => world.can.term(args)?,
+        "can_respond" => world.can.respond(args)?,
+        "can_disable" => world.can.disable(),
+        "dap_start" => return Dap::start(world, args, now_ns).map(Next::Dap),
+        "measure" => return Measure::from_args(args).map(Next::Measure),
+        _ => return on_channels(world, verb, args, peer, now_ns),
+    };
+    Ok(Next::Reply(data))
+}
+
+/// Runs a command of what can be put on logic-analyzer channels.
+fn on_channels(
+    world: &mut World,
+    verb: &str,
+    args: &Args<'_>,
+    peer: Peer,
+    now_ns: u64,
+) -> Result<Next, Refuse> {
+    let data = match verb {
+        "spi_start" => spi::start(world, args, now_ns)?,
+        "spi_stop" => spi::stop(world, now_ns),
+        "spi_status" => world.spi.status(),
+        "spi_xfer" => return spi::xfer(world, args, now_ns),
+        "spi_stream" => return spi::stream(world, args, now_ns),
+        "spi_flash" => return spi::flash(world, args, now_ns),
+        "sensor_types" => sensor::types(),
+        "sensor_start" => sensor::start(world, args, now_ns)?,
+        "sensor_set" => sensor::set(world, args)?,
+        "sensor_status" => sensor::status(world),
+        "sensor_regs" => return Regs::read(world, args, now_ns).map(Next::Regs),
+        "sensor_la" => return BusCapture::from_args(args).map(Next::BusCapture),
+        "sensor_stop" => sensor::stop(world, now_ns),
+        "gps_start" => gps::start(world, args, now_ns)?,
+        "gps_set" => gps::set(world, args, now_ns)?,
+        "gps_status" => gps::status(world, now_ns),
+        "gps_stop" => gps::stop(world, now_ns),
+        _ => return admin::dispatch(world, verb, args, peer, now_ns),
+    };
+    Ok(Next::Reply(data))
+}
+
+fn gate(world: &World, verb: &str) -> Result<(), Refuse> {
+    if !world.config.firmware.knows(verb) {
+        return Err(Refuse::UnknownCommand);
+    }
+    // A verb that is not described is not answered.
+    let command = commands::find(verb).ok_or(Refuse::UnknownCommand)?;
+    if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
+        return Err(Refuse::DcOnly);
+    }
+    if command.has_gate(Gate::NoDacLimits) && world.stored.limits.is_some() {
+        return Err(Refuse::LimitsSet {
+            command: verb.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn profile(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    Ok(match profile::power_profile(world, args, now_ns)? {
+        profile::Asked::Reply(data) => Next::Reply(data),
+        profile::Asked::Wait { end_ns } => Next::Profile { end_ns },
+        profile::Asked::Read => Next::ReadProfile,
+    })
+}
+
+fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Next, Refuse> {
+    Ok(match calibration::calibrate(world, args)? {
+        calibration::Asked::Reply(data) => Next::Reply(data),
+        calibration::Asked::Run(run) => Next::Calibrate(run),
+    })
+}
+
+fn analog_path(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let path = args
+        .text("path")?
+        .ok_or(Refuse::Missing { field: "path" })?;
+    let name = world.route(path, now_ns)?;
+    let switches = world.switches.at(now_ns);
+    Ok(json!({"path": name, "u55": switches.mux, "u58": switches.relays}))
+}
+
+fn dac_mux(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let after = world.switches.at(now_ns).with_mux(args)?;
+    world.switch(after, now_ns);
+    Ok(after.mux_report())
+}
+
+fn cal_switch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let after = world.switches.at(now_ns).with_relays(args)?;
+    world.switch(after, now_ns);
+    Ok(after.relay_report())
+}
+
+fn dac_stop(world: &mut World, now_ns: u64) -> Value {
+    match world.park(now_ns) {
+        Some(parked_mv) => json!({"parked_mv": parked_mv}),
+        None => {
+            world.dac.stop(now_ns);
+            Value::Null
+        }
+    }
+}
+
+fn adc_read(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    let source = args.text("source")?.unwrap_or("ext");
+    let path = Input::path(source).ok_or(Refuse::Bad {
+        field: "source",
+        want: "ext, cal1, cal2 or current_in",
+    })?;
+    world.take_capture(now_ns)?;
+    world.release_capture();
+    world.route(path, now_ns)?;
+    Ok(Next::ReadAdc(path))
+}

@@ -1,0 +1,78 @@
+//! What a simulated pod is made of: its board, what is wired to it, and what goes wrong.
+
+use pod_protocol::connection::TLS_PORT;
+
+use super::{AnalogSource, Board, Fault, Firmware, Playback, RailConfig, TargetConfig};
+
+/// Samples in one packet of a real pod.
+pub const REAL_PACKET_SAMPLES: u32 = 256;
+
+/// Most samples in one packet, so that its line stays within what readers accept.
+pub const PACKET_SAMPLES_MAX: u32 = 16_384;
+
+/// What a simulated pod is and what it is connected to.
+#[derive(Debug, Clone)]
+pub struct SimConfig {
+    /// Where identity and noise come from.
+    pub seed: u64,
+    /// The board.
+    pub board: Board,
+    /// Whether the DAC plays waveforms. Without, it holds DC levels only.
+    pub ac_dac: bool,
+    /// The rails of eFuse 1 (internal 5 V) and eFuse 2 (external supply).
+    pub rails: [RailConfig; 2],
+    /// What drives the front connector.
+    pub ext: AnalogSource,
+    /// What drives the 4-20 mA input, in volts across its sense resistor.
+    pub current_in: AnalogSource,
+    /// What the target drives on the logic-analyzer channels.
+    pub playback: Option<Playback>,
+    /// LA bank voltage selected at start, in mV; `None` leaves it to the client as real pods do.
+    pub la_voltage_mv: Option<u16>,
+    /// Channels wired together, in pairs: what the pod drives on one shows on the other.
+    pub jumpers: Vec<(u8, u8)>,
+    /// The channel wired to the target's reset line, which idles high.
+    pub nrst_la: Option<u8>,
+    /// Channels a NOR flash is wired to: clock, output, input and select as the pod names them.
+    pub spi_flash: Option<[u8; 4]>,
+    /// The simulated microcontroller on the bench, if there is one. Its board's current takes the
+    /// place of what is said of its rail.
+    pub target: Option<TargetConfig>,
+    /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
+    pub packet_samples: u32,
+    /// The firmware version it announces.
+    pub firmware: Firmware,
+    /// What goes wrong, from its start on.
+    pub faults: Vec<Fault>,
+    /// Size of the firmware flash in KiB.
+    pub flash_kb: u16,
+    /// Ed25519 public keys an update may be signed with.
+    pub update_keys: Vec<[u8; 32]>,
+    /// Where its TLS listener is, for it to report.
+    pub tls_port: u16,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            board: Board::V3,
+            ac_dac: true,
+            rails: [RailConfig::internal(), RailConfig::external()],
+            ext: AnalogSource::idle(),
+            current_in: AnalogSource::open_current_input(),
+            playback: None,
+            la_voltage_mv: None,
+            jumpers: Vec::new(),
+            nrst_la: None,
+            spi_flash: None,
+            target: None,
+            packet_samples: REAL_PACKET_SAMPLES,
+            firmware: Firmware::CURRENT,
+            faults: Vec::new(),
+            flash_kb: 2048,
+            update_keys: Vec::new(),
+            tls_port: TLS_PORT,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! A simulated pod: it speaks the real protocol, in real time, over in-process connections.
+//!
+//! Everything that changes (a pin, the DAC, a power switch) is written to a timeline with its
+//! instant. A capture waits until its time has passed and is then computed from those timelines,
+//! so a command on one connection shows up in a capture on another exactly when it happened, and
+//! an idle pod costs nothing. All randomness comes from the seed.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pod_protocol::connection::{BoxedStream, Connecting, Stream, Transport};
+use tokio::io::{AsyncWriteExt as _, duplex};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Duration, Instant, timeout};
+use tokio_rustls::TlsAcceptor;
+
+mod access;
+mod adc;
+mod admin;
+mod analog;
+mod args;
+mod board;
+mod calibration;
+mod can;
+mod capture;
+mod certificate;
+mod commands;
+mod config;
+mod console;
+mod control;
+mod current;
+mod dac;
+mod driver;
+mod faults;
+mod firmware;
+mod frontend;
+#[doc(hidden)]
+pub mod fuzzing;
+mod generate;
+mod gpio;
+mod gps;
+mod i2c;
+mod identity;
+mod image;
+mod limits;
+mod lines;
+mod measure;
+mod noise;
+mod outside;
+mod packets;
+mod pattern;
+mod pins;
+mod playback;
+mod profile;
+mod psram;
+mod rails;
+mod reboot;
+mod refuse;
+mod replay;
+mod reset;
+mod sensor;
+mod session;
+mod settings;
+mod speedtest;
+mod spi;
+mod status;
+mod stored;
+mod swd;
+mod target;
+mod timeline;
+mod tls;
+mod trigger;
+mod uart;
+mod update;
+mod upload;
+mod wave;
+mod world;
+
+pub use access::{LEASE_MAX, Origin};
+pub use analog::{AnalogSource, Signal};
+pub use board::Board;
+pub use config::{PACKET_SAMPLES_MAX, REAL_PACKET_SAMPLES, SimConfig};
+pub use driver::Driver;
+pub use faults::{
+    FAULT_FORMS, Fault, FaultError, FaultProblem, Link, RATE_MIN, STALL_MAX, When, parse_time,
+};
+pub use firmware::{Firmware, FirmwareError};
+pub use i2c::{I2cError, I2cMaster, I2cPart};
+pub use playback::{PlayError, Playback, Recording};
+pub use rails::RailConfig;
+pub use target::{SLOW_SWD_DELAY, TargetConfig, TargetWiring};
+pub use target_sim::stm32f0::Part as TargetPart;
+pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
+
+use access::Peer;
+use faults::{Fate, Faults, Near, Wire};
+use world::World;
+
+/// Connections a pod serves at once: five on the network and three tunnels.
+pub const CONNECTIONS_MAX: usize = 8;
+
+/// Bytes an in-process connection holds in each direction.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// How long a TLS handshake may take, and its end.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A simulated pod. It is a [`Transport`]; each connection is served by a task of its own.
+pub struct SimPod {
+    shared: Arc<Shared>,
+}
+
+/// What all connections of a simulated pod share.
+pub(crate) struct Shared {
+    world: Mutex<World>,
+    /// Told after every command that may have changed a wire: armed triggers look again.
+    changed: Notify,
+    epoch: Instant,
+    plugged: watch::Sender<bool>,
+    /// Restarts so far.
+    boots: watch::Sender<u64>,
+    connections: AtomicUsize,
+    faults: Faults,
+    /// Where noise comes from.
+    seed: u64,
+}
+
+impl Shared {
+    /// Nanoseconds since the pod was started.
+    pub(crate) fn now_ns(&self) -> u64 {
+        let elapsed = self.epoch.elapsed().as_nanos();
+        u64::try_from(elapsed).expect("a pod runs for less than 584 years")
+    }
+
+    /// The instant that is `ns` after the start.
+    pub(crate) fn instant(&self, ns: u64) -> Instant {
+        self.epoch + std::time::Duration::from_nanos(ns)
+    }
+
+    /// Works on the pod's state, at the present instant.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
+        // Every state a panicking command can leave is a valid one: claims come before changes.
+        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ns = self.now_ns();
+        // The target and an emulated sensor do what is due before anyone sees it, and after.
+        world.catch_up(now_ns);
+        let done = work(&mut world, now_ns);
+        world.catch_up(now_ns);
+        done
+    }
+
+    pub(crate) fn wires_changed(&self) {
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn changed(&self) -> &Notify {
+        &self.changed
+    }
+}
+
+impl SimPod {
+    /// Starts a pod. Its time begins now.
+    pub fn new(config: SimConfig) -> Arc<Self> {
+        let (plugged, _) = watch::channel(true);
+        let (boots, _) = watch::channel(0);
+        let (set, seed) = (config.faults.clone(), config.seed);
+        let shared = Arc::new(Shared {
+            world: Mutex::new(World::new(config)),
+            changed: Notify::new(),
+            epoch: Instant::now(),
+            plugged,
+            boots,
+            connections: AtomicUsize::new(0),
+            faults: Faults::default(),
+            seed,
+        });
+        for fault in set {
+            faults::set(&shared, fault);
+        }
+        Arc::new(Self { shared })
+    }
+
+    /// Serves one connection of the network, in plaintext, until either side closes it, and tells
+    /// how it has to end.
+    pub async fn serve(&self, stream: impl Stream) -> Ending {
+        self.serve_as(stream, Origin::Lan).await
+    }
+
+    /// Serves one connection of this origin until either side closes it, and tells how it has to end.
+    pub async fn serve_as(&self, stream: impl Stream, origin: Origin) -> Ending {
+        self.serve_until(stream, origin, Arc::default()).await
+    }
+
+    async fn serve_until(&self, stream: impl Stream, origin: Origin, fate: Arc<Fate>) -> Ending {
+        let place = Place::take(&self.shared, origin);
+        let Some(place) = place.filter(|_| self.shared.is_serving()) else {
+            return Ending::Closed;
+        };
+        faults::start(&self.shared);
+        let mut plugged = self.shared.plugged.subscribe();
+        let mut boots = self.shared.boots.subscribe();
+        let mut resets = self.shared.faults.resets();
+        let wire = Wire::new(stream, self.shared.clone(), fate.clone());
+        tokio::select! {
+            () = session::run(&self.shared, wire, place.peer) => {}
+            _ = plugged.wait_for(|plugged| !plugged) => {}
+            _ = boots.changed() => {}
+            Ok(()) = resets.changed() => fate.reset(),
+        }
+        if fate.is_reset() {
+            Ending::Reset
+        } else {
+            Ending::Closed
+        }
+    }
+
+    /// Serves one connection of the network over TLS: makes the handshake first. One that fails, or
+    /// takes too long, is closed.
+    pub async fn serve_tls(&self, stream: impl Stream) -> Ending {
+        let server = self
+            .shared
+            .with(|world, _| world.settings.tls.server(world.config.seed));
+        let accepting = TlsAcceptor::from(server).accept(stream);
+        let Ok(Ok(mut stream)) = timeout(HANDSHAKE_TIMEOUT, accepting).await else {
+            return Ending::Closed;
+        };
+        let ending = self.serve_as(&mut stream, Origin::LanTls).await;
+        if ending == Ending::Closed {
+            // So that the client can tell the end from a cut. It may be gone already.
+            let _ = timeout(HANDSHAKE_TIMEOUT, stream.shutdown()).await;
+        }
+        ending
+    }
+
+    /// Serves the pod's text console, as its USB port has it, until the other side is gone.
+    pub async fn console(&self, stream: impl Stream) {
+        console::run(&self.shared, stream).await;
+    }
+
+    /// Lets something go wrong: its times and lines count from now. Needs a tokio runtime.
+    pub fn fault(&self, fault: Fault) {
+        faults::set(&self.shared, fault);
+        faults::start(&self.shared);
+    }
+
+    /// A way to the pod whose connections have this origin. The pod itself, as a transport, is
+    /// reached by [`Origin::Usb`].
+    pub fn link(&self, origin: Origin) -> Arc<dyn Transport> {
+        Arc::new(SimLink {
+            pod: Self {
+                shared: self.shared.clone(),
+            },
+            origin,
+        })
+    }
+
+    /// A cloud job takes the pod for this long, at most [`LEASE_MAX`]: the LAN may only look.
+    pub fn hold(&self, holder: &str, lasts: Duration) {
+        let access = |world: &mut World, now_ns| {
+            world.access.set_lease(Some(holder), lasts, now_ns);
+        };
+        self.shared.with(access);
+    }
+
+    /// The cloud job gives the pod back.
+    pub fn release(&self) {
+        let access = |world: &mut World, now_ns| {
+            world.access.set_lease(None, Duration::ZERO, now_ns);
+        };
+        self.shared.with(access);
+    }
+
+    /// Puts the pod in safe mode for this reason, or ends it.
+    pub fn set_safe_mode(&self, reason: Option<&str>) {
+        let reason = reason.map(str::to_owned);
+        self.shared
+            .with(|world, _| world.access.set_safe_mode(reason));
+    }
+
+    /// Pulls the plug (false) or puts it back (true). Unplugged, all connections end and none can
+    /// be opened; the instrument's state stays.
+    pub fn set_plugged(&self, plugged: bool) {
+        self.shared.plugged.send_replace(plugged);
+    }
+
+    /// What a voltmeter on the output connector reads now, in volts; 0 when no output is routed.
+    pub fn meter_volts(&self) -> f64 {
+        self.shared.with(|world, now_ns| {
+            let level = world.dac_walk(now_ns).level();
+            let routed = world.switches.at(now_ns).output();
+            routed.map_or(0.0, |path| world.hardware.volts(path, level))
+        })
+    }
+
+    /// Restarts the firmware: connections end, outputs go off, the LA bank is unselected. Stored
+    /// settings stay. For a moment no connection can be opened.
+    pub fn reboot(&self) {
+        self.shared.reboot();
+    }
+}
+
+/// How a served connection has to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Ending {
+    /// In order.
+    Closed,
+    /// As when the other side is gone: a TCP connection sends RST.
+    Reset,
+}
+
+/// One of the connections a pod has room for.
+struct Place {
+    shared: Arc<Shared>,
+    peer: Peer,
+}
+
+impl Place {
+    fn take(shared: &Arc<Shared>, origin: Origin) -> Option<Self> {
+        let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
+        let place = Self {
+            shared: shared.clone(),
+            peer: shared.with(|world, _| world.access.join(origin)),
+        };
+        (taken < CONNECTIONS_MAX).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.shared.with(|world, _| world.leave(self.peer));
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Connections inside this process, of one origin.
+struct SimLink {
+    pod: SimPod,
+    origin: Origin,
+}
+
+impl Transport for SimLink {
+    fn kind(&self) -> &'static str {
+        "sim"
+    }
+
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move { self.pod.connect_as(self.origin) })
+    }
+}
+
+impl SimPod {
+    fn connect_as(&self, origin: Origin) -> io::Result<BoxedStream> {
+        let shared = &self.shared;
+        faults::start(shared);
+        let listens = shared.with(|world, _| world.admits(origin));
+        if !*shared.plugged.borrow() || !shared.is_serving() || !listens {
+            return Err(io::Error::from(io::ErrorKind::NotConnected));
+        }
+        let (near, far) = duplex(PIPE_BYTES);
+        let pod = Self {
+            shared: shared.clone(),
+        };
+        let fate = Arc::new(Fate::default());
+        let near = Near::new(near, fate.clone());
+        tokio::spawn(async move { pod.serve_until(far, origin, fate).await });
+        Ok(Box::new(near))
+    }
+}
+
+impl Transport for SimPod {
+    fn kind(&self) -> &'static str {
+        "sim"
+    }
+
+    fn connections_max(&self) -> usize {
+        CONNECTIONS_MAX
+    }
+
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move { self.connect_as(Origin::Usb) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

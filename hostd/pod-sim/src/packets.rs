@@ -1,0 +1,111 @@
+//! The lines a capture is sent in. They are written as text at once: a capture has thousands of them.
+
+use pod_protocol::capture::Trigger;
+use pod_protocol::chunk;
+use pod_protocol::connection::Stream;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::capture::Hold;
+use super::session::{Client, Gone};
+
+/// Packets are collected up to so many bytes before they are sent, since most are tiny.
+const SEND_BYTES: usize = 16 * 1024;
+
+/// A line being made: its fields, each with a comma in front.
+pub(crate) struct Packet(Vec<u8>);
+
+impl Packet {
+    /// ADC counts, as base64 or decimal.
+    pub(crate) fn adc(counts: &[u16], b64: bool) -> Self {
+        let mut packet = Self(Vec::new());
+        if b64 {
+            packet.field("b64", &chunk::encode_b64(counts));
+        } else {
+            packet.field("data", counts);
+        }
+        packet
+    }
+
+    /// LA edges up to a sample.
+    pub(crate) fn la(edges: &[(u64, u16)], upto: u64) -> Self {
+        let mut packet = Self(Vec::new());
+        packet.field("la", &true);
+        packet.field("la_edges", edges);
+        packet.field("la_upto", &upto);
+        packet
+    }
+
+    /// Says which trigger fired.
+    pub(crate) fn trigger(&mut self, trigger: Option<Trigger>) {
+        if let Some(Trigger { channel, edge, .. }) = trigger {
+            let report = json!({"la": channel, "edge": edge.name(), "fired": true});
+            self.field("trigger", &report);
+        }
+    }
+
+    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        self.0.extend([b',', b'"']);
+        self.0.extend(name.as_bytes());
+        self.0.extend(b"\":");
+        serde_json::to_writer(&mut self.0, value).expect("numbers and texts can be written");
+    }
+}
+
+/// The packets of one reply: the first has the head, all but the last announce more.
+pub(crate) struct Packets<'a, S> {
+    client: &'a mut Client<S>,
+    head: Vec<(&'static str, Value)>,
+    samples: u64,
+    first: bool,
+    waiting: Vec<u8>,
+    hold: Option<Hold>,
+}
+
+impl<'a, S: Stream> Packets<'a, S> {
+    pub(crate) fn new(
+        client: &'a mut Client<S>,
+        head: Vec<(&'static str, Value)>,
+        samples: u64,
+    ) -> Self {
+        Self {
+            client,
+            head,
+            samples,
+            first: true,
+            waiting: Vec::new(),
+            hold: None,
+        }
+    }
+
+    /// Lets the capture hardware go before the last packet is sent: who has that may capture again.
+    pub(crate) fn releasing(mut self, hold: Hold) -> Self {
+        self.hold = Some(hold);
+        self
+    }
+
+    /// Most samples a packet covers.
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    pub(crate) async fn send(&mut self, mut packet: Packet, last: bool) -> Result<(), Gone> {
+        let status = if self.first { "ok" } else { "chunk" };
+        self.first = false;
+        for (name, value) in self.head.drain(..) {
+            packet.field(name, &value);
+        }
+        let mut line = format!("{{\"status\":\"{status}\",\"more\":{}", !last).into_bytes();
+        line.extend(packet.0);
+        line.push(b'}');
+        self.client.append(&mut self.waiting, &line);
+        if last {
+            self.hold = None;
+        }
+        if last || self.waiting.len() >= SEND_BYTES {
+            self.client.write_raw(&self.waiting).await?;
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! The way to a cloud: host, registration, proxy, company CA. A simulated pod stores them and finds
+//! nobody there.
+
+use serde_json::{Value, json};
+
+use super::not_from_lan;
+use crate::access::Peer;
+use crate::args::Args;
+use crate::refuse::Refuse;
+use crate::world::World;
+
+/// Longest name of a host, a device or a user, in bytes.
+const NAME_BYTES_MAX: usize = 128;
+
+/// Port of a cloud that is given without.
+const DEFAULT_PORT: u16 = 443;
+
+/// How long an attempt to connect takes before it is given up.
+const CONNECT_NS: u64 = 12_000_000_000;
+
+/// Where the cloud is.
+#[derive(Debug)]
+pub(super) struct Cloud {
+    host: String,
+    port: u16,
+    device_id: String,
+    enabled: bool,
+    since_ns: u64,
+}
+
+impl Cloud {
+    pub(super) fn reconnect(&mut self, now_ns: u64) {
+        self.since_ns = now_ns;
+    }
+}
+
+/// The way through a company's network.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    host: String,
+    port: u16,
+    auth: bool,
+}
+
+/// A text that must not be empty nor hold blanks.
+fn name(args: &Args<'_>, field: &'static str) -> Result<Option<String>, Refuse> {
+    let Some(text) = args.text(field)? else {
+        return Ok(None);
+    };
+    let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
+    if !fits || text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        return Err(Refuse::Bad {
+            field,
+            want: "1 to 128 bytes without blanks",
+        });
+    }
+    Ok(Some(text.to_owned()))
+}
+
+/// `cloud_status`.
+pub(crate) fn cloud_status(world: &World, now_ns: u64) -> Value {
+    let Some(cloud) = &world.settings.cloud else {
+        return json!({"configured": false, "state": "disabled", "device_id": "",
+            "last_error": "", "host": "", "port": 0, "tls": true, "verify": true});
+    };
+    let (state, error) = if !cloud.enabled {
+        ("disabled", "")
+    } else if now_ns < cloud.since_ns + CONNECT_NS {
+        ("connecting", "")
+    } else {
+        ("backoff", "connect timeout")
+    };
+    json!({"configured": true, "state": state, "device_id": cloud.device_id,
+        "last_error": error, "host": cloud.host, "port": cloud.port, "tls": true, "verify": true})
+}
+
+/// `cloud_set`.
+pub(crate) fn cloud_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+    let host = name(args, "host")?.ok_or(Refuse::Missing { field: "host" })?;
+    let device_id = name(args, "device_id")?.ok_or(Refuse::Missing { field: "device_id" })?;
+    let port = args.uint("port", 1..=i64::from(u16::MAX))?;
+    let enabled = args.flag("enabled")?;
+    if args.flag("tls")? == Some(false) {
+        return Err(Refuse::PlainCloud);
+    }
+    world.settings.cloud = Some(Cloud {
+        host,
+        port: port.unwrap_or(DEFAULT_PORT),
+        device_id,
+        enabled: enabled.unwrap_or(true),
+        since_ns: now_ns,
+    });
+    Ok(cloud_status(world, now_ns))
+}
+
+/// `cloud_clear`.
+pub(crate) fn cloud_clear(world: &mut World) -> Value {
+    world.settings.cloud = None;
+    json!("cleared")
+}
+
+/// `cloud_ca`.
+pub(crate) fn cloud_ca(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+    if args.flag("clear")? == Some(true) {
+        not_from_lan(peer, "cloud_ca")?;
+        world.settings.ca.clear();
+    }
+    let installed = world.settings.ca.iter();
+    let certs: Vec<Value> = installed
+        .map(|one| json!({"subject": one.subject, "sha256": one.sha256}))
+        .collect();
+    Ok(json!({"present": !certs.is_empty(), "certs": certs}))
+}
+
+/// `cloud_proxy`.
+pub(crate) fn cloud_proxy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+    let set = args.text("set")?;
+    let clear = args.flag("clear")? == Some(true);
+    let auth = name(args, "user")?.is_some();
+    args.text("password")?;
+    if set.is_some() || clear {
+        not_from_lan(peer, "cloud_proxy")?;
+    }
+    if clear {
+        world.settings.proxy = None;
+    }
+    if let Some(address) = set {
+        let bad = Refuse::Bad {
+            field: "set",
+            want: "host:port",
+        };
+        let (host, port) = address.rsplit_once(':').ok_or(bad.clone())?;
+        let fits = (1..=NAME_BYTES_MAX).contains(&host.len());
+        let port: u16 = port.parse().map_err(|_| bad.clone())?;
+        if !fits || port == 0 || host.contains(char::is_whitespace) {
+            return Err(bad);
+        }
+        world.settings.proxy = Some(Proxy {
+            host: host.to_owned(),
+            port,
+            auth,
+        });
+    }
+    Ok(match &world.settings.proxy {
+        Some(proxy) => json!({"host": proxy.host, "port": proxy.port, "auth": proxy.auth}),
+        None => json!({}),
+    })
+}

@@ -1,0 +1,106 @@
+//! What the LAN may do, and whether updates must be signed.
+
+use serde_json::{Value, json};
+
+use super::NOT_FROM_LAN;
+use crate::access::{Origin, Peer};
+use crate::args::Args;
+use crate::refuse::Refuse;
+use crate::world::World;
+
+/// What the LAN may do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum LanPolicy {
+    #[default]
+    Open,
+    /// No settings and no firmware.
+    Locked,
+    /// There is no listener.
+    Off,
+}
+
+/// What an update's signature is worth. Later ones ask for more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SigPolicy {
+    /// It is noted.
+    #[default]
+    Audit,
+    /// It may be missing but not wrong.
+    Permissive,
+    /// It must be there and right.
+    Required,
+}
+
+impl LanPolicy {
+    const ALL: [Self; 3] = [Self::Open, Self::Locked, Self::Off];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Locked => "locked",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl SigPolicy {
+    const ALL: [Self; 3] = [Self::Audit, Self::Permissive, Self::Required];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Audit => "audit",
+            Self::Permissive => "permissive",
+            Self::Required => "required",
+        }
+    }
+}
+
+/// `lan_policy`.
+pub(crate) fn lan_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+    if let Some(word) = args.text("set")? {
+        if peer.origin.is_lan() {
+            return Err(Refuse::Elsewhere {
+                command: "lan_policy",
+                how: NOT_FROM_LAN,
+            });
+        }
+        let mut known = LanPolicy::ALL.into_iter();
+        let policy = known.find(|policy| policy.word() == word);
+        world.settings.lan = policy.ok_or(Refuse::Bad {
+            field: "set",
+            want: "open, locked or off",
+        })?;
+    }
+    Ok(json!({"policy": world.settings.lan.word()}))
+}
+
+/// `sig_policy`.
+pub(crate) fn sig_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+    let keys = world.config.update_keys.len();
+    if let Some(word) = args.text("set")? {
+        if peer.origin.is_lan() {
+            return Err(Refuse::Elsewhere {
+                command: "sig_policy",
+                how: NOT_FROM_LAN,
+            });
+        }
+        let mut known = SigPolicy::ALL.into_iter();
+        let policy = known.find(|policy| policy.word() == word);
+        let policy = policy.ok_or(Refuse::Bad {
+            field: "set",
+            want: "audit, permissive or required",
+        })?;
+        if policy < world.settings.sig && peer.origin != Origin::Usb {
+            return Err(Refuse::Loosens {
+                policy: world.settings.sig.word(),
+            });
+        }
+        if policy == SigPolicy::Required && keys == 0 {
+            // Nothing could ever be installed again.
+            return Err(Refuse::NoKeys);
+        }
+        world.settings.sig = policy;
+    }
+    let enforces = world.settings.sig == SigPolicy::Required;
+    Ok(json!({"policy": world.settings.sig.word(), "enforces": enforces, "keys": keys}))
+}

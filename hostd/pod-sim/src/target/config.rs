@@ -1,0 +1,146 @@
+//! What a simulated target is and where its pins go.
+
+use std::sync::Arc;
+
+use target_sim::firmware::{DEMO_ELF, FirmwareError, load_elf};
+use target_sim::stm32f0::{FLASH_BASE, Part, Pin, Port, STM32F030R8, Stm32f0};
+use target_sim::target::Target;
+use tokio::time::Duration;
+
+use crate::pins::bit;
+
+/// Current of what is on the board besides the chip.
+const BOARD_UA: u32 = 30_000;
+
+/// The channels that a target's pins are wired to. Its reset pin is wired to the pod's reset line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetWiring {
+    /// Debug clock (PA14).
+    pub swclk: u8,
+    /// Debug data (PA13).
+    pub swdio: u8,
+    /// What the target's UART sends (PA9).
+    pub tx: u8,
+    /// What the target's UART receives (PA10).
+    pub rx: u8,
+    /// I2C clock (PB8).
+    pub scl: u8,
+    /// I2C data (PB9).
+    pub sda: u8,
+    /// The lamp (PA5), lit when high.
+    pub lamp: u8,
+    /// The rail that feeds it, 1 or 2.
+    pub rail: u8,
+}
+
+impl Default for TargetWiring {
+    fn default() -> Self {
+        Self {
+            swclk: 11,
+            swdio: 12,
+            tx: 3,
+            rx: 4,
+            scl: 1,
+            sda: 2,
+            lamp: 13,
+            rail: 1,
+        }
+    }
+}
+
+impl TargetWiring {
+    /// The pins whose levels matter to both sides, with their channels.
+    pub(super) fn pins(&self) -> [(Pin, u8); 5] {
+        [
+            (Pin::new(Port::A, 9), self.tx),
+            (Pin::new(Port::A, 10), self.rx),
+            (Pin::new(Port::B, 8), self.scl),
+            (Pin::new(Port::B, 9), self.sda),
+            (Pin::new(Port::A, 5), self.lamp),
+        ]
+    }
+
+    pub(super) fn channels(&self) -> u16 {
+        let channels = self.pins().into_iter();
+        channels.fold(0, |all, (_, la)| all | bit(la))
+    }
+}
+
+/// A simulated target: a microcontroller on a small board.
+#[derive(Debug, Clone)]
+pub struct TargetConfig {
+    /// Where its pins go.
+    pub wiring: TargetWiring,
+    /// What the board draws besides the chip, in µA.
+    pub board_ua: u32,
+    /// From power-on until a debug probe gets an answer.
+    pub swd_delay: Duration,
+    /// Which microcontroller it is.
+    pub part: Part,
+    /// It is under read protection level 1: a debugger sees neither its flash nor what is on it.
+    pub is_locked: bool,
+    /// Address of a half word of the flash that stays erased whatever is programmed.
+    pub worn: Option<u32>,
+    /// What is in its flash from the start, from its first byte on; the rest is erased.
+    pub flash: Option<Arc<[u8]>>,
+}
+
+impl TargetConfig {
+    /// A new board: its flash is erased.
+    pub fn blank() -> Self {
+        Self {
+            wiring: TargetWiring::default(),
+            board_ua: BOARD_UA,
+            swd_delay: Duration::ZERO,
+            part: STM32F030R8,
+            is_locked: false,
+            worn: None,
+            flash: None,
+        }
+    }
+
+    /// The demo application under read protection.
+    pub fn locked() -> Self {
+        Self {
+            is_locked: true,
+            ..Self::demo()
+        }
+    }
+
+    /// As it is before its first power-on.
+    pub(super) fn make(&self) -> Target {
+        let mut target = Target::new(self.part);
+        let chip = target.chip();
+        if let Some(flash) = &self.flash {
+            let cells = chip.flash_mut().iter_mut();
+            cells
+                .zip(flash.iter())
+                .for_each(|(cell, byte)| *cell = *byte);
+        }
+        if self.is_locked {
+            chip.protect_from_reading();
+        }
+        if let Some(address) = self.worn {
+            chip.wear_out(address.wrapping_sub(FLASH_BASE));
+        }
+        target
+    }
+
+    /// A board with the demo application: a console at 115200 baud and a BMP280 on I2C.
+    pub fn demo() -> Self {
+        Self::flashed(DEMO_ELF).expect("the demo fits the part it was built for")
+    }
+
+    /// A board with this program, an ELF file.
+    ///
+    /// # Errors
+    /// When the file makes no sense or does not fit the part.
+    pub fn flashed(elf: &[u8]) -> Result<Self, FirmwareError> {
+        let mut chip = Stm32f0::new(STM32F030R8);
+        load_elf(&mut chip, elf)?;
+        Ok(Self {
+            flash: Some(chip.flash().into()),
+            ..Self::blank()
+        })
+    }
+}

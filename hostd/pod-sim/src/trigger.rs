@@ -1,0 +1,116 @@
+//! Waiting for a level or an edge on a channel, to the exact instant and without polling: the known
+//! future is searched, and searched again when a command may have changed it.
+
+use std::sync::Arc;
+
+use pod_protocol::TRIGGER_TIMEOUT_MS_MAX;
+use pod_protocol::capture::{Edge, Trigger};
+
+use super::Shared;
+use super::args::Args;
+use super::lines::Levels;
+use super::pins::bit;
+use super::refuse::Refuse;
+use super::world::World;
+
+/// How far the future is searched at once; recordings never end, so there must be a bound.
+const SEARCH_NS: u64 = 100_000_000;
+
+const DEFAULT_TIMEOUT_MS: u32 = 10_000;
+
+/// Reads `trigger` and `trigger_timeout_ms`.
+pub(crate) fn from_args(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
+    let Some(value) = args.0.get("trigger").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let fields = value.as_object().ok_or(Refuse::Bad {
+        field: "trigger",
+        want: "an object",
+    })?;
+    let fields = Args(fields);
+    let channel = fields.la("la")?.ok_or(Refuse::Missing { field: "la" })?;
+    let edge = fields.text("edge")?.unwrap_or("rising");
+    let edge = Edge::from_name(edge).ok_or(Refuse::Bad {
+        field: "edge",
+        want: "rising, falling, high or low",
+    })?;
+    let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
+    Ok(Some(Trigger {
+        channel,
+        edge,
+        timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+    }))
+}
+
+/// Waits for the condition from `armed_ns` on; gives its instant.
+pub(crate) async fn wait(
+    shared: &Arc<Shared>,
+    trigger: Trigger,
+    armed_ns: u64,
+) -> Result<u64, Refuse> {
+    let deadline_ns = armed_ns + u64::from(trigger.timeout_ms) * 1_000_000;
+    let mut from_ns = armed_ns;
+    let mut first = true;
+    loop {
+        // Listening starts before the search, so that no change falls between the two.
+        let mut changed = std::pin::pin!(shared.changed().notified());
+        changed.as_mut().enable();
+        // What a target does is known only when it is done.
+        let target_wake_ns = shared.with(|world, now_ns| {
+            let wake_ns = world.target_wake_ns(now_ns).or(Some(now_ns + SEARCH_NS));
+            wake_ns.filter(|_| world.target.is_some())
+        });
+        let ahead_ns = target_wake_ns.map_or(SEARCH_NS, |_| 0);
+        let to_ns = (shared.now_ns().max(from_ns) + ahead_ns).min(deadline_ns);
+        let found = shared.with(|world, _| search(world, trigger, from_ns, to_ns, first));
+        let now_ns = shared.now_ns();
+        match found {
+            Some(at_ns) if at_ns <= now_ns => return Ok(at_ns),
+            None if now_ns >= deadline_ns => {
+                return Err(Refuse::TriggerTimeout {
+                    edge: trigger.edge.name(),
+                    la: trigger.channel,
+                    timeout_ms: trigger.timeout_ms,
+                });
+            }
+            _ => {}
+        }
+        let wake_ns = target_wake_ns.map_or(to_ns, |at_ns| at_ns.min(deadline_ns));
+        let wake = shared.instant(found.unwrap_or(wake_ns));
+        let elapsed = tokio::select! {
+            biased;
+            () = changed => false,
+            () = tokio::time::sleep_until(wake) => true,
+        };
+        if elapsed && found.is_none() {
+            // Nothing up to here, and what is past cannot change; the present instant still can.
+            from_ns = to_ns - 1;
+            first = false;
+        }
+    }
+}
+
+/// The first instant in `from_ns..=to_ns` that meets the condition. Levels that hold at the start
+/// count when it is the `first` search.
+fn search(world: &World, trigger: Trigger, from_ns: u64, to_ns: u64, first: bool) -> Option<u64> {
+    let wanted = matches!(trigger.edge, Edge::Rising | Edge::High);
+    let by_level = matches!(trigger.edge, Edge::High | Edge::Low);
+    let mask = bit(trigger.channel);
+    let mut levels = Levels::on(world, from_ns, to_ns, mask);
+    let mut level = levels.word() & mask != 0;
+    if first && by_level && level == wanted {
+        return Some(from_ns);
+    }
+    while let Some(at_ns) = levels.next_ns().filter(|at| *at <= to_ns) {
+        levels.step();
+        // Changes of the same instant are one change.
+        while levels.next_ns() == Some(at_ns) {
+            levels.step();
+        }
+        let before = std::mem::replace(&mut level, levels.word() & mask != 0);
+        if level == wanted && before != wanted {
+            return Some(at_ns);
+        }
+    }
+    None
+}

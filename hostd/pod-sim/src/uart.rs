@@ -1,0 +1,264 @@
+//! The UART proxy: raw bytes of a connection become bits on the `tx` channel, and frames seen on the
+//! `rx` channel become raw bytes, each at its true time.
+
+use std::sync::Arc;
+
+use pod_protocol::connection::Stream;
+use serde_json::json;
+use tokio::time::{Duration, Instant};
+
+use super::Shared;
+use super::args::Args;
+use super::gpio::need_bank;
+use super::lines::Levels;
+use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
+use super::refuse::Refuse;
+use super::session::{Client, Gone};
+use super::world::World;
+
+const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
+const DEFAULT_BAUD: u32 = 115_200;
+
+/// Bytes taken from the connection at once.
+const READ_BYTES: usize = 256;
+
+/// How far the transmitter may be ahead before more is taken from the connection.
+const AHEAD_NS: u64 = 50_000_000;
+
+/// How far ahead the receive line is searched; recordings never end.
+const SEARCH_NS: u64 = 100_000_000;
+
+/// Silence before and after the escape.
+const GUARD: Duration = Duration::from_secs(1);
+const ESCAPE_BYTES: usize = 3;
+
+/// Bank voltage at which the receive line's pull-up works.
+const PULL_BANK_MV: u16 = 3300;
+
+/// A session whose channels are claimed.
+pub(crate) struct Uart {
+    rx: u8,
+    tx: u8,
+    baud: u32,
+    /// The receive line's pull-up was engaged for the session.
+    pulled: bool,
+}
+
+impl Uart {
+    /// Claims the channels, or refuses.
+    pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
+        need_bank(world)?;
+        let rx = args.la("rx")?.ok_or(Refuse::Missing { field: "rx" })?;
+        let tx = args.la("tx")?.ok_or(Refuse::Missing { field: "tx" })?;
+        if rx == tx {
+            return Err(Refuse::SameUartPins);
+        }
+        let baud = args.uint("baud", BAUD)?.unwrap_or(DEFAULT_BAUD);
+        let claims = [(rx, Owner::UartRx), (tx, Owner::UartTx)];
+        for (la, owner) in claims {
+            world.pins.check_claim(la, owner, now_ns)?;
+        }
+        if world.uart_since_ns.is_some() {
+            return Err(Refuse::UartBusy);
+        }
+        world.pins.claim_all(&claims, now_ns)?;
+        world.uart_since_ns = Some(now_ns);
+        let pull_up = bit(rx) & super::pins::PULL_UP_MASK != 0;
+        let idle = world.pins.pull_mask(now_ns) & bit(rx) == 0;
+        let pulled = pull_up && idle && world.pins.bank_mv() == PULL_BANK_MV;
+        if pulled {
+            world.pins.set_pull(rx, true, now_ns)?;
+        }
+        Ok(Self {
+            rx,
+            tx,
+            baud,
+            pulled,
+        })
+    }
+
+    fn end(&self, world: &mut World, now_ns: u64) {
+        world.pins.free(&[Owner::UartRx, Owner::UartTx], now_ns);
+        world.uart_since_ns = None;
+        if self.pulled {
+            let released = world.pins.set_pull(self.rx, false, now_ns);
+            debug_assert!(released.is_ok(), "releasing a resistor is always allowed");
+        }
+    }
+
+    /// Carries bytes until the client closes or escapes.
+    pub(crate) async fn run<S: Stream>(
+        self,
+        shared: &Arc<Shared>,
+        client: &mut Client<S>,
+    ) -> Result<(), Gone> {
+        let open = Open {
+            uart: self,
+            shared: shared.clone(),
+        };
+        client.ok(json!("uart ready")).await?;
+        let mut escape = Escape::new();
+        let mut sent_to_ns = 0;
+        loop {
+            let mut changed = std::pin::pin!(shared.changed().notified());
+            changed.as_mut().enable();
+            let received = shared.with(|world, now_ns| match world.loading {
+                0 => Some(open.uart.receive(world, now_ns)),
+                _ => None,
+            });
+            let Some(received) = received else {
+                // Silent while an upload runs: what comes meanwhile waits on both sides.
+                changed.await;
+                continue;
+            };
+            if !received.bytes.is_empty() {
+                client.write_raw(&received.bytes).await?;
+            }
+            let room_ns = u64::saturating_sub(sent_to_ns, AHEAD_NS);
+            let full = room_ns > shared.now_ns();
+            let wake = [
+                received.wake_ns,
+                received.target_wake_ns,
+                full.then_some(room_ns),
+            ];
+            let wake = wake.into_iter().flatten().min();
+            tokio::select! {
+                biased;
+                bytes = client.read_raw(READ_BYTES), if !full => {
+                    let bytes = bytes?;
+                    if bytes.is_empty() {
+                        return Err(Gone);
+                    }
+                    escape.sent(&bytes);
+                    sent_to_ns = open.transmit(&bytes, sent_to_ns);
+                }
+                () = tokio::time::sleep_until(escape.complete()), if escape.is_pending() => {
+                    return Ok(());
+                }
+                () = changed => {}
+                () = tokio::time::sleep_until(shared.instant(wake.unwrap_or(0))), if wake.is_some() => {}
+            }
+        }
+    }
+
+    /// The frames that are complete, and when to look again if nothing else changes.
+    fn receive(&self, world: &mut World, now_ns: u64) -> Received {
+        let from_ns = world.uart_since_ns.unwrap_or(now_ns);
+        let to_ns = now_ns + SEARCH_NS;
+        let mask = bit(self.rx);
+        let mut levels = Levels::on(world, from_ns, to_ns, mask);
+        let mut level = levels.word() & mask != 0;
+        let mut received = Received {
+            bytes: Vec::new(),
+            wake_ns: None,
+            target_wake_ns: world.target_wake_ns(now_ns),
+        };
+        // A change may still come at the present instant.
+        let mut done_ns = now_ns.saturating_sub(1);
+        while let Some(at_ns) = levels.next_ns() {
+            if at_ns > to_ns {
+                received.wake_ns = Some(to_ns);
+                break;
+            }
+            levels.advance_to(at_ns);
+            let before = std::mem::replace(&mut level, levels.word() & mask != 0);
+            if !before || level {
+                continue;
+            }
+            // A falling edge: half a bit into the stop bit the frame is there.
+            let end_ns = at_ns + bits_ns(2 * FRAME_BITS - 1, self.baud) / 2;
+            if end_ns > now_ns {
+                done_ns = now_ns.min(at_ns.saturating_sub(1));
+                received.wake_ns = Some(end_ns);
+                break;
+            }
+            let mut frame = 0_u16;
+            for position in 0..FRAME_BITS {
+                levels.advance_to(at_ns + bits_ns(2 * position + 1, self.baud) / 2);
+                frame |= u16::from(levels.word() & mask != 0) << position;
+            }
+            level = levels.word() & mask != 0;
+            // Without its stop bit it is a break or another rate, and no byte.
+            if level && let Ok(byte) = u8::try_from(frame >> 1 & 0xff) {
+                received.bytes.push(byte);
+            }
+        }
+        world.uart_since_ns = Some(done_ns);
+        world.settle(now_ns);
+        received
+    }
+}
+
+struct Received {
+    bytes: Vec<u8>,
+    wake_ns: Option<u64>,
+    /// When to look again at what the target does.
+    target_wake_ns: Option<u64>,
+}
+
+/// A running session; its channels are free when it is dropped, however it ends.
+struct Open {
+    uart: Uart,
+    shared: Arc<Shared>,
+}
+
+impl Open {
+    /// Puts bytes on the line after what is still being sent; gives the end.
+    fn transmit(&self, bytes: &[u8], sent_to_ns: u64) -> u64 {
+        let end_ns = self.shared.with(|world, now_ns| {
+            let at_ns = now_ns.max(sent_to_ns);
+            world
+                .pins
+                .transmit(self.uart.tx, bytes, self.uart.baud, at_ns)
+        });
+        self.shared.wires_changed();
+        end_ns
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.shared
+            .with(|world, now_ns| self.uart.end(world, now_ns));
+        self.shared.wires_changed();
+    }
+}
+
+/// Watches for a second of silence, `+++`, and a second of silence.
+struct Escape {
+    last: Instant,
+    pluses: Option<usize>,
+}
+
+impl Escape {
+    fn new() -> Self {
+        Self {
+            last: Instant::now(),
+            pluses: None,
+        }
+    }
+
+    fn sent(&mut self, bytes: &[u8]) {
+        let now = Instant::now();
+        if now - self.last >= GUARD {
+            self.pluses = Some(0);
+        }
+        self.last = now;
+        let only_pluses = bytes.iter().all(|byte| *byte == b'+');
+        self.pluses = self
+            .pluses
+            .map(|pluses| pluses + bytes.len())
+            .filter(|pluses| only_pluses && *pluses <= ESCAPE_BYTES);
+    }
+
+    fn is_pending(&self) -> bool {
+        self.pluses == Some(ESCAPE_BYTES)
+    }
+
+    fn complete(&self) -> Instant {
+        self.last + GUARD
+    }
+}
+
+#[cfg(test)]
+mod tests;

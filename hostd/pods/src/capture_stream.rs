@@ -1,0 +1,136 @@
+//! A capture in progress, on its own connection. Dropping it closes the connection, which is how
+//! the pod learns that nobody wants the rest.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use pod_protocol::capture::{Assembly, CaptureRequest, Frame};
+use pod_protocol::chunk::{self, CaptureLine, Chunk, TriggerReport};
+use pod_protocol::connection::BoxedStream;
+use pod_protocol::connection::lines::Lines;
+use pod_protocol::{REPLY_LINE_BYTES_MAX, rates};
+
+use crate::pod::{PodError, ProtocolError};
+
+/// Frames of a running capture. The reader sets the pace: nothing is read ahead of it.
+pub struct CaptureStream {
+    lines: Lines<BoxedStream>,
+    assembly: Assembly,
+    ready: VecDeque<Frame>,
+    /// How long the first packet may take, then how long each later one may.
+    first_timeout: Duration,
+    packet_timeout: Duration,
+    started: bool,
+    finished: bool,
+    adc_rate_hz: Option<f64>,
+    la_rate_hz: Option<f64>,
+    trigger: Option<TriggerReport>,
+}
+
+impl CaptureStream {
+    pub(crate) fn new(
+        lines: Lines<BoxedStream>,
+        request: &CaptureRequest,
+        packet_timeout: Duration,
+    ) -> Self {
+        let (adc_samples, la_samples) = request.samples();
+        let adc_divider = request.adc_divider();
+        let la_divider = request.la_divider();
+        let trigger_wait = request
+            .trigger()
+            .map_or(0, |trigger| u64::from(trigger.timeout_ms));
+        let running = Duration::from_nanos(request.duration_ns());
+        Self {
+            lines,
+            assembly: Assembly::new((adc_samples, la_samples)),
+            ready: VecDeque::new(),
+            first_timeout: packet_timeout + running + Duration::from_millis(trigger_wait),
+            packet_timeout,
+            started: false,
+            finished: false,
+            adc_rate_hz: (adc_samples > 0).then(|| rates::sample_rate_hz(adc_divider)),
+            la_rate_hz: (la_samples > 0).then(|| rates::sample_rate_hz(la_divider)),
+            trigger: None,
+        }
+    }
+
+    /// The next frame; `None` after the last. After an error there is nothing more.
+    ///
+    /// Safe to cancel: no frame is lost when the future is dropped.
+    pub async fn next(&mut self) -> Option<Result<Frame, PodError>> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Some(Ok(frame));
+            }
+            if self.finished {
+                return None;
+            }
+            if let Err(error) = self.receive().await {
+                self.finished = true;
+                return Some(Err(error));
+            }
+        }
+    }
+
+    /// Achieved ADC rate in hertz: the pod's word once its first packet is here, until then what
+    /// its clock allows. `None` without ADC samples.
+    pub fn adc_rate_hz(&self) -> Option<f64> {
+        self.adc_rate_hz
+    }
+
+    /// Achieved LA rate in hertz, in the same way.
+    pub fn la_rate_hz(&self) -> Option<f64> {
+        self.la_rate_hz
+    }
+
+    /// Whether a packet has arrived, so that the rates are the pod's own.
+    pub fn started(&self) -> bool {
+        self.started
+    }
+
+    /// What the pod said of the trigger, with the last packet.
+    pub fn trigger(&self) -> Option<&TriggerReport> {
+        self.trigger.as_ref()
+    }
+
+    async fn receive(&mut self) -> Result<(), PodError> {
+        let timeout = if self.started {
+            self.packet_timeout
+        } else {
+            self.first_timeout
+        };
+        let line = tokio::time::timeout(timeout, self.lines.read())
+            .await
+            .map_err(|_| PodError::timeout("capture", timeout))?;
+        let line = line
+            .map_err(|error| PodError::from_line("capture", error))?
+            .ok_or_else(PodError::closed)?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        debug_assert!(line.len() <= REPLY_LINE_BYTES_MAX, "bounded by the reader");
+        let parsed = match chunk::parse(line) {
+            // Half a packet says that the pod is gone, not that it cannot speak.
+            Err(_) if self.lines.is_cut() => return Err(PodError::closed()),
+            parsed => parsed.map_err(ProtocolError::Chunk)?,
+        };
+        match parsed {
+            CaptureLine::Refused(refusal) => Err(PodError::Refused(refusal)),
+            CaptureLine::Chunk(chunk) => self.accept(chunk),
+        }
+    }
+
+    fn accept(&mut self, chunk: Chunk) -> Result<(), PodError> {
+        self.started = true;
+        self.adc_rate_hz = chunk.adc_rate_hz.or(self.adc_rate_hz);
+        self.la_rate_hz = chunk.la_rate_hz.or(self.la_rate_hz);
+        if chunk.trigger.is_some() {
+            self.trigger.clone_from(&chunk.trigger);
+        }
+        let more = chunk.more;
+        let frames = self.assembly.push(chunk).map_err(ProtocolError::Assembly)?;
+        self.ready.extend(frames);
+        self.finished = !more;
+        Ok(())
+    }
+}
