@@ -2,6 +2,7 @@
 //! all threads.
 
 use crate::annotation::Annotation;
+use crate::clocked::Clocked;
 use crate::i2c::I2c;
 use crate::planes::{CodePath, Taps};
 use crate::protocol::{ActiveBlock, Protocol};
@@ -156,8 +157,8 @@ impl StoredDecoder {
 fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, DecodeError> {
     let shown = spec.shown();
     Ok(match &spec.protocol {
-        ProtocolConfig::I2c(config) => Box::new(I2c::new(config.clone(), shown)),
-        ProtocolConfig::Spi(config) => Box::new(Spi::new(config, shown)),
+        ProtocolConfig::I2c(config) => Box::new(Clocked::new(I2c::new(config.clone(), shown))),
+        ProtocolConfig::Spi(config) => Box::new(Clocked::new(Spi::new(config, shown))),
         ProtocolConfig::Uart(config) => {
             let rate = sample_rate_hz.ok_or(DecodeError::NoSampleRate)?;
             let baud_rate = config.baud_rate;

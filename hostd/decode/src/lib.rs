@@ -37,6 +37,7 @@ mod annotation;
 mod byte_stream;
 mod changes;
 mod channel;
+mod clocked;
 mod container;
 mod decoder;
 mod engine;

@@ -6,7 +6,7 @@ pub(super) const SCL: usize = 0;
 pub(super) const SDA: usize = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Start,
     RepeatStart,
     Stop,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 /// What happened on the bus, compact so that the inner loop only stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     pub(super) kind: Kind,
     /// The byte or the bit.
     pub(super) value: u8,

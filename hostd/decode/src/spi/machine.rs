@@ -9,7 +9,7 @@ pub(super) const MOSI: usize = 2;
 pub(super) const MISO: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Word,
     /// One bit, only when somebody wants to see them.
     Bit,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 
 /// What happened on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     pub(super) kind: Kind,
     pub(super) start: u64,
     pub(super) end: u64,
