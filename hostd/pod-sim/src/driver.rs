@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use hex::FromHex as _;
 use pod_protocol::connection::Transport;
 use pod_protocol::driver::AddressError;
 
-use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart, identity};
+use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart};
 
 /// Simulated pods inside this process; what follows `sim:` is said by `ADDRESS_FORM`.
 pub struct Driver;
@@ -40,7 +41,7 @@ fn config_from(address: &str) -> Option<SimConfig> {
         match word.split_once('=') {
             Some(("seed", seed)) => config.seed = seed.parse().ok()?,
             Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
-            Some(("update-key", key)) => config.update_keys.push(identity::from_hex(key)?),
+            Some(("update-key", key)) => config.update_keys.push(key_from(key)?),
             Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
             Some(("target", "locked")) => config.target = Some(TargetConfig::locked()),
             Some(("part", name)) => config.target.as_mut()?.part = TargetPart::named(name)?,
@@ -52,6 +53,11 @@ fn config_from(address: &str) -> Option<SimConfig> {
         }
     }
     Some(config)
+}
+
+/// 32 bytes, as hexadecimal digits.
+fn key_from(digits: &str) -> Option<[u8; 32]> {
+    <[u8; 32]>::from_hex(digits).ok()
 }
 
 /// An address of 32 bits: hexadecimal after `0x`, otherwise decimal.

@@ -47,7 +47,7 @@ pub(crate) fn public(seed: u64) -> Value {
 /// The name people know the pod by, such as `a1b2c3`.
 pub(crate) fn short_id(seed: u64) -> String {
     let public = key(seed).verifying_key();
-    hex(&public.as_bytes()[..SHORT_BYTES])
+    hex::encode(&public.as_bytes()[..SHORT_BYTES])
 }
 
 /// `identity_pop`: signs a nonce of 1 to 128 bytes, given as base64url.
@@ -65,24 +65,6 @@ pub(crate) fn prove(args: &Args<'_>, seed: u64) -> Result<Value, Refuse> {
         })?;
     let signature = key(seed).sign(&[PROOF_CONTEXT, &nonce].concat());
     Ok(json!({"signature": URL_SAFE_NO_PAD.encode(signature.to_bytes())}))
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// 32 bytes from their hexadecimal digits.
-pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let digit = |letter: u8| char::from(letter).to_digit(16);
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    });
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|byte| byte.and_then(|byte| u8::try_from(byte).ok()))
-        .collect();
-    bytes?.try_into().ok()
 }
 
 #[cfg(test)]

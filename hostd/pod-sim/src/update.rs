@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hex::FromHex as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -25,7 +26,6 @@ pub use target::Target;
 
 use super::access::Peer;
 use super::args::Args;
-use super::identity::{self, hex};
 use super::refuse::Refuse;
 use super::settings::{not_from_lan, only_secure};
 use super::world::World;
@@ -235,7 +235,7 @@ fn sha256(args: &Args<'_>) -> Result<[u8; 32], Refuse> {
     let text = args
         .text("sha256")?
         .ok_or(Refuse::Missing { field: "sha256" })?;
-    identity::from_hex(text).ok_or(Refuse::Bad {
+    <[u8; 32]>::from_hex(text).map_err(|_| Refuse::Bad {
         field: "sha256",
         want: "64 hexadecimal digits",
     })
@@ -300,7 +300,7 @@ fn check(world: &World) -> Result<(), String> {
     }
     let found: [u8; 32] = Sha256::digest(&update.bytes).into();
     if found != update.sha256 {
-        return Err(format!("sha256 is {}", hex(&found)));
+        return Err(format!("sha256 is {}", hex::encode(found)));
     }
     let target = update.target.expect("a session that receives has a target");
     if target.is_signed() {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Facts, bundle, read};
-use crate::identity::hex;
 use crate::tests::{Client, bench};
 use crate::{Origin, SimConfig};
 
@@ -53,7 +52,7 @@ fn each_kind_of_key_is_named() {
             names: vec!["pod.example".to_owned(), "10.0.0.7".to_owned()],
             key: name.to_owned(),
             not_after: "2031-07-09".to_owned(),
-            sha256: hex(&Sha256::digest(&der)),
+            sha256: hex::encode(Sha256::digest(&der)),
         };
         assert_eq!(read(&der), Some(expected));
     }
@@ -78,7 +77,7 @@ fn anything_is_read_or_refused() {
                 bytes[at] = u8::try_from(random.usize(..256)).unwrap();
             }
             if let Some(facts) = read(&bytes) {
-                assert_eq!(facts.sha256, hex(&Sha256::digest(&bytes)));
+                assert_eq!(facts.sha256, hex::encode(Sha256::digest(&bytes)));
             }
         }
     }
@@ -88,7 +87,7 @@ async fn install(client: &mut Client, target: &str, bytes: &[u8]) -> Value {
     client
         .ok(
             json!({"cmd": "ota_begin", "size": bytes.len(), "target": target,
-            "sha256": hex(&Sha256::digest(bytes))}),
+            "sha256": hex::encode(Sha256::digest(bytes))}),
         )
         .await;
     for (index, piece) in bytes.chunks(768).enumerate() {
@@ -141,7 +140,7 @@ async fn a_certificate_of_the_users_is_installed() {
         ("subject", json!("O=Bench,CN=pod")),
         ("san", json!(["pod.example", "10.0.0.7"])),
         ("not_after", json!("2031-07-09")),
-        ("sha256", json!(hex(&Sha256::digest(&der)))),
+        ("sha256", json!(hex::encode(Sha256::digest(&der)))),
     ] {
         assert_eq!(tls[field], expected, "{field}");
     }
@@ -158,8 +157,8 @@ async fn a_company_ca_is_installed_and_cleared() {
     assert_eq!(session["state"], "installed");
     let stored = client.ok(json!({"cmd": "cloud_ca"})).await;
     let certs = json!([
-        {"subject": "O=Bench,CN=pod", "sha256": hex(&Sha256::digest(&der))},
-        {"subject": "CN=rsa.example", "sha256": hex(&Sha256::digest(RSA))},
+        {"subject": "O=Bench,CN=pod", "sha256": hex::encode(Sha256::digest(&der))},
+        {"subject": "CN=rsa.example", "sha256": hex::encode(Sha256::digest(RSA))},
     ]);
     assert_eq!(stored, json!({"present": true, "certs": certs}));
     let cleared = client.ok(json!({"cmd": "cloud_ca", "clear": true})).await;

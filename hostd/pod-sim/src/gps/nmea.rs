@@ -81,9 +81,9 @@ fn rmc(fix: &Fix) -> String {
         position(fix),
         speed(fix, fix.speed_kmh / KNOT_KMH),
         course(fix),
-        date.day,
-        date.month,
-        date.year % 100,
+        date.day(),
+        date.month(),
+        date.year() % 100,
         fix.quality.mode()
     )
 }
@@ -178,10 +178,7 @@ fn validity(fix: &Fix) -> char {
 
 fn time(fix: &Fix) -> String {
     let time = civil(fix.utc_us);
-    format!(
-        "{:02}{:02}{:02}.{:02}",
-        time.hour, time.minute, time.second, time.centisecond
-    )
+    time.strftime("%H%M%S%.2f").to_string()
 }
 
 fn hdop(fix: &Fix) -> f64 {

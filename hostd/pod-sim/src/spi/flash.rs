@@ -72,10 +72,8 @@ fn id(spi: &mut Spi) -> Result<Value, Refuse> {
     let present = id != [0; 3] && id != [0xff; 3];
     let size = id.get(2).filter(|code| present && **code < 32);
     let size = size.map_or(0, |code| 1_u32 << code);
-    Ok(
-        json!({"id": format!("{:02x}{:02x}{:02x}", id[0], id[1], id[2]), "present": present,
-        "size": size, "status": status[0]}),
-    )
+    Ok(json!({"id": hex::encode(&id), "present": present,
+        "size": size, "status": status[0]}))
 }
 
 fn write(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {

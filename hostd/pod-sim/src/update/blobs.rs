@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Target;
-use crate::identity::hex;
 use crate::status::GATEWARE;
 
 /// An image.
@@ -33,7 +32,7 @@ impl Blob {
         Self {
             size: bytes.len(),
             version: version.to_owned(),
-            sha256: hex(&Sha256::digest(bytes)),
+            sha256: hex::encode(Sha256::digest(bytes)),
         }
     }
 }

@@ -17,7 +17,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::Target;
 use crate::SimConfig;
-use crate::identity::hex;
 use crate::settings::SigPolicy;
 
 /// Bytes of a signature block.
@@ -130,7 +129,7 @@ pub(crate) fn check(text: Option<&str>, of: &Signed, config: &SimConfig) -> (Sig
         return (Sig::Format, String::new());
     };
     let id = &block[SIGNED_BYTES - KEY_ID_BYTES..SIGNED_BYTES];
-    (judge(&block, id, of, config), hex(id))
+    (judge(&block, id, of, config), hex::encode(id))
 }
 
 fn judge(block: &[u8; SIGNATURE_BYTES], id: &[u8], of: &Signed, config: &SimConfig) -> Sig {

@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Duration, sleep};
 
 use super::{FirmwareImage, PIECE_BYTES_MAX, Signable, Target};
-use crate::identity::hex;
 use crate::tests::{Client, bench};
 use crate::{Origin, SimConfig, SimPod};
 
@@ -39,7 +38,7 @@ fn image(flash_kb: u16) -> Vec<u8> {
 
 fn begin(image: &[u8], target: &str) -> Value {
     let mut request = json!({"cmd": "ota_begin", "size": image.len(),
-        "sha256": hex(&Sha256::digest(image))});
+        "sha256": hex::encode(Sha256::digest(image))});
     if !target.is_empty() {
         request["target"] = target.into();
     }
@@ -153,7 +152,7 @@ async fn what_arrived_wrong_is_not_installed() {
     let mut bad = good.clone();
     bad[100] ^= 1;
     let (state, _, error) = ended(&mut client, begin(&good, ""), &bad).await;
-    let found = hex(&Sha256::digest(&bad));
+    let found = hex::encode(Sha256::digest(&bad));
     assert_eq!(
         (state.as_str(), error),
         ("error", format!("sha256 is {found}"))
@@ -290,7 +289,7 @@ async fn signatures_are_judged_one_by_one() {
     }
     let session = client.ok(signed(&image, good)).await;
     let key = SigningKey::from_bytes(&SECRET).verifying_key();
-    let id = hex(&Sha256::digest(key.as_bytes())[..8]);
+    let id = hex::encode(&Sha256::digest(key.as_bytes())[..8]);
     assert_eq!(session["sig_key"], id);
     assert_eq!(of(Target::LanTls, &image, 0).sign(&SECRET), None);
 }
@@ -437,7 +436,7 @@ async fn blobs_are_written_and_stay() {
     assert_eq!(
         blobs["blobs"][2],
         json!({"name": "esp", "state": "ok", "present": true, "size": 8, "version": "1.2",
-            "sha256": hex(&Sha256::digest(b"wireless"))})
+            "sha256": hex::encode(Sha256::digest(b"wireless"))})
     );
 }
 

@@ -53,8 +53,8 @@ impl PodIdentity {
         match (key, decoded) {
             (Some(key), Some(bytes)) if bytes.len() == 32 => Ok(Self {
                 public_key: key.to_owned(),
-                serial: hex(&bytes[..SERIAL_BYTES]),
-                short_id: hex(&bytes[..SHORT_ID_BYTES]),
+                serial: hex::encode(&bytes[..SERIAL_BYTES]),
+                short_id: hex::encode(&bytes[..SHORT_ID_BYTES]),
             }),
             _ => Err(missing.into()),
         }
@@ -63,7 +63,7 @@ impl PodIdentity {
     /// The short id of a public key; the key itself when it is none.
     pub(super) fn short_id_of(public_key: &str) -> String {
         match URL_SAFE_NO_PAD.decode(public_key) {
-            Ok(bytes) if bytes.len() == 32 => hex(&bytes[..SHORT_ID_BYTES]),
+            Ok(bytes) if bytes.len() == 32 => hex::encode(&bytes[..SHORT_ID_BYTES]),
             _ => public_key.to_owned(),
         }
     }
@@ -92,8 +92,4 @@ impl PodFacts {
             raw,
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

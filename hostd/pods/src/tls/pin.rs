@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use hex::FromHex as _;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
     WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
@@ -26,24 +27,13 @@ impl Fingerprint {
 
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(digits: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        if digits.len() != 2 * bytes.len() {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
-            let digit = |letter: u8| char::from(letter).to_digit(16);
-            let value = digit(pair[0])? << 4 | digit(pair[1])?;
-            *byte = u8::try_from(value).ok()?;
-        }
-        Some(Self(bytes))
+        <[u8; 32]>::from_hex(digits).ok().map(Self)
     }
 }
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        formatter.write_str(&hex::encode(self.0))
     }
 }
 
