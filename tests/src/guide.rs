@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Server;
+use crate::server::binary;
 
 /// Stands before every block that is run.
 const MARK: &str = "<!-- The end-to-end tests run this block as it stands. -->\n```sh\n";
@@ -18,14 +19,19 @@ pub fn session(document: &'static str, number: usize) -> (&'static str, &'static
     after.split_once("```").expect("an end of the block")
 }
 
+/// The binary as the documents name it; the one of the tests' own build takes its place.
+const BINARY: &str = "target/release/hostd";
+
 /// What a session prints, with the variables that a server prints at its start.
 ///
 /// # Panics
 /// It fails.
 #[must_use]
 pub fn run(session: &str, server: &Server) -> String {
+    let binary = binary().expect("a server to run");
+    let session = session.replace(BINARY, &binary.to_string_lossy());
     let output = Command::new("bash")
-        .args(["-e", "-o", "pipefail", "-c", session])
+        .args(["-e", "-o", "pipefail", "-c", &session])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .env("HOSTD_URL", format!("{}/api", server.url))
         .env("HOSTD_KEY", &server.api_key)

@@ -1,7 +1,5 @@
 //! Users, their sessions and their keys over HTTP: who may do what, and what ends with what.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::time::Duration;
 
 use serde_json::{Value, json};

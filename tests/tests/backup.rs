@@ -1,7 +1,5 @@
 //! Backups of a server at work, and servers on what was made of them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,5 @@
 //! Every kind of bad input: status, code, and nothing stored.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;

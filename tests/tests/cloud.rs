@@ -1,8 +1,6 @@
 //! Devices by name: leases, commands and byte tunnels, as a CI job uses them, and those that come
 //! in between.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Opened, Server, Socket};
 

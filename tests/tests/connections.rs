@@ -1,7 +1,5 @@
 //! Connections that are of no use to anybody: they keep nobody else out.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;

@@ -1,7 +1,5 @@
 //! A console that stays open while its device is worked on: the target is flashed, the pod is updated.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,5 @@
 //! Callers who take more than their part, or take it slowly: nobody else is kept waiting.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;

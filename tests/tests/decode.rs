@@ -1,7 +1,5 @@
 //! `hostd decode` as the README shows it, on real recordings with their reference output.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

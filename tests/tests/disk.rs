@@ -1,7 +1,5 @@
 //! What a server does when its disk gets full, when quotas are used up, and whom its files are for.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! What goes wrong under a stream: the pod is unplugged, the client vanishes, the server is killed,
 //! or what comes is no WebSocket. Nothing may stay stuck.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

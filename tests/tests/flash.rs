@@ -1,8 +1,6 @@
 //! Flashing as its users do it: with a file, from a build, at once or followed; and requests that
 //! make no sense.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Bench, Client, Server, Socket, demo_elf, flash, until};
 

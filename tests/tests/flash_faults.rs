@@ -1,7 +1,5 @@
 //! Flashes that end before they are done. Nothing stays stuck: the next one works.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::Write;
 use std::net::TcpStream;
 

@@ -1,7 +1,5 @@
 //! Components from a folder: they serve as the built-in ones do, and get no more than their world.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

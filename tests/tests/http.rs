@@ -1,7 +1,5 @@
 //! The HTTP layer as its users meet it: health, metrics, OpenAPI, ids, both protocol versions.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;

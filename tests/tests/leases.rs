@@ -1,8 +1,6 @@
 //! A device and its consumers when things go wrong between them: the pod hangs or is gone, the server
 //! is killed, somebody removes the device. Whoever comes next finds it safe, and keeps what it does.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::thread::JoinHandle;
 
 use serde_json::{Value, json};

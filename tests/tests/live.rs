@@ -1,8 +1,6 @@
 //! Live captures: frames while they are received, resumption, binary frames, slow readers, and a pod
 //! that is unplugged in between.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{PodSim, Server, Socket};
 use tungstenite::Message;

@@ -1,8 +1,6 @@
 //! What can be known when a capture or a replay is started is said then, and what was ordered is
 //! what its members say.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server, until};
 

@@ -1,7 +1,5 @@
 //! Organisations that cannot see each other, and people who sign in.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::Command;
 
 use serde_json::{Value, json};

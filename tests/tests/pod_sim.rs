@@ -1,7 +1,5 @@
 //! `hostd pod-sim` as its users meet it: raw connections, and hostd driving it as a network pod.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! The sessions of the README and of the guides.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::{Server, guide};
 
 /// What a session of the README prints, and the lines that the README shows of that.

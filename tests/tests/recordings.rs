@@ -1,7 +1,5 @@
 //! Captures as files and files as captures, and what other tools make of them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};

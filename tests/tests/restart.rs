@@ -1,7 +1,5 @@
 //! What survives: an orderly stop, and fifty kills in the middle of writes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Server};
 

@@ -1,8 +1,6 @@
 //! What a credential let in for longer than a request ends with the credential, on every kind of
 //! WebSocket, and nothing else does.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Server, Socket};
 

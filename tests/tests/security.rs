@@ -1,7 +1,5 @@
 //! Credentials where they do not belong, and what of them is left in the log.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};

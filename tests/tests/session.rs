@@ -1,7 +1,5 @@
 //! The main job, as a client does it: key, devices, power, capture, decoded I²C.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Server};
 

@@ -1,7 +1,5 @@
 //! Signing in while others guess: who gets through, what it costs the server, and what it keeps.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
 

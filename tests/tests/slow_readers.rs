@@ -1,8 +1,6 @@
 //! Clients of live streams that do not read, or are gone without a word: nobody else waits for them,
 //! and they are told what they missed or closed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::{Bench, PodSim, Server, Socket, until};
 use tungstenite::Message;

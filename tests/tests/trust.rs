@@ -1,7 +1,5 @@
 //! CI runs without a key: trust rules, the exchange of id-tokens, and forgeries.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::issuer::{Issuer, id_token};
 use tests::{Client, Reply, Server};

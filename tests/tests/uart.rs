@@ -1,8 +1,6 @@
 //! The live UART of a device: bytes both ways, several clients, scrollback and resumption, leases,
 //! and what goes wrong with the pod, the client and what it sends.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

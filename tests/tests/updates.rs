@@ -1,8 +1,6 @@
 //! Firmware updates of pods: from an image to a pod that runs it, and everything that comes in
 //! between.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 

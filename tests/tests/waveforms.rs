@@ -1,7 +1,5 @@
 //! Waveforms: kept, told, shown, forgotten; played on an output and seen again by the ADC.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

@@ -1,0 +1,38 @@
+//! The end-to-end tests: one binary, since each would link all that the tests share, and one module for
+//! each subject, by whose name its tests are run: `cargo xtask test tests leases`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod accounts;
+mod backup;
+mod bad_input;
+mod builds;
+mod cloud;
+mod connections;
+mod console;
+mod crowds;
+mod decode;
+mod disk;
+mod docs;
+mod faults;
+mod flash;
+mod flash_faults;
+mod handlers;
+mod http;
+mod leases;
+mod live;
+mod orders;
+mod people;
+mod pod_sim;
+mod readme;
+mod recordings;
+mod restart;
+mod revocation;
+mod security;
+mod session;
+mod sign_in;
+mod slow_readers;
+mod trust;
+mod uart;
+mod updates;
+mod waveforms;
