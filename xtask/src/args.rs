@@ -15,6 +15,10 @@ Commands:
   run                all set-up, then hostd with its simulated bench; arguments go to `hostd serve`
   build              all set-up, then the release binary at target/release/hostd
   test               all set-up, then every default test; arguments go to the test runner
+  test <package> [filter]
+                     the tests of one package whose names contain the filter, and only the
+                     set-up that they need: `test tests leases`, `test handler-cloud`
+  check [package]    a quick look, without a test: fmt, tidy, clippy
   ci                 everything a change must pass: fmt, tidy, clippy, test, attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
@@ -23,10 +27,14 @@ Commands:
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
+  bench loop         seconds from a one-line change to its test's result; arguments are
+                     names of rows and how often each is measured
 
 Options:
   --toolchain WHICH  where the guests' standard library comes from:
                      auto (default), rustup, debian
+  --accept           test: what a snapshot sees now becomes what it expects
+  --checked          ci: only the tests, with overflow checks and debug assertions
   --short            attack: a minute, without a judgement on times
   --hostd PATH       attack: another server than the one of this source
   -v, --verbose      print what each component imports
@@ -39,8 +47,12 @@ pub(crate) enum Task {
     Help,
     Run,
     Build,
-    Test,
+    Test(Tests),
+    /// One package, or all.
+    Check(Option<String>),
     Ci,
+    /// The tests of `ci` with overflow checks and debug assertions.
+    CiChecked,
     Handlers,
     Firmware,
     Tidy,
@@ -49,6 +61,17 @@ pub(crate) enum Task {
     Clients(Option<String>),
     Bench(String),
     Attack(Attack),
+}
+
+/// Which tests to run, and how.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tests {
+    /// One package, or all.
+    pub(crate) package: Option<String>,
+    /// What their names contain.
+    pub(crate) filter: Option<String>,
+    /// Snapshots take over what they see.
+    pub(crate) accept: bool,
 }
 
 /// What `attack` shall do.
@@ -78,10 +101,18 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "attack", "bench", "build", "ci", "clients", "docs", "firmware", "handlers", "help", "run",
-    "test", "tidy",
+    "attack", "bench", "build", "check", "ci", "clients", "docs", "firmware", "handlers", "help",
+    "run", "test", "tidy",
 ];
-const FLAGS: &[&str] = &["--help", "--hostd", "--short", "--toolchain", "--verbose"];
+const FLAGS: &[&str] = &[
+    "--accept",
+    "--checked",
+    "--help",
+    "--hostd",
+    "--short",
+    "--toolchain",
+    "--verbose",
+];
 
 /// A command line that makes no sense. Messages end with the nearest word that would.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,7 +123,10 @@ pub(crate) enum ArgsError {
     UnknownToolchain(String),
     Unexpected(String),
     NothingToPassTo(String),
-    OnlyForAttack(&'static str),
+    NotForThis {
+        flag: &'static str,
+        command: &'static str,
+    },
 }
 
 impl std::error::Error for ArgsError {}
@@ -131,7 +165,9 @@ impl fmt::Display for ArgsError {
                     "`{command}` starts no program that could take arguments after `--`"
                 )
             }
-            Self::OnlyForAttack(flag) => write!(f, "`{flag}` is an option of `attack` alone"),
+            Self::NotForThis { flag, command } => {
+                write!(f, "`{flag}` is an option of `{command}` alone")
+            }
         }
     }
 }
@@ -147,7 +183,7 @@ impl Request {
             passed_on,
             ..Options::default()
         };
-        let mut attack = Attack::default();
+        let mut flags = Flags::default();
         let mut plain = Vec::new();
         let mut wants_help = ours.is_empty();
         let mut rest = ours.iter();
@@ -160,10 +196,12 @@ impl Request {
                     options.toolchain = Choice::named(name)
                         .ok_or_else(|| ArgsError::UnknownToolchain(name.clone()))?;
                 }
-                "--short" => attack.short = true,
+                "--accept" => flags.accept = true,
+                "--checked" => flags.checked = true,
+                "--short" => flags.short = true,
                 "--hostd" => {
                     let path = rest.next().ok_or(ArgsError::MissingValue("--hostd"))?;
-                    attack.hostd = Some(path.clone());
+                    flags.hostd = Some(path.clone());
                 }
                 flag if flag.starts_with('-') => {
                     return Err(ArgsError::UnknownFlag(word.clone()));
@@ -174,7 +212,7 @@ impl Request {
         let task = if wants_help {
             Task::Help
         } else {
-            task(&plain)?.with(attack)?
+            task(&plain, &flags)?
         };
         if !options.passed_on.is_empty() && !task.takes_arguments() {
             return Err(ArgsError::NothingToPassTo(plain[0].clone()));
@@ -184,22 +222,48 @@ impl Request {
 }
 
 impl Task {
-    fn takes_arguments(&self) -> bool {
-        matches!(self, Self::Run | Self::Test | Self::Bench(_) | Self::Help)
+    /// Whether what it builds is for a person who waits: neither shipped nor measured.
+    pub(crate) fn is_for_the_loop(&self) -> bool {
+        matches!(self, Self::Run | Self::Test(_) | Self::Check(_))
     }
 
-    /// With the options that belong to attacks.
-    fn with(self, flags: Attack) -> Result<Self, ArgsError> {
-        match self {
-            Self::Attack(Attack { name, .. }) => Ok(Self::Attack(Attack { name, ..flags })),
-            _ if flags.short => Err(ArgsError::OnlyForAttack("--short")),
-            _ if flags.hostd.is_some() => Err(ArgsError::OnlyForAttack("--hostd")),
-            other => Ok(other),
+    fn takes_arguments(&self) -> bool {
+        matches!(
+            self,
+            Self::Run | Self::Test(_) | Self::Bench(_) | Self::Help
+        )
+    }
+}
+
+/// Options that one command alone understands.
+#[derive(Default)]
+struct Flags {
+    accept: bool,
+    checked: bool,
+    short: bool,
+    hostd: Option<String>,
+}
+
+impl Flags {
+    /// Whether `command` understands all that are given.
+    fn check(&self, command: &str) -> Result<(), ArgsError> {
+        let given = [
+            (self.accept, "--accept", "test"),
+            (self.checked, "--checked", "ci"),
+            (self.short, "--short", "attack"),
+            (self.hostd.is_some(), "--hostd", "attack"),
+        ];
+        match given
+            .iter()
+            .find(|(is_given, _, owner)| *is_given && *owner != command)
+        {
+            Some(&(_, flag, command)) => Err(ArgsError::NotForThis { flag, command }),
+            None => Ok(()),
         }
     }
 }
 
-fn task(plain: &[String]) -> Result<Task, ArgsError> {
+fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
     let Some((command, rest)) = plain.split_first() else {
         return Ok(Task::Help);
     };
@@ -208,7 +272,13 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "help" => Task::Help,
         "run" => Task::Run,
         "build" => Task::Build,
-        "test" => Task::Test,
+        "test" => Task::Test(Tests {
+            package: rest.next().cloned(),
+            filter: rest.next().cloned(),
+            accept: flags.accept,
+        }),
+        "check" => Task::Check(rest.next().cloned()),
+        "ci" if flags.checked => Task::CiChecked,
         "ci" => Task::Ci,
         "handlers" => Task::Handlers,
         "docs" => Task::Docs,
@@ -217,14 +287,15 @@ fn task(plain: &[String]) -> Result<Task, ArgsError> {
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
             name: rest.next().cloned(),
-            ..Attack::default()
+            short: flags.short,
+            hostd: flags.hostd.clone(),
         }),
         "bench" => Task::Bench(rest.next().ok_or(ArgsError::MissingValue("bench"))?.clone()),
         _ => return Err(ArgsError::UnknownCommand(command.clone())),
     };
     match rest.next() {
         Some(word) => Err(ArgsError::Unexpected(word.clone())),
-        None => Ok(task),
+        None => flags.check(command).map(|()| task),
     }
 }
 
@@ -281,6 +352,16 @@ mod tests {
                 .task,
             Task::Attack(attack)
         );
+        let tests = Tests {
+            package: Some("tests".to_owned()),
+            filter: Some("leases".to_owned()),
+            accept: true,
+        };
+        assert_eq!(
+            parse("test tests leases --accept").unwrap().task,
+            Task::Test(tests)
+        );
+        assert_eq!(parse("ci --checked").unwrap().task, Task::CiChecked);
         assert_eq!(parse("").unwrap().task, Task::Help);
         assert_eq!(parse("ci --help").unwrap().task, Task::Help);
     }
@@ -296,8 +377,10 @@ mod tests {
         assert!(error("bench").contains("needs a value"));
         assert!(error("attack --hostd").contains("needs a value"));
         assert!(error("test --short").contains("an option of `attack` alone"));
+        assert!(error("run --accept").contains("an option of `test` alone"));
+        assert!(error("test --checked").contains("an option of `ci` alone"));
         assert!(error("ci --hostd x").contains("an option of `attack` alone"));
-        assert!(error("test fast").contains("one word too many"));
+        assert!(error("test tests leases fast").contains("one word too many"));
         assert!(error("tidy -- x").contains("`tidy` starts no program"));
     }
 }

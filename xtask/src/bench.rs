@@ -7,17 +7,26 @@ use crate::metadata::Metadata;
 use crate::tool::Tool;
 use crate::{progress, server};
 
+mod turnaround;
+
+/// The benchmark of this source rather than of what it builds.
+const LOOP: &str = "loop";
+
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
 /// handlers: one bench starts it, and would otherwise measure an older one.
 pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
+    if name == LOOP {
+        return turnaround::run(&options.passed_on);
+    }
     let metadata = Metadata::load()?;
-    let benches: Vec<&str> = metadata
+    let mut benches: Vec<&str> = metadata
         .members()
         .flat_map(|package| &package.targets)
         .filter(|target| target.kinds.iter().any(|kind| kind == "bench"))
         .map(|target| target.name.as_str())
         .collect();
     if !benches.contains(&name) {
+        benches.push(LOOP);
         bail!("there is no benchmark `{name}`{}", nearest(name, &benches));
     }
     server::build(options)?;

@@ -4,22 +4,17 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::args::{Attack, Options};
+use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
-use crate::tool::{self, Tool};
-use crate::{attack, clients, progress, server, test, tidy};
+use crate::test::{self, Profile};
+use crate::{attack, check, clients, handlers, host, progress, server, tidy, tool};
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it,
 /// only a failed build ends the run: nothing could be tested then.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let root = Metadata::load()?.root;
+    let metadata = Metadata::load()?;
     let mut report = Report::default();
-    report.check("fmt", || {
-        Tool::cargo(&root)
-            .args(["fmt", "--all", "--check"])
-            .advice("run `cargo fmt --all`")
-            .run()
-    });
+    report.check("fmt", || check::fmt(&metadata));
     // hostd embeds the handlers, so there is nothing to lint before they are built.
     report.check("build", || server::build(options).map(drop));
     if report.has_failed("build") {
@@ -27,13 +22,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     // After the build, so that what the fresh components import is checked too.
     report.check("tidy", tidy::run);
-    report.check("clippy", || {
-        Tool::cargo(&root)
-            .args(["clippy", "--release", "--workspace", "--all-targets"])
-            .args(["--", "--deny", "warnings"])
-            .run()
+    report.check("clippy", || check::clippy(&metadata, &["--workspace"]));
+    report.check("test", || {
+        test::run_prepared(Profile::Ci, &Tests::default(), options)
     });
-    report.check("test", || test::run_prepared(options, test::Profile::Ci));
     // Alone, since it looks at what honest callers get on a machine that is busy enough.
     let short = Attack {
         short: true,
@@ -47,6 +39,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         report.leave_out("clients (there is no python3)");
     }
     report.conclude()
+}
+
+/// Runs the tests alone, on a server and with crates of ours that check arithmetic and their own
+/// assertions: what the optimised build is trusted not to need. It compiles everything a second time,
+/// so it is for the night.
+pub(crate) fn run_checked(options: &Options) -> Result<()> {
+    let root = Metadata::load()?.root;
+    let profile = Profile::CiChecked;
+    handlers::build(options)?;
+    progress::step("building hostd with checks");
+    host::build_with(&root, profile.of_cargo(), &["hostd"])?;
+    test::run_prepared(profile, &Tests::default(), options)
 }
 
 /// What has run so far.

@@ -7,13 +7,19 @@ use anyhow::Result;
 use crate::tool::Tool;
 
 /// Builds the named binaries of the workspace in release.
+pub(crate) fn build(root: &Path, binaries: &[&str]) -> Result<()> {
+    build_with(root, "release", binaries)
+}
+
+/// Builds the named binaries of the workspace with one of cargo's profiles.
 ///
 /// Every call selects the whole workspace, and `--examples` (there are none) makes cargo count the
 /// test-only dependencies in: so each call, and the tests, agree on the features of every crate, and
 /// wasmtime is compiled once instead of once per set of features.
-pub(crate) fn build(root: &Path, binaries: &[&str]) -> Result<()> {
+pub(crate) fn build_with(root: &Path, profile: &str, binaries: &[&str]) -> Result<()> {
     Tool::cargo(root)
-        .args(["build", "--release", "--workspace", "--examples"])
+        .args(["build", "--profile", profile])
+        .args(["--workspace", "--examples"])
         .args(binaries.iter().flat_map(|name| ["--bin", name]))
         .run()
 }

@@ -4,6 +4,7 @@
 mod args;
 mod attack;
 mod bench;
+mod check;
 mod ci;
 mod clients;
 mod component;
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
 
 fn run(request: &Request) -> Result<()> {
     let options = &request.options;
+    if request.task.is_for_the_loop() {
+        tool::compile_incrementally();
+    }
     match &request.task {
         Task::Help => {
             progress::text(args::HELP);
@@ -47,8 +51,10 @@ fn run(request: &Request) -> Result<()> {
         }
         Task::Run => server::run(options),
         Task::Build => server::build(options).map(drop),
-        Task::Test => test::run(options, test::Profile::Default),
+        Task::Test(tests) => test::run(tests, options),
+        Task::Check(package) => check::run(package.as_deref()),
         Task::Ci => ci::run(options),
+        Task::CiChecked => ci::run_checked(options),
         Task::Handlers => handlers::build(options),
         Task::Docs => docs::run(),
         Task::Firmware => firmware::build(),

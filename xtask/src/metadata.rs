@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::args::nearest;
 use crate::tool::Tool;
 
 /// The workspace and every package its build can need.
@@ -36,6 +37,8 @@ pub(crate) struct Dependency {
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) kinds: Vec<String>,
+    /// Whether its documentation has examples that run.
+    pub(crate) has_doc_tests: bool,
 }
 
 impl Metadata {
@@ -72,6 +75,28 @@ impl Metadata {
             .filter(|package| package.folder.is_some())
     }
 
+    /// The workspace's own package of this name.
+    pub(crate) fn member(&self, name: &str) -> Result<&Package> {
+        let found = self.members().find(|package| package.name == name);
+        found.with_context(|| {
+            let names: Vec<&str> = self.members().map(|package| &*package.name).collect();
+            format!("there is no package `{name}`{}", nearest(name, &names))
+        })
+    }
+
+    /// The workspace's own package that a file, relative to the root, belongs to.
+    pub(crate) fn owner(&self, file: &Path) -> Result<&Package> {
+        // Packages lie in each other's folders: the innermost one it is.
+        let holds = |package: &&Package| {
+            let folder = package.folder.as_deref();
+            folder.is_some_and(|folder| file.starts_with(folder))
+        };
+        self.members()
+            .filter(holds)
+            .max_by_key(|package| package.folder.as_ref().map(String::len))
+            .with_context(|| format!("{} belongs to no package", file.display()))
+    }
+
     /// Whether a member of the workspace has a target of this name and kind ("bin", "bench", …).
     pub(crate) fn has_target(&self, package: &str, kind: &str, name: &str) -> bool {
         self.members()
@@ -86,6 +111,14 @@ impl Metadata {
 }
 
 impl Package {
+    pub(crate) fn depends_on(&self, name: &str) -> bool {
+        self.dependencies.iter().any(|d| d.name == name)
+    }
+
+    pub(crate) fn has_doc_tests(&self) -> bool {
+        self.targets.iter().any(|target| target.has_doc_tests)
+    }
+
     fn parse(value: &Value, root: &Path) -> Result<Self> {
         let manifest = PathBuf::from(text(value, "manifest_path")?);
         let is_foreign = value.get("source").is_some_and(|source| !source.is_null());
@@ -110,6 +143,7 @@ impl Package {
                 Ok(Target {
                     name: text(target, "name")?.to_owned(),
                     kinds: kinds.map(str::to_owned).collect(),
+                    has_doc_tests: target.get("doctest") == Some(&Value::Bool(true)),
                 })
             })
             .collect::<Result<_>>()?;
@@ -149,16 +183,18 @@ mod tests {
     #[test]
     fn the_real_workspace_is_understood() {
         let metadata = Metadata::load().unwrap();
-        let hostd = metadata
-            .members()
-            .find(|package| package.name == "hostd")
-            .unwrap();
+        let hostd = metadata.member("hostd").unwrap();
         assert_eq!(hostd.folder.as_deref(), Some("hostd"));
         assert!(
             hostd
                 .dependencies
                 .iter()
                 .any(|d| d.name == "runtime" && !d.is_dev)
+        );
+        let error = metadata.member("hots").err().unwrap();
+        assert!(
+            error.to_string().contains("did you mean `hostd`?"),
+            "{error}"
         );
         assert!(metadata.has_target("hostd", "bin", "hostd"));
         assert!(!metadata.has_target("hostd", "bin", "no-such-binary"));

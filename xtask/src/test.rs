@@ -1,64 +1,155 @@
-//! Runs every default test: those that need no hardware, no network and no fixed port.
+//! Runs tests: every default one, which need no hardware, no network and no fixed port, or those of
+//! one package with no more set-up than they need.
 
 use anyhow::Result;
 
-use crate::args::Options;
+use crate::args::{Options, Tests};
+use crate::metadata::{Metadata, Package};
 use crate::tool::{self, Tool};
-use crate::{metadata::Metadata, progress, server};
+use crate::{handlers, progress, server};
 
-/// Which of nextest's profiles applies.
+/// The package whose tests start the server.
+const END_TO_END: &str = "tests";
+
+/// The package that loads components. Its tests read some, and what depends on it embeds them.
+const RUNTIME: &str = "runtime";
+
+/// How tests are compiled and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
     /// For people: stops at the first failure.
     Default,
     /// For CI: runs everything, whatever fails.
     Ci,
+    /// As `Ci`, with overflow checks and debug assertions in our own packages.
+    CiChecked,
 }
 
 impl Profile {
-    fn name(self) -> &'static str {
+    /// The name of cargo's profile.
+    pub(crate) fn of_cargo(self) -> &'static str {
+        match self {
+            Self::Default | Self::Ci => "release",
+            Self::CiChecked => "ci-checked",
+        }
+    }
+
+    /// The name of nextest's profile.
+    fn of_nextest(self) -> &'static str {
         match self {
             Self::Default => "default",
-            Self::Ci => "ci",
+            Self::Ci | Self::CiChecked => "ci",
         }
     }
 }
 
-/// Does all set-up and runs the tests.
-pub(crate) fn run(options: &Options, profile: Profile) -> Result<()> {
-    // The end-to-end tests start the real binary.
-    server::build(options)?;
-    run_prepared(options, profile)
+/// What must be built before the tests of a package can run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SetUp {
+    Nothing,
+    Handlers,
+    Server,
 }
 
-/// Runs the tests when handlers and server are built.
-pub(crate) fn run_prepared(options: &Options, profile: Profile) -> Result<()> {
-    let root = Metadata::load()?.root;
-    let cargo = || Tool::cargo(&root).advice("the lines above name the test and its reason");
-    if !tool::is_installed("cargo-nextest") {
-        progress::step("running the tests (cargo-nextest would be faster)");
-        let cargo = cargo().args(["test", "--release", "--workspace"]);
-        let cargo = if profile == Profile::Ci {
-            cargo.arg("--no-fail-fast")
+impl SetUp {
+    pub(crate) fn of(package: &Package) -> Self {
+        if package.name == END_TO_END {
+            Self::Server
+        } else if package.name == RUNTIME || package.depends_on(RUNTIME) {
+            Self::Handlers
         } else {
-            cargo
-        };
-        return cargo.arg("--").args(&options.passed_on).run();
+            Self::Nothing
+        }
     }
+}
+
+/// Does all set-up that the wanted tests need, and runs them.
+pub(crate) fn run(tests: &Tests, options: &Options) -> Result<()> {
+    let metadata = Metadata::load()?;
+    let Some(name) = &tests.package else {
+        server::build(options)?;
+        return run_prepared(Profile::Default, tests, options);
+    };
+    let package = metadata.member(name)?;
+    match SetUp::of(package) {
+        SetUp::Nothing => {}
+        SetUp::Handlers => handlers::build(options)?,
+        SetUp::Server => server::build(options).map(drop)?,
+    }
+    let only = ["--package", name];
+    if package.has_doc_tests() && tests.filter.is_none() {
+        run_examples(&metadata, &only, Profile::Default)?;
+    }
+    run_tests(&metadata, &only, Profile::Default, tests, options)
+}
+
+/// Runs all tests when handlers and server are built.
+pub(crate) fn run_prepared(profile: Profile, tests: &Tests, options: &Options) -> Result<()> {
+    let metadata = Metadata::load()?;
+    run_examples(&metadata, &["--workspace"], profile)?;
+    run_tests(&metadata, &["--workspace"], profile, tests, options)
+}
+
+fn run_examples(metadata: &Metadata, packages: &[&str], profile: Profile) -> Result<()> {
     progress::step("running the examples in the documentation");
-    cargo()
-        .args(["test", "--quiet", "--release", "--workspace", "--doc"])
-        .run()?;
+    cargo(metadata)
+        .args(["test", "--quiet", "--doc", "--profile", profile.of_cargo()])
+        .args(packages)
+        .run()
+}
+
+fn run_tests(
+    metadata: &Metadata,
+    packages: &[&str],
+    profile: Profile,
+    tests: &Tests,
+    options: &Options,
+) -> Result<()> {
     progress::step("running the tests");
-    cargo()
-        .args([
-            "nextest",
-            "run",
-            "--release",
-            "--workspace",
-            "--profile",
-            profile.name(),
-        ])
+    let mut cargo = cargo(metadata);
+    if tests.accept {
+        // What insta, which compares the snapshots, reads.
+        cargo = cargo.env("INSTA_UPDATE", "always");
+    }
+    if !tool::is_installed("cargo-nextest") {
+        progress::detail("cargo-nextest would be faster");
+        let goes_on = (profile != Profile::Default).then_some("--no-fail-fast");
+        return cargo
+            .args(["test", "--profile", profile.of_cargo()])
+            .args(["--lib", "--bins", "--tests"])
+            .args(packages)
+            .args(goes_on)
+            .arg("--")
+            .args(&tests.filter)
+            .args(&options.passed_on)
+            .run();
+    }
+    cargo
+        .args(["nextest", "run", "--cargo-profile", profile.of_cargo()])
+        .args(["--profile", profile.of_nextest()])
+        .args(packages)
+        .args(&tests.filter)
         .args(&options.passed_on)
         .run()
+}
+
+fn cargo(metadata: &Metadata) -> Tool {
+    Tool::cargo(&metadata.root).advice("the lines above name the test and its reason")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_gets_the_set_up_that_its_tests_need_and_no_more() {
+        let metadata = Metadata::load().unwrap();
+        let needs = |name| SetUp::of(metadata.member(name).unwrap());
+        assert_eq!(needs("tests"), SetUp::Server);
+        assert_eq!(needs("hostd"), SetUp::Handlers);
+        assert_eq!(needs("runtime"), SetUp::Handlers);
+        for name in ["decode", "handler-cloud", "pods", "xtask"] {
+            assert_eq!(needs(name), SetUp::Nothing, "{name}");
+        }
+    }
 }

@@ -5,9 +5,18 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+/// Whether cargo keeps what it needs to compile a changed package faster the next time.
+static INCREMENTAL: AtomicBool = AtomicBool::new(false);
+
+/// Lets every cargo of this process compile incrementally, unless its environment says otherwise.
+pub(crate) fn compile_incrementally() {
+    INCREMENTAL.store(true, Ordering::Relaxed);
+}
 
 /// How often a child with a time limit is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -39,6 +48,9 @@ impl Tool {
             if told {
                 tool.command.env_remove(name);
             }
+        }
+        if INCREMENTAL.load(Ordering::Relaxed) && std::env::var_os("CARGO_INCREMENTAL").is_none() {
+            tool.command.env("CARGO_INCREMENTAL", "1");
         }
         tool
     }

@@ -65,7 +65,9 @@ impl Toolchain {
     /// Adds what a cargo call needs to build with this toolchain, in that child process only.
     pub(crate) fn apply(&self, cargo: Tool) -> Tool {
         // Flags meant for the host, such as a target CPU, make no sense for a guest.
+        // A handler is the same bytes however it came to be built.
         let cargo = cargo
+            .env("CARGO_INCREMENTAL", "0")
             .without_env("RUSTFLAGS")
             .without_env("CARGO_ENCODED_RUSTFLAGS")
             .without_env("CARGO_BUILD_RUSTFLAGS")
