@@ -1,7 +1,9 @@
 //! Runs the published Python SDK's own end-to-end tests, unmodified, against `hostd pod-sim`. They
 //! were written for real pods by people who never saw this project, which makes them its best judge.
 
-use std::path::Path;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -24,6 +26,10 @@ use tiers::{TIERS, Tier};
 /// How long a tier may take. The longest takes half a minute, of which the tests' own waiting is most.
 const TIER_WAIT: Duration = Duration::from_secs(240);
 
+/// How many tiers run at once. Each has a pod and a home of its own, and waits most of its time for a pod that
+/// works in real time.
+const LANES: usize = 3;
+
 /// Runs every tier, or the one called `only`, and prints what passed, failed and was skipped.
 pub(crate) fn run(only: Option<&str>, options: &Options) -> Result<()> {
     let tiers = selected(only)?;
@@ -39,26 +45,26 @@ pub(crate) fn run_prepared() -> Result<()> {
 fn run_tiers(tiers: &[&Tier]) -> Result<()> {
     let minimums = expected::read(expected::FILE)?;
     let metadata = Metadata::load()?;
-    let hostd = server::binary(&metadata);
     let folder = metadata.target_directory.join("clients");
-    let packages = Packages::install(&folder).context("failed to install the clients")?;
+    let bench = Bench {
+        hostd: server::binary(&metadata),
+        packages: Packages::install(&folder).context("failed to install the clients")?,
+        folder,
+    };
     let mut worse = Vec::new();
-    for tier in tiers {
+    for (tier, outcome) in side_by_side(tiers, |tier| bench.run(tier, minimums[tier.name]))? {
         let minimum = minimums[tier.name];
-        let mut outcome = timed_tier(tier, &hostd, &packages, &folder, minimum)?;
-        if outcome.passed < minimum {
-            // Some tests look at a running instrument twice and want a difference; now and then
-            // chance shows them the same value.
-            progress::step(&format!(
-                "tier {} once more, since it fell short",
-                tier.name
-            ));
-            outcome = timed_tier(tier, &hostd, &packages, &folder, minimum)?;
+        let mut passed = outcome.passed;
+        if passed < minimum {
+            // Some tests look at a running instrument twice and want a difference, and some at the time
+            // that something takes: now and then chance, or another tier, is in the way.
+            progress::step(&format!("tier {} once more, alone", tier.name));
+            passed = bench.run(tier, minimum)?.passed;
         }
-        if outcome.passed < minimum {
+        if passed < minimum {
             worse.push(format!(
-                "{} passed {} of at least {minimum}",
-                tier.name, outcome.passed
+                "{} passed {passed} of at least {minimum}",
+                tier.name
             ));
         }
     }
@@ -68,26 +74,68 @@ fn run_tiers(tiers: &[&Tier]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a tier and prints how it went.
-fn timed_tier(
-    tier: &Tier,
-    hostd: &Path,
-    packages: &Packages,
-    folder: &Path,
-    minimum: u32,
-) -> Result<Outcome> {
-    let (outcome, duration) = progress::timed(&format!("tier {}", tier.name), || {
-        run_tier(tier, hostd, packages, folder)
-    });
-    let outcome = outcome.with_context(|| format!("failed to run the tier {}", tier.name))?;
-    progress::text(&outcome.report(tier.name, minimum, duration));
-    Ok(outcome)
+/// Does `run` for each tier, a few at a time, and returns what came of each.
+fn side_by_side<'t, T: Send>(
+    tiers: &[&'t Tier],
+    run: impl Fn(&Tier) -> Result<T> + Sync,
+) -> Result<Vec<(&'t Tier, T)>> {
+    let waiting = Mutex::new(tiers.iter());
+    let next = || {
+        waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next()
+    };
+    let lane = || -> Result<Vec<_>> {
+        let mut done = Vec::new();
+        while let Some(tier) = next() {
+            done.push((*tier, run(tier)?));
+        }
+        Ok(done)
+    };
+    std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
+        let mut done = Vec::new();
+        for lane in lanes {
+            match lane.join() {
+                Ok(tiers) => done.extend(tiers?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(done)
+    })
 }
 
-fn run_tier(tier: &Tier, hostd: &Path, packages: &Packages, folder: &Path) -> Result<Outcome> {
-    let simulator = Simulator::start(hostd, &tier.bench_kind, folder)?;
-    let printed = packages.test(tier, &simulator, TIER_WAIT)?;
-    Outcome::parse(&printed)
+/// What every tier runs with.
+struct Bench {
+    hostd: PathBuf,
+    packages: Packages,
+    /// Where each tier has a folder of its own.
+    folder: PathBuf,
+}
+
+impl Bench {
+    /// Runs a tier and prints how it went.
+    fn run(&self, tier: &Tier, minimum: u32) -> Result<Outcome> {
+        let (outcome, duration) =
+            progress::timed(&format!("tier {}", tier.name), || self.outcome(tier));
+        let outcome = outcome.with_context(|| format!("failed to run the tier {}", tier.name))?;
+        progress::text(&outcome.report(tier.name, minimum, duration));
+        Ok(outcome)
+    }
+
+    fn outcome(&self, tier: &Tier) -> Result<Outcome> {
+        let folder = self.folder.join("tiers").join(tier.name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("failed to clear {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("failed to create {}", folder.display()))?;
+        let simulator = Simulator::start(&self.hostd, &tier.bench_kind, &folder)?;
+        let printed = self.packages.test(tier, &simulator, &folder, TIER_WAIT)?;
+        Outcome::parse(&printed)
+    }
 }
 
 fn selected(only: Option<&str>) -> Result<Vec<&'static Tier>> {
@@ -104,6 +152,25 @@ fn selected(only: Option<&str>) -> Result<Vec<&'static Tier>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_tier_runs_once_and_a_failure_is_told() {
+        let tiers = selected(None).unwrap();
+        let mut ran: Vec<&str> = side_by_side(&tiers, |tier| Ok(tier.name))
+            .unwrap()
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect();
+        ran.sort_unstable();
+        let mut names: Vec<&str> = tiers.iter().map(|tier| tier.name).collect();
+        names.sort_unstable();
+        assert_eq!(ran, names);
+        let failed = side_by_side(&tiers, |tier| match tier.name {
+            "gpio" => bail!("no pod"),
+            _ => Ok(()),
+        });
+        assert_eq!(failed.err().unwrap().to_string(), "no pod");
+    }
 
     #[test]
     fn one_tier_or_all_of_them() {

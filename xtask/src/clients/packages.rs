@@ -42,9 +42,6 @@ pub(super) struct Packages {
     source: PathBuf,
     /// A folder with `openocd`.
     tools: PathBuf,
-    /// An empty home, so that nobody's own settings or logins take part.
-    home: PathBuf,
-    log: PathBuf,
 }
 
 impl Packages {
@@ -55,8 +52,6 @@ impl Packages {
             python: environment.join("bin/python"),
             source: folder.join(SOURCE),
             tools: folder.join("tools"),
-            home: folder.join("home"),
-            log: folder.join("pytest.txt"),
         };
         let wanted = REQUIREMENTS.join("\n");
         let stamp = folder.join(STAMP);
@@ -71,10 +66,8 @@ impl Packages {
             fs::remove_dir_all(folder)
                 .with_context(|| format!("failed to clear {}", folder.display()))?;
         }
-        for made in [&packages.home, &packages.tools] {
-            fs::create_dir_all(made)
-                .with_context(|| format!("failed to create {}", made.display()))?;
-        }
+        fs::create_dir_all(&packages.tools)
+            .with_context(|| format!("failed to create {}", packages.tools.display()))?;
         Tool::new("python3")
             .args(["-m", "venv"])
             .arg(&environment)
@@ -115,10 +108,21 @@ impl Packages {
     }
 
     /// Runs a tier's tests against a pod and returns what pytest printed. Failed
-    /// tests are a result, not an error; `limit` passing is one.
-    pub(super) fn test(&self, tier: &Tier, pod: &Simulator, limit: Duration) -> Result<String> {
-        let log = File::create(&self.log)
-            .with_context(|| format!("failed to create {}", self.log.display()))?;
+    /// tests are a result, not an error; `limit` passing is one. `folder` is the tier's own.
+    pub(super) fn test(
+        &self,
+        tier: &Tier,
+        pod: &Simulator,
+        folder: &Path,
+        limit: Duration,
+    ) -> Result<String> {
+        // An empty home, so that nobody's own settings or logins take part.
+        let home = folder.join("home");
+        fs::create_dir_all(&home)
+            .with_context(|| format!("failed to create {}", home.display()))?;
+        let path = folder.join("pytest.txt");
+        let log =
+            File::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
         let mut pytest = Tool::new(&self.python)
             .args(["-m", "pytest", "-q", "-rfEs", "--tb=no", "--color=no"])
             .args(["-p", "no:cacheprovider"])
@@ -145,12 +149,11 @@ impl Packages {
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")
             .env("PATH", self.path()?)
-            .env("HOME", &self.home)
-            .env("XDG_CONFIG_HOME", &self.home)
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", &home)
             .env("COLUMNS", REPORT_COLUMNS)
             .finish_within(limit)?;
-        fs::read_to_string(&self.log)
-            .with_context(|| format!("failed to read {}", self.log.display()))
+        fs::read_to_string(&path).with_context(|| format!("failed to read {}", path.display()))
     }
 }
 

@@ -38,21 +38,15 @@ pub(super) struct Cloud {
 }
 
 impl Simulator {
-    /// Starts it with `args`; `folder` holds what it says when it is ready.
+    /// Starts it; `folder`, which is empty, is for its data and for what it says when it is ready.
     pub(super) fn start(hostd: &Path, kind: &BenchKind, folder: &Path) -> Result<Self> {
         let ready = folder.join("ready.json");
-        if ready.exists() {
-            fs::remove_file(&ready).context("failed to remove the last run's ready file")?;
-        }
         let mut code = String::new();
         let mut command = Command::new(hostd);
         match kind {
             BenchKind::Pod(args) => command.arg("pod-sim").args(*args),
             BenchKind::Server => {
                 let data = folder.join("data");
-                if data.exists() {
-                    fs::remove_dir_all(&data).context("failed to remove the last run's data")?;
-                }
                 code = add_owner(hostd, &data)?;
                 command.args(["serve", "--demo", "--data-dir"]).arg(data)
             }
