@@ -21,6 +21,7 @@ mod handlers;
 mod http;
 mod leases;
 mod live;
+mod openapi;
 mod orders;
 mod people;
 mod pod_sim;

@@ -3,6 +3,8 @@
 //!
 //! `rows/<tag>.rs` says per route what succeeds and which conflicts of its own it has; everything else
 //! follows from what the document says about the route: `checks.rs`.
+//!
+//! `CONTRACT_ROUTE=devices.get cargo xtask test tests contract` tries one route alone.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,12 +21,23 @@ use bench::Bench;
 use call::Rows;
 use document::{Document, Operation};
 
+/// Names the only route to try.
+const ROUTE: &str = "CONTRACT_ROUTE";
+
 #[test]
 fn every_route_keeps_its_contract() {
     let mut bench = Bench::start();
     let document = Document::of(bench.server());
-    let all = rows::all();
+    let mut all = rows::all();
     let mut problems = misfits(&document, &all);
+    if let Ok(only) = std::env::var(ROUTE) {
+        all.retain(|rows| rows.route == only);
+        problems.retain(|problem| problem.starts_with(&*only));
+        assert!(
+            !all.is_empty() || !problems.is_empty(),
+            "no route is called {only}"
+        );
+    }
     for rows in &all {
         if let Some(operation) = document.operation(rows.route) {
             problems.extend(checks::check(&bench, &document, operation, rows));
