@@ -22,7 +22,7 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     let mut benches: Vec<&str> = metadata
         .members()
         .flat_map(|package| &package.targets)
-        .filter(|target| target.kinds.iter().any(|kind| kind == "bench"))
+        .filter(|target| target.is("bench"))
         .map(|target| target.name.as_str())
         .collect();
     if !benches.contains(&name) {

@@ -102,11 +102,16 @@ impl Metadata {
         self.members()
             .filter(|member| member.name == package)
             .any(|member| {
-                member
-                    .targets
-                    .iter()
-                    .any(|target| target.name == name && target.kinds.iter().any(|k| k == kind))
+                let mut targets = member.targets.iter();
+                targets.any(|target| target.name == name && target.is(kind))
             })
+    }
+}
+
+impl Target {
+    /// Whether it is one of these: "bin", "test", "bench", …
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.kinds.iter().any(|known| known == kind)
     }
 }
 

@@ -76,11 +76,24 @@ pub(crate) fn run(tests: &Tests, options: &Options) -> Result<()> {
         SetUp::Handlers => handlers::build(options)?,
         SetUp::Server => server::build(options).map(drop)?,
     }
-    let only = ["--package", name];
     if package.has_doc_tests() && tests.filter.is_none() {
-        run_examples(&metadata, &only, Profile::Default)?;
+        run_examples(&metadata, &["--package", name], Profile::Default)?;
     }
-    run_tests(&metadata, &only, Profile::Default, tests, options)
+    let profile = Profile::Default;
+    run_tests(&metadata, &selection(package), profile, tests, options)
+}
+
+/// What selects the tests of a package.
+fn selection(package: &Package) -> Vec<&str> {
+    if package.name != END_TO_END {
+        return vec!["--package", &package.name];
+    }
+    // By the names of its test programs, out of the whole workspace: so the crates below are those that the
+    // server was built with, where the package alone would have them compiled with fewer features.
+    let programs = package.targets.iter().filter(|t| t.is("test"));
+    let mut words = vec!["--workspace"];
+    words.extend(programs.flat_map(|program| ["--test", &program.name]));
+    words
 }
 
 /// Runs all tests when handlers and server are built.
@@ -116,7 +129,6 @@ fn run_tests(
         let goes_on = (profile != Profile::Default).then_some("--no-fail-fast");
         return cargo
             .args(["test", "--profile", profile.of_cargo()])
-            .args(["--lib", "--bins", "--tests"])
             .args(packages)
             .args(goes_on)
             .arg("--")
@@ -140,6 +152,17 @@ fn cargo(metadata: &Metadata) -> Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn end_to_end_tests_are_picked_by_their_programs() {
+        let metadata = Metadata::load().unwrap();
+        let select = |name| selection(metadata.member(name).unwrap());
+        assert_eq!(select("decode"), ["--package", "decode"]);
+        let words = select("tests");
+        assert_eq!(words[0], "--workspace");
+        assert!(words.contains(&"end-to-end") && words.contains(&"contract"));
+        assert!(!words.contains(&"attack"));
+    }
 
     #[test]
     fn a_package_gets_the_set_up_that_its_tests_need_and_no_more() {
