@@ -1,5 +1,6 @@
 //! Handler groups: find their components, link each to its world, and keep them ready.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use runtime::{
 use tracing::info;
 
 use crate::host::{self, Call, Context};
+use crate::http::openapi::Descriptions;
 use crate::http::routes::{RouteError, RouteTable};
 use crate::services::Services;
 use base::config::HandlersConfig;
@@ -23,8 +25,17 @@ const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(5);
 /// Most handler groups loaded at once.
 const GROUPS_MAX: usize = 32;
 
-/// A component compiled ahead of time, as embedded in the binary: name and code.
-pub type Embedded = (&'static str, &'static [u8]);
+/// The custom section of a component that describes its routes.
+const DESCRIPTION: &str = "hostd:openapi";
+
+/// A component compiled ahead of time, as embedded in the binary.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded {
+    pub name: &'static str,
+    pub code: &'static [u8],
+    /// What a component has in its section `hostd:openapi`, which compiled code has lost.
+    pub openapi: &'static [u8],
+}
 
 /// One loaded endpoint group.
 #[derive(Debug)]
@@ -65,6 +76,12 @@ pub enum GroupError {
     TooMany { path: PathBuf },
     #[error(transparent)]
     Route(#[from] RouteError),
+    #[error("read what handler {name} says about its routes")]
+    Description {
+        name: String,
+        #[source]
+        source: serde_json::Error,
+    },
 }
 
 impl Group {
@@ -109,7 +126,7 @@ pub fn load(
     config: &HandlersConfig,
     embedded: &[Embedded],
     services: &Arc<Services>,
-) -> Result<(Vec<Group>, RouteTable), GroupError> {
+) -> Result<(Vec<Group>, RouteTable, Descriptions), GroupError> {
     let files = if config.dir.as_os_str().is_empty() {
         Vec::new()
     } else {
@@ -123,20 +140,31 @@ pub fn load(
     let components = if files.is_empty() {
         embedded
             .iter()
-            .map(|(name, code)| Ok(((*name).to_owned(), load_precompiled(&engine, name, code)?)))
+            .map(|one| {
+                let component = load_precompiled(&engine, one.name, one.code)?;
+                Ok((one.name.to_owned(), component, Some(one.openapi.into())))
+            })
             .collect::<Result<Vec<_>, GroupError>>()?
     } else {
         compile(&engine, files)?
     };
     let mut table = RouteTable::default();
+    let mut descriptions = Descriptions::default();
     let mut groups = Vec::new();
-    for (name, component) in components {
+    for (name, component, description) in components {
+        if let Some(description) = description {
+            let added = descriptions.add(&description);
+            added.map_err(|source| GroupError::Description {
+                name: name.clone(),
+                source,
+            })?;
+        }
         let group = instantiate(&engine, config, services, name, &component)?;
         table.add(groups.len(), group.routes())?;
         info!(handler = %group.name, routes = group.routes().len(), "handler loaded");
         groups.push(group);
     }
-    Ok((groups, table))
+    Ok((groups, table, descriptions))
 }
 
 fn instantiate(
@@ -237,10 +265,14 @@ fn components(dir: &Path) -> Result<Vec<PathBuf>, GroupError> {
     Ok(files)
 }
 
-fn compile(
-    engine: &Engine,
-    files: Vec<PathBuf>,
-) -> Result<Vec<(String, wasmtime::component::Component)>, GroupError> {
+/// Name and code of a group, and what describes its routes, if anything does.
+type Loaded = (
+    String,
+    wasmtime::component::Component,
+    Option<Cow<'static, [u8]>>,
+);
+
+fn compile(engine: &Engine, files: Vec<PathBuf>) -> Result<Vec<Loaded>, GroupError> {
     files
         .into_iter()
         .map(|path| {
@@ -253,7 +285,8 @@ fn compile(
                 name: name.clone(),
                 source,
             })?;
-            Ok((name, component))
+            let description = runtime::custom_section(&wasm, DESCRIPTION).map(<[u8]>::to_vec);
+            Ok((name, component, description.map(Cow::Owned)))
         })
         .collect()
 }

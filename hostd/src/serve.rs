@@ -226,8 +226,8 @@ fn gateway(
     handlers: &'static [Embedded],
     services: &Arc<Services>,
 ) -> anyhow::Result<Gateway> {
-    let (groups, table) = groups::load(&config.handlers, handlers, services)?;
-    let document = openapi::document(&table)?;
+    let (groups, table, descriptions) = groups::load(&config.handlers, handlers, services)?;
+    let document = openapi::document(&table, descriptions)?;
     Ok(Gateway {
         table,
         groups,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail};
+use wasm_encoder::{ComponentSection, CustomSection};
 use wit_component::ComponentEncoder;
 use wit_parser::decoding::{DecodedWasm, decode};
 
@@ -18,6 +19,12 @@ pub(crate) fn encode(module: &[u8]) -> Result<Vec<u8>> {
     encoder
         .encode()
         .context("failed to make a component of the guest's core module")
+}
+
+/// Puts bytes beside a component's code, as its custom section `name`.
+pub(crate) fn attach(component: &mut Vec<u8>, name: &str, data: &[u8]) {
+    let (name, data) = (name.into(), data.into());
+    CustomSection { name, data }.append_to_component(component);
 }
 
 /// The names of everything a component imports, such as `bench:host/log@0.1.0`.
@@ -41,6 +48,15 @@ mod tests {
     fn a_module_without_a_world_becomes_a_component_without_imports() {
         // The smallest core module: magic and version.
         let component = encode(b"\0asm\x01\0\0\0").unwrap();
+        assert!(imports(&component).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_attached_leaves_the_component_as_it_is() {
+        let mut component = encode(b"\0asm\x01\0\0\0").unwrap();
+        let before = component.len();
+        attach(&mut component, "a:b", b"{}");
+        assert!(component[before..].ends_with(b"\x03a:b{}"));
         assert!(imports(&component).unwrap().is_empty());
     }
 

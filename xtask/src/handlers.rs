@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::args::Options;
 use crate::component;
@@ -23,6 +24,12 @@ const PROFILE: &str = "guest";
 /// `<stem>.cwasm` for each. It must be built from the same wasmtime, with the same settings, as the
 /// server that loads the result.
 const COMPILER: &str = "precompile";
+
+/// Prints what the handlers' routes take and give.
+const DESCRIBER: &str = "describe";
+
+/// The custom section of a component that has the description of its routes.
+const DESCRIPTION: &str = "hostd:openapi";
 
 /// A package that becomes a component.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,11 +55,12 @@ pub(crate) fn build(options: &Options) -> Result<()> {
     ));
     let scratch = metadata.root.join("target/guest");
     let out = output_folder(&metadata.root);
+    let descriptions = describe(&metadata)?;
     for guest in &guests {
         let module = compile(&metadata, &toolchain, &scratch, guest)?;
         let bytes = fs::read(&module)
             .with_context(|| format!("failed to read {}, which cargo built", module.display()))?;
-        let encoded = component::encode(&bytes)
+        let mut encoded = component::encode(&bytes)
             .with_context(|| format!("failed to package {}", guest.package))?;
         if options.verbose {
             for import in component::imports(&encoded)? {
@@ -60,6 +68,11 @@ pub(crate) fn build(options: &Options) -> Result<()> {
             }
         }
         let path = out.join(&guest.output);
+        if guest.is_handler {
+            let description = description(&descriptions, guest)?;
+            component::attach(&mut encoded, DESCRIPTION, description.as_bytes());
+            write_if_changed(&path.with_extension("openapi.json"), description.as_bytes())?;
+        }
         let news = if write_if_changed(&path, &encoded)? {
             "written"
         } else {
@@ -72,6 +85,25 @@ pub(crate) fn build(options: &Options) -> Result<()> {
         ));
     }
     precompile(&metadata, &guests, &scratch, &out)
+}
+
+/// What the routes of each group take and give. It is told by a program of this machine, so that no
+/// component carries it as code.
+fn describe(metadata: &Metadata) -> Result<Value> {
+    progress::step("describing the handlers' routes");
+    crate::host::build(&metadata.root, &[DESCRIBER])?;
+    let program = metadata.target_directory.join("release").join(DESCRIBER);
+    let printed = Tool::new(program).read()?;
+    serde_json::from_str(&printed)
+        .with_context(|| format!("failed to read what {DESCRIBER} printed"))
+}
+
+fn description(all: &Value, guest: &Guest) -> Result<String> {
+    let group = guest.output.file_stem().and_then(|stem| stem.to_str());
+    let found = group.and_then(|group| all.get(group));
+    let found = found
+        .with_context(|| format!("{} is not in GROUPS of handlers/{DESCRIBER}", guest.package))?;
+    Ok(found.to_string())
 }
 
 /// Where components go; cargo passes the configured folder, which hostd embeds them from.

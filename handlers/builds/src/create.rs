@@ -59,7 +59,7 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
 
 #[cfg(test)]
 mod tests {
-    use guest::openapi::request_example;
+    use guest::testing::request_example;
     use guest::testing::{mutations, request};
 
     use super::{ROUTE, parse};

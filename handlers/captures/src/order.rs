@@ -2,6 +2,7 @@
 
 use guest::captures::{Edge, Order, Plan, Trigger};
 use guest::{ApiError, Fields, Request, Shape, choice, integer, number, text};
+use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 /// Longest device id, in characters.
@@ -84,6 +85,17 @@ impl Shape for LogicChannel {
         let plain = number.starts_with(|first| matches!(first, '1'..='9'));
         let read = plain.then(|| integer(LOGIC_CHANNELS).read_text(number));
         read.and_then(Result::ok).ok_or_else(rule)
+    }
+
+    fn schema(&self) -> Schema {
+        let (first, last) = LOGIC_CHANNELS.into_inner();
+        let names: Vec<String> = LOGIC_CHANNELS
+            .map(|n| format!("{LOGIC_PREFIX}{n}"))
+            .collect();
+        json_schema!({"anyOf": [
+            {"type": "integer", "minimum": first, "maximum": last},
+            {"type": "string", "enum": names}
+        ]})
     }
 
     /// No channel, so that it equals none that could be read.

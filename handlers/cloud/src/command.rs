@@ -4,7 +4,8 @@
 //! bytes, because published clients cut them there before they parse them.
 
 use guest::command::{self, Order, TIMEOUT_MS_DEFAULT};
-use guest::{ApiError, Fields, Request, Response, Route};
+use guest::{ApiError, Fields, Members, Openapi, Request, Response, Route};
+use serde_json::json;
 
 use crate::{device, lease};
 
@@ -16,17 +17,12 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 16 << 10,
     summary: "Run one pod command on a device by name",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["needs_tunnel","lease_held","device_offline","device_timeout","pod_protocol"],"parameters":["#,
-        include_str!("device.parameters.json"),
-        ",",
-        include_str!("lease.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("command.body.json"),
-        r#","responses":"#,
-        include_str!("../../guest/src/command.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        device::describe(operation);
+        lease::describe_header(operation);
+        operation.body_of([command::bare(), Order::schema()], json!({"cmd": "status"}));
+        command::describe(operation);
+    }),
     handle: |request| handle(request).map_err(ApiError::short),
 };
 
@@ -41,7 +37,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 fn parse(request: &Request) -> Result<Order, ApiError> {
     let body = request.json()?;
     if body.is_object("command") {
-        Order::read(body)
+        body.read()
     } else {
         bare(body)
     }

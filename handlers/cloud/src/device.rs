@@ -1,7 +1,7 @@
 //! Which device a request is about: the query parameter `device`, else the header `x-bench-device`.
 
 use guest::devices::{self, Device, Error};
-use guest::{ApiError, Credential, Query, Request, text};
+use guest::{ApiError, Credential, Operation, Request, members, text};
 
 /// Nothing that lasts: a job gets a token and hands it to nobody.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::CloudSession];
@@ -12,9 +12,34 @@ pub(crate) const SCOPE: Option<&str> = Some("bench:control");
 /// Longest device name.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Name of the device that the request is about; `query` is read as far as that.
-pub(crate) fn name(request: &Request, query: &mut Query) -> Result<String, ApiError> {
-    let asked = query.optional("device", text(1..=NAME_CHARS_MAX));
+/// The header that names the device when the query does not.
+const HEADER: &str = "X-Bench-Device";
+
+members! {
+    /// The query of an endpoint that has no other parameter.
+    struct Asked {
+        /// Device name; or in the header X-Bench-Device.
+        device: Option<String> = optional(named()),
+    }
+}
+
+/// A device's name.
+pub(crate) fn named() -> impl guest::Shape<Value = String> {
+    text(1..=NAME_CHARS_MAX)
+}
+
+/// Which device a request is about, as [`of`] finds out.
+pub(crate) fn describe(operation: &mut Operation) {
+    operation.query::<Asked>();
+    describe_header(operation);
+}
+
+pub(crate) fn describe_header(operation: &mut Operation) {
+    operation.header(HEADER, "Device name, when the query has none.");
+}
+
+/// Name of the device that the request is about; `asked` is what the query says.
+pub(crate) fn name(request: &Request, asked: Option<String>) -> Result<String, ApiError> {
     let asked = asked.or_else(|| request.header("x-bench-device").map(str::to_owned));
     asked.filter(|name| !name.is_empty()).ok_or_else(|| {
         ApiError::field(
@@ -43,25 +68,24 @@ pub(crate) fn missing(name: &str) -> ApiError {
 
 /// The device of a request that has no other parameter.
 pub(crate) fn of(request: &Request) -> Result<Device, ApiError> {
-    let mut query = request.query()?;
-    let name = name(request, &mut query);
-    query.finish()?;
-    find(&name?)
+    let asked: Asked = request.query()?.read()?;
+    find(&name(request, asked.device)?)
 }
 
 #[cfg(test)]
 mod tests {
     use guest::testing::get;
 
-    use super::name;
+    use super::{Asked, name};
 
     fn asked(query: &str, header: Option<&str>) -> Result<String, u16> {
         let mut request = get(&[], query);
         request
             .headers
             .extend(header.map(|value| ("x-bench-device".to_owned(), value.to_owned())));
-        let mut query = request.query().map_err(|e| e.status)?;
-        name(&request, &mut query).map_err(|e| e.status)
+        let query = request.query().and_then(|query| query.read::<Asked>());
+        let asked = query.and_then(|asked| name(&request, asked.device));
+        asked.map_err(|error| error.status)
     }
 
     #[test]

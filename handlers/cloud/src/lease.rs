@@ -2,37 +2,88 @@
 
 use guest::devices::Device;
 use guest::leases::{self, Error, Lease};
-use guest::{ApiError, Object, Request, Response, flag, integer, text};
+use guest::{ApiError, Operation, Refusal, Response, Shape, Time, flag, integer, members, text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::device;
 
 /// Life of a lease whose taker does not say, in seconds.
 const TTL_S_DEFAULT: u32 = 120;
 
-/// Longest lease id and run label, in characters.
-const ID_CHARS_MAX: usize = 128;
-const LABEL_CHARS_MAX: usize = 256;
-
-/// The body of all three endpoints.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Ask {
-    pub(crate) lease_id: String,
-    pub(crate) run_label: String,
-    pub(crate) ttl_seconds: u32,
-    /// Heard by the endpoint that takes a device alone.
-    pub(crate) overriding: bool,
+members! {
+    #[derive(Debug, PartialEq)]
+    pub(crate) struct Ask {
+        /// Chosen by the client, unguessable; whoever shows it is the holder.
+        pub(crate) lease_id: String = required(id()),
+        /// Says to others who holds the device; 40 ASCII characters of it are shown.
+        pub(crate) run_label: String = or(label(), String::new()),
+        /// Life of the lease, if it is not renewed.
+        pub(crate) ttl_seconds: u32 = or(ttl_s(), TTL_S_DEFAULT),
+        /// For administrators, when a device is taken: take it though its pod has not acknowledged the
+        /// safe state after the last lease. The target may be powered, and what was on its way to the
+        /// pod may still arrive. Without effect elsewhere.
+        pub(crate) r#override: bool = or(flag(), false),
+    }
 }
 
-pub(crate) fn parse(request: &Request) -> Result<Ask, ApiError> {
-    let mut body = request.json()?;
-    let ask = Ask {
-        lease_id: body.required("lease_id", text(1..=ID_CHARS_MAX)),
-        run_label: body.or("run_label", text(0..=LABEL_CHARS_MAX), String::new()),
-        ttl_seconds: body.or("ttl_seconds", integer(15..=600u32), TTL_S_DEFAULT),
-        overriding: body.or("override", flag(), false),
-    };
-    body.finish()?;
-    Ok(ask)
+pub(crate) fn id() -> impl Shape<Value = String> {
+    text(1..=128)
+}
+
+pub(crate) fn label() -> impl Shape<Value = String> {
+    text(0..=256)
+}
+
+pub(crate) fn ttl_s() -> impl Shape<Value = u32> {
+    integer(15..=600_u32)
+}
+
+/// A lease that is held.
+#[derive(Serialize, JsonSchema)]
+struct Held<'a> {
+    lease_id: &'a str,
+    /// Device name.
+    device: &'a str,
+    /// The label that others see.
+    holder: &'a str,
+    #[schemars(with = "Time")]
+    expires_at: &'a str,
+}
+
+/// What taking a lease and renewing it say.
+pub(crate) fn describe(operation: &mut Operation) {
+    operation
+        .refusals(&[Refusal::LeaseHeld])
+        .body::<Ask>(example())
+        .reply(
+            200,
+            "The lease is held by the caller until `expires_at`, or until it is renewed.",
+            &Held {
+                lease_id: "lease-4f9d2c7be6a148d3b1a0c5e8f7263d94",
+                device: "bench-1",
+                holder: "CI: acme/firmware 1187",
+                expires_at: "2026-01-02T03:06:05Z",
+            },
+        );
+    device::describe(operation);
+}
+
+/// The header that shows a lease, which the host looks at.
+pub(crate) fn describe_header(operation: &mut Operation) {
+    operation.header(
+        "X-Bench-Lease",
+        "Id of the lease that is held; X-Benchpod-Lease means the same. Needed while the device is held.",
+    );
+}
+
+fn example() -> Value {
+    json!({
+        "lease_id": "lease-4f9d2c7be6a148d3b1a0c5e8f7263d94",
+        "run_label": "CI: acme/firmware 1187",
+        "ttl_seconds": 120
+    })
 }
 
 /// Refuse a request that may not drive the device now.
@@ -41,12 +92,13 @@ pub(crate) fn check(device: &Device) -> Result<(), ApiError> {
 }
 
 pub(crate) fn reply(device: &Device, lease: &Lease) -> Response {
-    let mut body = Object::new();
-    body.field("lease_id", &lease.lease_id)
-        .field("device", &device.name)
-        .field("holder", &lease.holder)
-        .field("expires_at", &lease.expires_at);
-    body.reply(200)
+    let held = Held {
+        lease_id: &lease.lease_id,
+        device: &device.name,
+        holder: &lease.holder,
+        expires_at: &lease.expires_at,
+    };
+    Response::json(200, &held)
 }
 
 /// `name` is the device that was asked for.
@@ -62,12 +114,16 @@ pub(crate) fn refusal(error: Error, name: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use guest::Busy;
     use guest::leases::Error;
     use guest::testing::{bytes, header, json, mutations, request};
+    use guest::{ApiError, Busy, Request};
     use serde_json::json;
 
-    use super::{Ask, parse, refusal};
+    use super::{Ask, refusal};
+
+    fn parse(request: &Request) -> Result<Ask, ApiError> {
+        request.json()?.read()
+    }
 
     #[test]
     fn the_body_has_bounds() {
@@ -77,11 +133,11 @@ mod tests {
                 lease_id: "lease-1".into(),
                 run_label: String::new(),
                 ttl_seconds: 120,
-                overriding: false,
+                r#override: false,
             }
         );
         let override_it = r#"{"lease_id":"lease-1","override":true}"#;
-        assert!(parse(&request(override_it)).unwrap().overriding);
+        assert!(parse(&request(override_it)).unwrap().r#override);
         for (body, field) in [
             (r"{}", "lease_id"),
             (r#"{"lease_id":""}"#, "lease_id"),

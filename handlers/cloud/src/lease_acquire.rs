@@ -2,7 +2,7 @@
 //! keeps a place in the queue. A device
 //! that is being made safe is nobody's; an administrator may take it all the same.
 
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, leases};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, leases};
 
 use crate::{device, lease};
 
@@ -14,27 +14,19 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Take a device",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["lease_held"],"parameters":["#,
-        include_str!("device.parameters.json"),
-        r#"],"requestBody":"#,
-        include_str!("lease.body.json"),
-        r#","responses":"#,
-        include_str!("lease.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(lease::describe),
     handle: |request| handle(request).map_err(ApiError::short),
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let ask = lease::parse(request)?;
+    let ask: lease::Ask = request.json()?.read()?;
     let device = device::of(request)?;
     let lease = leases::acquire(
         &device.id,
         &ask.lease_id,
         &ask.run_label,
         ask.ttl_seconds,
-        ask.overriding,
+        ask.r#override,
     )
     .map_err(|error| lease::refusal(error, &device.name))?;
     Ok(lease::reply(&device, &lease))

@@ -2,11 +2,18 @@
 //! administrator, who names the holder in place of the lease.
 
 use guest::{
-    ApiError, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, flag, integer, leases, text,
+    ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Time, flag, leases,
+    members, text,
 };
 use leases::Released;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::{device, lease};
+
+/// As much of a label as others see, in characters.
+const HOLDER_CHARS_MAX: usize = 40;
 
 pub(crate) const ROUTE: Route = Route {
     name: "cloud.lease_release",
@@ -16,15 +23,63 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Give a device back",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["lease_held"],"parameters":["#,
-        include_str!("device.parameters.json"),
-        r#"],"requestBody":"#,
-        include_str!("lease_release.body.json"),
-        r#","responses":{"200":{"description":"The lease is over: by this, or before. Or `released` is false: it is not the one that holds the device.","content":{"application/json":{"schema":{"type":"object","required":["released","device"],"properties":{"released":{"type":"boolean","description":"false: another lease holds the device, and goes on."},"device":{"type":"string"},"safe":{"type":"boolean","description":"With `released`: the pod has acknowledged the safe state. While it has not, nobody gets the device."},"holder":{"type":["string","null"],"description":"Without `released`: who holds the device."},"expires_at":{"type":["string","null"],"format":"date-time","description":"Without `released`: until when, if it is not renewed."}}},"example":{"released":true,"device":"bench-1","safe":true}}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = Ended {
+            released: true,
+            device: "bench-1",
+            safe: Some(true),
+            holder: None,
+            expires_at: None,
+        };
+        device::describe(operation);
+        operation
+            .refusals(&[Refusal::LeaseHeld])
+            .body::<Body>(json!({"lease_id": "lease-4f9d2c7be6a148d3b1a0c5e8f7263d94"}))
+            .reply(
+                200,
+                "The lease is over: by this, or before. Or `released` is false: it is not the one that \
+                 holds the device.",
+                &example,
+            );
+    }),
     handle: |request| handle(request).map_err(ApiError::short),
 };
+
+members! {
+    struct Body {
+        /// The caller's own lease.
+        lease_id: Option<String> = optional(lease::id()),
+        /// In place of `lease_id`, for administrators: the label of the holder whose lease ends. 409 when
+        /// somebody else holds the device by now.
+        holder: Option<String> = optional(text(1..=HOLDER_CHARS_MAX)),
+        /// Not used: clients send one body to all lease endpoints.
+        run_label: Option<String> = optional(lease::label()),
+        /// Not used.
+        ttl_seconds: Option<u32> = optional(lease::ttl_s()),
+        /// Not used.
+        r#override: Option<bool> = optional(flag()),
+    }
+}
+
+/// What became of the lease.
+#[derive(Serialize, JsonSchema)]
+struct Ended<'a> {
+    /// false: another lease holds the device, and goes on.
+    released: bool,
+    device: &'a str,
+    /// With `released`: the pod has acknowledged the safe state. While it has not, nobody gets the
+    /// device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    safe: Option<bool>,
+    /// Without `released`: who holds the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    holder: Option<Option<&'a str>>,
+    /// Without `released`: until when, if it is not renewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Time>", extend("x-null" = true))]
+    expires_at: Option<Option<&'a str>>,
+}
 
 #[derive(Debug, PartialEq)]
 enum Ask {
@@ -46,29 +101,24 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(device: &str, released: &Released) -> Response {
-    let mut body = Object::new();
-    let is_over = !matches!(released, Released::Other(_));
-    body.field("released", &is_over).field("device", device);
-    match released {
-        Released::Safe => body.field("safe", &true),
-        Released::MakingSafe => body.field("safe", &false),
-        Released::Other(busy) => body
-            .field("holder", &busy.holder)
-            .field("expires_at", &busy.expires_at),
+    let (safe, other) = match released {
+        Released::Safe => (Some(true), None),
+        Released::MakingSafe => (Some(false), None),
+        Released::Other(busy) => (None, Some(busy)),
     };
-    body.reply(200)
+    let ended = Ended {
+        released: other.is_none(),
+        device,
+        safe,
+        holder: other.map(|busy| busy.holder.as_deref()),
+        expires_at: other.map(|busy| busy.expires_at.as_deref()),
+    };
+    Response::json(200, &ended)
 }
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {
-    let mut body = request.json()?;
-    let lease_id = body.optional("lease_id", text(1..=128));
-    let holder = body.optional("holder", text(1..=40));
-    // Clients send one body to all lease endpoints.
-    body.optional("run_label", text(0..=256));
-    body.optional("ttl_seconds", integer(15..=600u32));
-    body.optional("override", flag());
-    body.finish()?;
-    match (lease_id, holder) {
+    let body: Body = request.json()?.read()?;
+    match (body.lease_id, body.holder) {
         (Some(lease_id), None) => Ok(Ask::Own(lease_id)),
         (None, Some(holder)) => Ok(Ask::TakeAway(holder)),
         _ => Err(ApiError::field(

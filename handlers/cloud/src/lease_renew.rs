@@ -1,7 +1,7 @@
 //! `POST /cloud/devices/lease/renew`: keep a device. 409 when the lease is over: the device has been put
 //! into its safe state.
 
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, leases};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, leases};
 
 use crate::{device, lease};
 
@@ -13,20 +13,12 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Keep a device",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["lease_held"],"parameters":["#,
-        include_str!("device.parameters.json"),
-        r#"],"requestBody":"#,
-        include_str!("lease.body.json"),
-        r#","responses":"#,
-        include_str!("lease.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(lease::describe),
     handle: |request| handle(request).map_err(ApiError::short),
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let ask = lease::parse(request)?;
+    let ask: lease::Ask = request.json()?.read()?;
     let device = device::of(request)?;
     let lease = leases::renew(&device.id, &ask.lease_id, ask.ttl_seconds)
         .map_err(|error| lease::refusal(error, &device.name))?;

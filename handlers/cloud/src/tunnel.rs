@@ -1,27 +1,37 @@
 //! `WS /cloud/devices/ws`: the byte stream of a pod connection, for flashing, captures and UART.
 
 use guest::tunnels::{self, Error, Kind};
-use guest::{ApiError, Body, Request, Response, Route, choice};
+use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, choice, members};
 
-use crate::device;
+use crate::{device, lease};
 
-pub(crate) const ROUTE: Route = Route {
-    name: "cloud.tunnel",
-    method: "WS",
-    pattern: "/cloud/devices/ws",
-    credentials: device::CREDENTIALS,
-    scope: device::SCOPE,
-    body_limit: 0,
-    summary: "Byte tunnel to a device",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["lease_held","device_busy","device_offline"],"parameters":["#,
-        include_str!("device.parameters.json"),
-        ",",
-        include_str!("lease.parameter.json"),
-        r#",{"name":"lease","in":"query","description":"The same, where no header can be set.","schema":{"type":"string"}},{"name":"token","in":"query","description":"Session token, where no header can be set.","schema":{"type":"string"}},{"name":"kind","in":"query","description":"What the tunnel is for. One `uart`, one `capture` and one `dac` may be open together; `flash`, and a tunnel without a kind, share the device with no other.","schema":{"type":"string","enum":["uart","capture","dac","flash"]}}],"responses":{"101":{"description":"Binary frames carry the pod protocol's byte stream both ways, cut anywhere. Close codes: 1000 the pod or the client ended it, 1001 the server stops, 1008 a command line that is too long, a client that takes nothing, or `revoked_credential`, `expired_credential`, 4001 `lease_lost`, 4002 the device went offline."}}}"#,
-    ),
-    handle: |request| handle(request).map_err(ApiError::short),
-};
+pub(crate) const ROUTE: Route =
+    Route {
+        name: "cloud.tunnel",
+        method: "WS",
+        pattern: "/cloud/devices/ws",
+        credentials: device::CREDENTIALS,
+        scope: device::SCOPE,
+        body_limit: 0,
+        summary: "Byte tunnel to a device",
+        openapi: Openapi::of(|operation| {
+            operation
+            .refusals(&[Refusal::LeaseHeld, Refusal::DeviceBusy, Refusal::DeviceOffline])
+            .query::<Asked>()
+            .host_query("lease", "The id of the lease, where no header can be set.")
+            .host_query("token", "Session token, where no header can be set.")
+            .reply_empty(
+                101,
+                "Binary frames carry the pod protocol's byte stream both ways, cut anywhere. Close \
+                 codes: 1000 the pod or the client ended it, 1001 the server stops, 1008 a command \
+                 line that is too long, a client that takes nothing, or `revoked_credential`, \
+                 `expired_credential`, 4001 `lease_lost`, 4002 the device went offline.",
+            );
+            device::describe_header(operation);
+            lease::describe_header(operation);
+        }),
+        handle: |request| handle(request).map_err(ApiError::short),
+    };
 
 const KINDS: &[(&str, Kind)] = &[
     ("uart", Kind::Uart),
@@ -29,6 +39,16 @@ const KINDS: &[(&str, Kind)] = &[
     ("dac", Kind::Dac),
     ("flash", Kind::Flash),
 ];
+
+members! {
+    struct Asked {
+        /// Device name; or in the header X-Bench-Device.
+        device: Option<String> = optional(device::named()),
+        /// What the tunnel is for. One `uart`, one `capture` and one `dac` may be open together; `flash`,
+        /// and a tunnel without a kind, share the device with no other.
+        kind: Kind = or(choice(KINDS), Kind::Any),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (name, kind) = parse(request)?;
@@ -42,11 +62,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<(String, Kind), ApiError> {
-    let mut query = request.query()?;
-    let name = device::name(request, &mut query);
-    let kind = query.or("kind", choice(KINDS), Kind::Any);
-    query.finish()?;
-    Ok((name?, kind))
+    let asked: Asked = request.query()?.read()?;
+    Ok((device::name(request, asked.device)?, asked.kind))
 }
 
 fn refusal(error: Error, name: &str) -> ApiError {

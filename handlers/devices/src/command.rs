@@ -3,9 +3,9 @@
 //! Error bodies stay under 300 bytes, because published clients cut them there before they parse
 //! them.
 
-use guest::command::Order;
-use guest::{ApiError, Request, Response, Route, devices};
-use serde_json::{Map, Value};
+use guest::command::{self, Order};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, devices};
+use serde_json::{Map, Value, json};
 
 use crate::device;
 
@@ -17,15 +17,16 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 16 << 10,
     summary: "Run one pod command",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["needs_tunnel","not_capable","lease_held","device_offline","device_timeout","pod_protocol"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("command.body.json"),
-        r#","responses":"#,
-        include_str!("../../guest/src/command.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .path("id", "Device id, from the device list.")
+            .refusals(&[Refusal::NotCapable])
+            .body::<Order>(json!({
+                "command": {"cmd": "target_power", "efuse": 1, "state": 1},
+                "timeout_ms": 5000
+            }));
+        command::describe(operation);
+    }),
     handle: |request| handle(request).map_err(ApiError::short),
 };
 
@@ -35,9 +36,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     if let Some(capability) = needed_capability(&order.command) {
         let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
         if device::lacks(&device, capability) {
-            return Err(ApiError::new(
-                400,
-                "not_capable",
+            return Err(ApiError::of(
+                Refusal::NotCapable,
                 format!("the board of {} has no AC waveform DAC", device.name),
             ));
         }
@@ -46,7 +46,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    Order::read(request.json()?)
+    request.json()?.read()
 }
 
 /// Capability without which the server does not even ask the pod.

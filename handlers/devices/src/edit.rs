@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_example_is_accepted() {
         let mut request = request("");
-        request.body = guest::openapi::request_example(&super::ROUTE);
+        request.body = guest::testing::request_example(&super::ROUTE);
         assert!(parse(&request).is_ok());
     }
 

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn the_example_is_accepted_and_a_bad_profile_is_not() {
         let mut example = request("");
-        example.body = guest::openapi::request_example(&super::ROUTE);
+        example.body = guest::testing::request_example(&super::ROUTE);
         assert!(parse(&example).is_ok());
         let error = parse(&request(r#"{"uart_rx":99}"#)).unwrap_err();
         assert_eq!(

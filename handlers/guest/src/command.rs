@@ -3,10 +3,13 @@
 //! What the pod itself refuses is a success (200 with `status: "error"`): the command got there and
 //! the answer is the pod's.
 
-use serde_json::{Map, Value};
+use schemars::{JsonSchema, Schema, json_schema};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use crate::pod::{self, Error};
-use crate::{ApiError, Fields, Object, Request, Response, integer};
+use crate::{ApiError, Fields, Operation, Refusal, Request, Response, Shape, integer};
 
 /// Wait for the reply when the caller does not say, in milliseconds.
 pub const TIMEOUT_MS_DEFAULT: u32 = 30_000;
@@ -14,37 +17,114 @@ pub const TIMEOUT_MS_DEFAULT: u32 = 30_000;
 /// Longest wait, in milliseconds.
 pub const TIMEOUT_MS_MAX: u32 = 120_000;
 
-/// A command, and how long its answer is waited for.
-#[derive(Debug, PartialEq)]
-pub struct Order {
-    pub command: Map<String, Value>,
-    /// 1 to [`TIMEOUT_MS_MAX`]
-    pub timeout_ms: u32,
+crate::members! {
+    /// A command, and how long its answer is waited for.
+    #[derive(Debug, PartialEq)]
+    pub struct Order {
+        /// Pod command with its fields, flat.
+        pub command: Map<String, Value> = required(Command),
+        /// Wait for the reply.
+        pub timeout_ms: u32 = or(integer(1..=TIMEOUT_MS_MAX), TIMEOUT_MS_DEFAULT),
+    }
+}
+
+/// An object that says what it is in `cmd`; the rest is between the caller and the pod.
+struct Command;
+
+impl Shape for Command {
+    type Value = Map<String, Value>;
+
+    fn read(&self, value: &Value) -> Result<Map<String, Value>, String> {
+        let command = value.as_object().ok_or("must be an object")?;
+        if verb(command).is_empty() {
+            return Err("must have a non-empty string `cmd`".to_owned());
+        }
+        Ok(command.clone())
+    }
+
+    fn read_member(
+        &self,
+        name: &str,
+        value: Value,
+        fields: &mut Fields,
+    ) -> Option<Map<String, Value>> {
+        let command = fields.object_in(name, value)?;
+        if verb(&command).is_empty() {
+            fields.problem(&format!("{name}.cmd"), "must be a non-empty string");
+            return None;
+        }
+        Some(command)
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({
+            "type": "object",
+            "required": ["cmd"],
+            "properties": {"cmd": {"type": "string", "minLength": 1}},
+            "additionalProperties": true
+        })
+    }
+}
+
+/// A command that is the whole body.
+#[must_use]
+pub fn bare() -> Schema {
+    let mut schema = Command.schema();
+    schema.insert("description".to_owned(), "The command itself, flat.".into());
+    schema
+}
+
+/// Whether the pod did it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Status {
+    Ok,
+    Error,
+}
+
+/// What became of a command.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Answer<'a> {
+    request_id: &'a str,
+    device_id: &'a str,
+    status: Status,
+    /// Whatever the command answers; only with `ok`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    data: Option<&'a RawValue>,
+    /// The pod's refusal; only with `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// What running a command answers and how it is refused.
+pub fn describe(operation: &mut Operation) {
+    let data: Box<RawValue> =
+        RawValue::from_string(json!({"uptime_ms": 123_456}).to_string()).expect("this is JSON");
+    let example = Answer {
+        request_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
+        device_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+        status: Status::Ok,
+        data: Some(&data),
+        error: None,
+    };
+    operation
+        .refusals(&[
+            Refusal::NeedsTunnel,
+            Refusal::LeaseHeld,
+            Refusal::DeviceOffline,
+            Refusal::DeviceTimeout,
+            Refusal::PodProtocol,
+        ])
+        .reply(
+            200,
+            "The pod's answer. `status` is `error` when the pod refused, with its own words.",
+            &example,
+        );
 }
 
 impl Order {
-    /// A body that wraps a command: `{"command": {"cmd": …}, "timeout_ms"?}`.
-    ///
-    /// # Errors
-    /// 400 that names what is wrong with it.
-    pub fn read(mut body: Fields) -> Result<Self, ApiError> {
-        let is_object = body.is_object("command");
-        let command = body.object_required("command");
-        if is_object && verb(&command).is_empty() {
-            body.problem("command.cmd", "must be a non-empty string");
-        }
-        let timeout_ms = body.or(
-            "timeout_ms",
-            integer(1..=TIMEOUT_MS_MAX),
-            TIMEOUT_MS_DEFAULT,
-        );
-        body.finish()?;
-        Ok(Self {
-            command,
-            timeout_ms,
-        })
-    }
-
     /// Run the command on the device with this id.
     ///
     /// # Errors
@@ -67,43 +147,51 @@ pub fn verb(command: &Map<String, Value>) -> &str {
 
 /// The pod's answer or refusal as a response.
 fn reply(request: &Request, id: &str, answer: Result<String, Error>) -> Result<Response, ApiError> {
-    let mut body = Object::new();
-    body.field("request_id", &request.id).field("device_id", id);
-    match answer {
-        Ok(data) => body.field("status", "ok").raw("data", &data),
-        Err(Error::Refused(text)) => body.field("status", "error").field("error", &text),
-        Err(error) => return Err(refusal(error, id)),
+    let answer = match &answer {
+        Ok(data) => serde_json::from_str(data).map(Ok).map_err(|error| {
+            ApiError::internal(format!("the host gave an answer that is no JSON: {error}"))
+        })?,
+        Err(Error::Refused(text)) => Err(text.as_str()),
+        Err(error) => return Err(refusal(error.clone(), id)),
     };
-    Ok(body.reply(200))
+    let answer = Answer {
+        request_id: &request.id,
+        device_id: id,
+        status: if answer.is_ok() {
+            Status::Ok
+        } else {
+            Status::Error
+        },
+        data: answer.ok(),
+        error: answer.err(),
+    };
+    Ok(Response::json(200, &answer))
 }
 
 fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("device", id),
-        Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
+        Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
         Error::Held(busy) => ApiError::held(busy),
         Error::Forbidden => ApiError::forbidden(
             "this command changes stored settings or firmware of the pod, or is not known: it takes \
              an admin's session, or an admin's key with scope bench:admin",
         ),
-        Error::NeedsTunnel => ApiError::new(
-            400,
-            "needs_tunnel",
+        Error::NeedsTunnel => ApiError::of(
+            Refusal::NeedsTunnel,
             "this command answers with a stream; use the capture endpoints or a byte tunnel",
         ),
         Error::Invalid(message) => ApiError::field("command", message),
-        Error::TimedOut(ms) => ApiError::new(
-            504,
-            "device_timeout",
+        Error::TimedOut(ms) => ApiError::of(
+            Refusal::DeviceTimeout,
             format!("the device did not answer within {ms} ms; the command may still have run"),
         ),
-        Error::Protocol(message) => ApiError::new(
-            502,
-            "pod_protocol",
+        Error::Protocol(message) => ApiError::of(
+            Refusal::PodProtocol,
             format!("the device answered outside the protocol: {message}"),
         ),
         // Told as a 200 where the answer is read.
-        Error::Refused(text) => ApiError::new(502, "pod_refused", text),
+        Error::Refused(text) => ApiError::of(Refusal::PodRefused, text),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }

@@ -42,14 +42,14 @@ const fn step(byte: u8, in_string: bool, escaped: bool) -> (bool, bool) {
     }
 }
 
-/// A JSON text as a `&'static str`, without white space between its tokens.
+/// A route's description from JSON text, without white space between its tokens.
 #[macro_export]
 macro_rules! compact_json {
     ($($part:expr),+ $(,)?) => {{
         const TEXT: &str = concat!($($part),+);
         const BYTES: &[u8] = &$crate::compact::<{ $crate::compact_len(TEXT) }>(TEXT);
         match ::core::str::from_utf8(BYTES) {
-            Ok(text) => text,
+            Ok(text) => $crate::Openapi::text(text),
             Err(_) => panic!("white space was cut out of a character"),
         }
     }};
@@ -63,12 +63,12 @@ mod tests {
 
     #[test]
     fn only_white_space_between_tokens_goes() {
-        const SMALL: &str = crate::compact_json!(
+        const SMALL: crate::Openapi = crate::compact_json!(
             "{ \"a b\" : [ 1 ,\n\t\"c \\\" d \\\\\" , ",
             "\"€ x\" ] , \"e\" : { } }\n"
         );
-        assert_eq!(SMALL, r#"{"a b":[1,"c \" d \\","€ x"],"e":{}}"#);
+        assert_eq!(SMALL.declared(), r#"{"a b":[1,"c \" d \\","€ x"],"e":{}}"#);
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        assert_eq!(parse(SMALL), parse(JSON));
+        assert_eq!(parse(SMALL.declared()), parse(JSON));
     }
 }

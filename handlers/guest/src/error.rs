@@ -4,7 +4,7 @@
 //! `cause`, under the same request id, and never into the response.
 
 use crate::http_types::Busy;
-use crate::{Body, Object, Response};
+use crate::{Body, Object, Refusal, Response};
 
 /// Longest sentence in an error body, in bytes. Some clients read only the first 300 bytes of an
 /// error before they parse it; see [`ApiError::short`].
@@ -65,6 +65,11 @@ impl ApiError {
             held: None,
             short: false,
         }
+    }
+
+    #[must_use]
+    pub fn of(refusal: Refusal, message: impl Into<String>) -> Self {
+        Self::new(refusal.status(), refusal.word(), message)
     }
 
     /// 400 `invalid_request`.

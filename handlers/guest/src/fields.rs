@@ -11,7 +11,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::clip;
-use crate::{ApiError, FieldProblem, Shape};
+use crate::{ApiError, FieldProblem, Members, Shape};
 
 /// Deepest nesting of a body. Parsing recurses, and a guest's stack is small.
 const JSON_DEPTH_MAX: usize = 32;
@@ -48,7 +48,7 @@ impl Fields {
         }
     }
 
-    fn of(members: Map<String, Value>) -> Self {
+    pub(crate) fn of(members: Map<String, Value>) -> Self {
         Self {
             prefix: String::new(),
             members,
@@ -84,14 +84,15 @@ impl Fields {
             self.problem(name, "is required");
             return shape.placeholder();
         };
-        self.read(name, &value, &shape)
+        shape
+            .read_member(name, value, self)
             .unwrap_or_else(|| shape.placeholder())
     }
 
     /// A member that may be absent or `null`.
     pub fn optional<S: Shape>(&mut self, name: &str, shape: S) -> Option<S::Value> {
         let value = self.take(name)?;
-        self.read(name, &value, &shape)
+        shape.read_member(name, value, self)
     }
 
     /// A member with a default.
@@ -132,7 +133,13 @@ impl Fields {
 
     /// A nested object whose members are not this endpoint's business.
     pub fn object(&mut self, name: &str) -> Option<Map<String, Value>> {
-        match self.take(name)? {
+        let value = self.take(name)?;
+        self.object_in(name, value)
+    }
+
+    /// The members of `value`, the member `name`, if it is an object.
+    pub(crate) fn object_in(&mut self, name: &str, value: Value) -> Option<Map<String, Value>> {
+        match value {
             Value::Object(members) => Some(members),
             other => {
                 self.problem(name, &format!("must be an object, not {}", kind(&other)));
@@ -173,6 +180,36 @@ impl Fields {
         self.members.get(name).is_some_and(Value::is_object)
     }
 
+    /// Whether members are text, whatever they stand for.
+    pub(crate) fn are_texts(&self) -> bool {
+        self.texts
+    }
+
+    /// Read the whole object as a [`Members`] type.
+    ///
+    /// # Errors
+    /// 400 with all problems, unknown members among them.
+    pub fn read<T: Members>(mut self) -> Result<T, ApiError> {
+        let read = T::read(&mut self);
+        self.finish()?;
+        read.ok_or_else(|| ApiError::internal("a member was refused without a reason"))
+    }
+
+    /// Read `value`, the member `name`, as strictly as this object.
+    pub(crate) fn inner<T: Members>(&mut self, name: &str, value: Value) -> Option<T> {
+        let members = self.object_in(name, value)?;
+        let mut inner = Fields {
+            prefix: format!("{}{name}.", self.prefix),
+            members,
+            problems: std::mem::take(&mut self.problems),
+            texts: false,
+        };
+        let value = T::read(&mut inner);
+        inner.reject_unknown();
+        self.problems = inner.problems;
+        value
+    }
+
     /// Drop a member whatever it is, so that it is not also told as unknown.
     pub fn ignore(&mut self, name: &str) {
         self.members.remove(name);
@@ -205,22 +242,9 @@ impl Fields {
         }
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    /// Take a member, whatever it is; none when it is absent or `null`.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.members.remove(name).filter(|value| !value.is_null())
-    }
-
-    fn read<S: Shape>(&mut self, name: &str, value: &Value, shape: &S) -> Option<S::Value> {
-        let read = match value {
-            Value::String(text) if self.texts => shape.read_text(text),
-            value => shape.read(value),
-        };
-        match read {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.problem(name, &message);
-                None
-            }
-        }
     }
 }
 

@@ -19,10 +19,10 @@ mod error;
 mod fields;
 pub mod form;
 mod json;
-#[cfg(not(target_arch = "wasm32"))]
-#[doc(hidden)]
-pub mod openapi;
+mod members;
+mod openapi;
 mod query;
+mod refusal;
 mod request;
 mod route;
 pub mod selection;
@@ -30,6 +30,7 @@ mod shape;
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 pub mod testing;
+mod words;
 
 pub use bench::host::{
     builds, captures, clock, decode, devices, flashing, http_types, keys, leases, log, pod, random,
@@ -43,9 +44,15 @@ pub use error::{ApiError, FieldProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
 pub use json::Object;
+pub use members::{Member, Members, Rule, inline, nested, optional, or, required};
+#[doc(hidden)]
+pub use members::{plain_name, prose, rule};
+pub use openapi::{Openapi, Operation, Schemas, Time};
 pub use query::Query;
+pub use refusal::Refusal;
 pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};
-pub use shape::{Shape, choice, flag, integer, list, number, text};
+pub use shape::{Shape, choice, flag, integer, list, number, spelled, text};
+pub use words::Words;
 
 /// Generated from the world `everything`. The packaging step drops every import that a component's
 /// code does not call, and the host links a component only against the world of its group.

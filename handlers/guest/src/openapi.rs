@@ -1,217 +1,398 @@
-//! Checks that a route's OpenAPI members are complete and that their examples fit their schemas, for
-//! the unit tests of handlers. Knows the part of JSON Schema that the handlers use.
+//! What the OpenAPI document says about a route, told with the types that the route works with.
+//!
+//! It is asked for on the machine that builds the handlers, by the crate `describe`; a component
+//! carries none of it.
+//!
+//! ```
+//! # #[derive(serde::Serialize, schemars::JsonSchema)]
+//! # struct Thing { name: &'static str }
+//! use guest::Openapi;
+//!
+//! const THING: Openapi = Openapi::of(|operation| {
+//!     operation.path("id", "Thing id.");
+//!     operation.reply(200, "The thing.", &Thing { name: "x" });
+//! });
+//! ```
 
-use serde_json::{Map, Value};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
-use crate::Route;
+use crate::{Member, Members, Refusal};
 
-/// # Panics
-/// When the members of a route are incomplete; the message says which and what is missing.
-pub fn check(routes: &[Route]) {
-    for route in routes {
-        if let Err(problem) = check_route(route) {
-            panic!("{}: {problem}", route.name);
-        }
-    }
-    for (index, route) in routes.iter().enumerate() {
-        let same = |other: &Route| {
-            other.name == route.name
-                || (other.method, other.pattern) == (route.method, route.pattern)
-        };
-        assert!(
-            !routes[index + 1..].iter().any(same),
-            "{} is declared twice",
-            route.name
-        );
-    }
+/// The description of a route.
+#[derive(Debug, Clone, Copy)]
+pub struct Openapi {
+    /// The members as JSON; empty when they are made from types.
+    text: &'static str,
+    #[cfg(not(target_arch = "wasm32"))]
+    types: Option<fn(&mut Operation)>,
 }
 
-/// The example body of a route's request.
-///
-/// # Panics
-/// When there is none.
-#[must_use]
-pub fn request_example(route: &Route) -> Vec<u8> {
-    let document: Value = serde_json::from_str(route.openapi).expect("the members are JSON");
-    let example = &document["requestBody"]["content"]["application/json"]["example"];
-    assert!(example.is_object(), "{} has no example", route.name);
-    example.to_string().into_bytes()
-}
+impl Openapi {
+    /// Made from types when the handlers are built.
+    #[must_use]
+    pub const fn of(types: fn(&mut Operation)) -> Self {
+        // So that what is only called from there is not linked into the component.
+        #[cfg(target_arch = "wasm32")]
+        let _ = types;
+        Self {
+            text: "",
+            #[cfg(not(target_arch = "wasm32"))]
+            types: Some(types),
+        }
+    }
 
-fn check_route(route: &Route) -> Result<(), String> {
-    let document: Map<String, Value> =
-        serde_json::from_str(route.openapi).map_err(|e| format!("not a JSON object: {e}"))?;
-    for member in document.keys() {
-        if ![
-            "parameters",
-            "requestBody",
-            "responses",
-            "description",
-            "refusals",
-        ]
-        .contains(&member.as_str())
-        {
-            return Err(format!("unexpected member {member}"));
+    /// A JSON object with the OpenAPI members `parameters`, `requestBody`, `responses`, `description`,
+    /// and with `refusals`.
+    #[must_use]
+    pub const fn text(text: &'static str) -> Self {
+        Self {
+            text,
+            #[cfg(not(target_arch = "wasm32"))]
+            types: None,
         }
     }
-    if let Some(refusals) = document.get("refusals") {
-        let words = refusals.as_array().ok_or("refusals is not a list")?;
-        if !words.iter().all(Value::is_string) {
-            return Err("refusals are codes of docs/http-status.md".into());
-        }
-    }
-    check_parameters(route, &document)?;
-    let body = document.get("requestBody");
-    if body.is_some() != (route.body_limit > 0) {
-        return Err("requestBody and body_limit disagree".into());
-    }
-    if let Some(body) = body {
-        check_content(body).map_err(|e| format!("requestBody {e}"))?;
-    }
-    let responses = document
-        .get("responses")
-        .and_then(Value::as_object)
-        .filter(|responses| !responses.is_empty())
-        .ok_or("has no responses")?;
-    for (status, response) in responses {
-        let upgrades = route.method == "WS" && status == "101";
-        if !status.starts_with('2') && !upgrades {
-            return Err(format!("{status} is the host's to document"));
-        }
-        if !response["description"].is_string() {
-            return Err(format!("{status} has no description"));
-        }
-        if status != "204" && !upgrades {
-            check_content(response).map_err(|e| format!("{status} {e}"))?;
-        }
-    }
-    Ok(())
-}
 
-fn check_parameters(route: &Route, document: &Map<String, Value>) -> Result<(), String> {
-    let none = Vec::new();
-    let parameters = document
-        .get("parameters")
-        .map_or(Some(&none), Value::as_array)
-        .ok_or("parameters is not a list")?;
-    let mut in_path = Vec::new();
-    for parameter in parameters {
-        let name = parameter["name"]
-            .as_str()
-            .ok_or("a parameter has no name")?;
-        if !parameter["schema"].is_object() || !parameter["description"].is_string() {
-            return Err(format!("parameter {name} lacks schema or description"));
-        }
-        if parameter["in"] == "path" {
-            if parameter["required"] != true {
-                return Err(format!("path parameter {name} must be required"));
+    /// What the component itself says.
+    pub(crate) fn declared(&self) -> &'static str {
+        self.text
+    }
+
+    /// The members, with schemas as `schemas` has them.
+    ///
+    /// # Panics
+    /// When a text is not a JSON object.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn members(&self, schemas: &mut Schemas) -> Map<String, Value> {
+        match self.types {
+            Some(types) => {
+                let mut operation = Operation::new(schemas);
+                types(&mut operation);
+                operation.finish()
             }
-            in_path.push(name);
-        } else if parameter["in"] != "query" && parameter["in"] != "header" {
-            return Err(format!("parameter {name} is in no place there is"));
+            None => serde_json::from_str(self.text).expect("the members are a JSON object"),
         }
-    }
-    let placeholders: Vec<&str> = route
-        .pattern
-        .split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| name.strip_suffix("...").unwrap_or(name))
-        .collect();
-    if in_path == placeholders {
-        Ok(())
-    } else {
-        Err(format!(
-            "{} has other path parameters than {in_path:?}",
-            route.pattern
-        ))
     }
 }
 
-fn check_content(body: &Value) -> Result<(), String> {
-    let content = body["content"].as_object().ok_or("has no content")?;
-    for (media_type, content) in content {
-        if !content["schema"].is_object() || content.get("example").is_none() {
-            return Err(format!("{media_type} lacks schema or example"));
-        }
-        fits(&content["example"], &content["schema"])
-            .map_err(|e| format!("{media_type} example {e}"))?;
+/// The schemas of a group's records, each of which is told once.
+#[derive(Debug)]
+pub struct Schemas(SchemaGenerator);
+
+impl Schemas {
+    #[must_use]
+    pub fn new() -> Self {
+        let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+        Self(settings.into_generator())
     }
-    Ok(())
+
+    /// `components.schemas`.
+    #[must_use]
+    pub fn finish(mut self) -> Map<String, Value> {
+        let mut all = self.0.take_definitions(true);
+        all.values_mut().for_each(tidy);
+        all
+    }
+
+    fn of<T: JsonSchema>(&mut self) -> Value {
+        let mut schema = self.0.subschema_for::<T>().into();
+        tidy(&mut schema);
+        schema
+    }
 }
 
-/// Whether a value fits a schema.
-///
-/// # Errors
-/// Path and reason of the first misfit.
-pub fn fits(value: &Value, schema: &Value) -> Result<(), String> {
-    fits_type(value, &schema["type"])?;
-    if let Some(words) = schema["enum"].as_array()
-        && !words.contains(value)
-    {
-        return Err(format!("{value} is not in enum"));
-    }
-    if let Some(schemas) = schema["oneOf"].as_array() {
-        let fitting = schemas.iter().filter(|s| fits(value, s).is_ok()).count();
-        if fitting != 1 {
-            return Err(format!("{value} fits {fitting} schemas of oneOf"));
-        }
-    }
-    if let Some(number) = value.as_f64() {
-        let bound = |name: &str| schema[name].as_f64();
-        if bound("minimum").is_some_and(|min| number < min)
-            || bound("maximum").is_some_and(|max| number > max)
-        {
-            return Err(format!("{number} is out of bounds"));
-        }
-    }
-    if let Some(items) = value.as_array() {
-        for item in items {
-            fits(item, &schema["items"]).map_err(|e| format!("[] {e}"))?;
-        }
-    }
-    value
-        .as_object()
-        .map_or(Ok(()), |members| fits_object(members, schema))
-}
+/// Marks a member that is left out at times and `null` at others: `#[schemars(extend("x-null" = true))]`.
+const NULL: &str = "x-null";
 
-fn fits_object(members: &Map<String, Value>, schema: &Value) -> Result<(), String> {
-    for name in schema["required"].as_array().into_iter().flatten() {
-        if !name.as_str().is_some_and(|name| members.contains_key(name)) {
-            return Err(format!("lacks {name}"));
-        }
+/// Takes out what is about Rust alone: number formats and bounds of types, titles, and `null` of
+/// members that are left out instead.
+fn tidy(schema: &mut Value) {
+    if let Value::Array(items) = schema {
+        items.iter_mut().for_each(tidy);
     }
-    for (name, value) in members {
-        let known = schema["properties"].get(name);
-        if known.is_none() && schema["additionalProperties"] == false {
-            return Err(format!("has {name}, which the schema does not"));
-        }
-        let schema = known.unwrap_or(&schema["additionalProperties"]);
-        fits(value, schema).map_err(|e| format!(".{name} {e}"))?;
-    }
-    Ok(())
-}
-
-fn fits_type(value: &Value, types: &Value) -> Result<(), String> {
-    let is = |name: &str| match name {
-        "null" => value.is_null(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "string" => value.is_string(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => false,
+    let Value::Object(members) = schema else {
+        return;
     };
-    let fits = match types {
-        Value::String(name) => is(name),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
-        _ => true,
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(format!("{value} is not of type {types}"))
+    let is_number = members.get("type").is_some_and(|kind| {
+        let kinds = kind
+            .as_array()
+            .map_or(std::slice::from_ref(kind), Vec::as_slice);
+        kinds
+            .iter()
+            .any(|kind| kind == "integer" || kind == "number")
+    });
+    if is_number {
+        members.remove("format");
     }
+    let required = members.get("required").cloned().unwrap_or_default();
+    let required = required.as_array().cloned().unwrap_or_default();
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        for (name, property) in properties {
+            if !required.iter().any(|known| known == name) {
+                never_null(property);
+            }
+        }
+    }
+    members.values_mut().for_each(tidy);
+}
+
+/// The schema without `null`.
+fn never_null(schema: &mut Value) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    if members.remove(NULL).is_some() {
+        return;
+    }
+    if let Some(Value::Array(kinds)) = members.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = &kinds[..] {
+            let kind = kind.clone();
+            members.insert("type".to_owned(), kind);
+        }
+    }
+    if let Some(Value::Array(words)) = members.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    if let Some(Value::Array(schemas)) = members.get_mut("anyOf") {
+        schemas.retain(|schema| schema["type"] != "null");
+        if let [Value::Object(only)] = &schemas[..] {
+            let only = only.clone();
+            members.remove("anyOf");
+            members.extend(only);
+        }
+    }
+}
+
+/// A time in UTC, RFC 3339, as records have it: `#[schemars(with = "Time")]` on a string.
+#[derive(Debug)]
+pub enum Time {}
+
+impl JsonSchema for Time {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+/// The media type of most bodies.
+const JSON: &str = "application/json";
+
+/// Takes down what is told about a route.
+#[derive(Debug)]
+pub struct Operation<'s> {
+    schemas: &'s mut Schemas,
+    description: Option<&'static str>,
+    refusals: Vec<&'static str>,
+    parameters: Vec<Value>,
+    request: Map<String, Value>,
+    replies: Map<String, Value>,
+}
+
+impl<'s> Operation<'s> {
+    fn new(schemas: &'s mut Schemas) -> Self {
+        Self {
+            schemas,
+            description: None,
+            refusals: Vec::new(),
+            parameters: Vec::new(),
+            request: Map::new(),
+            replies: Map::new(),
+        }
+    }
+
+    /// What the summary leaves open.
+    pub fn description(&mut self, text: &'static str) -> &mut Self {
+        self.description = Some(text);
+        self
+    }
+
+    /// Refusals of the route's own, beside those that any route may answer with.
+    pub fn refusals(&mut self, refusals: &[Refusal]) -> &mut Self {
+        self.refusals.extend(refusals.iter().map(|r| r.word()));
+        self
+    }
+
+    /// A placeholder of the pattern.
+    pub fn path(&mut self, name: &str, description: &str) -> &mut Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "path",
+            "required": true,
+            "description": description,
+            "schema": {"type": "string"}
+        }));
+        self
+    }
+
+    /// The parameters of the query.
+    pub fn query<T: Members>(&mut self) -> &mut Self {
+        self.parameters
+            .extend(T::members().into_iter().map(|m| parameter("query", m)));
+        self
+    }
+
+    /// A parameter of the query that the host takes before the route is entered.
+    pub fn host_query(&mut self, name: &str, description: &str) -> &mut Self {
+        self.optional_text("query", name, description)
+    }
+
+    /// A header that the route, or the host on its behalf, looks at.
+    pub fn header(&mut self, name: &str, description: &str) -> &mut Self {
+        self.optional_text("header", name, description)
+    }
+
+    fn optional_text(&mut self, place: &str, name: &str, description: &str) -> &mut Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": place,
+            "description": description,
+            "schema": {"type": "string"}
+        }));
+        self
+    }
+
+    /// The JSON body. The example is what a client sends.
+    pub fn body<T: Members>(&mut self, example: Value) -> &mut Self {
+        self.content(JSON, T::schema(), example)
+    }
+
+    /// The JSON body, which is one of several.
+    pub fn body_of(
+        &mut self,
+        choices: impl IntoIterator<Item = Schema>,
+        example: Value,
+    ) -> &mut Self {
+        let choices: Vec<Schema> = choices.into_iter().collect();
+        self.content(JSON, schemars::json_schema!({"oneOf": choices}), example)
+    }
+
+    /// The body as a form: a file, and the parts of `T`, which are text.
+    pub fn form<T: Members>(&mut self, file: &str, description: &str, example: Value) -> &mut Self {
+        let mut members = Map::new();
+        let content = json!({
+            "type": "string",
+            "contentMediaType": "application/octet-stream",
+            "description": description
+        });
+        members.insert(file.to_owned(), content);
+        let parts = T::members();
+        let mut required = vec![file.to_owned()];
+        required.extend(parts.iter().filter(|m| m.required).map(|m| m.name.clone()));
+        members.extend(
+            parts
+                .into_iter()
+                .map(|m| (m.name.clone(), m.documented().into())),
+        );
+        let schema = schemars::json_schema!({
+            "type": "object",
+            "required": required,
+            "properties": members,
+            "additionalProperties": false
+        });
+        self.content("multipart/form-data", schema, example)
+    }
+
+    /// A body of some media type.
+    pub fn content(&mut self, media_type: &str, schema: Schema, example: Value) -> &mut Self {
+        let content = json!({"schema": schema, "example": example});
+        self.request.insert(media_type.to_owned(), content);
+        self
+    }
+
+    /// An answer with a record, and the record of an example.
+    pub fn reply<T: JsonSchema + Serialize>(
+        &mut self,
+        status: u16,
+        description: &str,
+        example: &T,
+    ) -> &mut Self {
+        let schema = self.schemas.of::<T>();
+        self.reply_content(status, description, JSON, schema, json!(example))
+    }
+
+    /// An answer of some media type.
+    pub fn reply_content(
+        &mut self,
+        status: u16,
+        description: &str,
+        media_type: &str,
+        schema: Value,
+        example: Value,
+    ) -> &mut Self {
+        let response = self.response(status, description);
+        response["content"][media_type] = json!({"schema": schema, "example": example});
+        self
+    }
+
+    /// An answer without a body.
+    pub fn reply_empty(&mut self, status: u16, description: &str) -> &mut Self {
+        self.response(status, description);
+        self
+    }
+
+    fn response(&mut self, status: u16, description: &str) -> &mut Value {
+        self.replies
+            .entry(status.to_string())
+            .or_insert_with(|| json!({"description": description}))
+    }
+
+    fn finish(self) -> Map<String, Value> {
+        let mut members = Map::new();
+        if let Some(description) = self.description {
+            members.insert("description".to_owned(), description.into());
+        }
+        if !self.refusals.is_empty() {
+            members.insert("refusals".to_owned(), self.refusals.into());
+        }
+        if !self.parameters.is_empty() {
+            members.insert("parameters".to_owned(), self.parameters.into());
+        }
+        if !self.request.is_empty() {
+            let body = json!({"required": true, "content": self.request});
+            members.insert("requestBody".to_owned(), body);
+        }
+        members.insert("responses".to_owned(), self.replies.into());
+        members
+    }
+}
+
+fn parameter(place: &str, member: Member) -> Value {
+    let Member {
+        name,
+        description,
+        required,
+        schema,
+        default,
+    } = member;
+    let schema = Member {
+        name: String::new(),
+        description: String::new(),
+        required,
+        schema,
+        default,
+    };
+    let mut parameter = json!({
+        "name": name,
+        "in": place,
+        "description": description,
+        "schema": schema.documented()
+    });
+    if required {
+        parameter["required"] = true.into();
+    }
+    parameter
 }
 
 #[cfg(test)]

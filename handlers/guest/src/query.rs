@@ -1,7 +1,7 @@
 //! Strict reading of a query string, with the same shapes and errors as a body.
 
 use crate::error::clip;
-use crate::{ApiError, FieldProblem, Shape};
+use crate::{ApiError, FieldProblem, Fields, Members, Shape};
 
 /// Longest query string, in bytes as sent.
 const QUERY_BYTES_MAX: usize = 8 << 10;
@@ -84,6 +84,14 @@ impl Query {
     /// All parameters that were not asked for by name, in order.
     pub fn rest(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.pairs)
+    }
+
+    /// Read all parameters as a [`crate::Members`] type.
+    ///
+    /// # Errors
+    /// 400 with all problems, unknown parameters among them.
+    pub fn read<T: Members>(self) -> Result<T, ApiError> {
+        Fields::of_texts(self.pairs).read()
     }
 
     /// # Errors

@@ -89,6 +89,17 @@ impl Caller {
 }
 
 impl Response {
+    /// A record as JSON.
+    #[must_use]
+    pub fn json<T: serde::Serialize>(status: u16, record: &T) -> Self {
+        let bytes = serde_json::to_vec(record);
+        Self {
+            status,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: Body::Bytes(bytes.expect("records have text for keys")),
+        }
+    }
+
     /// 204
     #[must_use]
     pub fn no_content() -> Self {

@@ -1,6 +1,6 @@
 //! Endpoints as data, and the way from a request's route number to the function that answers it.
 
-use crate::{ApiError, Credential, Credentials, Request, Response, http_types};
+use crate::{ApiError, Credential, Credentials, Openapi, Request, Response, http_types};
 
 /// Default body limit of endpoints that take JSON, in bytes.
 pub const JSON_BODY_BYTES_MAX: u32 = 1 << 20;
@@ -23,8 +23,8 @@ pub struct Route {
     pub body_limit: u32,
     /// One line for people.
     pub summary: &'static str,
-    /// JSON object with the OpenAPI members `parameters`, `requestBody`, `responses`.
-    pub openapi: &'static str,
+    /// What it takes and gives.
+    pub openapi: Openapi,
     pub handle: fn(&Request) -> Result<Response, ApiError>,
 }
 
@@ -56,7 +56,7 @@ impl Route {
             body_limit: self.body_limit & !STREAMED,
             streamed_body: self.body_limit & STREAMED != 0,
             summary: self.summary.to_owned(),
-            openapi: self.openapi.to_owned(),
+            openapi: self.openapi.declared().to_owned(),
         }
     }
 }

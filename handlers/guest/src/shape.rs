@@ -1,14 +1,20 @@
-//! What a member of a body or a query parameter must look like: type and bounds, told in the words
-//! that the error for the caller uses.
+//! What a member of a body or a query parameter must look like: type and bounds, told once. The reader,
+//! the sentence for the caller and the JSON Schema all come from here.
 
 use std::ops::RangeInclusive;
 
+use schemars::{Schema, json_schema};
 use serde_json::Value;
+
+use crate::Fields;
 
 /// Largest integer that a JSON number carries exactly in every implementation, 2^53 - 1.
 const INTEGER_EXACT_MAX: f64 = 9_007_199_254_740_991.0;
 
 /// Reads one value. Errors are fragments that follow the member's name: `must be …`.
+///
+/// What describes a shape is only called where the OpenAPI document is made, so a component does not
+/// carry it.
 pub trait Shape {
     type Value;
 
@@ -26,11 +32,45 @@ pub trait Shape {
 
     /// Stands in for a value that could not be read, so that reading goes on and all problems are
     /// told at once. Never reaches an endpoint: [`crate::Fields::finish`] fails first.
-    fn placeholder(&self) -> Self::Value;
+    ///
+    /// # Panics
+    /// For shapes that are read as part of [`crate::Members`] alone, which needs none.
+    fn placeholder(&self) -> Self::Value {
+        panic!("this shape is read by a type made with members!")
+    }
+
+    /// The same as JSON Schema.
+    fn schema(&self) -> Schema;
+
+    /// A value as the caller writes it, for the default of a member; none when there is no way to.
+    fn written(&self, _value: &Self::Value) -> Option<Value> {
+        None
+    }
+
+    /// Read a value that is the member `name` of `fields`; problems go there.
+    fn read_member(&self, name: &str, value: Value, fields: &mut Fields) -> Option<Self::Value> {
+        let read = match &value {
+            Value::String(text) if fields.are_texts() => self.read_text(text),
+            value => self.read(value),
+        };
+        read.map_err(|message| fields.problem(name, &message)).ok()
+    }
 }
 
 impl<S: Shape> Shape for &S {
     type Value = S::Value;
+
+    fn schema(&self) -> Schema {
+        (*self).schema()
+    }
+
+    fn written(&self, value: &S::Value) -> Option<Value> {
+        (*self).written(value)
+    }
+
+    fn read_member(&self, name: &str, value: Value, fields: &mut Fields) -> Option<S::Value> {
+        (*self).read_member(name, value, fields)
+    }
 
     fn read(&self, value: &Value) -> Result<S::Value, String> {
         (*self).read(value)
@@ -79,6 +119,16 @@ impl<T: Copy + Into<u64> + TryFrom<u64>> Shape for Integer<T> {
 
     fn placeholder(&self) -> T {
         *self.0.start()
+    }
+
+    fn schema(&self) -> Schema {
+        let (low, high): (u64, u64) = ((*self.0.start()).into(), (*self.0.end()).into());
+        json_schema!({"type": "integer", "minimum": low, "maximum": high})
+    }
+
+    fn written(&self, value: &T) -> Option<Value> {
+        let number: u64 = (*value).into();
+        Some(number.into())
     }
 }
 
@@ -138,6 +188,14 @@ impl Shape for Number {
     fn placeholder(&self) -> f64 {
         self.up_to
     }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "number", "exclusiveMinimum": self.above, "maximum": self.up_to})
+    }
+
+    fn written(&self, value: &f64) -> Option<Value> {
+        Some((*value).into())
+    }
 }
 
 #[derive(Debug)]
@@ -175,6 +233,92 @@ impl Shape for Text {
     fn placeholder(&self) -> String {
         String::new()
     }
+
+    fn schema(&self) -> Schema {
+        let (least, most) = (*self.0.start(), *self.0.end());
+        let mut schema = json_schema!({"type": "string"});
+        if least > 0 {
+            schema.insert("minLength".to_owned(), least.into());
+        }
+        if most < usize::MAX {
+            schema.insert("maxLength".to_owned(), most.into());
+        }
+        schema
+    }
+
+    fn written(&self, value: &String) -> Option<Value> {
+        (!value.is_empty()).then(|| value.as_str().into())
+    }
+}
+
+#[derive(Debug)]
+struct Spelled {
+    len: RangeInclusive<usize>,
+    class: &'static str,
+}
+
+/// A string of this many characters of a class, such as `A-Za-z0-9._-`.
+pub fn spelled(len: RangeInclusive<usize>, class: &'static str) -> impl Shape<Value = String> {
+    Spelled { len, class }
+}
+
+impl Spelled {
+    fn has(&self, c: char) -> bool {
+        let mut rest = self.class;
+        while let Some(low) = rest.chars().next() {
+            rest = &rest[low.len_utf8()..];
+            let high = rest
+                .strip_prefix('-')
+                .and_then(|after| after.chars().next());
+            if let Some(high) = high {
+                rest = &rest['-'.len_utf8() + high.len_utf8()..];
+            }
+            if (low..=high.unwrap_or(low)).contains(&c) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// How many, as people write it, and as patterns do.
+    fn counts(&self) -> (String, String) {
+        let (least, most) = (self.len.start(), self.len.end());
+        if least == most {
+            (least.to_string(), least.to_string())
+        } else {
+            (format!("{least}..={most}"), format!("{least},{most}"))
+        }
+    }
+}
+
+impl Shape for Spelled {
+    type Value = String;
+
+    fn read(&self, value: &Value) -> Result<String, String> {
+        value
+            .as_str()
+            .ok_or_else(|| "must be a string".to_owned())
+            .and_then(|text| self.read_text(text))
+    }
+
+    fn read_text(&self, text: &str) -> Result<String, String> {
+        let fits = self.len.contains(&text.chars().count()) && text.chars().all(|c| self.has(c));
+        fits.then(|| text.to_owned())
+            .ok_or_else(|| format!("must be {} characters of {}", self.counts().0, self.class))
+    }
+
+    fn placeholder(&self) -> String {
+        String::new()
+    }
+
+    fn schema(&self) -> Schema {
+        let pattern = format!("^[{}]{{{}}}$", self.class, self.counts().1);
+        json_schema!({"type": "string", "pattern": pattern})
+    }
+
+    fn written(&self, value: &String) -> Option<Value> {
+        Some(value.as_str().into())
+    }
 }
 
 #[derive(Debug)]
@@ -201,18 +345,26 @@ impl Shape for Flag {
     fn placeholder(&self) -> bool {
         false
     }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "boolean"})
+    }
+
+    fn written(&self, value: &bool) -> Option<Value> {
+        Some((*value).into())
+    }
 }
 
 #[derive(Debug)]
 struct Choice<T: 'static>(&'static [(&'static str, T)]);
 
 /// One of several words, each standing for a value. `words` must not be empty.
-pub fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Shape<Value = T> {
+pub fn choice<T: Copy + PartialEq>(words: &'static [(&'static str, T)]) -> impl Shape<Value = T> {
     assert!(!words.is_empty(), "a choice offers at least one word");
     Choice(words)
 }
 
-impl<T: Copy> Shape for Choice<T> {
+impl<T: Copy + PartialEq> Shape for Choice<T> {
     type Value = T;
 
     fn read(&self, value: &Value) -> Result<T, String> {
@@ -227,6 +379,16 @@ impl<T: Copy> Shape for Choice<T> {
 
     fn placeholder(&self) -> T {
         self.0[0].1
+    }
+
+    fn schema(&self) -> Schema {
+        let words: Vec<&str> = self.0.iter().map(|&(word, _)| word).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+
+    fn written(&self, value: &T) -> Option<Value> {
+        let found = self.0.iter().find(|(_, known)| known == value);
+        found.map(|&(word, _)| word.into())
     }
 }
 
@@ -268,5 +430,16 @@ impl<S: Shape> Shape for List<S> {
 
     fn placeholder(&self) -> Vec<S::Value> {
         Vec::new()
+    }
+
+    fn schema(&self) -> Schema {
+        let (least, most) = (*self.len.start(), *self.len.end());
+        let items = self.item.schema();
+        json_schema!({"type": "array", "items": items, "minItems": least, "maxItems": most})
+    }
+
+    fn written(&self, values: &Vec<S::Value>) -> Option<Value> {
+        let items = values.iter().map(|item| self.item.written(item));
+        items.collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{Body, Caller, Credential, Request, Response, Role};
+use crate::{Body, Caller, Credential, Request, Response, Role, Route, Schemas};
 
 /// A request by an owner's signed-in session, with a JSON body; empty = no body.
 #[must_use]
@@ -71,6 +71,18 @@ pub fn json(response: &Response) -> Value {
 pub fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     let found = response.headers.iter().find(|(n, _)| n == name);
     found.map(|(_, value)| value.as_str())
+}
+
+/// The example body of a route's request.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn request_example(route: &Route) -> Vec<u8> {
+    let members = route.openapi.members(&mut Schemas::new());
+    let example = &members["requestBody"]["content"]["application/json"]["example"];
+    assert!(example.is_object(), "{} has no example", route.name);
+    example.to_string().into_bytes()
 }
 
 /// Call `try_one` with `count` random mutations of `valid`, the same ones for the same seed.

@@ -1,6 +1,6 @@
 //! `POST /bench/devices/{id}/ota/abort`: have the pod drop a staged image.
 
-use guest::{ApiError, Request, Response, Route, updates};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, updates};
 
 use crate::update;
 
@@ -12,15 +12,16 @@ pub(crate) const ROUTE: Route = Route {
     scope: update::SCOPE,
     body_limit: 0,
     summary: "Give the update of a pod up",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["wrong_state"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The pod has dropped the image; the update as it now is.","content":{"application/json":{"schema":"#,
-        include_str!("update.json"),
-        r#","example":"#,
-        include_str!("update.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState])
+            .path(update::ID.0, update::ID.1)
+            .reply(
+                200,
+                "The pod has dropped the image; the update as it now is.",
+                &update::example(),
+            );
+    }),
     handle,
 };
 

@@ -1,6 +1,6 @@
 //! `GET /bench/devices/{id}/ota`: the update in progress, or the last one.
 
-use guest::{ApiError, Request, Response, Route, updates};
+use guest::{ApiError, Openapi, Request, Response, Route, updates};
 
 use crate::update;
 
@@ -12,15 +12,13 @@ pub(crate) const ROUTE: Route = Route {
     scope: update::SCOPE,
     body_limit: 0,
     summary: "Progress of the update of a pod",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The last update of the device, or `idle`.","content":{"application/json":{"schema":"#,
-        include_str!("update.json"),
-        r#","example":"#,
-        include_str!("update.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.path(update::ID.0, update::ID.1).reply(
+            200,
+            "The last update of the device, or `idle`.",
+            &update::example(),
+        );
+    }),
     handle,
 };
 

@@ -3,7 +3,11 @@
 
 use guest::form;
 use guest::updates::{Image, Terms};
-use guest::{ApiError, Fields, Request, Response, Route, builds, selection, text, updates};
+use guest::{
+    ApiError, Fields, Openapi, Refusal, Request, Response, Route, Shape, builds, members, nested,
+    selection, spelled, text, updates,
+};
+use serde_json::json;
 
 use crate::update;
 
@@ -11,7 +15,7 @@ use crate::update;
 const PART: &str = "image";
 
 /// Largest image: what a pod can stage.
-const IMAGE_BYTES_MAX: u32 = 8 << 20;
+pub(crate) const IMAGE_BYTES_MAX: u32 = 8 << 20;
 
 /// Longest name of a build, a file or the like, in characters.
 const NAME_CHARS_MAX: usize = 255;
@@ -22,30 +26,78 @@ const VERSION_CHARS_MAX: usize = 64;
 /// Base64 of a signature, padded.
 const SIGNATURE_CHARS_MAX: usize = 172;
 
-/// Digits of a SHA-256.
-const SHA256_CHARS: usize = 64;
+pub(crate) const ROUTE: Route =
+    Route {
+        name: "updates.start",
+        method: "POST",
+        pattern: "/bench/devices/{id}/ota",
+        credentials: update::CREDENTIALS,
+        scope: update::SCOPE,
+        body_limit: form::limit(IMAGE_BYTES_MAX),
+        summary: "Update the firmware of a pod",
+        openapi: Openapi::of(|operation| {
+            operation
+            .refusals(&[Refusal::DeviceBusy, Refusal::DeviceOffline, Refusal::LeaseHeld])
+            .path(update::ID.0, update::ID.1)
+            .body::<Body>(json!({
+                "artifact": {"repo": "acme/pod-firmware", "ref": "main", "artifact": "pod.bin"},
+                "version": "3.10.0"
+            }))
+            .form::<Expected>(
+                PART,
+                "The image; at most 8 MiB.",
+                json!({PART: "BPFW", "version": "3.10.0"}),
+            )
+            .reply(
+                202,
+                "The image goes to the pod; ask for the progress with GET. Meanwhile the device's \
+                 state is `updating`, and everything that would drive it is refused with 409 \
+                 `lease_held`.",
+                &update::example(),
+            );
+        }),
+        handle,
+    };
 
-pub(crate) const ROUTE: Route = Route {
-    name: "updates.start",
-    method: "POST",
-    pattern: "/bench/devices/{id}/ota",
-    credentials: update::CREDENTIALS,
-    scope: update::SCOPE,
-    body_limit: form::limit(IMAGE_BYTES_MAX),
-    summary: "Update the firmware of a pod",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["device_busy","device_offline","lease_held"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("start.body.json"),
-        r#","responses":{"202":{"description":"The image goes to the pod; ask for the progress with GET. Meanwhile the device's state is `updating`, and everything that would drive it is refused with 409 `lease_held`.","content":{"application/json":{"schema":"#,
-        include_str!("update.json"),
-        r#","example":"#,
-        include_str!("update.example.json"),
-        "}}}}}",
-    ),
-    handle,
-};
+members! {
+    pub(crate) struct Body {
+        /// The image: a file of a build, by its ids (`job_id` and `artifact_name`, as
+        /// `flashable-artifacts` lists them) or by what is known of its build.
+        artifact: Artifact = required(nested()),
+        expected: Expected = inline(),
+    }
+}
+
+members! {
+    struct Artifact {
+        job_id: Option<String> = optional(name()),
+        /// Not used: builds of CI have one pack of files, whatever it is called.
+        pack_id: Option<String> = optional(name()),
+        artifact_name: Option<String> = optional(name()),
+        /// Build id, or `latest`.
+        build: Option<String> = optional(name()),
+        repo: Option<String> = optional(name()),
+        r#ref: Option<String> = optional(name()),
+        /// Name of the file.
+        artifact: Option<String> = optional(name()),
+    }
+}
+
+members! {
+    /// What the image must be and become.
+    struct Expected {
+        /// SHA-256 that the image must have.
+        sha256: Option<String> = optional(spelled(64..=64, "0-9A-Fa-f")),
+        /// Signature for the pod: base64url of 128 bytes.
+        signature: Option<String> = optional(text(1..=SIGNATURE_CHARS_MAX)),
+        /// Version that the pod must say after the update; another one fails it.
+        version: Option<String> = optional(text(1..=VERSION_CHARS_MAX)),
+    }
+}
+
+fn name() -> impl Shape<Value = String> {
+    text(1..=NAME_CHARS_MAX)
+}
 
 /// Which file of which build.
 #[derive(Debug)]
@@ -74,55 +126,61 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 /// `with_image`: the request brings the image along, and chooses none.
-pub(crate) fn parse(
-    mut body: Fields,
-    with_image: bool,
-) -> Result<(Option<Choice>, Terms), ApiError> {
-    let choice = if with_image {
-        None
-    } else if body.has("artifact") {
-        Some(body.nested_required("artifact", choice))
-    } else {
+pub(crate) fn parse(body: Fields, with_image: bool) -> Result<(Option<Choice>, Terms), ApiError> {
+    if with_image {
+        let expected: Expected = body.read()?;
+        return Ok((None, expected.into()));
+    }
+    if !body.has("artifact") {
         return Err(ApiError::field(
             PART,
             "is required: a file in a form, or artifact in a JSON object",
         ));
-    };
-    let terms = terms(&mut body);
-    body.finish()?;
-    Ok((choice, terms))
+    }
+    let body: Body = body.read()?;
+    Ok((Some(body.artifact.choice()?), body.expected.into()))
 }
 
-fn choice(fields: &mut Fields) -> Choice {
-    let name = || text(1..=NAME_CHARS_MAX);
-    if fields.has("job_id") {
-        // Builds of CI have one pack of files, whatever it is called.
-        fields.optional("pack_id", name());
-        return Choice::Exact(
-            fields.required("job_id", name()),
-            fields.required("artifact_name", name()),
-        );
+impl From<Expected> for Terms {
+    fn from(expected: Expected) -> Self {
+        Self {
+            sha256: expected.sha256,
+            signature: expected.signature,
+            version: expected.version,
+        }
     }
-    Choice::Fitting(builds::Selector {
-        build: fields.optional("build", name()),
-        repo: fields.optional("repo", name()),
-        ref_: fields.optional("ref", name()),
-        artifact: fields.optional("artifact", name()),
-    })
 }
 
-/// What the image must be and become.
-fn terms(body: &mut Fields) -> Terms {
-    let sha256 = body.optional("sha256", text(SHA256_CHARS..=SHA256_CHARS));
-    if let Some(given) = &sha256
-        && !given.bytes().all(|b| b.is_ascii_hexdigit())
-    {
-        body.problem("sha256", "must be 64 hexadecimal digits");
-    }
-    Terms {
-        sha256,
-        signature: body.optional("signature", text(1..=SIGNATURE_CHARS_MAX)),
-        version: body.optional("version", text(1..=VERSION_CHARS_MAX)),
+impl Artifact {
+    /// By ids if there is a build's, else by what is known.
+    fn choice(self) -> Result<Choice, ApiError> {
+        let known = [
+            ("build", &self.build),
+            ("repo", &self.repo),
+            ("ref", &self.r#ref),
+            ("artifact", &self.artifact),
+        ];
+        let ids = [
+            ("pack_id", &self.pack_id),
+            ("artifact_name", &self.artifact_name),
+        ];
+        let (stray, why) = match self.job_id {
+            Some(_) => (&known[..], "does not go with job_id"),
+            None => (&ids[..], "goes with job_id alone"),
+        };
+        if let Some((name, _)) = stray.iter().find(|(_, value)| value.is_some()) {
+            return Err(ApiError::field(format!("artifact.{name}"), why));
+        }
+        match (self.job_id, self.artifact_name) {
+            (Some(build), Some(name)) => Ok(Choice::Exact(build, name)),
+            (Some(_), None) => Err(ApiError::field("artifact.artifact_name", "is required")),
+            (None, _) => Ok(Choice::Fitting(builds::Selector {
+                build: self.build,
+                repo: self.repo,
+                ref_: self.r#ref,
+                artifact: self.artifact,
+            })),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use guest::replay::{Fault, FaultKind};
 use guest::{Fields, Shape, choice, integer};
+use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 const KINDS: &[(&str, FaultKind)] = &[
@@ -34,6 +35,10 @@ impl Shape for Width {
             return Ok(None);
         }
         integer(0..=CODES_MAX).read(value).map(Some)
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "integer", "maximum": CODES_MAX})
     }
 
     fn placeholder(&self) -> Option<u64> {

@@ -2,6 +2,7 @@
 
 use guest::waveforms::{self, Output, Segment};
 use guest::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, Response, Route, Shape, choice, list};
+use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 use crate::{output, waveform};
@@ -75,6 +76,20 @@ impl Shape for OneSegment {
             first.map_or(error.message, |p| {
                 format!("has a wrong {}: {}", p.field, p.message)
             })
+        })
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({
+            "type": "object",
+            "required": ["shape", "duration_ms", "v_start"],
+            "additionalProperties": false,
+            "properties": {
+                "shape": choice(waveform::SHAPES).schema(),
+                "duration_ms": guest::number(0.0, DURATION_MS_MAX).schema(),
+                "v_start": level().schema(),
+                "v_end": level().schema()
+            }
         })
     }
 

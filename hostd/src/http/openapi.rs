@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 document, built from the routes that the handlers declare.
 //!
-//! A handler gives parameters, request body, success responses and the codes of its own refusals; what
-//! the host enforces itself (credentials, scopes, limits and their error answers) is added here, so it
+//! A handler gives parameters, request body, success responses and the codes of its own refusals, in what
+//! was described when it was built or, if that is nothing, in its routes themselves. What the host enforces itself (credentials, scopes, limits and their error answers) is added here, so it
 //! cannot be forgotten or contradict what is enforced.
 
 use std::collections::BTreeMap;
@@ -12,9 +12,11 @@ use serde_json::{Map, Value, json};
 use crate::http::routes::{API_BASE, RouteTable, SOCKET, http_method};
 
 mod codes;
+mod described;
 mod security;
 
 use codes::Code;
+pub use described::Descriptions;
 
 /// Why a route cannot be documented.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,10 @@ pub enum DocumentError {
         #[source]
         source: Option<serde_json::Error>,
     },
+    #[error("route {name} is described nowhere")]
+    NotDescribed { name: String },
+    #[error("there is no route {name}, which is described")]
+    NoRoute { name: String },
     #[error("route {name}: its refusal {code} is not in docs/http-status.md")]
     Code { name: String, code: String },
 }
@@ -32,8 +38,11 @@ pub enum DocumentError {
 /// Build the document. The order of paths and members does not depend on load order.
 ///
 /// # Errors
-/// A route whose `openapi` text is not a JSON object.
-pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
+/// A route that is not described, or by something else than a JSON object; a description of no route.
+pub fn document(
+    table: &RouteTable,
+    mut descriptions: Descriptions,
+) -> Result<Value, DocumentError> {
     let mut paths: Map<String, Value> = Map::new();
     let codes = codes::all();
     let mut routes: Vec<&Route> = table.iter().map(|e| &e.declared).collect();
@@ -45,8 +54,13 @@ pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
             .or_insert_with(|| json!({}))
             .as_object_mut()
             .expect("only objects are inserted")
-            .insert(http_method(route).to_lowercase(), operation(route, &codes)?);
+            .insert(
+                http_method(route).to_lowercase(),
+                operation(route, &mut descriptions, &codes)?,
+            );
     }
+    let mut schemas = descriptions.finish()?;
+    schemas.insert("Error".to_owned(), error_schema());
     Ok(json!({
         "openapi": "3.1.0",
         "info": {
@@ -60,19 +74,29 @@ pub fn document(table: &RouteTable) -> Result<Value, DocumentError> {
         "components": {
             "examples": codes::examples(&codes),
             "responses": shared_responses(),
-            "schemas": {"Error": error_schema()},
+            "schemas": schemas,
             "securitySchemes": security::schemes()
         }
     }))
 }
 
-fn operation(route: &Route, codes: &[Code]) -> Result<Value, DocumentError> {
+fn operation(
+    route: &Route,
+    descriptions: &mut Descriptions,
+    codes: &[Code],
+) -> Result<Value, DocumentError> {
     let malformed = |source| DocumentError::Members {
         name: route.name.clone(),
         source,
     };
-    let mut members: Map<String, Value> =
-        serde_json::from_str(&route.openapi).map_err(|source| malformed(Some(source)))?;
+    let mut members = match descriptions.take(&route.name) {
+        Some(members) => members,
+        None if route.openapi.is_empty() => {
+            let name = route.name.clone();
+            return Err(DocumentError::NotDescribed { name });
+        }
+        None => serde_json::from_str(&route.openapi).map_err(|e| malformed(Some(e)))?,
+    };
     let refusals = members.remove("refusals");
     let mut operation = Map::new();
     operation.insert("operationId".into(), json!(route.name));

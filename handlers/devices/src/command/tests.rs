@@ -64,7 +64,7 @@ fn body() {
 #[test]
 fn the_example_is_accepted() {
     let mut request = command("");
-    request.body = guest::openapi::request_example(&super::ROUTE);
+    request.body = guest::testing::request_example(&super::ROUTE);
     assert!(parse(&request).is_ok());
 }
 

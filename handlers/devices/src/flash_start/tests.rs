@@ -1,7 +1,7 @@
 //! Bodies of every kind, and what the wiring fills in.
 
-use guest::testing::{mutations, request};
-use guest::{Fields, openapi};
+use guest::Fields;
+use guest::testing::{mutations, request, request_example};
 use serde_json::{Value, json};
 
 use super::order::From;
@@ -133,7 +133,7 @@ fn a_preference_is_found_among_others() {
 
 #[test]
 fn mutated_bodies_never_panic() {
-    mutations(0xF1A5, &openapi::request_example(&ROUTE), 3000, |body| {
+    mutations(0xF1A5, &request_example(&ROUTE), 3000, |body| {
         if let Ok(fields) = Fields::parse(body)
             && let Ok(asked) = Asked::read(fields, false)
             && let Ok(order) = asked.order("d1", &[], &wiring::defaults(), true)

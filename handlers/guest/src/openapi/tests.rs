@@ -1,92 +1,144 @@
-//! The checker finds what it is there to find.
+//! What is told with types is what stands in the document.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
-use super::{check_route, fits};
-use crate::{Object, Route};
+use super::{Openapi, Schemas, Time};
+use crate::{Refusal, integer};
 
-fn route(openapi: &'static str) -> Route {
-    Route {
-        name: "things.get",
-        method: "GET",
-        pattern: "/things/{id}",
-        credentials: &[],
-        scope: None,
-        body_limit: 0,
-        summary: "A thing",
-        openapi,
-        handle: |_| Ok(Object::new().reply(200)),
+crate::members! {
+    struct Asked {
+        /// How many.
+        count: u32 = required(integer(1..=9)),
+        /// From where.
+        from: u32 = or(integer(0..=9), 3),
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Kind {
+    One,
+}
+
+/// A part.
+#[derive(Serialize, JsonSchema)]
+struct Part {
+    bytes: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Thing {
+    /// What it is.
+    kind: Kind,
+    #[schemars(with = "Option<Time>")]
+    made: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    holder: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<Part>,
+}
+
+fn thing() -> Thing {
+    Thing {
+        kind: Kind::One,
+        made: None,
+        note: None,
+        holder: Some(None),
+        part: Some(Part { bytes: 1 }),
     }
 }
 
 #[test]
-fn finds_incomplete_members() {
-    const ID: &str = r#""parameters":[{"name":"id","in":"path","required":true,"description":"d","schema":{"type":"string"}}]"#;
-    let told = |rest: &str| {
-        let text = format!("{{{ID}{rest}}}");
-        check_route(&route(text.leak())).unwrap_err()
-    };
-    assert!(
-        check_route(&route("["))
-            .unwrap_err()
-            .starts_with("not a JSON object")
+fn parameters_and_bodies() {
+    let mut schemas = Schemas::new();
+    let told = Openapi::of(|operation| {
+        operation
+            .description("More.")
+            .refusals(&[Refusal::LeaseHeld])
+            .path("id", "Thing id.")
+            .query::<Asked>()
+            .header("X-A", "A header.")
+            .body::<Asked>(json!({"count": 1}))
+            .form::<Asked>("file", "The file.", json!({"file": "x", "count": 1}))
+            .reply_empty(204, "Done.");
+    })
+    .members(&mut schemas);
+    assert!(schemas.finish().is_empty());
+    assert_eq!(
+        (&told["description"], &told["refusals"]),
+        (&json!("More."), &json!(["lease_held"]))
     );
     assert_eq!(
-        check_route(&route("{}")).unwrap_err(),
-        "/things/{id} has other path parameters than []"
+        told["parameters"],
+        json!([
+            {"name": "id", "in": "path", "required": true, "description": "Thing id.",
+                "schema": {"type": "string"}},
+            {"name": "count", "in": "query", "required": true, "description": "How many.",
+                "schema": {"type": "integer", "minimum": 1, "maximum": 9}},
+            {"name": "from", "in": "query", "description": "From where.",
+                "schema": {"type": "integer", "minimum": 0, "maximum": 9, "default": 3}},
+            {"name": "X-A", "in": "header", "description": "A header.", "schema": {"type": "string"}}
+        ])
     );
-    assert_eq!(told(""), "has no responses");
+    let content = &told["requestBody"]["content"];
+    let json = &content["application/json"];
+    assert_eq!(json["example"], json!({"count": 1}));
     assert_eq!(
-        told(r#","responses":{"404":{}}"#),
-        "404 is the host's to document"
+        json["schema"]["properties"]["from"]["type"],
+        json!(["integer", "null"])
     );
-    assert_eq!(
-        told(r#","responses":{"200":{"description":"d"}}"#),
-        "200 has no content"
-    );
-    assert_eq!(
-        told(r#","responses":{"200":{"description":"d","content":{"a/b":{"schema":{}}}}}"#),
-        "200 a/b lacks schema or example"
-    );
-    assert_eq!(
-        told(
-            r#","responses":{"200":{"description":"d","content":{"a/b":{"schema":{"type":"string"},"example":1}}}}"#
-        ),
-        "200 a/b example 1 is not of type \"string\""
-    );
-    assert_eq!(
-        told(r#","requestBody":{}"#),
-        "requestBody and body_limit disagree"
-    );
-    let whole = format!("{{{ID},\"responses\":{{\"204\":{{\"description\":\"d\"}}}}}}");
-    assert_eq!(check_route(&route(whole.leak())), Ok(()));
+    let form = &content["multipart/form-data"]["schema"];
+    assert_eq!(form["required"], json!(["file", "count"]));
+    assert_eq!(form["properties"]["from"]["type"], "integer");
+    assert_eq!(told["responses"], json!({"204": {"description": "Done."}}));
 }
 
 #[test]
-fn examples_must_fit() {
-    let schema = json!({
-        "type": "object",
-        "required": ["a"],
-        "additionalProperties": false,
-        "properties": {
-            "a": {"type": ["integer", "null"], "minimum": 1, "maximum": 3},
-            "b": {"type": "array", "items": {"enum": ["x", "y"]}},
-            "c": {"oneOf": [{"type": "string"}, {"type": "number"}]}
-        }
-    });
+fn records_are_named_once() {
+    let mut schemas = Schemas::new();
+    let told = Openapi::of(|operation| {
+        operation.reply(200, "It.", &thing());
+    })
+    .members(&mut schemas);
     assert_eq!(
-        fits(&json!({"a": 2, "b": ["x"], "c": 1.5}), &schema),
-        Ok(())
+        told["responses"]["200"]["content"]["application/json"],
+        json!({
+            "schema": {"$ref": "#/components/schemas/Thing"},
+            "example": {"kind": "one", "made": null, "holder": null, "part": {"bytes": 1}}
+        })
     );
-    for misfit in [
-        json!([]),
-        json!({}),
-        json!({"a": 4}),
-        json!({"a": 1.5}),
-        json!({"a": 1, "b": ["z"]}),
-        json!({"a": 1, "c": true}),
-        json!({"a": 1, "d": 1}),
-    ] {
-        assert!(fits(&misfit, &schema).is_err(), "{misfit}");
-    }
+    assert_eq!(
+        json!(schemas.finish()),
+        json!({
+            "Part": {
+                "type": "object",
+                "description": "A part.",
+                "required": ["bytes"],
+                "properties": {"bytes": {"type": "integer", "minimum": 0}}
+            },
+            "Thing": {
+                "type": "object",
+                "required": ["kind", "made"],
+                "properties": {
+                    "kind": {"type": "string", "enum": ["one"], "description": "What it is."},
+                    "made": {"type": ["string", "null"], "format": "date-time"},
+                    "note": {"type": "string"},
+                    "holder": {"type": ["string", "null"]},
+                    "part": {"$ref": "#/components/schemas/Part"}
+                }
+            }
+        })
+    );
+}
+
+#[test]
+fn a_text_is_taken_as_it_is() {
+    let members = Openapi::text("{\"responses\": {}}").members(&mut Schemas::new());
+    assert_eq!(json!(members), json!({"responses": {}}));
 }

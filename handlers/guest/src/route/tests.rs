@@ -29,7 +29,7 @@ const ONE: Route = Route {
     scope: Some("things:read"),
     body_limit: 0,
     summary: "A thing",
-    openapi: "{}",
+    openapi: crate::Openapi::text("{}"),
     handle: answer,
 };
 

@@ -12,7 +12,7 @@ static ROUTES: &[Route] = &[Route {
     scope: None,
     body_limit: 64 << 10,
     summary: "Summarise numbers and what is stored under their id",
-    openapi: "{}",
+    openapi: guest::Openapi::text("{}"),
     handle: answer,
 }];
 

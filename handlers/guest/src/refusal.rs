@@ -1,0 +1,74 @@
+//! The refusals that handlers make by themselves: status and stable word of each stand here, and what
+//! they mean in `docs/http-status.md`.
+
+macro_rules! refusals {
+    ($($name:ident = $status:literal $word:literal),* $(,)?) => {
+        /// A refusal of a route's own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Refusal {
+            $($name),*
+        }
+
+        impl Refusal {
+            /// All of them.
+            pub const ALL: &[Refusal] = &[$(Self::$name),*];
+
+            /// Status of the answer.
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self {
+                    $(Self::$name => $status),*
+                }
+            }
+
+            /// `code` of the answer.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word),*
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    Ambiguous = 409 "ambiguous",
+    DeviceBusy = 409 "device_busy",
+    DeviceOffline = 503 "device_offline",
+    DeviceTimeout = 504 "device_timeout",
+    Forbidden = 403 "forbidden",
+    InvalidCredential = 401 "invalid_credential",
+    KeysUnavailable = 503 "keys_unavailable",
+    LastOwner = 409 "last_owner",
+    LeaseHeld = 409 "lease_held",
+    LoginTaken = 409 "login_taken",
+    NameTaken = 409 "name_taken",
+    NeedsTunnel = 400 "needs_tunnel",
+    NotCapable = 400 "not_capable",
+    NotFound = 404 "not_found",
+    NotTrusted = 403 "not_trusted",
+    PodProtocol = 502 "pod_protocol",
+    PodRefused = 502 "pod_refused",
+    QuotaExceeded = 409 "quota_exceeded",
+    RateLimited = 429 "rate_limited",
+    UartConflict = 409 "uart_conflict",
+    UnsupportedMediaType = 415 "unsupported_media_type",
+    WrongState = 409 "wrong_state",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+
+    #[test]
+    fn each_is_on_the_page_with_its_status() {
+        let page = include_str!("../../../docs/http-status.md");
+        for refusal in Refusal::ALL {
+            let (status, word) = (refusal.status(), format!("`{}`", refusal.word()));
+            let row = page.lines().find(|line| line.contains(&word));
+            let row = row.unwrap_or_else(|| panic!("{word} is not on the page"));
+            assert!(row.starts_with(&format!("| {status} |")), "{row}");
+        }
+    }
+}

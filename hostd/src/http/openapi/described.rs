@@ -1,0 +1,61 @@
+//! What was described when handlers were built: the OpenAPI members of each route, and the schemas that
+//! they refer to.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::DocumentError;
+
+/// `{"routes": {name: members}, "schemas": {name: schema}}`, of all groups together.
+#[derive(Debug, Default, Deserialize)]
+pub struct Descriptions {
+    routes: BTreeMap<String, Map<String, Value>>,
+    schemas: Map<String, Value>,
+}
+
+impl Descriptions {
+    /// Add those of a group, as JSON.
+    ///
+    /// # Errors
+    /// It is not such an object.
+    pub fn add(&mut self, group: &[u8]) -> Result<(), serde_json::Error> {
+        let group: Self = serde_json::from_slice(group)?;
+        self.routes.extend(group.routes);
+        self.schemas.extend(group.schemas);
+        Ok(())
+    }
+
+    /// The members of a route, if it was described.
+    pub(super) fn take(&mut self, route: &str) -> Option<Map<String, Value>> {
+        self.routes.remove(route)
+    }
+
+    /// The schemas, once the members of all routes were taken.
+    pub(super) fn finish(self) -> Result<Map<String, Value>, DocumentError> {
+        match self.routes.into_iter().next() {
+            Some((name, _)) => Err(DocumentError::NoRoute { name }),
+            None => Ok(self.schemas),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_described_and_what_there_is_must_agree() {
+        let mut all = Descriptions::default();
+        assert!(all.add(b"{}").is_err());
+        all.add(br#"{"routes": {"a.get": {"responses": {}}}, "schemas": {"a.A": {}}}"#)
+            .unwrap();
+        all.add(br#"{"routes": {"b.get": {}}, "schemas": {}}"#)
+            .unwrap();
+        assert!(all.take("a.get").unwrap().contains_key("responses"));
+        assert_eq!(all.take("a.put"), None);
+        let stray = all.finish().unwrap_err().to_string();
+        assert_eq!(stray, "there is no route b.get, which is described");
+    }
+}
