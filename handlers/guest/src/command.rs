@@ -5,7 +5,6 @@
 
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::pod::{self, Error};
@@ -92,7 +91,7 @@ struct Answer<'a> {
     /// Whatever the command answers; only with `ok`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
-    data: Option<&'a RawValue>,
+    data: Option<Value>,
     /// The pod's refusal; only with `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -100,13 +99,11 @@ struct Answer<'a> {
 
 /// What running a command answers and how it is refused.
 pub fn describe(operation: &mut Operation) {
-    let data: Box<RawValue> =
-        RawValue::from_string(json!({"uptime_ms": 123_456}).to_string()).expect("this is JSON");
     let example = Answer {
         request_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
         device_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
         status: Status::Ok,
-        data: Some(&data),
+        data: Some(json!({"uptime_ms": 123_456})),
         error: None,
     };
     operation
@@ -147,25 +144,21 @@ pub fn verb(command: &Map<String, Value>) -> &str {
 
 /// The pod's answer or refusal as a response.
 fn reply(request: &Request, id: &str, answer: Result<String, Error>) -> Result<Response, ApiError> {
-    let answer = match &answer {
-        Ok(data) => serde_json::from_str(data).map(Ok).map_err(|error| {
-            ApiError::internal(format!("the host gave an answer that is no JSON: {error}"))
-        })?,
-        Err(Error::Refused(text)) => Err(text.as_str()),
-        Err(error) => return Err(refusal(error.clone(), id)),
-    };
-    let answer = Answer {
+    let answered = |status, error| Answer {
         request_id: &request.id,
         device_id: id,
-        status: if answer.is_ok() {
-            Status::Ok
-        } else {
-            Status::Error
-        },
-        data: answer.ok(),
-        error: answer.err(),
+        status,
+        data: None,
+        error,
     };
-    Ok(Response::json(200, &answer))
+    match answer {
+        Ok(data) => {
+            let head = answered(Status::Ok, None);
+            Ok(Response::json_with(200, &head, "data", &data))
+        }
+        Err(Error::Refused(text)) => Ok(Response::json(200, &answered(Status::Error, Some(&text)))),
+        Err(error) => Err(refusal(error, id)),
+    }
 }
 
 fn refusal(error: Error, id: &str) -> ApiError {

@@ -18,7 +18,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Member, Members, Refusal};
+use crate::{Member, Members, Refusal, prose};
 
 /// The description of a route.
 #[derive(Debug, Clone, Copy)]
@@ -117,6 +117,10 @@ fn tidy(schema: &mut Value) {
     let Value::Object(members) = schema else {
         return;
     };
+    // Doc comments are wrapped for those who read the code.
+    if let Some(Value::String(text)) = members.get_mut("description") {
+        *text = prose(&text.lines().collect::<Vec<_>>());
+    }
     let is_number = members.get("type").is_some_and(|kind| {
         let kinds = kind
             .as_array()
@@ -200,6 +204,7 @@ pub struct Operation<'s> {
     replies: Map<String, Value>,
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl<'s> Operation<'s> {
     fn new(schemas: &'s mut Schemas) -> Self {
         Self {
@@ -212,6 +217,27 @@ impl<'s> Operation<'s> {
         }
     }
 
+    fn finish(self) -> Map<String, Value> {
+        let mut members = Map::new();
+        if let Some(description) = self.description {
+            members.insert("description".to_owned(), description.into());
+        }
+        if !self.refusals.is_empty() {
+            members.insert("refusals".to_owned(), self.refusals.into());
+        }
+        if !self.parameters.is_empty() {
+            members.insert("parameters".to_owned(), self.parameters.into());
+        }
+        if !self.request.is_empty() {
+            let body = json!({"required": true, "content": self.request});
+            members.insert("requestBody".to_owned(), body);
+        }
+        members.insert("responses".to_owned(), self.replies.into());
+        members
+    }
+}
+
+impl Operation<'_> {
     /// What the summary leaves open.
     pub fn description(&mut self, text: &'static str) -> &mut Self {
         self.description = Some(text);
@@ -346,25 +372,6 @@ impl<'s> Operation<'s> {
         self.replies
             .entry(status.to_string())
             .or_insert_with(|| json!({"description": description}))
-    }
-
-    fn finish(self) -> Map<String, Value> {
-        let mut members = Map::new();
-        if let Some(description) = self.description {
-            members.insert("description".to_owned(), description.into());
-        }
-        if !self.refusals.is_empty() {
-            members.insert("refusals".to_owned(), self.refusals.into());
-        }
-        if !self.parameters.is_empty() {
-            members.insert("parameters".to_owned(), self.parameters.into());
-        }
-        if !self.request.is_empty() {
-            let body = json!({"required": true, "content": self.request});
-            members.insert("requestBody".to_owned(), body);
-        }
-        members.insert("responses".to_owned(), self.replies.into());
-        members
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reading a request: parameters, query, JSON body, caller.
 
+use serde::Serialize;
+
 use crate::{ApiError, Body, Caller, Fields, Query, Request, Response, Role};
 
 impl Request {
@@ -91,12 +93,32 @@ impl Caller {
 impl Response {
     /// A record as JSON.
     #[must_use]
-    pub fn json<T: serde::Serialize>(status: u16, record: &T) -> Self {
-        let bytes = serde_json::to_vec(record);
+    pub fn json<T: Serialize>(status: u16, record: &T) -> Self {
+        Self::json_bytes(status, written(record))
+    }
+
+    /// A record as JSON whose member `name`, which it leaves out itself, is JSON text from the host,
+    /// as it is.
+    #[must_use]
+    pub fn json_with<T: Serialize>(status: u16, record: &T, name: &str, json: &str) -> Self {
+        let mut bytes = written(record);
+        let end = bytes.pop();
+        debug_assert_eq!(end, Some(b'}'));
+        if bytes.len() > 1 {
+            bytes.push(b',');
+        }
+        bytes.extend(written(&name));
+        bytes.push(b':');
+        bytes.extend_from_slice(json.as_bytes());
+        bytes.push(b'}');
+        Self::json_bytes(status, bytes)
+    }
+
+    fn json_bytes(status: u16, bytes: Vec<u8>) -> Self {
         Self {
             status,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: Body::Bytes(bytes.expect("records have text for keys")),
+            body: Body::Bytes(bytes),
         }
     }
 
@@ -109,6 +131,10 @@ impl Response {
             body: Body::Empty,
         }
     }
+}
+
+fn written<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("memory takes every byte, and records have text for keys")
 }
 
 /// `application/json`, with or without parameters, and the `+json` types.

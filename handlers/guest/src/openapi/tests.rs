@@ -8,6 +8,7 @@ use super::{Openapi, Schemas, Time};
 use crate::{Refusal, integer};
 
 crate::members! {
+    #[derive(Debug)]
     struct Asked {
         /// How many.
         count: u32 = required(integer(1..=9)),
@@ -31,7 +32,8 @@ struct Part {
 
 #[derive(Serialize, JsonSchema)]
 struct Thing {
-    /// What it is.
+    /// What
+    /// it is.
     kind: Kind,
     #[schemars(with = "Option<Time>")]
     made: Option<String>,

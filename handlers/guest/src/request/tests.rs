@@ -1,7 +1,7 @@
 //! Media types, empty bodies, callers.
 
 use crate::testing::{caller, get, request};
-use crate::{Credential, Role};
+use crate::{Credential, Response, Role};
 
 #[test]
 fn only_json_is_read() {
@@ -56,4 +56,17 @@ fn roles_and_scopes() {
     let mut public = get(&[], "");
     public.caller = None;
     assert_eq!(public.caller().unwrap_err().status, 500);
+}
+
+#[test]
+fn text_of_the_host_goes_into_a_record_as_it_is() {
+    let with = |record: serde_json::Value| {
+        let response = Response::json_with(200, &record, "data", "[1, 2]");
+        String::from_utf8(crate::testing::bytes(&response).to_vec()).unwrap()
+    };
+    assert_eq!(
+        with(serde_json::json!({"a": 1})),
+        r#"{"a":1,"data":[1, 2]}"#
+    );
+    assert_eq!(with(serde_json::json!({})), r#"{"data":[1, 2]}"#);
 }
