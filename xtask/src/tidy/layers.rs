@@ -59,13 +59,11 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| !name.is_empty())
 }
 
-fn compare<'p>(
-    layers: &[Layer<'_>],
-    members: impl Iterator<Item = &'p Package> + Clone,
-) -> Vec<Finding> {
+fn compare<'p>(layers: &[Layer<'_>], members: impl Iterator<Item = &'p Package>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let ours: Vec<&str> = members.clone().map(|p| p.name.as_str()).collect();
-    for package in members.filter(|package| is_in_the_picture(package)) {
+    let members: Vec<&Package> = members.collect();
+    let ours: Vec<&str> = members.iter().map(|p| p.name.as_str()).collect();
+    for package in members.into_iter().filter(|p| is_in_the_picture(p)) {
         let at = layers
             .iter()
             .position(|layer| layer.package == package.name);
