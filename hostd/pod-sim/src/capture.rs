@@ -8,14 +8,14 @@ mod read;
 pub(crate) use plan::{Part, Plan};
 pub(crate) use read::{Kept, Read};
 
-use super::Shared;
 use super::adc::AdcRender;
-use super::lines::{LaRender, Levels};
+use super::digital::Digital;
+use super::levels::LaRender;
 use super::packets::{Packet, Packets};
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 use super::trigger;
-use super::world::World;
 use pod_protocol::connection::Stream;
 
 /// Samples whose edges are found in one go.
@@ -84,7 +84,10 @@ pub(crate) async fn run<S: Stream>(
     staged.armed = false;
     let (mut adc, la) = shared.with(|world, _| {
         let adc = AdcRender::new(world, t0_ns, end_ns);
-        (adc, plan.la.map(|part| la_render(world, part, t0_ns)))
+        (
+            adc,
+            plan.la.map(|part| la_render(&world.digital, part, t0_ns)),
+        )
     });
     let edges = match la {
         Some(la) => all_edges(la, plan.samples().1).await,
@@ -160,8 +163,8 @@ pub(crate) fn packet_samples(shared: &Shared) -> u64 {
     u64::from(asked.clamp(1, super::PACKET_SAMPLES_MAX))
 }
 
-fn la_render(world: &World, part: Part, t0_ns: u64) -> LaRender {
-    let levels = Levels::new(world, t0_ns, t0_ns + part.duration_ns());
+fn la_render(digital: &Digital, part: Part, t0_ns: u64) -> LaRender {
+    let levels = digital.levels(t0_ns, t0_ns + part.duration_ns());
     LaRender::new(levels, t0_ns, part.divider)
 }
 

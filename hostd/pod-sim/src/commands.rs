@@ -9,8 +9,8 @@ use super::args::Args;
 use super::capture::{Plan, Read};
 use super::measure::Measure;
 use super::pattern::Pattern;
+use super::readback::{BusCapture, Regs};
 use super::refuse::Refuse;
-use super::sensor::{BusCapture, Regs};
 use super::speedtest::Speedtest;
 use super::swd::Dap;
 use super::uart::Uart;
@@ -66,6 +66,12 @@ pub(crate) enum Next {
     Replayed(Value),
 }
 
+impl From<spi::Later> for Next {
+    fn from(spi::Later { at_ns, answer }: spi::Later) -> Self {
+        Self::Later { at_ns, answer }
+    }
+}
+
 /// Runs a command, or says how it goes on.
 pub(crate) fn dispatch(
     world: &mut World,
@@ -80,18 +86,20 @@ pub(crate) fn dispatch(
     let data = match verb {
         "ping" => json!("pong"),
         "status" => status::status(world, now_ns),
-        "target_power" => world.rails.target_power(args, now_ns)?,
-        "target_status" => world.rails.target_status(now_ns),
-        "power_status" => world.rails.power_status(now_ns),
-        "nrst" => match reset::nrst(world, args, now_ns)? {
+        "target_power" => world.digital.rails.target_power(args, now_ns)?,
+        "target_status" => world.digital.rails.target_status(now_ns),
+        "power_status" => world.digital.rails.power_status(now_ns),
+        "nrst" => match reset::nrst(&mut world.digital.reset, world.config.board, args, now_ns)? {
             reset::Asked::State(asserted) => reset::report(asserted),
             reset::Asked::Pulse { end_ns } => return Ok(Next::ResetPulse { end_ns }),
         },
-        "usb_cc" => reset::usb_cc(world)?,
-        "la_voltage" => gpio::la_voltage(world, args, now_ns)?,
-        "la_pins" => gpio::la_pins(world, now_ns),
-        "la" => gpio::la(world, args, now_ns)?,
-        "gpio" => gpio::gpio(world, args, now_ns)?,
+        "usb_cc" => reset::usb_cc(world.config.board)?,
+        "la_voltage" => {
+            gpio::la_voltage(&mut world.digital.pins, world.config.board, args, now_ns)?
+        }
+        "la_pins" => gpio::la_pins(&world.digital, now_ns),
+        "la" => gpio::la(&mut world.digital.pins, args, now_ns)?,
+        "gpio" => gpio::gpio(&mut world.digital, args, now_ns)?,
         "analog_path" => analog_path(world, args, now_ns)?,
         "dac_mux" => dac_mux(world, args, now_ns)?,
         "cal_switch" => cal_switch(world, args, now_ns)?,
@@ -101,7 +109,7 @@ pub(crate) fn dispatch(
         "generate" => generate::generate(world, args, now_ns)?,
         "adc_read" => return adc_read(world, args, now_ns),
         "capture" | "stream" => return Plan::single(args).map(Next::Capture),
-        "la_capture" => return Plan::la(world, args).map(Next::Capture),
+        "la_capture" => return Plan::la(&world.digital.pins, args).map(Next::Capture),
         "capture_dual" => return Plan::dual(args).map(Next::Capture),
         "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
         "load_bin" => return LoadBin::from_args(args).map(Next::LoadBin),
@@ -141,24 +149,36 @@ fn on_channels(
     peer: Peer,
     now_ns: u64,
 ) -> Result<Next, Refuse> {
+    let digital = &mut world.digital;
     let data = match verb {
-        "spi_start" => spi::start(world, args, now_ns)?,
-        "spi_stop" => spi::stop(world, now_ns),
-        "spi_status" => world.spi.status(),
-        "spi_xfer" => return spi::xfer(world, args, now_ns),
-        "spi_stream" => return spi::stream(world, args, now_ns),
-        "spi_flash" => return spi::flash(world, args, now_ns),
+        "spi_start" => spi::start(&mut digital.spi, &mut digital.pins, args, now_ns)?,
+        "spi_stop" => spi::stop(&mut digital.spi, &mut digital.pins, now_ns),
+        "spi_status" => digital.spi.status(),
+        "spi_xfer" => {
+            let exchange = spi::Exchange::send(&mut digital.spi, args, now_ns)?;
+            let levels = |from_ns, to_ns, channels| digital.levels_on(from_ns, to_ns, channels);
+            return Ok(exchange.answer(levels).into());
+        }
+        "spi_stream" => {
+            return spi::stream(&mut digital.spi, &world.upload.psram, args, now_ns)
+                .map(Next::from);
+        }
+        "spi_flash" => return spi::flash(&mut digital.spi, args, now_ns).map(Next::from),
         "sensor_types" => sensor::types(),
-        "sensor_start" => sensor::start(world, args, now_ns)?,
-        "sensor_set" => sensor::set(world, args)?,
-        "sensor_status" => sensor::status(world),
+        "sensor_start" => {
+            let start = sensor::Start::claim(&mut digital.pins, args, now_ns)?;
+            let word = digital.word(now_ns);
+            digital.sensor.start(&start, word, now_ns)
+        }
+        "sensor_set" => sensor::set(&mut digital.sensor, args)?,
+        "sensor_status" => sensor::status(&digital.sensor),
         "sensor_regs" => return Regs::read(world, args, now_ns).map(Next::Regs),
         "sensor_la" => return BusCapture::from_args(args).map(Next::BusCapture),
-        "sensor_stop" => sensor::stop(world, now_ns),
-        "gps_start" => gps::start(world, args, now_ns)?,
-        "gps_set" => gps::set(world, args, now_ns)?,
-        "gps_status" => gps::status(world, now_ns),
-        "gps_stop" => gps::stop(world, now_ns),
+        "sensor_stop" => sensor::stop(&mut digital.sensor, &mut digital.pins, now_ns),
+        "gps_start" => gps::start(&mut digital.gps, &mut digital.pins, args, now_ns)?,
+        "gps_set" => gps::set(&mut digital.gps, args, now_ns)?,
+        "gps_status" => gps::status(&digital.gps, now_ns),
+        "gps_stop" => gps::stop(&mut digital.gps, &mut digital.pins, now_ns),
         _ => return admin::dispatch(world, verb, args, peer, now_ns),
     };
     Ok(Next::Reply(data))

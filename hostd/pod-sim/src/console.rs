@@ -177,7 +177,7 @@ fn la_voltage(shared: &Arc<Shared>, arguments: &[&str]) -> String {
     match ask(shared, &request) {
         Err(refusal) => format!("  {}", refusal.replace("v3 board", "v3 pod")),
         Ok(_) => {
-            let bank_mv = shared.with(|world, _| world.pins.bank_mv());
+            let bank_mv = shared.with(|world, _| world.digital.pins.bank_mv());
             let state = match bank_mv {
                 0 => "UNSET".to_owned(),
                 mv => format!("{mv} mV"),

@@ -18,9 +18,9 @@ mod wire;
 pub use parse::{FAULT_FORMS, FaultError, Problem as FaultProblem, time as parse_time};
 pub(crate) use wire::{Fate, Near, Wire};
 
-use super::Shared;
 use super::firmware::Firmware;
 use super::noise::mix;
+use super::shared::Shared;
 
 /// The longest stall that ends: after 30 s without progress a pod closes the connection itself. A
 /// stall without an end has no such limit, since what is sent is thrown away.
@@ -231,14 +231,14 @@ pub(crate) fn set(shared: &Shared, fault: Fault) {
         Fault::BrownOut { rail, at, lasts } => {
             let from_ns = now_ns.saturating_add(nanoseconds(at));
             let to_ns = from_ns.saturating_add(nanoseconds(lasts));
-            shared.with(|world, _| world.rails.brown_out(rail, from_ns, to_ns));
+            shared.with(|world, _| world.digital.rails.brown_out(rail, from_ns, to_ns));
             shared.wires_changed();
             return;
         }
         Fault::Short { rail, at, lasts } => {
             let from_ns = now_ns.saturating_add(nanoseconds(at));
             let to_ns = from_ns.saturating_add(nanoseconds(lasts));
-            shared.with(|world, _| world.rails.short(rail, from_ns, to_ns));
+            shared.with(|world, _| world.digital.rails.short(rail, from_ns, to_ns));
             shared.wires_changed();
             return;
         }

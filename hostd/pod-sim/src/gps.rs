@@ -14,11 +14,9 @@ mod sky;
 mod utc;
 
 use super::args::Args;
-use super::gpio::need_bank;
-use super::pins::{Owner, bit};
+use super::pins::{Owner, Pins, bit};
 use super::refuse::Refuse;
 use super::wave::Wave;
-use super::world::World;
 use fix::Fix;
 use line::Line;
 use nmea::Sentence;
@@ -144,8 +142,13 @@ impl Gps {
 }
 
 /// `gps_start`: sends on a channel, in place of a running session.
-pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    need_bank(world)?;
+pub(crate) fn start(
+    gps: &mut Gps,
+    pins: &mut Pins,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
+    pins.need_bank()?;
     let tx = args.la("tx")?.ok_or(Refuse::Missing { field: "tx" })?;
     let baud = args.uint("baud", BAUD)?.unwrap_or(DEFAULT_BAUD);
     let rate_hz = args.uint("rate_hz", RATE_HZ)?.unwrap_or(DEFAULT_RATE_HZ);
@@ -155,25 +158,24 @@ pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
         rate_hz,
         sentences: sentences(args)?,
     };
-    let (fix, _) = world.gps.fix(now_ns).with(args)?;
-    let session = Session::new(settings, fix, world.gps.sky.clone(), now_ns);
+    let (fix, _) = gps.fix(now_ns).with(args)?;
+    let session = Session::new(settings, fix, gps.sky.clone(), now_ns);
     let needed = session.bits_per_s();
     if needed > u64::from(baud) {
         return Err(Refuse::GpsRate { needed, baud });
     }
-    if world.pins.owner(tx) != Owner::GpsTx {
-        world.pins.check_claim(tx, Owner::GpsTx, now_ns)?;
+    if pins.owner(tx) != Owner::GpsTx {
+        pins.check_claim(tx, Owner::GpsTx, now_ns)?;
     }
-    world.gps.end(now_ns);
-    world.pins.free(&[Owner::GpsTx], now_ns);
-    world.pins.claim_all(&[(tx, Owner::GpsTx)], now_ns)?;
-    world.gps.sessions.push_back(Arc::new(session));
-    Ok(world.gps.report(now_ns))
+    gps.end(now_ns);
+    pins.free(&[Owner::GpsTx], now_ns);
+    pins.claim_all(&[(tx, Owner::GpsTx)], now_ns)?;
+    gps.sessions.push_back(Arc::new(session));
+    Ok(gps.report(now_ns))
 }
 
 /// `gps_set`: changes the fix, from the next epoch on or for the next start.
-pub(crate) fn set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    let gps = &mut world.gps;
+pub(crate) fn set(gps: &mut Gps, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     let before = match gps.running() {
         Some(session) => session.upcoming(now_ns),
         None => gps.fix,
@@ -190,14 +192,14 @@ pub(crate) fn set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Val
 }
 
 /// `gps_status`.
-pub(crate) fn status(world: &World, now_ns: u64) -> Value {
-    world.gps.report(now_ns)
+pub(crate) fn status(gps: &Gps, now_ns: u64) -> Value {
+    gps.report(now_ns)
 }
 
 /// `gps_stop`: stops and frees the channel.
-pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
-    world.gps.end(now_ns);
-    world.pins.free(&[Owner::GpsTx], now_ns);
+pub(crate) fn stop(gps: &mut Gps, pins: &mut Pins, now_ns: u64) -> Value {
+    gps.end(now_ns);
+    pins.free(&[Owner::GpsTx], now_ns);
     Value::Null
 }
 

@@ -4,9 +4,10 @@
 use pod_protocol::LA_CHANNELS;
 use tokio::time::Duration;
 
+use super::SimPod;
+use super::digital::Digital;
 use super::pins::bit;
-use super::world::World;
-use super::{Shared, SimPod};
+use super::shared::Shared;
 
 /// Clock rates a master can have.
 const HZ: std::ops::RangeInclusive<u32> = 100..=1_000_000;
@@ -92,7 +93,7 @@ impl Shared {
         }
         let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX / 2);
         let read = self.with(|world, now_ns| {
-            let mut bus = Bus::new(world, master, now_ns + delay_ns);
+            let mut bus = Bus::new(&mut world.digital, master, now_ns + delay_ns);
             bus.transfer(parts)
         });
         self.wires_changed();
@@ -102,7 +103,7 @@ impl Shared {
 
 /// A master at work: every step advances its time.
 pub(crate) struct Bus<'a> {
-    world: &'a mut World,
+    digital: &'a mut Digital,
     master: I2cMaster,
     quarter_ns: u64,
     at_ns: u64,
@@ -110,9 +111,9 @@ pub(crate) struct Bus<'a> {
 
 impl<'a> Bus<'a> {
     /// A master that does its next step at this instant.
-    pub(crate) fn new(world: &'a mut World, master: I2cMaster, at_ns: u64) -> Self {
+    pub(crate) fn new(digital: &'a mut Digital, master: I2cMaster, at_ns: u64) -> Self {
         Self {
-            world,
+            digital,
             master,
             quarter_ns: 250_000_000 / u64::from(master.hz),
             at_ns,
@@ -252,13 +253,13 @@ impl<'a> Bus<'a> {
 
     fn pull(&mut self, la: u8, low: bool) {
         let level = low.then_some(false);
-        self.world.outside.drive(la, level, self.at_ns);
-        self.world.listen(self.at_ns);
+        self.digital.outside.drive(la, level, self.at_ns);
+        self.digital.listen(self.at_ns);
     }
 
     fn levels(&mut self) -> (bool, bool) {
-        self.world.listen(self.at_ns);
-        let word = self.world.word(self.at_ns);
+        self.digital.listen(self.at_ns);
+        let word = self.digital.word(self.at_ns);
         let is_high = |la| word & bit(la) != 0;
         (is_high(self.master.scl), is_high(self.master.sda))
     }

@@ -64,9 +64,9 @@ pub(crate) fn fpga_image(world: &mut World, args: &Args<'_>, now_ns: u64) -> Res
     }
     world.dac.stop(now_ns);
     world.park(now_ns);
-    world.pins.free(&RELEASED, now_ns);
-    world.spi.end(now_ns);
-    world.sensor.end();
+    world.digital.pins.free(&RELEASED, now_ns);
+    world.digital.spi.end(now_ns);
+    world.digital.sensor.end();
     world.image = match image {
         0 => Image::ControlLoop,
         _ => Image::DeepReplay,

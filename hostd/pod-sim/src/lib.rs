@@ -9,13 +9,12 @@
 #![warn(missing_docs)]
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pod_protocol::connection::{BoxedStream, Connecting, Stream, Transport};
 use tokio::io::{AsyncWriteExt as _, duplex};
-use tokio::sync::{Notify, watch};
-use tokio::time::{Duration, Instant, timeout};
+use tokio::time::{Duration, timeout};
 use tokio_rustls::TlsAcceptor;
 
 mod access;
@@ -34,6 +33,7 @@ mod console;
 mod control;
 mod current;
 mod dac;
+mod digital;
 mod driver;
 mod faults;
 mod firmware;
@@ -46,8 +46,8 @@ mod gps;
 mod i2c;
 mod identity;
 mod image;
+mod levels;
 mod limits;
-mod lines;
 mod measure;
 mod noise;
 mod outside;
@@ -58,6 +58,7 @@ mod playback;
 mod profile;
 mod psram;
 mod rails;
+mod readback;
 mod reboot;
 mod refuse;
 mod replay;
@@ -65,6 +66,7 @@ mod reset;
 mod sensor;
 mod session;
 mod settings;
+mod shared;
 mod speedtest;
 mod spi;
 mod status;
@@ -97,7 +99,8 @@ pub use target_sim::stm32f0::Part as TargetPart;
 pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
 
 use access::Peer;
-use faults::{Fate, Faults, Near, Wire};
+use faults::{Fate, Near, Wire};
+use shared::Shared;
 use world::World;
 
 /// Connections a pod serves at once: five on the network and three tunnels.
@@ -114,70 +117,11 @@ pub struct SimPod {
     shared: Arc<Shared>,
 }
 
-/// What all connections of a simulated pod share.
-pub(crate) struct Shared {
-    world: Mutex<World>,
-    /// Told after every command that may have changed a wire: armed triggers look again.
-    changed: Notify,
-    epoch: Instant,
-    plugged: watch::Sender<bool>,
-    /// Restarts so far.
-    boots: watch::Sender<u64>,
-    connections: AtomicUsize,
-    faults: Faults,
-    /// Where noise comes from.
-    seed: u64,
-}
-
-impl Shared {
-    /// Nanoseconds since the pod was started.
-    pub(crate) fn now_ns(&self) -> u64 {
-        let elapsed = self.epoch.elapsed().as_nanos();
-        u64::try_from(elapsed).expect("a pod runs for less than 584 years")
-    }
-
-    /// The instant that is `ns` after the start.
-    pub(crate) fn instant(&self, ns: u64) -> Instant {
-        self.epoch + std::time::Duration::from_nanos(ns)
-    }
-
-    /// Works on the pod's state, at the present instant.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
-        // Every state a panicking command can leave is a valid one: claims come before changes.
-        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
-        let now_ns = self.now_ns();
-        // The target and an emulated sensor do what is due before anyone sees it, and after.
-        world.catch_up(now_ns);
-        let done = work(&mut world, now_ns);
-        world.catch_up(now_ns);
-        done
-    }
-
-    pub(crate) fn wires_changed(&self) {
-        self.changed.notify_waiters();
-    }
-
-    pub(crate) fn changed(&self) -> &Notify {
-        &self.changed
-    }
-}
-
 impl SimPod {
     /// Starts a pod. Its time begins now.
     pub fn new(config: SimConfig) -> Arc<Self> {
-        let (plugged, _) = watch::channel(true);
-        let (boots, _) = watch::channel(0);
-        let (set, seed) = (config.faults.clone(), config.seed);
-        let shared = Arc::new(Shared {
-            world: Mutex::new(World::new(config)),
-            changed: Notify::new(),
-            epoch: Instant::now(),
-            plugged,
-            boots,
-            connections: AtomicUsize::new(0),
-            faults: Faults::default(),
-            seed,
-        });
+        let set = config.faults.clone();
+        let shared = Arc::new(Shared::new(config));
         for fault in set {
             faults::set(&shared, fault);
         }

@@ -6,7 +6,6 @@ use pod_protocol::connection::Stream;
 use pod_protocol::{MEASURE_SAMPLES_MAX, rates};
 use serde_json::json;
 
-use super::Shared;
 use super::adc::AdcRender;
 use super::args::Args;
 use super::capture::{Hold, Part, packet_samples};
@@ -15,6 +14,7 @@ use super::generate::level_codes;
 use super::packets::{Packet, Packets};
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 
 const DEFAULT_SAMPLES: u32 = 256;
 

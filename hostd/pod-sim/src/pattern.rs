@@ -6,12 +6,12 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 use serde_json::json;
 
-use super::Shared;
 use super::args::Args;
 use super::capture::packet_samples;
 use super::packets::{Packet, Packets};
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 
 const SAMPLES: std::ops::RangeInclusive<i64> = 1..=4096;
 const DEFAULT_SAMPLES: u16 = 256;

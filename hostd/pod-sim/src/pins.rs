@@ -72,6 +72,14 @@ impl Pins {
         self.bank_mv
     }
 
+    /// Refuses what needs a voltage of the bank.
+    pub(crate) fn need_bank(&self) -> Result<(), Refuse> {
+        match self.bank_mv() {
+            0 => Err(Refuse::LaVoltageUnset),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn owner(&self, la: u8) -> Owner {
         self.owners[index(la)]
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 use serde_json::{Map, Value, json};
 
-use super::Shared;
 use super::args::Args;
 use super::rails::Rails;
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 use super::world::World;
 
 const RATE_HZ: std::ops::RangeInclusive<i64> = 100..=500;
@@ -151,7 +151,7 @@ pub(crate) async fn send<S: Stream>(
 ) -> Result<(), Gone> {
     let lines = shared.with(|world, now_ns| {
         let profile = world.profile.take()?;
-        Some(result(&profile, &world.rails, now_ns))
+        Some(result(&profile, &world.digital.rails, now_ns))
     });
     let Some(lines) = lines else {
         return client.refuse(&Refuse::NoProfile).await;

@@ -3,11 +3,8 @@
 //! Timelines are continued rather than replaced: a target that watches its supply sees the rail go
 //! off at the instant of the reboot, whatever had been planned for later.
 
-use std::sync::Arc;
-
 use tokio::time::Duration;
 
-use super::Shared;
 use super::world::World;
 
 /// How long a pod that restarts takes no connections.
@@ -45,7 +42,7 @@ impl Boot {
         self.cause
     }
 
-    fn is_serving(self, now_ns: u64) -> bool {
+    pub(crate) fn is_serving(self, now_ns: u64) -> bool {
         self.ready_ns <= now_ns
     }
 }
@@ -56,21 +53,12 @@ impl World {
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         let config = std::mem::take(&mut self.config);
         let mut before = std::mem::replace(self, Self::new(config));
-        before.pins.reboot(now_ns);
-        before.rails.reboot(now_ns);
+        before.digital.reboot(now_ns);
         before.dac.reboot(now_ns);
-        before.reset.reboot(now_ns);
-        before.spi.end(now_ns);
         before.switch(super::analog::Switches::PARKED, now_ns);
-        self.pins = before.pins;
-        self.rails = before.rails;
+        self.digital = before.digital;
         self.dac = before.dac;
-        self.reset = before.reset;
-        before.gps.reboot(now_ns);
-        self.gps = before.gps;
-        self.outside = before.outside;
         self.target = before.target;
-        self.spi = before.spi;
         self.switches = before.switches;
         self.stored = before.stored;
         self.park(now_ns);
@@ -86,29 +74,6 @@ impl World {
             ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),
             cause: BY_SOFTWARE,
         };
-    }
-}
-
-impl Shared {
-    /// Restarts the pod: its connections end, and for a moment it takes none.
-    pub(crate) fn reboot(&self) {
-        self.with(World::reboot);
-        self.boots.send_modify(|boots| *boots += 1);
-        self.wires_changed();
-    }
-
-    /// Restarts the pod a little later, so that the reply that announces it gets through.
-    pub(crate) fn reboot_after(self: &Arc<Self>, delay: Duration) {
-        let shared = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(delay).await;
-            shared.reboot();
-        });
-    }
-
-    /// Whether the firmware runs.
-    pub(crate) fn is_serving(&self) -> bool {
-        self.with(|world, now_ns| world.boot.is_serving(now_ns))
     }
 }
 

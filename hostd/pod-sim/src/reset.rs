@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::args::Args;
+use super::board::Board;
 use super::refuse::Refuse;
 use super::timeline::Timeline;
-use super::world::World;
 
 /// Longest pulse; a longer one is cut to it.
 const PULSE_MS_MAX: u64 = 1_000;
@@ -58,9 +58,14 @@ impl Reset {
 }
 
 /// `nrst`: reads, holds, releases or pulses the line. A pulse wins over `assert`.
-pub(crate) fn nrst(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Asked, Refuse> {
-    need_v3(world, "nrst")?;
-    let line = &mut world.reset.asserted;
+pub(crate) fn nrst(
+    reset: &mut Reset,
+    board: Board,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Asked, Refuse> {
+    need_v3(board, "nrst")?;
+    let line = &mut reset.asserted;
     if let Some(pulse_ms) = args.uint::<u64>("pulse_ms", 1..=i64::MAX)? {
         let end_ns = now_ns + pulse_ms.min(PULSE_MS_MAX) * 1_000_000;
         line.set(now_ns, true);
@@ -79,16 +84,16 @@ pub(crate) fn report(asserted: bool) -> Value {
 }
 
 /// `usb_cc`: what the cable's source advertises.
-pub(crate) fn usb_cc(world: &World) -> Result<Value, Refuse> {
-    need_v3(world, "usb_cc")?;
+pub(crate) fn usb_cc(board: Board) -> Result<Value, Refuse> {
+    need_v3(board, "usb_cc")?;
     Ok(
         json!({"supported": true, "orientation": "cc1", "advertised": ADVERTISED,
         "advertised_ma": ADVERTISED_MA, "cc1_mv": CC1_MV, "cc2_mv": CC2_MV}),
     )
 }
 
-fn need_v3(world: &World, command: &'static str) -> Result<(), Refuse> {
-    if world.config.board.is_v3() {
+fn need_v3(board: Board, command: &'static str) -> Result<(), Refuse> {
+    if board.is_v3() {
         Ok(())
     } else {
         Err(Refuse::NeedsV3 { command })

@@ -8,18 +8,13 @@ mod bmp280;
 mod listen;
 mod model;
 mod mpu6050;
-mod readback;
 mod registers;
 mod sht4x;
 mod wire;
 
-pub(crate) use readback::{BusCapture, Regs};
-
 use super::args::Args;
-use super::gpio::need_bank;
-use super::pins::{Owner, bit};
+use super::pins::{Owner, Pins, bit};
 use super::refuse::Refuse;
-use super::world::World;
 use model::{MODELS, Model};
 use registers::Registers;
 use wire::Wire;
@@ -78,47 +73,80 @@ pub(crate) fn types() -> Value {
     json!({"types": MODELS.map(Model::describe)})
 }
 
-/// `sensor_start`: puts a sensor on two channels, in place of a running one.
-pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    need_bank(world)?;
-    let name = args
-        .text("type")?
-        .ok_or(Refuse::Missing { field: "type" })?;
-    let model = Model::from_name(name).ok_or(Refuse::Bad {
-        field: "type",
-        want: "bmp280, bme280, sht4x or mpu6050",
-    })?;
-    let sda = args.la("sda")?.ok_or(Refuse::Missing { field: "sda" })?;
-    let scl = args.la("scl")?.ok_or(Refuse::Missing { field: "scl" })?;
-    if sda == scl {
-        return Err(Refuse::SameSensorPins);
-    }
-    let address = address(args)?.unwrap_or(model.addr);
-    let claims = [(sda, Owner::I2cSda), (scl, Owner::I2cScl)];
-    // A running sensor gives its channels up to the new one, but only when there is a new one.
-    for (la, owner) in claims {
-        if !FUNCTIONS.contains(&world.pins.owner(la)) {
-            world.pins.check_claim(la, owner, now_ns)?;
+/// A sensor that was asked for, with its channels claimed.
+pub(crate) struct Start {
+    model: &'static Model,
+    address: u8,
+    lines: Lines,
+}
+
+impl Start {
+    /// `sensor_start`: claims two channels, those of a running sensor included.
+    pub(crate) fn claim(pins: &mut Pins, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
+        pins.need_bank()?;
+        let name = args
+            .text("type")?
+            .ok_or(Refuse::Missing { field: "type" })?;
+        let model = Model::from_name(name).ok_or(Refuse::Bad {
+            field: "type",
+            want: "bmp280, bme280, sht4x or mpu6050",
+        })?;
+        let sda = args.la("sda")?.ok_or(Refuse::Missing { field: "sda" })?;
+        let scl = args.la("scl")?.ok_or(Refuse::Missing { field: "scl" })?;
+        if sda == scl {
+            return Err(Refuse::SameSensorPins);
         }
+        let address = address(args)?.unwrap_or(model.addr);
+        let claims = [(sda, Owner::I2cSda), (scl, Owner::I2cScl)];
+        // A running sensor gives its channels up to the new one, but only when there is a new one.
+        for (la, owner) in claims {
+            if !FUNCTIONS.contains(&pins.owner(la)) {
+                pins.check_claim(la, owner, now_ns)?;
+            }
+        }
+        pins.free(&FUNCTIONS, now_ns);
+        pins.claim_all(&claims, now_ns)?;
+        let lines = Lines { scl, sda };
+        Ok(Self {
+            model,
+            address,
+            lines,
+        })
     }
-    world.pins.free(&FUNCTIONS, now_ns);
-    world.pins.claim_all(&claims, now_ns)?;
-    let word = world.word(now_ns);
-    let lines = Lines { scl, sda };
-    world.sensor.lines = Some(lines);
-    world.sensor.armed = Some(Armed {
-        address,
-        lines,
-        registers: Registers::new(model),
-        wire: Wire::new(address, word & bit(scl) != 0, word & bit(sda) != 0),
-        seen_ns: now_ns,
-    });
-    Ok(json!({"type": model.name, "addr": address, "sda": sda, "scl": scl}))
+}
+
+impl Sensor {
+    /// Puts a sensor on its channels, whose levels are `word`, in place of a running one.
+    pub(crate) fn start(&mut self, start: &Start, word: u16, now_ns: u64) -> Value {
+        let Start {
+            model,
+            address,
+            lines,
+        } = *start;
+        let Lines { scl, sda } = lines;
+        self.lines = Some(lines);
+        self.armed = Some(Armed {
+            address,
+            lines,
+            registers: Registers::new(model),
+            wire: Wire::new(address, word & bit(scl) != 0, word & bit(sda) != 0),
+            seen_ns: now_ns,
+        });
+        json!({"type": model.name, "addr": address, "sda": sda, "scl": scl})
+    }
+
+    /// Registers from `start` on, as they are now.
+    pub(crate) fn peek(&mut self, start: u8, len: usize, now_ns: u64) -> Result<Vec<u16>, Refuse> {
+        let registers = &self.armed()?.registers;
+        let numbers = (start..=u8::MAX).take(len);
+        let bytes = numbers.map(|number| u16::from(registers.peek(number, now_ns)));
+        Ok(bytes.collect())
+    }
 }
 
 /// `sensor_set`: changes what is measured; all of it or nothing.
-pub(crate) fn set(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
-    let armed = world.sensor.armed()?;
+pub(crate) fn set(sensor: &mut Sensor, args: &Args<'_>) -> Result<Value, Refuse> {
+    let armed = sensor.armed()?;
     let model = armed.registers.model();
     let mut values = armed.registers.values().to_vec();
     let mut changes = 0;
@@ -151,8 +179,8 @@ pub(crate) fn set(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
 }
 
 /// `sensor_status`.
-pub(crate) fn status(world: &World) -> Value {
-    let Some(armed) = &world.sensor.armed else {
+pub(crate) fn status(sensor: &Sensor) -> Value {
+    let Some(armed) = &sensor.armed else {
         return json!({"active": false});
     };
     let registers = &armed.registers;
@@ -161,7 +189,7 @@ pub(crate) fn status(world: &World) -> Value {
         ("active", json!(true)),
         ("type", json!(registers.model().name)),
         ("addr", json!(armed.address)),
-        ("transactions", json!(world.sensor.transactions)),
+        ("transactions", json!(sensor.transactions)),
         ("reads", json!(registers.reads)),
         ("writes", json!(registers.writes)),
         ("last_reg", json!(registers.last_reg)),
@@ -173,9 +201,9 @@ pub(crate) fn status(world: &World) -> Value {
 }
 
 /// `sensor_stop`: takes the sensor away and frees its channels.
-pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
-    world.pins.free(&FUNCTIONS, now_ns);
-    world.sensor.end();
+pub(crate) fn stop(sensor: &mut Sensor, pins: &mut Pins, now_ns: u64) -> Value {
+    pins.free(&FUNCTIONS, now_ns);
+    sensor.end();
     Value::Null
 }
 

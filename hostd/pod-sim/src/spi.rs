@@ -14,12 +14,10 @@ mod nor;
 pub(crate) use nor::Nor;
 
 use super::args::Args;
-use super::commands::Next;
-use super::gpio::need_bank;
-use super::pins::Owner;
+use super::levels::Levels;
+use super::pins::{Owner, Pins};
 use super::refuse::Refuse;
 use super::wave::Wave;
-use super::world::World;
 use frames::{Frame, Frames};
 
 /// Bytes of one transfer.
@@ -165,6 +163,11 @@ impl Spi {
         self.frames.wave(from_ns, to_ns, channels)
     }
 
+    fn later(&self, answer: Result<Value, Refuse>) -> Later {
+        let at_ns = self.free_ns;
+        Later { at_ns, answer }
+    }
+
     /// `spi_status`.
     pub(crate) fn status(&self) -> Value {
         match &self.session {
@@ -186,10 +189,15 @@ fn report(session: &Session) -> Value {
 }
 
 /// `spi_start`: claims four channels.
-pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    need_bank(world)?;
-    let mut pins = [0; 4];
-    for (pin, field) in pins.iter_mut().zip(["sck", "mosi", "miso", "cs"]) {
+pub(crate) fn start(
+    spi: &mut Spi,
+    pins: &mut Pins,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
+    pins.need_bank()?;
+    let mut channels = [0; 4];
+    for (pin, field) in channels.iter_mut().zip(["sck", "mosi", "miso", "cs"]) {
         *pin = args.la(field)?.ok_or(Refuse::Missing { field })?;
     }
     let hz: u32 = args.uint("hz", HZ)?.unwrap_or(DEFAULT_HZ);
@@ -200,102 +208,122 @@ pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
             want: "0 or 3",
         });
     }
-    let doubled = (0..4).any(|at| pins[..at].contains(&pins[at]));
+    let doubled = (0..4).any(|at| channels[..at].contains(&channels[at]));
     if doubled {
         return Err(Refuse::SameSpiPins);
     }
-    if world.spi.session.is_some() {
+    if spi.session.is_some() {
         return Err(Refuse::SpiOpen);
     }
-    if world.pins.has(Owner::SwdClk) {
+    if pins.has(Owner::SwdClk) {
         return Err(Refuse::SwdOpen);
     }
-    let claims: Vec<(u8, Owner)> = pins.into_iter().zip(FUNCTIONS).collect();
-    world.pins.claim_all(&claims, now_ns)?;
+    let claims: Vec<(u8, Owner)> = channels.into_iter().zip(FUNCTIONS).collect();
+    pins.claim_all(&claims, now_ns)?;
     if mode == 3 {
         // The clock idles high.
-        world.pins.drive(pins[0], Some(true), now_ns);
+        pins.drive(channels[0], Some(true), now_ns);
     }
     let halves = (CLOCK_HZ / 2)
         .div_ceil(hz)
         .clamp(*HALVES.start(), *HALVES.end());
     let session = Session {
-        pins,
+        pins: channels,
         hz: CLOCK_HZ / (2 * halves),
         mode,
         held: false,
     };
-    world.spi.session = Some(session);
+    spi.session = Some(session);
     Ok(report(&session))
 }
 
 /// `spi_stop`: frees the channels.
-pub(crate) fn stop(world: &mut World, now_ns: u64) -> Value {
-    world.pins.free(&FUNCTIONS, now_ns);
-    world.spi.end(now_ns);
+pub(crate) fn stop(spi: &mut Spi, pins: &mut Pins, now_ns: u64) -> Value {
+    pins.free(&FUNCTIONS, now_ns);
+    spi.end(now_ns);
     json!({"active": false})
 }
 
-/// `spi_xfer`: bytes both ways.
-pub(crate) fn xfer(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
-    world.spi.session()?;
-    let sent = bytes(args, "tx", 1..=XFER_BYTES_MAX)?.ok_or(Refuse::Missing { field: "tx" })?;
-    let hold = hold(args)?;
-    world.spi.begin(now_ns);
-    let frame = world.spi.shift(&sent, Manner::plain(hold))?;
-    let received = match &frame.answered {
-        Some(answered) => answered.to_vec(),
-        None => frame.sample(world),
-    };
-    let data = json!({"rx": URL_SAFE_NO_PAD.encode(received), "cs": select(hold)});
-    Ok(later(world, Ok(data)))
+/// An answer that comes when the last frame is over.
+pub(crate) struct Later {
+    pub(crate) at_ns: u64,
+    pub(crate) answer: Result<Value, Refuse>,
 }
 
-/// `spi_stream`: a head and staged bytes in one frame.
-pub(crate) fn stream(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
-    let session = *world.spi.session()?;
+/// Bytes that were shifted both ways.
+pub(crate) struct Exchange {
+    frame: Arc<Frame>,
+    hold: bool,
+}
+
+impl Exchange {
+    /// `spi_xfer`: sends the bytes.
+    pub(crate) fn send(spi: &mut Spi, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
+        spi.session()?;
+        let sent = bytes(args, "tx", 1..=XFER_BYTES_MAX)?.ok_or(Refuse::Missing { field: "tx" })?;
+        let hold = hold(args)?;
+        spi.begin(now_ns);
+        let frame = spi.shift(&sent, Manner::plain(hold))?;
+        Ok(Self { frame, hold })
+    }
+
+    /// What came back. `levels` gives those of some channels from one instant to another.
+    pub(crate) fn answer(&self, levels: impl FnOnce(u64, u64, u16) -> Levels) -> Later {
+        let received = match &self.frame.answered {
+            Some(answered) => answered.to_vec(),
+            None => self.frame.sample(levels),
+        };
+        let data = json!({"rx": URL_SAFE_NO_PAD.encode(received), "cs": select(self.hold)});
+        Later {
+            at_ns: self.frame.end_ns(),
+            answer: Ok(data),
+        }
+    }
+}
+
+/// `spi_stream`: a head and bytes of those that were uploaded, in one frame.
+pub(crate) fn stream(
+    spi: &mut Spi,
+    uploaded: &[u8],
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Later, Refuse> {
+    let session = *spi.session()?;
     let len: usize = args
         .uint("len", 0..=i64::MAX)?
         .ok_or(Refuse::Missing { field: "len" })?;
     let mut sent = bytes(args, "head", 0..=HEAD_BYTES_MAX)?.unwrap_or_default();
     let hold = hold(args)?;
-    let uploaded = world.upload.psram.len();
-    let staged = world.upload.psram.get(..len).ok_or(Refuse::BeyondUpload {
+    let staged = uploaded.get(..len).ok_or(Refuse::BeyondUpload {
         samples: len as u64,
-        uploaded: uploaded as u64,
+        uploaded: uploaded.len() as u64,
     })?;
-    if len > 0 && uploaded == 0 {
+    if len > 0 && uploaded.is_empty() {
         return Err(Refuse::NothingUploaded);
     }
     sent.extend(staged);
-    world.spi.begin(now_ns);
+    spi.begin(now_ns);
     if session.held {
         // The select goes up before the frame.
-        world.spi.shift(&[], Manner::plain(false))?;
+        spi.shift(&[], Manner::plain(false))?;
     }
     let manner = Manner {
         hold,
         burst: STREAM_BURST,
         pause_ns: STREAM_PAUSE_NS,
     };
-    let frame = world.spi.shift(&sent, manner)?;
+    let frame = spi.shift(&sent, manner)?;
     let took_ms = (frame.end_ns() - frame.start_ns) / 1_000_000;
     let data = json!({"sent": sent.len(), "ms": took_ms, "cs": select(hold)});
-    Ok(later(world, Ok(data)))
+    Ok(spi.later(Ok(data)))
 }
 
 /// `spi_flash`: reading, erasing and programming by whole operations.
-pub(crate) fn flash(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
-    world.spi.session()?;
-    world.spi.begin(now_ns);
-    let answer = flash::run(&mut world.spi, args);
-    Ok(later(world, answer))
-}
-
-/// The answer comes when the last frame is over.
-fn later(world: &World, answer: Result<Value, Refuse>) -> Next {
-    let at_ns = world.spi.free_ns;
-    Next::Later { at_ns, answer }
+pub(crate) fn flash(spi: &mut Spi, args: &Args<'_>, now_ns: u64) -> Result<Later, Refuse> {
+    spi.session()?;
+    spi.begin(now_ns);
+    let answer = flash::run(spi, args);
+    Ok(spi.later(answer))
 }
 
 fn hold(args: &Args<'_>) -> Result<bool, Refuse> {

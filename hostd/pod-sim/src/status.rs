@@ -86,7 +86,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "board_rev_mv": config.board.strap_mv(),
         "gateware": GATEWARE,
         "gateware_embedded": GATEWARE,
-        "la_vccio_mv": world.pins.bank_mv(),
+        "la_vccio_mv": world.digital.pins.bank_mv(),
         "analog": analog,
         "nrst_pin": v3,
         "usb_cc": v3,

@@ -10,12 +10,11 @@ use target_sim::dap::{PACKET_BYTES, PACKET_COUNT, Probe};
 use target_sim::stm32f0::STM32F030R8;
 use target_sim::target::{BareBoard, Target};
 
-use super::Shared;
 use super::args::Args;
-use super::gpio::need_bank;
 use super::pins::Owner;
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 use super::world::World;
 
 /// Until a client asks for others.
@@ -45,7 +44,7 @@ pub(crate) struct Dap {
 impl Dap {
     /// Claims the channels, or refuses.
     pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
-        need_bank(world)?;
+        world.digital.pins.need_bank()?;
         let swclk = args.la("swclk")?;
         let swclk = swclk.ok_or(Refuse::Missing { field: "swclk" })?;
         let swdio = args.la("swdio")?;
@@ -59,15 +58,15 @@ impl Dap {
         let wait_ms: u64 = args.uint("wait_ms", any)?.unwrap_or(0);
         let claims = [(swclk, Owner::SwdClk), (swdio, Owner::SwdDio)];
         for (la, owner) in claims {
-            world.pins.check_claim(la, owner, now_ns)?;
+            world.digital.pins.check_claim(la, owner, now_ns)?;
         }
-        if world.spi.is_open() {
+        if world.digital.spi.is_open() {
             return Err(Refuse::SpiOpen);
         }
-        if world.pins.has(Owner::SwdClk) {
+        if world.digital.pins.has(Owner::SwdClk) {
             return Err(Refuse::SwdOpen);
         }
-        world.pins.claim_all(&claims, now_ns)?;
+        world.digital.pins.claim_all(&claims, now_ns)?;
         let size = size.map_or(DEFAULT_PACKET_BYTES, |size| clamped(size, &PACKET_BYTES));
         let count = count.map_or(DEFAULT_PACKET_COUNT, |count| clamped(count, &PACKET_COUNT));
         Ok(Self {
@@ -173,7 +172,9 @@ impl Open {
         let done_ns = self.shared.with(|world, now_ns| {
             let from_ns = world.swd_answers_from_ns(pins, now_ns);
             if from_ns.is_some_and(|from_ns| from_ns <= now_ns) {
-                return world.swd_packet(probe, request, response).unwrap_or(now_ns);
+                let target = world.target.as_mut();
+                let target = target.expect("it answers, so it is there");
+                return target.process(&mut world.digital, probe, request, response);
             }
             let before_ns = nothing.now_ns();
             probe.process(nothing, &mut BareBoard, request, response);
@@ -188,8 +189,10 @@ impl Drop for Open {
     fn drop(&mut self) {
         let probe = &mut self.dap.probe;
         self.shared.with(|world, now_ns| {
-            world.swd_release(probe);
-            world.pins.free(&FUNCTIONS, now_ns);
+            if let Some(target) = &mut world.target {
+                target.release(&mut world.digital, probe);
+            }
+            world.digital.pins.free(&FUNCTIONS, now_ns);
         });
         self.shared.wires_changed();
     }

@@ -1,17 +1,17 @@
 //! Waiting for a level or an edge on a channel, to the exact instant and without polling: the known
 //! future is searched, and searched again when a command may have changed it.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use pod_protocol::TRIGGER_TIMEOUT_MS_MAX;
 use pod_protocol::capture::{Edge, Trigger};
 
-use super::Shared;
 use super::args::Args;
-use super::lines::Levels;
+use super::digital::Digital;
 use super::pins::bit;
 use super::refuse::Refuse;
-use super::world::World;
+use super::shared::Shared;
 
 /// How far the future is searched at once; recordings never end, so there must be a bound.
 const SEARCH_NS: u64 = 100_000_000;
@@ -62,7 +62,7 @@ pub(crate) async fn wait(
         });
         let ahead_ns = target_wake_ns.map_or(SEARCH_NS, |_| 0);
         let to_ns = (shared.now_ns().max(from_ns) + ahead_ns).min(deadline_ns);
-        let found = shared.with(|world, _| search(world, trigger, from_ns, to_ns, first));
+        let found = shared.with(|world, _| search(&world.digital, trigger, from_ns..=to_ns, first));
         let now_ns = shared.now_ns();
         match found {
             Some(at_ns) if at_ns <= now_ns => return Ok(at_ns),
@@ -92,11 +92,17 @@ pub(crate) async fn wait(
 
 /// The first instant in `from_ns..=to_ns` that meets the condition. Levels that hold at the start
 /// count when it is the `first` search.
-fn search(world: &World, trigger: Trigger, from_ns: u64, to_ns: u64, first: bool) -> Option<u64> {
+fn search(
+    digital: &Digital,
+    trigger: Trigger,
+    window_ns: RangeInclusive<u64>,
+    first: bool,
+) -> Option<u64> {
+    let (from_ns, to_ns) = window_ns.into_inner();
     let wanted = matches!(trigger.edge, Edge::Rising | Edge::High);
     let by_level = matches!(trigger.edge, Edge::High | Edge::Low);
     let mask = bit(trigger.channel);
-    let mut levels = Levels::on(world, from_ns, to_ns, mask);
+    let mut levels = digital.levels_on(from_ns, to_ns, mask);
     let mut level = levels.word() & mask != 0;
     if first && by_level && level == wanted {
         return Some(from_ns);

@@ -7,13 +7,11 @@ use pod_protocol::connection::Stream;
 use serde_json::json;
 use tokio::time::{Duration, Instant};
 
-use super::Shared;
 use super::args::Args;
-use super::gpio::need_bank;
-use super::lines::Levels;
 use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 use super::world::World;
 
 const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
@@ -47,7 +45,7 @@ pub(crate) struct Uart {
 impl Uart {
     /// Claims the channels, or refuses.
     pub(crate) fn start(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
-        need_bank(world)?;
+        world.digital.pins.need_bank()?;
         let rx = args.la("rx")?.ok_or(Refuse::Missing { field: "rx" })?;
         let tx = args.la("tx")?.ok_or(Refuse::Missing { field: "tx" })?;
         if rx == tx {
@@ -56,18 +54,18 @@ impl Uart {
         let baud = args.uint("baud", BAUD)?.unwrap_or(DEFAULT_BAUD);
         let claims = [(rx, Owner::UartRx), (tx, Owner::UartTx)];
         for (la, owner) in claims {
-            world.pins.check_claim(la, owner, now_ns)?;
+            world.digital.pins.check_claim(la, owner, now_ns)?;
         }
         if world.uart_since_ns.is_some() {
             return Err(Refuse::UartBusy);
         }
-        world.pins.claim_all(&claims, now_ns)?;
+        world.digital.pins.claim_all(&claims, now_ns)?;
         world.uart_since_ns = Some(now_ns);
         let pull_up = bit(rx) & super::pins::PULL_UP_MASK != 0;
-        let idle = world.pins.pull_mask(now_ns) & bit(rx) == 0;
-        let pulled = pull_up && idle && world.pins.bank_mv() == PULL_BANK_MV;
+        let idle = world.digital.pins.pull_mask(now_ns) & bit(rx) == 0;
+        let pulled = pull_up && idle && world.digital.pins.bank_mv() == PULL_BANK_MV;
         if pulled {
-            world.pins.set_pull(rx, true, now_ns)?;
+            world.digital.pins.set_pull(rx, true, now_ns)?;
         }
         Ok(Self {
             rx,
@@ -78,10 +76,13 @@ impl Uart {
     }
 
     fn end(&self, world: &mut World, now_ns: u64) {
-        world.pins.free(&[Owner::UartRx, Owner::UartTx], now_ns);
+        world
+            .digital
+            .pins
+            .free(&[Owner::UartRx, Owner::UartTx], now_ns);
         world.uart_since_ns = None;
         if self.pulled {
-            let released = world.pins.set_pull(self.rx, false, now_ns);
+            let released = world.digital.pins.set_pull(self.rx, false, now_ns);
             debug_assert!(released.is_ok(), "releasing a resistor is always allowed");
         }
     }
@@ -146,7 +147,7 @@ impl Uart {
         let from_ns = world.uart_since_ns.unwrap_or(now_ns);
         let to_ns = now_ns + SEARCH_NS;
         let mask = bit(self.rx);
-        let mut levels = Levels::on(world, from_ns, to_ns, mask);
+        let mut levels = world.digital.levels_on(from_ns, to_ns, mask);
         let mut level = levels.word() & mask != 0;
         let mut received = Received {
             bytes: Vec::new(),
@@ -208,6 +209,7 @@ impl Open {
         let end_ns = self.shared.with(|world, now_ns| {
             let at_ns = now_ns.max(sent_to_ns);
             world
+                .digital
                 .pins
                 .transmit(self.uart.tx, bytes, self.uart.baud, at_ns)
         });

@@ -8,11 +8,11 @@ use pod_protocol::connection::Stream;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
-use super::Shared;
 use super::args::Args;
 use super::capture::Hold;
 use super::refuse::Refuse;
 use super::session::{Client, Gone};
+use super::shared::Shared;
 use super::world::World;
 
 /// Bytes the memory of the gateware holds.

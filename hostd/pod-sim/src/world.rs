@@ -4,48 +4,28 @@ use std::sync::Arc;
 
 use super::access::Access;
 use super::analog::Switches;
-use super::board::Board;
 use super::can::Can;
 use super::capture::Kept;
 use super::dac::{Dac, Player, Walk};
+use super::digital::Digital;
 use super::frontend::{Hardware, Wires};
-use super::gps::Gps;
 use super::image::Image;
-use super::lines::Levels;
-use super::outside::Outside;
-use super::pins::Pins;
 use super::profile::Profile;
-use super::rails::{RailConfig, Rails};
 use super::reboot::Boot;
 use super::refuse::Refuse;
-use super::reset::Reset;
-use super::sensor::Sensor;
 use super::settings::Settings;
-use super::spi::Spi;
 use super::stored::Stored;
 use super::target::Mounted;
 use super::timeline::Timeline;
 use super::update::Update;
 use super::upload::Upload;
-use super::wave::Wave;
-use super::{SimConfig, control, noise};
-
-/// The rails, with what the target's board draws.
-fn fed(config: &SimConfig) -> [RailConfig; 2] {
-    let mut rails = config.rails.clone();
-    if let Some(target) = &config.target {
-        rails[usize::from(target.wiring.rail == 2)].load_ua = target.board_ua;
-    }
-    rails
-}
+use super::{SimConfig, control};
 
 /// State behind the lock. Nothing here waits.
 pub(crate) struct World {
     pub(crate) config: SimConfig,
-    pub(crate) pins: Pins,
-    pub(crate) rails: Rails,
+    pub(crate) digital: Digital,
     pub(crate) dac: Dac,
-    pub(crate) reset: Reset,
     pub(crate) switches: Timeline<Switches>,
     /// Since when a capture holds the hardware.
     capture_since_ns: Option<u64>,
@@ -61,12 +41,7 @@ pub(crate) struct World {
     pub(crate) kept: Option<Arc<Kept>>,
     /// The curve the control loop was last given.
     pub(crate) curve: Arc<[u16]>,
-    pub(crate) spi: Spi,
-    pub(crate) sensor: Sensor,
-    pub(crate) gps: Gps,
-    /// What stands outside and drives channels.
-    pub(crate) outside: Outside,
-    /// The microcontroller on the bench; absent while it runs.
+    /// The microcontroller on the bench.
     pub(crate) target: Option<Box<Mounted>>,
     pub(crate) access: Access,
     pub(crate) settings: Settings,
@@ -78,12 +53,9 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(config: SimConfig) -> Self {
-        let has_pod_monitor = config.board == Board::V3 || config.board == Board::Digital;
         Self {
-            pins: Pins::new(config.la_voltage_mv.unwrap_or(0)),
-            rails: Rails::new(fed(&config), noise::mix(config.seed), has_pod_monitor),
+            digital: Digital::new(&config),
             dac: Dac::new(),
-            reset: Reset::new(),
             switches: Timeline::new(Switches::PARKED),
             capture_since_ns: None,
             uart_since_ns: None,
@@ -97,10 +69,6 @@ impl World {
             access: Access::default(),
             settings: Settings::default(),
             update: Update::default(),
-            spi: Spi::new(config.spi_flash),
-            sensor: Sensor::default(),
-            gps: Gps::new(config.seed),
-            outside: Outside::new(),
             target: config
                 .target
                 .as_ref()
@@ -114,18 +82,13 @@ impl World {
 
     /// Ends what ended by itself and forgets what no capture can show any more.
     pub(crate) fn settle(&mut self, now_ns: u64) {
-        self.pins.settle(now_ns);
+        self.digital.pins.settle(now_ns);
         let watched = [self.capture_since_ns, self.uart_since_ns];
         let before_ns = watched.into_iter().flatten().min().unwrap_or(now_ns);
-        self.pins.prune(before_ns);
-        self.outside.prune(before_ns);
-        self.gps.prune(before_ns);
-        self.spi.prune(before_ns);
         let profiled_ns = self.profile.as_ref().map(Profile::start_ns);
-        self.rails
-            .prune(profiled_ns.unwrap_or(before_ns).min(before_ns));
+        let rails_before_ns = profiled_ns.unwrap_or(before_ns).min(before_ns);
+        self.digital.prune(before_ns, rails_before_ns);
         self.settle_dac(before_ns);
-        self.reset.prune(before_ns);
         self.switches.prune(before_ns);
     }
 
@@ -158,18 +121,6 @@ impl World {
         let mut player = self.player(at_ns, at_ns);
         player.advance(at_ns);
         player.into_walk()
-    }
-
-    /// The level of every channel at an instant.
-    pub(crate) fn word(&self, at_ns: u64) -> u16 {
-        Levels::new(self, at_ns, at_ns).word()
-    }
-
-    /// What the pod drives by formula on these channels, from `from_ns` on.
-    pub(crate) fn waves(&self, from_ns: u64, to_ns: u64, channels: u16) -> Vec<Box<dyn Wave>> {
-        let spi = self.spi.wave(from_ns, to_ns, channels);
-        let gps = self.gps.waves(from_ns, to_ns, channels);
-        gps.chain(spi).collect()
     }
 
     /// Switches an analog path; gives its full name.
@@ -206,5 +157,25 @@ impl World {
 
     pub(crate) fn release_capture(&mut self) {
         self.capture_since_ns = None;
+    }
+
+    /// Brings the target up to an instant, and after it the sensor.
+    pub(crate) fn catch_up(&mut self, to_ns: u64) {
+        if let Some(target) = &mut self.target {
+            target.run(&mut self.digital, to_ns);
+        }
+        self.digital.listen(to_ns);
+    }
+
+    /// When to look again at what the target does; `None` when it does nothing by itself.
+    pub(crate) fn target_wake_ns(&self, now_ns: u64) -> Option<u64> {
+        let target = self.target.as_ref()?;
+        target.wake_ns(&self.digital, now_ns)
+    }
+
+    /// From when on a debug probe on the channels clock and data gets an answer, if it does.
+    pub(crate) fn swd_answers_from_ns(&self, pins: [u8; 2], now_ns: u64) -> Option<u64> {
+        let target = self.target.as_ref()?;
+        target.answers_from_ns(&self.digital, pins, now_ns)
     }
 }

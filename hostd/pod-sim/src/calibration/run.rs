@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::commands::check_gain;
 use super::{Offset, whole};
-use crate::Shared;
 use crate::adc::{BURST_DIVIDER, BURST_SAMPLES, SETTLE_NS, unwrapped};
 use crate::analog::Input;
 use crate::board::Fit;
@@ -15,6 +14,7 @@ use crate::capture::Hold;
 use crate::frontend::built_in_input;
 use crate::refuse::Refuse;
 use crate::session::{Client, Gone};
+use crate::shared::Shared;
 use crate::world::World;
 
 /// Bursts of a measurement, and the time from one to the next: 0.3 s with the settling.

@@ -8,9 +8,9 @@ use pod_protocol::{
 use serde_json::{Value, json};
 
 use crate::args::Args;
+use crate::pins::Pins;
 use crate::refuse::Refuse;
 use crate::trigger;
-use crate::world::World;
 
 const DEFAULT_SAMPLES: u64 = 256;
 
@@ -70,8 +70,8 @@ impl Plan {
     }
 
     /// `la_capture`: logic only.
-    pub(crate) fn la(world: &World, args: &Args<'_>) -> Result<Self, Refuse> {
-        if world.pins.bank_mv() == 0 {
+    pub(crate) fn la(pins: &Pins, args: &Args<'_>) -> Result<Self, Refuse> {
+        if pins.bank_mv() == 0 {
             return Err(Refuse::LaVoltageUnset);
         }
         let samples = samples(args, "samples", LA_SAMPLES_MAX)?.unwrap_or(DEFAULT_SAMPLES);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 
 use super::{Hold, Plan, packet_samples, send_adc, send_edges};
-use crate::Shared;
 use crate::adc::AdcRender;
 use crate::args::Args;
 use crate::packets::{Packet, Packets};
 use crate::refuse::Refuse;
 use crate::session::{Client, Gone};
+use crate::shared::Shared;
 
 /// Largest offset: the end of the largest capture.
 const OFFSET_MAX: i64 = 4_194_304;

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::{Link, Struck, Until, happen};
-use crate::Shared;
+use crate::shared::Shared;
 
 /// Bytes read at once over a slow link at most; its rate divided by the parts of a second if fewer.
 const SLOW_READ_BYTES: usize = 4096;

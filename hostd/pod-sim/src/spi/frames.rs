@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::lines::Levels;
+use crate::levels::Levels;
 use crate::pins::bit;
 use crate::wave::Wave;
-use crate::world::World;
 
 /// Frames kept for captures that run on; the oldest are forgotten beyond it.
 const FRAMES_MAX: usize = 1 << 14;
@@ -129,9 +128,9 @@ impl Frame {
     }
 
     /// What the master reads of a line that no chip drives: sampled at each rising clock edge.
-    pub(super) fn sample(&self, world: &World) -> Vec<u8> {
+    pub(super) fn sample(&self, levels: impl FnOnce(u64, u64, u16) -> Levels) -> Vec<u8> {
         let miso = bit(self.pins[2]);
-        let mut levels = Levels::on(world, self.start_ns, self.end_ns(), miso);
+        let mut levels = levels(self.start_ns, self.end_ns(), miso);
         let bytes = (0..self.bytes()).map(|index| {
             (0..8).fold(0, |byte, position| {
                 // Select, then two steps a bit, the second of which raises the clock.

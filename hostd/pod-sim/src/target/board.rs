@@ -4,15 +4,15 @@ use target_sim::stm32f0::{Drive, Level, PinChange};
 use target_sim::target::{Board, InputChange, Inputs};
 
 use super::TargetWiring;
-use crate::lines::Levels;
-use crate::world::World;
+use crate::digital::Digital;
+use crate::levels::Levels;
 
 /// After an edge of the bus the emulated sensor moves its line within this time.
 const ANSWER_NS: u64 = 1_000;
 
 /// The pod around a target that runs.
 pub(super) struct OnBoard<'a> {
-    pub(super) world: &'a mut World,
+    pub(super) digital: &'a mut Digital,
     pub(super) wiring: TargetWiring,
     /// From the target's time to the pod's.
     pub(super) offset_ns: u64,
@@ -40,14 +40,14 @@ impl Board for OnBoard<'_> {
             Drive::Float | Drive::PullUp | Drive::PullDown => None,
         };
         let at_ns = change.at_ns + self.offset_ns;
-        self.world.outside.drive(la, driven, at_ns);
+        self.digital.outside.drive(la, driven, at_ns);
         let channels = self.wiring.channels();
         let is_bus = la == self.wiring.scl || la == self.wiring.sda;
         let until_ns = if is_bus { at_ns + ANSWER_NS } else { at_ns };
         if is_bus {
-            self.world.listen(at_ns);
+            self.digital.listen(at_ns);
         }
-        let mut levels = Levels::on(self.world, at_ns, until_ns, channels);
+        let mut levels = self.digital.levels_on(at_ns, until_ns, channels);
         let mut next_ns = Some(at_ns);
         while let Some(now_ns) = next_ns.filter(|at| *at <= until_ns) {
             levels.advance_to(now_ns);

@@ -211,7 +211,7 @@ async fn a_slave_whose_clock_stops_lets_go() {
     let mut client = Client::new(&pod).await;
     start(&mut client, "bmp280").await;
     pod.shared.with(|world, now_ns| {
-        let mut bus = Bus::new(world, MASTER, now_ns);
+        let mut bus = Bus::new(&mut world.digital, MASTER, now_ns);
         bus.start().unwrap();
         // The acknowledge stays on the line: no ninth clock pulse follows.
         for position in (0..8).rev() {

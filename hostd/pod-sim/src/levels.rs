@@ -1,12 +1,14 @@
 //! What is on the logic-analyzer wires: the pod's own drive wins (it sits in front of the series
 //! resistors), then what drives from outside, then the played target, then a pull-up, then low.
 
-use pod_protocol::{LA_MASK, rates};
+use pod_protocol::rates;
 
-use super::pins::{PULL_UP_MASK, bit};
-use super::playback::Cursor;
+use super::outside::Outside;
+use super::pins::{PULL_UP_MASK, Pins, bit};
+use super::playback::{Cursor, Playback};
+use super::rails::Rails;
+use super::reset::Reset;
 use super::wave::Wave;
-use super::world::World;
 
 /// One change on the pod's side, from outside, or of the target's power.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,63 @@ fn with(mask: u16, bit: u16, on: bool) -> u16 {
     if on { mask | bit } else { mask & !bit }
 }
 
+/// What stands around the pod for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Wiring {
+    pub(crate) playback: Option<Playback>,
+    /// Channels wired together, as single bits.
+    jumpers: Vec<(u16, u16)>,
+    /// The channel wired to the reset line, or 0.
+    nrst: u16,
+}
+
+impl Wiring {
+    pub(crate) fn new(
+        playback: Option<Playback>,
+        jumpers: &[(u8, u8)],
+        nrst_la: Option<u8>,
+    ) -> Self {
+        let jumpers = jumpers.iter().map(|(one, other)| (bit(*one), bit(*other)));
+        Self {
+            playback,
+            jumpers: jumpers.collect(),
+            nrst: nrst_la.map_or(0, bit),
+        }
+    }
+
+    /// The channels, with all that jumpers join to them.
+    pub(crate) fn joined(&self, channels: u16) -> u16 {
+        let mut all = channels;
+        loop {
+            let wires = self.jumpers.iter().map(|(one, other)| one | other);
+            let more = wires
+                .filter(|wire| wire & all != 0)
+                .fold(all, |all, wire| all | wire);
+            if more == all {
+                return all;
+            }
+            all = more;
+        }
+    }
+
+    /// The recording, if it is played on any of these channels.
+    pub(crate) fn played_on(&self, channels: u16) -> Option<&Playback> {
+        let playback = self.playback.as_ref();
+        playback.filter(|playback| playback.mask() & channels != 0)
+    }
+}
+
+/// All that decides the levels of channels.
+pub(crate) struct Sources<'a> {
+    pub(crate) wiring: &'a Wiring,
+    pub(crate) pins: &'a Pins,
+    pub(crate) outside: &'a Outside,
+    pub(crate) rails: &'a Rails,
+    pub(crate) reset: &'a Reset,
+    /// What the pod drives by formula.
+    pub(crate) waves: Vec<Box<dyn Wave>>,
+}
+
 /// The levels of channels from an instant on, change by change.
 pub(crate) struct Levels {
     /// Ascending in time.
@@ -58,7 +117,6 @@ pub(crate) struct Levels {
     pulls: u16,
     powered: bool,
     target: Option<(u16, Cursor)>,
-    /// What the pod drives by formula.
     waves: Vec<Box<dyn Wave>>,
     /// Channels wired together, as single bits.
     jumpers: Vec<(u16, u16)>,
@@ -68,37 +126,27 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// The levels at `from_ns`, and the changes up to `to_ns` as far as they are known. The target's
-    /// changes have no end.
-    pub(crate) fn new(world: &World, from_ns: u64, to_ns: u64) -> Self {
-        Self::of(world, from_ns, to_ns, LA_MASK, 0)
-    }
-
-    /// As [`new`](Self::new), when only `channels` are looked at: others have no changes.
-    pub(crate) fn on(world: &World, from_ns: u64, to_ns: u64, channels: u16) -> Self {
-        Self::of(world, from_ns, to_ns, channels, 0)
-    }
-
-    /// As [`on`](Self::on), as if the pod itself did not drive the channels `silent`.
-    pub(crate) fn of(world: &World, from_ns: u64, to_ns: u64, channels: u16, silent: u16) -> Self {
-        let jumpers = world.config.jumpers.iter();
-        let jumpers: Vec<_> = jumpers
-            .map(|(one, other)| (bit(*one), bit(*other)))
-            .collect();
-        let channels = joined(channels, &jumpers);
-        let nrst = world.config.nrst_la.map_or(0, bit) & channels;
-        let playback = world.config.playback.as_ref();
-        let playback = playback.filter(|playback| playback.mask() & channels != 0);
+    /// The levels of `channels`, which [`Wiring::joined`] gave, at `from_ns`, and the changes up to
+    /// `to_ns` as far as they are known: as if the pod itself did not drive the channels `silent`.
+    /// The target's changes have no end.
+    pub(crate) fn new(
+        sources: Sources<'_>,
+        (from_ns, to_ns): (u64, u64),
+        channels: u16,
+        silent: u16,
+    ) -> Self {
+        let wiring = sources.wiring;
+        let playback = wiring.played_on(channels);
         let mut levels = Self {
-            changes: changes(world, (from_ns, to_ns), channels, silent),
+            changes: changes(&sources, (from_ns, to_ns), channels, silent),
             next: 0,
             pod: Drive::default(),
             outside: Drive::default(),
             pulls: 0,
             powered: true,
-            waves: world.waves(from_ns, to_ns, channels & !silent),
-            jumpers,
-            nrst,
+            waves: sources.waves,
+            jumpers: wiring.jumpers.clone(),
+            nrst: wiring.nrst & channels,
             reset: false,
             target: playback.map(|playback| (playback.mask(), playback.cursor(from_ns))),
         };
@@ -209,50 +257,35 @@ impl Levels {
 
 /// What is written down for these channels in the window, ascending in time.
 fn changes(
-    world: &World,
+    sources: &Sources<'_>,
     (from_ns, to_ns): (u64, u64),
     channels: u16,
     silent: u16,
 ) -> Vec<(u64, Change)> {
     let mut changes = Vec::new();
     let heard = |(la, _): &(u8, _)| channels & !silent & bit(*la) != 0;
-    for (la, drive) in world.pins.drives().filter(heard) {
+    for (la, drive) in sources.pins.drives().filter(heard) {
         let window = drive.window(from_ns, to_ns).into_iter();
         changes.extend(window.map(|(at, drive)| (at, Change::Drive(bit(la), drive))));
     }
     let wired = |(la, _): &(u8, _)| channels & bit(*la) != 0;
-    for (la, drive) in world.outside.drives().filter(wired) {
+    for (la, drive) in sources.outside.drives().filter(wired) {
         let window = drive.window(from_ns, to_ns).into_iter();
         changes.extend(window.map(|(at, drive)| (at, Change::Outside(bit(la), drive))));
     }
-    let pulls = world.pins.pulls().window(from_ns, to_ns).into_iter();
+    let pulls = sources.pins.pulls().window(from_ns, to_ns).into_iter();
     changes.extend(pulls.map(|(at, pulls)| (at, Change::Pulls(pulls & channels))));
-    let playback = world.config.playback.as_ref();
-    if let Some(efuse) = playback.and_then(super::Playback::power_rail) {
-        let switch = world.rails.switch(efuse).window(from_ns, to_ns);
+    let playback = sources.wiring.playback.as_ref();
+    if let Some(efuse) = playback.and_then(Playback::power_rail) {
+        let switch = sources.rails.switch(efuse).window(from_ns, to_ns);
         changes.extend(switch.into_iter().map(|(at, on)| (at, Change::Power(on))));
     }
-    if world.config.nrst_la.is_some() {
-        let resets = world.reset.asserted().window(from_ns, to_ns).into_iter();
+    if sources.wiring.nrst != 0 {
+        let resets = sources.reset.asserted().window(from_ns, to_ns).into_iter();
         changes.extend(resets.map(|(at, low)| (at, Change::Reset(low))));
     }
     changes.sort_by_key(|(at, _)| *at);
     changes
-}
-
-/// The channels, with all that jumpers join to them.
-fn joined(channels: u16, jumpers: &[(u16, u16)]) -> u16 {
-    let mut all = channels;
-    loop {
-        let wires = jumpers.iter().map(|(one, other)| one | other);
-        let more = wires
-            .filter(|wire| wire & all != 0)
-            .fold(all, |all, wire| all | wire);
-        if more == all {
-            return all;
-        }
-        all = more;
-    }
 }
 
 /// Turns levels into the edges a capture reports.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 use pod_protocol::rates;
 
-use super::Lines;
-use crate::Shared;
-use crate::args::Args;
-use crate::capture::{Hold, Part, packet_samples};
-use crate::lines::Levels;
-use crate::packets::{Packet, Packets};
-use crate::pins::bit;
-use crate::refuse::Refuse;
-use crate::session::{Client, Gone};
-use crate::world::World;
+use super::args::Args;
+use super::capture::{Hold, Part, packet_samples};
+use super::digital::Digital;
+use super::packets::{Packet, Packets};
+use super::pins::bit;
+use super::refuse::Refuse;
+use super::sensor::Lines;
+use super::session::{Client, Gone};
+use super::shared::Shared;
+use super::world::World;
 
 const REGISTERS: i64 = 256;
 
@@ -40,10 +40,7 @@ impl Regs {
         if world.capture_is_held() {
             return Err(Refuse::Busy);
         }
-        let registers = &world.sensor.armed()?.registers;
-        let bytes = (start..=u8::MAX).take(len);
-        let bytes = bytes.map(|reg| u16::from(registers.peek(reg, now_ns)));
-        Ok(Self(bytes.collect()))
+        world.digital.sensor.peek(start, len, now_ns).map(Self)
     }
 
     /// Answers with them.
@@ -84,8 +81,8 @@ impl BusCapture {
         let t0_ns = hold.since_ns();
         let end_ns = t0_ns + self.part.duration_ns();
         client.wait_until(shared, end_ns).await?;
-        let packed = shared.with(|world, _| match world.sensor.lines() {
-            Some(lines) => packed(world, lines, self.part, t0_ns),
+        let packed = shared.with(|world, _| match world.digital.sensor.lines() {
+            Some(lines) => packed(&world.digital, lines, self.part, t0_ns),
             None => vec![packed_byte([IDLE; 4]); self.bytes()],
         });
         send_bytes(shared, client, &packed).await?;
@@ -100,10 +97,10 @@ impl BusCapture {
 }
 
 /// The samples of both lines, four in a byte, the first on top.
-fn packed(world: &World, lines: Lines, part: Part, t0_ns: u64) -> Vec<u16> {
+fn packed(digital: &Digital, lines: Lines, part: Part, t0_ns: u64) -> Vec<u16> {
     let (scl, sda) = (bit(lines.scl), bit(lines.sda));
     let end_ns = t0_ns + part.duration_ns();
-    let mut levels = Levels::on(world, t0_ns, end_ns, scl | sda);
+    let mut levels = digital.levels_on(t0_ns, end_ns, scl | sda);
     let mut sample = |index: u64| {
         levels.advance_to(t0_ns + rates::sample_ns(index, part.divider));
         let word = levels.word();
