@@ -4,13 +4,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use pod_protocol::commands::{Tier, find, tier_of};
+use pod_protocol::commands::Tier;
 use serde_json::{Value, json};
-
-use super::args::Args;
-use super::refuse::Refuse;
-use super::settings::LanPolicy;
-use super::world::World;
 
 /// Longest hold of a cloud job; it is renewed before.
 pub const LEASE_MAX: Duration = Duration::from_secs(600);
@@ -93,9 +88,13 @@ impl Access {
         Peer { origin, slot }
     }
 
-    fn leave(&mut self, peer: Peer) {
+    pub(crate) fn leave(&mut self, peer: Peer) {
         self.slots.remove(&peer.slot);
         self.sessions -= usize::from(peer.origin == Origin::LanTls);
+    }
+
+    pub(crate) fn is_safe(&self) -> bool {
+        self.safe.is_some()
     }
 
     /// Connections over TLS.
@@ -125,7 +124,7 @@ impl Access {
     }
 
     /// Holder and seconds left, while a cloud job holds the pod.
-    fn held(&self, now_ns: u64) -> Option<(&str, u64)> {
+    pub(crate) fn held(&self, now_ns: u64) -> Option<(&str, u64)> {
         let lease = self.lease.as_ref()?;
         let left_ns = lease
             .until_ns
@@ -146,69 +145,6 @@ impl Access {
             ("safe_mode", self.safe.is_some().into()),
             ("safe_reason", reason.into()),
         ]
-    }
-}
-
-impl World {
-    /// A connection has ended.
-    pub(crate) fn leave(&mut self, peer: Peer) {
-        self.access.leave(peer);
-        self.update.vacate(peer);
-    }
-
-    /// Whether there is a listener for connections of this origin.
-    pub(crate) fn admits(&self, origin: Origin) -> bool {
-        match origin {
-            Origin::Lan => self.settings.lan != LanPolicy::Off && !self.settings.https_only,
-            Origin::LanTls => self.settings.lan != LanPolicy::Off,
-            Origin::Usb | Origin::Tunnel(_) => true,
-        }
-    }
-
-    /// Whether a request may run. The first gate that is shut answers.
-    pub(crate) fn gate(
-        &self,
-        verb: &str,
-        args: &Args<'_>,
-        peer: Peer,
-        now_ns: u64,
-    ) -> Result<(), Refuse> {
-        let command = || verb.to_owned();
-        let tier = tier_of(args.0);
-        let described = find(verb);
-        let lan = peer.origin.is_lan();
-        if lan && self.settings.lan != LanPolicy::Open && tier >= Tier::Settings {
-            let command = command();
-            return Err(Refuse::Locked { command });
-        }
-        let light = described.is_some_and(|command| command.is_light_read(args.0));
-        if let Some((holder, left_s)) = self.access.held(now_ns)
-            && lan
-            && !light
-        {
-            let holder = holder.to_owned();
-            return Err(Refuse::Leased { holder, left_s });
-        }
-        if let Origin::Tunnel(allowed) = peer.origin
-            && tier > allowed
-        {
-            return Err(Refuse::Forbidden {
-                command: command(),
-                tier: tier.number(),
-                allowed: allowed.number(),
-            });
-        }
-        let safe = described.is_some_and(|command| command.safe_mode);
-        if self.access.safe.is_some() && !safe {
-            let command = command();
-            return Err(Refuse::SafeMode { command });
-        }
-        let analog = described.is_some_and(|command| command.needs_analog(args.0));
-        if analog && !self.config.board.is_analog() {
-            let command = command();
-            return Err(Refuse::NoAnalog { command });
-        }
-        Ok(())
     }
 }
 

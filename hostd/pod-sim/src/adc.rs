@@ -4,10 +4,10 @@ use pod_protocol::rates;
 use serde_json::{Value, json};
 
 use super::analog::Input;
+use super::converters::Converters;
 use super::dac::Player;
 use super::frontend::SENSE_OHMS;
 use super::refuse::Refuse;
-use super::world::World;
 
 /// Samples an `adc_read` averages.
 pub(crate) const BURST_SAMPLES: u64 = 16;
@@ -29,9 +29,9 @@ pub(crate) struct AdcRender {
 
 impl AdcRender {
     /// Takes what happens from `from_ns` to `to_ns`.
-    pub(crate) fn new(world: &World, from_ns: u64, to_ns: u64) -> Self {
+    pub(crate) fn new(converters: &Converters, from_ns: u64, to_ns: u64) -> Self {
         Self {
-            player: world.player(from_ns, to_ns),
+            player: converters.player(from_ns, to_ns),
         }
     }
 
@@ -59,10 +59,14 @@ pub(crate) fn burst_end_ns(from_ns: u64) -> u64 {
 }
 
 /// The reply of `adc_read`: the mean of a burst that ends at `end_ns`.
-pub(crate) fn burst(world: &World, path: &'static str, end_ns: u64) -> Result<Value, Refuse> {
+pub(crate) fn burst(
+    converters: &Converters,
+    path: &'static str,
+    end_ns: u64,
+) -> Result<Value, Refuse> {
     let t0_ns = end_ns.saturating_sub(rates::sample_ns(BURST_SAMPLES, BURST_DIVIDER));
     let counts =
-        AdcRender::new(world, t0_ns, end_ns).counts(t0_ns, BURST_DIVIDER, 0..BURST_SAMPLES);
+        AdcRender::new(converters, t0_ns, end_ns).counts(t0_ns, BURST_DIVIDER, 0..BURST_SAMPLES);
     // On the circle: distances from the first count, which noise may carry across the wrap.
     let first = counts[0];
     let offsets = counts
@@ -81,11 +85,11 @@ pub(crate) fn burst(world: &World, path: &'static str, end_ns: u64) -> Result<Va
     let mean = f64::from(first) + f64::from(sum) / f64::from(16_u8);
     let circled = mean.rem_euclid(65_536.0);
     let unwrapped = circled + if circled < 32_768.0 { 65_536.0 } else { 0.0 };
-    let input = world.switches.at(end_ns).input();
-    let volts = world.input_fit(input).volts(unwrapped);
+    let input = converters.switches.at(end_ns).input();
+    let volts = converters.input_fit(input).volts(unwrapped);
     let mut reply = json!({"source": path, "mv": whole(volts * 1e3), "count": whole(circled),
         "span": span});
-    if let Some(offset) = world.stored.calibration.offset {
+    if let Some(offset) = converters.stored.calibration.offset {
         reply["offset_mv"] = whole(offset.volts * 1e3).into();
     }
     if input == Input::CurrentIn {

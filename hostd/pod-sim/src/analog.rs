@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use serde_json::{Value, json};
 
 use super::args::Args;
-use super::frontend::OutputPath;
+use super::board::OutputPath;
 use super::noise::gaussian;
 use super::refuse::Refuse;
 

@@ -155,5 +155,49 @@ impl Board {
     }
 }
 
+/// A voltage output of the DAC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputPath {
+    V3,
+    V5,
+    V12,
+}
+
+impl OutputPath {
+    pub(crate) const ALL: [Self; 3] = [Self::V3, Self::V5, Self::V12];
+
+    /// Reads `3v3` or `dac_3v3`, and so on.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let name = name.strip_prefix("dac_").unwrap_or(name);
+        Self::ALL.into_iter().find(|path| path.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::V3 => "3v3",
+            Self::V5 => "5v",
+            Self::V12 => "12v",
+        }
+    }
+
+    /// The fit the firmware has built in.
+    pub(crate) fn built_in(self, board: Board) -> Fit {
+        let fits = board.dac_fits();
+        match self {
+            Self::V3 => fits.out_3v3,
+            Self::V5 => fits.out_5v,
+            Self::V12 => fits.out_12v,
+        }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::V3 => 0,
+            Self::V5 => 1,
+            Self::V12 => 2,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,19 +5,12 @@
 
 use serde_json::{Map, Value, json};
 
-mod commands;
-mod run;
-
-pub(crate) use commands::{Asked, calibrate};
-pub(crate) use run::{Run, run};
-
 use super::analog::Input;
-use super::board::{Board, Fit};
-use super::frontend::{OutputPath, built_in_input};
-use super::world::World;
+use super::board::{Board, Fit, OutputPath};
+use super::frontend::built_in_input;
 
 /// Codes of an 8-bit level, in which the fits of outputs are kept.
-const LEVEL_CODES: f64 = 256.0;
+pub(crate) const LEVEL_CODES: f64 = 256.0;
 
 /// An ADC offset as it was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,13 +31,13 @@ pub(crate) struct Calibration {
 }
 
 /// Inputs with a gain of their own, as requests name them.
-const GAIN_INPUTS: [(&str, Input); 3] = [
+pub(crate) const GAIN_INPUTS: [(&str, Input); 3] = [
     ("ext", Input::Ext),
     ("cal1", Input::Cal1),
     ("cal2", Input::Cal2),
 ];
 
-fn gain_index(input: Input) -> usize {
+pub(crate) fn gain_index(input: Input) -> usize {
     match input {
         Input::Ext => 0,
         Input::Cal1 | Input::CurrentIn => 1,
@@ -70,7 +63,7 @@ impl Calibration {
     }
 
     /// Everything but what a measurement adds.
-    fn report(&self, board: Board) -> Value {
+    pub(crate) fn report(&self, board: Board) -> Value {
         let fit = self.input(board, Input::CurrentIn);
         let offset_v = self.offset.map_or(0.0, |offset| offset.volts);
         let dac: Map<String, Value> = OutputPath::ALL
@@ -111,25 +104,10 @@ impl Calibration {
     }
 }
 
-impl World {
-    /// The fit in use for an input.
-    pub(crate) fn input_fit(&self, input: Input) -> Fit {
-        self.stored.calibration.input(self.config.board, input)
-    }
-
-    /// The fit in use for an output.
-    pub(crate) fn output_fit(&self, path: OutputPath) -> Fit {
-        self.stored.calibration.output(self.config.board, path)
-    }
-}
-
 #[allow(
     clippy::cast_possible_truncation,
     reason = "calibration values are far below 2^53"
 )]
-fn whole(value: f64) -> i64 {
+pub(crate) fn whole(value: f64) -> i64 {
     value.round() as i64
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,50 +2,26 @@
 
 use std::sync::Arc;
 
-mod plan;
+use pod_protocol::connection::Stream;
+
 mod read;
 
-pub(crate) use plan::{Part, Plan};
-pub(crate) use read::{Kept, Read};
+pub(crate) use read::Read;
 
 use super::adc::AdcRender;
+use super::client::{Client, Gone};
 use super::digital::Digital;
+use super::hold::Hold;
+use super::kept::Kept;
 use super::levels::LaRender;
-use super::packets::{Packet, Packets};
+use super::packets::{Packet, Packets, packet_samples};
+use super::plan::{Part, Plan};
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 use super::trigger;
-use pod_protocol::connection::Stream;
 
 /// Samples whose edges are found in one go.
 const EDGES_AT_ONCE: u64 = 1 << 16;
-
-/// The capture hardware, held; let go when dropped.
-pub(crate) struct Hold {
-    shared: Arc<Shared>,
-    since_ns: u64,
-}
-
-impl Hold {
-    pub(crate) fn take(shared: &Arc<Shared>) -> Result<Self, Refuse> {
-        let since_ns = shared.with(|world, now_ns| world.take_capture(now_ns).map(|()| now_ns))?;
-        Ok(Self {
-            shared: shared.clone(),
-            since_ns,
-        })
-    }
-
-    pub(crate) fn since_ns(&self) -> u64 {
-        self.since_ns
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.shared.with(|world, _| world.release_capture());
-    }
-}
 
 /// Runs a capture for a client.
 pub(crate) async fn run<S: Stream>(
@@ -83,7 +59,7 @@ pub(crate) async fn run<S: Stream>(
     }
     staged.armed = false;
     let (mut adc, la) = shared.with(|world, _| {
-        let adc = AdcRender::new(world, t0_ns, end_ns);
+        let adc = AdcRender::new(&world.converters, t0_ns, end_ns);
         (
             adc,
             plan.la.map(|part| la_render(&world.digital, part, t0_ns)),
@@ -135,9 +111,9 @@ impl Drop for Staged<'_> {
             return;
         }
         self.shared.with(|world, now_ns| {
-            world.dac.disarm();
+            world.converters.dac.disarm();
             if self.stops_dac {
-                world.dac.stop(now_ns);
+                world.converters.dac.stop(now_ns);
             }
         });
     }
@@ -150,17 +126,12 @@ async fn start(shared: &Arc<Shared>, plan: &Plan, armed_ns: u64) -> Result<u64, 
         None => armed_ns,
     };
     shared.with(|world, _| {
-        world.dac.capture_starts(t0_ns);
+        world.converters.dac.capture_starts(t0_ns);
         if let Some(after_us) = plan.stop_dac_after_us {
-            world.dac.freeze(t0_ns + after_us * 1_000);
+            world.converters.dac.freeze(t0_ns + after_us * 1_000);
         }
     });
     Ok(t0_ns)
-}
-
-pub(crate) fn packet_samples(shared: &Shared) -> u64 {
-    let asked = shared.with(|world, _| world.config.packet_samples);
-    u64::from(asked.clamp(1, super::PACKET_SAMPLES_MAX))
 }
 
 fn la_render(digital: &Digital, part: Part, t0_ns: u64) -> LaRender {

@@ -6,71 +6,21 @@ use serde_json::{Value, json};
 use super::access::Peer;
 use super::analog::Input;
 use super::args::Args;
-use super::capture::{Plan, Read};
+use super::capture::Read;
+use super::load_bin::LoadBin;
 use super::measure::Measure;
+use super::next::Next;
 use super::pattern::Pattern;
+use super::plan::Plan;
 use super::readback::{BusCapture, Regs};
 use super::refuse::Refuse;
-use super::speedtest::Speedtest;
 use super::swd::Dap;
 use super::uart::Uart;
-use super::upload::{self, LoadBin};
 use super::world::World;
 use super::{
-    admin, calibration, control, current, dac, generate, gpio, gps, image, limits, profile, psram,
-    replay, reset, sensor, spi, status,
+    admin, calibrate, current, gateware, generate, gpio, gps, outputs, profile, regulate, replay,
+    reset, sensor, spi, status, upload,
 };
-
-/// How a command goes on.
-pub(crate) enum Next {
-    /// Done; the data of the reply.
-    Reply(Value),
-    /// A capture, which runs in its connection's task.
-    Capture(Plan),
-    /// The last capture again.
-    CaptureRead(Read),
-    /// A pattern made without hardware.
-    Pattern(Pattern),
-    /// A stimulus with its capture.
-    Measure(Measure),
-    /// A reset pulse that ends at this instant.
-    ResetPulse { end_ns: u64 },
-    /// A reading of an input after it has settled.
-    ReadAdc(&'static str),
-    /// A raw UART session.
-    Uart(Uart),
-    /// A debug-probe session.
-    Dap(Dap),
-    /// Raw bytes to come.
-    LoadBin(LoadBin),
-    /// A one-shot power profile that ends at this instant.
-    Profile { end_ns: u64 },
-    /// The result of a power profile.
-    ReadProfile,
-    /// A measurement that corrects the front end.
-    Calibrate(calibration::Run),
-    /// Done at this instant; the reply comes then.
-    Later {
-        at_ns: u64,
-        answer: Result<Value, Refuse>,
-    },
-    /// Registers of the sensor.
-    Regs(Regs),
-    /// A capture of the sensor's bus.
-    BusCapture(BusCapture),
-    /// Done; the pod restarts when the reply is out.
-    Reboot(Value),
-    /// A test of the link.
-    Speedtest(Speedtest),
-    /// A replay started; the connection's upload no longer needs the capture hardware.
-    Replayed(Value),
-}
-
-impl From<spi::Later> for Next {
-    fn from(spi::Later { at_ns, answer }: spi::Later) -> Self {
-        Self::Later { at_ns, answer }
-    }
-}
 
 /// Runs a command, or says how it goes on.
 pub(crate) fn dispatch(
@@ -103,10 +53,10 @@ pub(crate) fn dispatch(
         "analog_path" => analog_path(world, args, now_ns)?,
         "dac_mux" => dac_mux(world, args, now_ns)?,
         "cal_switch" => cal_switch(world, args, now_ns)?,
-        "dac_set" => dac::dac_set(world, args, now_ns)?,
-        "dac_out" => dac::dac_out(world, args, now_ns)?,
+        "dac_set" => outputs::dac_set(&mut world.converters, args, now_ns)?,
+        "dac_out" => outputs::dac_out(&mut world.converters, args, now_ns)?,
         "dac_stop" => dac_stop(world, now_ns),
-        "generate" => generate::generate(world, args, now_ns)?,
+        "generate" => generate::generate(&mut world.converters, args, now_ns)?,
         "adc_read" => return adc_read(world, args, now_ns),
         "capture" | "stream" => return Plan::single(args).map(Next::Capture),
         "la_capture" => return Plan::la(&world.digital.pins, args).map(Next::Capture),
@@ -114,18 +64,21 @@ pub(crate) fn dispatch(
         "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
         "load_bin" => return LoadBin::from_args(args).map(Next::LoadBin),
         "replay" => return replay::replay(world, args, now_ns).map(Next::Replayed),
-        "load" => upload::load(world, args)?,
-        "fpga_image" => image::fpga_image(world, args, now_ns)?,
-        "current_out" => current::current_out(world, args, now_ns)?,
-        "dac_control_loop" => control::arm(world, args, now_ns)?,
-        "dac_loop_input" => control::input(world, args, now_ns)?,
-        "dac_loop_probe" => control::probe(world, now_ns)?,
+        "load" => {
+            let is_held = world.capture_is_held();
+            upload::load(&mut world.upload, is_held, args)?
+        }
+        "fpga_image" => gateware::fpga_image(world, args, now_ns)?,
+        "current_out" => current::current_out(&mut world.converters, args, now_ns)?,
+        "dac_control_loop" => regulate::arm(&mut world.converters, world.image, args, now_ns)?,
+        "dac_loop_input" => regulate::input(&mut world.converters, world.image, args, now_ns)?,
+        "dac_loop_probe" => regulate::probe(&world.converters, world.image, now_ns)?,
         "calibrate" => return calibrate(world, args),
-        "dac_limits" => limits::dac_limits(world, args, now_ns)?,
+        "dac_limits" => outputs::dac_limits(&mut world.converters, args, now_ns)?,
         "capture_read" => return Read::from_args(args).map(Next::CaptureRead),
         "test" => return Pattern::from_args(args).map(Next::Pattern),
-        "psram_ping" => psram::ping(world, args)?,
-        "psram_recover" => return Ok(Next::Reboot(psram::recover())),
+        "psram_ping" => gateware::ping(world, args)?,
+        "psram_recover" => return Ok(Next::Reboot(gateware::recover())),
         "power_profile" => return profile(world, args, now_ns),
         "can_config" => world.can.config(args)?,
         "can_write" => world.can.write(args, now_ns)?,
@@ -193,7 +146,7 @@ fn gate(world: &World, verb: &str) -> Result<(), Refuse> {
     if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
         return Err(Refuse::DcOnly);
     }
-    if command.has_gate(Gate::NoDacLimits) && world.stored.limits.is_some() {
+    if command.has_gate(Gate::NoDacLimits) && world.converters.stored.limits.is_some() {
         return Err(Refuse::LimitsSet {
             command: verb.to_owned(),
         });
@@ -202,17 +155,19 @@ fn gate(world: &World, verb: &str) -> Result<(), Refuse> {
 }
 
 fn profile(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
-    Ok(match profile::power_profile(world, args, now_ns)? {
-        profile::Asked::Reply(data) => Next::Reply(data),
-        profile::Asked::Wait { end_ns } => Next::Profile { end_ns },
-        profile::Asked::Read => Next::ReadProfile,
-    })
+    Ok(
+        match profile::power_profile(&mut world.profile, args, now_ns)? {
+            profile::Asked::Reply(data) => Next::Reply(data),
+            profile::Asked::Wait { end_ns } => Next::Profile { end_ns },
+            profile::Asked::Read => Next::ReadProfile,
+        },
+    )
 }
 
 fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Next, Refuse> {
-    Ok(match calibration::calibrate(world, args)? {
-        calibration::Asked::Reply(data) => Next::Reply(data),
-        calibration::Asked::Run(run) => Next::Calibrate(run),
+    Ok(match calibrate::calibrate(&mut world.converters, args)? {
+        calibrate::Asked::Reply(data) => Next::Reply(data),
+        calibrate::Asked::Run(run) => Next::Calibrate(run),
     })
 }
 
@@ -220,28 +175,28 @@ fn analog_path(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value,
     let path = args
         .text("path")?
         .ok_or(Refuse::Missing { field: "path" })?;
-    let name = world.route(path, now_ns)?;
-    let switches = world.switches.at(now_ns);
+    let name = world.converters.route(path, now_ns)?;
+    let switches = world.converters.switches.at(now_ns);
     Ok(json!({"path": name, "u55": switches.mux, "u58": switches.relays}))
 }
 
 fn dac_mux(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    let after = world.switches.at(now_ns).with_mux(args)?;
-    world.switch(after, now_ns);
+    let after = world.converters.switches.at(now_ns).with_mux(args)?;
+    world.converters.switch(after, now_ns);
     Ok(after.mux_report())
 }
 
 fn cal_switch(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    let after = world.switches.at(now_ns).with_relays(args)?;
-    world.switch(after, now_ns);
+    let after = world.converters.switches.at(now_ns).with_relays(args)?;
+    world.converters.switch(after, now_ns);
     Ok(after.relay_report())
 }
 
 fn dac_stop(world: &mut World, now_ns: u64) -> Value {
-    match world.park(now_ns) {
+    match world.converters.park(now_ns) {
         Some(parked_mv) => json!({"parked_mv": parked_mv}),
         None => {
-            world.dac.stop(now_ns);
+            world.converters.dac.stop(now_ns);
             Value::Null
         }
     }
@@ -255,6 +210,6 @@ fn adc_read(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Ref
     })?;
     world.take_capture(now_ns)?;
     world.release_capture();
-    world.route(path, now_ns)?;
+    world.converters.route(path, now_ns)?;
     Ok(Next::ReadAdc(path))
 }

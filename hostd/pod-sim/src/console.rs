@@ -10,8 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::access::Peer;
 use super::args::Args;
-use super::commands::{Next, dispatch};
+use super::commands::dispatch;
 use super::firmware::Firmware;
+use super::next::Next;
 use super::{Shared, identity};
 
 /// Characters of a line; the rest is not taken.

@@ -8,14 +8,12 @@ use std::sync::Arc;
 
 use super::frontend::Wires;
 
-mod commands;
 mod map;
 
-pub(crate) use commands::{arm, input, probe};
-use map::InputMap;
+pub(crate) use map::InputMap;
 
 /// Entries of the table the input's top bits index.
-const TABLE: usize = 2048;
+pub(crate) const TABLE: usize = 2048;
 
 /// Clock of the ticks: 48 MHz, a period of 125/6 ns.
 const TICK_NS_OVER: u64 = 125;
@@ -46,7 +44,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "adc" => Some(Self::Adc),
             "fixed" => Some(Self::Fixed),
@@ -55,7 +53,7 @@ impl Source {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Adc => "adc",
             Self::Fixed => "fixed",
@@ -67,19 +65,19 @@ impl Source {
 /// What a loop was told to do.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
-    k: u16,
-    vmin: u16,
-    vmax: u16,
-    tick_div: u16,
-    table: Arc<[u16]>,
-    source: Source,
+    pub(crate) k: u16,
+    pub(crate) vmin: u16,
+    pub(crate) vmax: u16,
+    pub(crate) tick_div: u16,
+    pub(crate) table: Arc<[u16]>,
+    pub(crate) source: Source,
     /// The held input, or where the sweep starts.
-    input: u16,
-    step: u16,
-    map: Option<InputMap>,
-    start_ns: u64,
+    pub(crate) input: u16,
+    pub(crate) step: u16,
+    pub(crate) map: Option<InputMap>,
+    pub(crate) start_ns: u64,
     /// It had tripped before this order changed its input.
-    tripped: bool,
+    pub(crate) tripped: bool,
 }
 
 impl Loop {
@@ -252,7 +250,7 @@ fn left_after(gain: f64, ticks: u64) -> f64 {
 }
 
 /// Spreads a curve over the table: entry j is point ⌊j · N / entries⌋, and the last point beyond.
-fn table(points: &[u16], entries: usize) -> Arc<[u16]> {
+pub(crate) fn table(points: &[u16], entries: usize) -> Arc<[u16]> {
     (0..TABLE)
         .map(|entry| points[(entry.min(entries - 1)) * points.len() / entries])
         .collect()

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::args::Args;
+use super::converters::Converters;
 use super::refuse::Refuse;
-use super::world::World;
 
 /// Always accepted: the live zero, as near as the output gets.
 const LIVE_ZERO_UA: f64 = 4000.0;
@@ -16,16 +16,16 @@ const CODE_MAX: f64 = 65_535.0;
 
 /// Reads the range, or switches the voltage outputs off and sets the nearest current.
 pub(crate) fn current_out(
-    world: &mut World,
+    converters: &mut Converters,
     args: &Args<'_>,
     now_ns: u64,
 ) -> Result<Value, Refuse> {
-    let range = world.config.board.current_range();
+    let range = converters.board().current_range();
     let (min_ua, max_ua) = (whole(range.min_ua), whole(range.max_ua));
     let Some(ua) = args.int("ua", -UA_MAX..=UA_MAX)? else {
         return Ok(json!({"min_ua": min_ua, "max_ua": max_ua}));
     };
-    world.need_no_limits("current_out")?;
+    converters.need_no_limits("current_out")?;
     if ua < whole(LIVE_ZERO_UA) || ua > max_ua {
         return Err(Refuse::CurrentRange { min_ua, max_ua });
     }
@@ -33,8 +33,8 @@ pub(crate) fn current_out(
     let slope = (range.max_ua - range.min_ua) / CODE_MAX;
     let code = ((ua - range.min_ua) / slope).round().clamp(0.0, CODE_MAX);
     let code = u16::try_from(whole(code)).expect("clamped to 16 bits");
-    world.route("current_out", now_ns)?;
-    world.dac.hold(code, now_ns);
+    converters.route("current_out", now_ns)?;
+    converters.dac.hold(code, now_ns);
     let achieved = range.min_ua + slope * f64::from(code);
     Ok(json!({"ua": whole(achieved), "code": code, "min_ua": min_ua, "max_ua": max_ua}))
 }

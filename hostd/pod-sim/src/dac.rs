@@ -3,18 +3,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 mod walk;
 
 pub(crate) use walk::{Player, Walk};
 
-use super::args::Args;
 use super::control::Loop;
-use super::frontend::{OutputPath, Wires};
-use super::refuse::Refuse;
+use super::frontend::Wires;
 use super::timeline::{Pieces, Timeline};
-use super::world::World;
 
 /// Codes that are played again and again.
 #[derive(Debug, PartialEq)]
@@ -152,64 +147,6 @@ impl Dac {
         self.armed = None;
         self.freeze(now_ns);
     }
-}
-
-/// The 8-bit level nearest to a 16-bit code.
-fn level(code: u16) -> u16 {
-    (u32::from(code) + 128).checked_div(256).map_or(0, |level| {
-        u16::try_from(level.min(255)).expect("at most 255")
-    })
-}
-
-/// `dac_set`: an 8-bit level, no routing.
-pub(crate) fn dac_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    let value: u16 = args
-        .uint("value", 0..=255)?
-        .ok_or(Refuse::Missing { field: "value" })?;
-    world.dac.hold(value << 8, now_ns);
-    Ok(Value::Null)
-}
-
-/// `dac_out`: routes an output and sets its voltage, as near as it gets.
-pub(crate) fn dac_out(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    let path = args
-        .text("path")?
-        .ok_or(Refuse::Missing { field: "path" })?;
-    let volts = args.number("volts")?;
-    if path == "off" {
-        world.route("off", now_ns)?;
-        return Ok(json!({"path": "off", "mv": 0, "code": -1}));
-    }
-    let output = OutputPath::from_name(path).ok_or(BAD_PATH)?;
-    let fit = world.output_fit(output);
-    let code = volts.map(|volts| fit.code(volts));
-    if let Some(code) = code {
-        world.check_codes(code, code)?;
-    }
-    let name = world.route(path, now_ns)?;
-    let Some(code) = code else {
-        return Ok(json!({"path": name, "mv": 0, "code": -1}));
-    };
-    world.dac.hold(code, now_ns);
-    let achieved = fit.code_volts(code);
-    Ok(
-        json!({"path": name, "mv": whole(achieved * 1e3), "uv": whole(achieved * 1e6),
-        "code": level(code), "code16": code}),
-    )
-}
-
-/// A path that is no output.
-pub(crate) const BAD_PATH: Refuse = Refuse::Bad {
-    field: "path",
-    want: "3v3, 5v, 12v or off",
-};
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "volts of an output in µV are far below 2^53"
-)]
-fn whole(value: f64) -> i64 {
-    value.round() as i64
 }
 
 #[cfg(test)]

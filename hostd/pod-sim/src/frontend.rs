@@ -2,10 +2,9 @@
 //! by the seed, the way one board differs from the next. Calibration finds these errors.
 
 use super::analog::{AnalogSource, Input, Signal, Switches};
-use super::board::{Board, Fit};
+use super::board::{Board, Fit, OutputPath};
 use super::noise::{gaussian, mix};
 use super::timeline::Pieces;
-use super::world::World;
 
 /// Noise of the converter, in counts.
 pub(crate) const NOISE_COUNTS: f64 = 1.2;
@@ -29,50 +28,6 @@ const OUTPUT_OFFSET: f64 = 0.000_6;
 /// Where the unloaded 3.3 V and 5 V outputs bottom out, in volts.
 const FLOOR_3V3: f64 = 0.008;
 const FLOOR_5V: f64 = 0.012;
-
-/// A voltage output of the DAC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OutputPath {
-    V3,
-    V5,
-    V12,
-}
-
-impl OutputPath {
-    pub(crate) const ALL: [Self; 3] = [Self::V3, Self::V5, Self::V12];
-
-    /// Reads `3v3` or `dac_3v3`, and so on.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let name = name.strip_prefix("dac_").unwrap_or(name);
-        Self::ALL.into_iter().find(|path| path.name() == name)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::V3 => "3v3",
-            Self::V5 => "5v",
-            Self::V12 => "12v",
-        }
-    }
-
-    /// The fit the firmware has built in.
-    pub(crate) fn built_in(self, board: Board) -> Fit {
-        let fits = board.dac_fits();
-        match self {
-            Self::V3 => fits.out_3v3,
-            Self::V5 => fits.out_5v,
-            Self::V12 => fits.out_12v,
-        }
-    }
-
-    pub(crate) fn index(self) -> usize {
-        match self {
-            Self::V3 => 0,
-            Self::V5 => 1,
-            Self::V12 => 2,
-        }
-    }
-}
 
 /// The fit of an input that the firmware has built in.
 pub(crate) fn built_in_input(board: Board, input: Input) -> Fit {
@@ -142,25 +97,14 @@ impl Hardware {
 /// Everything that decides what the ADC sees, for a stretch of time.
 #[derive(Debug, Clone)]
 pub(crate) struct Wires {
-    hardware: Hardware,
-    seed: u64,
-    ext: AnalogSource,
-    current_in: AnalogSource,
-    switches: Pieces<Switches>,
+    pub(crate) hardware: Hardware,
+    pub(crate) seed: u64,
+    pub(crate) ext: AnalogSource,
+    pub(crate) current_in: AnalogSource,
+    pub(crate) switches: Pieces<Switches>,
 }
 
 impl Wires {
-    /// Takes what is known from `from_ns` to `to_ns`.
-    pub(crate) fn new(world: &World, from_ns: u64, to_ns: u64) -> Self {
-        Self {
-            hardware: world.hardware.clone(),
-            seed: world.config.seed,
-            ext: world.config.ext.clone(),
-            current_in: world.config.current_in.clone(),
-            switches: Pieces::new(world.switches.window(from_ns, to_ns)),
-        }
-    }
-
     /// The count at an instant, with the DAC's output at `level`, in codes.
     pub(crate) fn count(&mut self, level: f64, at_ns: u64) -> u16 {
         let switches = *self.switches.at(at_ns);

@@ -8,11 +8,11 @@ use pod_protocol::rates::{self, DAC_CLOCK_HZ, DAC_DIVIDERS};
 use serde_json::{Value, json};
 
 use super::args::Args;
-use super::board::Fit;
-use super::dac::{BAD_PATH, Wave};
-use super::frontend::OutputPath;
+use super::board::{Fit, OutputPath};
+use super::converters::Converters;
+use super::dac::Wave;
+use super::outputs::BAD_PATH;
 use super::refuse::Refuse;
-use super::world::World;
 
 /// Most codes of a period.
 const POINTS_MAX: u32 = 2048;
@@ -60,7 +60,11 @@ impl Shape {
 }
 
 /// `generate`: in volts of an output, in µA of the current output, or in 8-bit levels.
-pub(crate) fn generate(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+pub(crate) fn generate(
+    converters: &mut Converters,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
     let shape = Shape::from_args(args)?;
     let freq_hz = args.number("freq")?.unwrap_or(1000.0);
     if freq_hz <= 0.0 {
@@ -69,7 +73,7 @@ pub(crate) fn generate(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
             want: "a frequency above 0",
         });
     }
-    let range = Range::from_args(world, args)?;
+    let range = Range::from_args(converters, args)?;
     let route = args.flag("route")?.unwrap_or(true);
     let duration_ms: Option<u64> = args.uint("duration_ms", 0..=DURATION_MS_MAX)?;
     let duration_ns = duration_ms.filter(|ms| *ms > 0).map(|ms| ms * 1_000_000);
@@ -81,12 +85,12 @@ pub(crate) fn generate(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
         divider,
     });
     if let Some(path) = range.path.filter(|_| route) {
-        world.route(path, now_ns)?;
+        converters.route(path, now_ns)?;
     }
     if on_capture {
-        world.dac.arm(wave, now_ns, duration_ns);
+        converters.dac.arm(wave, now_ns, duration_ns);
     } else {
-        world.dac.play(wave, now_ns, duration_ns);
+        converters.dac.play(wave, now_ns, duration_ns);
     }
     Ok(json!({"cotrig": on_capture, "bits": 16}))
 }
@@ -100,15 +104,15 @@ struct Range {
 }
 
 impl Range {
-    fn from_args(world: &World, args: &Args<'_>) -> Result<Self, Refuse> {
-        let board = world.config.board;
+    fn from_args(converters: &Converters, args: &Args<'_>) -> Result<Self, Refuse> {
+        let board = converters.board();
         if args.has("amplitude_v") {
             let path = args
                 .text("path")?
                 .ok_or(Refuse::Missing { field: "path" })?;
             let output = OutputPath::from_name(path).ok_or(BAD_PATH)?;
             let range = Self {
-                fit: world.output_fit(output),
+                fit: converters.output_fit(output),
                 centre: args.number("offset_v")?.unwrap_or(0.0),
                 swing: args.number("amplitude_v")?.unwrap_or(0.0),
                 path: Some(output.name()),

@@ -23,44 +23,57 @@ mod admin;
 mod analog;
 mod args;
 mod board;
+mod calibrate;
 mod calibration;
 mod can;
 mod capture;
 mod certificate;
+mod client;
 mod commands;
 mod config;
 mod console;
 mod control;
+mod converters;
 mod current;
 mod dac;
 mod digital;
 mod driver;
+mod failing;
 mod faults;
 mod firmware;
 mod frontend;
 #[doc(hidden)]
 pub mod fuzzing;
+mod gateware;
 mod generate;
 mod gpio;
 mod gps;
+mod hold;
 mod i2c;
 mod identity;
 mod image;
+mod images;
+mod kept;
 mod levels;
 mod limits;
+mod load_bin;
 mod measure;
+mod next;
 mod noise;
+mod outputs;
 mod outside;
 mod packets;
 mod pattern;
 mod pins;
+mod plan;
 mod playback;
 mod profile;
-mod psram;
+mod profiling;
 mod rails;
 mod readback;
 mod reboot;
 mod refuse;
+mod regulate;
 mod replay;
 mod reset;
 mod sensor;
@@ -73,6 +86,7 @@ mod status;
 mod stored;
 mod swd;
 mod target;
+mod target_config;
 mod timeline;
 mod tls;
 mod trigger;
@@ -92,14 +106,16 @@ pub use faults::{
 };
 pub use firmware::{Firmware, FirmwareError};
 pub use i2c::{I2cError, I2cMaster, I2cPart};
+pub use images::{FirmwareImage, IMAGE_HEADER_BYTES, Target};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
-pub use target::{SLOW_SWD_DELAY, TargetConfig, TargetWiring};
+pub use target::SLOW_SWD_DELAY;
+pub use target_config::{TargetConfig, TargetWiring};
 pub use target_sim::stm32f0::Part as TargetPart;
-pub use update::{FirmwareImage, IMAGE_HEADER_BYTES, SIGNATURE_BYTES, Signable, Target};
+pub use update::{SIGNATURE_BYTES, Signable};
 
 use access::Peer;
-use faults::{Fate, Near, Wire};
+use failing::{Fate, Near, Wire};
 use shared::Shared;
 use world::World;
 
@@ -123,7 +139,7 @@ impl SimPod {
         let set = config.faults.clone();
         let shared = Arc::new(Shared::new(config));
         for fault in set {
-            faults::set(&shared, fault);
+            failing::set(&shared, fault);
         }
         Arc::new(Self { shared })
     }
@@ -144,7 +160,7 @@ impl SimPod {
         let Some(place) = place.filter(|_| self.shared.is_serving()) else {
             return Ending::Closed;
         };
-        faults::start(&self.shared);
+        failing::start(&self.shared);
         let mut plugged = self.shared.plugged.subscribe();
         let mut boots = self.shared.boots.subscribe();
         let mut resets = self.shared.faults.resets();
@@ -187,8 +203,8 @@ impl SimPod {
 
     /// Lets something go wrong: its times and lines count from now. Needs a tokio runtime.
     pub fn fault(&self, fault: Fault) {
-        faults::set(&self.shared, fault);
-        faults::start(&self.shared);
+        failing::set(&self.shared, fault);
+        failing::start(&self.shared);
     }
 
     /// A way to the pod whose connections have this origin. The pod itself, as a transport, is
@@ -234,9 +250,9 @@ impl SimPod {
     /// What a voltmeter on the output connector reads now, in volts; 0 when no output is routed.
     pub fn meter_volts(&self) -> f64 {
         self.shared.with(|world, now_ns| {
-            let level = world.dac_walk(now_ns).level();
-            let routed = world.switches.at(now_ns).output();
-            routed.map_or(0.0, |path| world.hardware.volts(path, level))
+            let level = world.converters.walk(now_ns).level();
+            let routed = world.converters.switches.at(now_ns).output();
+            routed.map_or(0.0, |path| world.converters.hardware.volts(path, level))
         })
     }
 
@@ -300,7 +316,7 @@ impl Transport for SimLink {
 impl SimPod {
     fn connect_as(&self, origin: Origin) -> io::Result<BoxedStream> {
         let shared = &self.shared;
-        faults::start(shared);
+        failing::start(shared);
         let listens = shared.with(|world, _| world.admits(origin));
         if !*shared.plugged.borrow() || !shared.is_serving() || !listens {
             return Err(io::Error::from(io::ErrorKind::NotConnected));

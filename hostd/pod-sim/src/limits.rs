@@ -5,24 +5,22 @@
 
 use serde_json::{Value, json};
 
-use super::analog::Switches;
 use super::args::Args;
-use super::frontend::OutputPath;
+use super::board::{Board, OutputPath};
 use super::refuse::Refuse;
-use super::world::World;
 
 /// Limits as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    path: OutputPath,
+    pub(crate) path: OutputPath,
     /// The stage behind gives most at the lowest voltage.
-    inverted: bool,
-    min_mv: i32,
-    max_mv: i32,
+    pub(crate) inverted: bool,
+    pub(crate) min_mv: i32,
+    pub(crate) max_mv: i32,
 }
 
 impl Limits {
-    fn park_mv(self) -> i32 {
+    pub(crate) fn park_mv(self) -> i32 {
         if self.inverted {
             self.max_mv
         } else {
@@ -30,39 +28,19 @@ impl Limits {
         }
     }
 
-    fn report(self) -> Value {
+    pub(crate) fn report(self) -> Value {
         json!({"enabled": true, "path": self.path.name(), "inverted": self.inverted,
             "min_mv": self.min_mv, "max_mv": self.max_mv})
     }
 }
 
-/// `dac_limits`: reads, sets or clears.
-pub(crate) fn dac_limits(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    if let Some(path) = args.text("path")? {
-        let limits = from_args(world, path, args)?;
-        world.stored.limits = Some(limits);
-        world.park(now_ns);
-        let mut report = limits.report();
-        report["park_mv"] = limits.park_mv().into();
-        return Ok(report);
-    }
-    if args.flag("enabled")? == Some(false) {
-        world.stored.limits = None;
-    }
-    Ok(match world.stored.limits {
-        Some(limits) => limits.report(),
-        None => {
-            json!({"enabled": false, "path": "", "inverted": false, "min_mv": 0, "max_mv": 0})
-        }
-    })
-}
-
-fn from_args(world: &World, path: &str, args: &Args<'_>) -> Result<Limits, Refuse> {
+/// Limits as they were asked for.
+pub(crate) fn from_args(board: Board, path: &str, args: &Args<'_>) -> Result<Limits, Refuse> {
     let path = OutputPath::from_name(path).ok_or(Refuse::Bad {
         field: "path",
         want: "3v3, 5v or 12v",
     })?;
-    let fit = path.built_in(world.config.board);
+    let fit = path.built_in(board);
     let (low_mv, high_mv) = (milli(fit.code_volts(0)), milli(fit.code_volts(u16::MAX)));
     let end = |field| {
         args.int(field, low_mv.min(0)..=high_mv)?
@@ -82,61 +60,6 @@ fn from_args(world: &World, path: &str, args: &Args<'_>) -> Result<Limits, Refus
         min_mv: narrow(min_mv),
         max_mv: narrow(max_mv),
     })
-}
-
-impl World {
-    /// Refuses a command that limits rule out.
-    pub(crate) fn need_no_limits(&self, command: &str) -> Result<(), Refuse> {
-        match self.stored.limits {
-            None => Ok(()),
-            Some(_) => Err(Refuse::LimitsSet {
-                command: command.to_owned(),
-            }),
-        }
-    }
-
-    /// Refuses codes beyond the limits.
-    pub(crate) fn check_codes(&self, low: u16, high: u16) -> Result<(), Refuse> {
-        let Some(limits) = self.stored.limits else {
-            return Ok(());
-        };
-        let fit = self.output_fit(limits.path);
-        let code = |mv: i32| fit.code(f64::from(mv) / 1e3);
-        if code(limits.min_mv) <= low && high <= code(limits.max_mv) {
-            return Ok(());
-        }
-        Err(Refuse::BeyondLimits {
-            path: limits.path.name(),
-            min_mv: limits.min_mv,
-            max_mv: limits.max_mv,
-        })
-    }
-
-    /// Refuses to take the limited output from an inverted stage, which would then give most.
-    pub(crate) fn check_switches(&self, after: Switches) -> Result<(), Refuse> {
-        let limits = self.stored.limits.filter(|limits| limits.inverted);
-        match limits {
-            Some(limits) if after.output() != Some(limits.path) => Err(Refuse::LimitedRoute {
-                path: limits.path.name(),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Puts the DAC at the safe end of its limits, when there are any; gives it in mV.
-    pub(crate) fn park(&mut self, now_ns: u64) -> Option<i32> {
-        let limits = self.stored.limits?;
-        let park_mv = limits.park_mv();
-        let code = self.output_fit(limits.path).code(f64::from(park_mv) / 1e3);
-        if limits.inverted && self.switches.at(now_ns).output() != Some(limits.path) {
-            let (_, routed) = Switches::PARKED
-                .routed(limits.path.name())
-                .expect("every output has a route");
-            self.switch(routed, now_ns);
-        }
-        self.dac.hold(code, now_ns);
-        Some(park_mv)
-    }
 }
 
 #[allow(

@@ -8,12 +8,14 @@ use serde_json::json;
 
 use super::adc::AdcRender;
 use super::args::Args;
-use super::capture::{Hold, Part, packet_samples};
+use super::client::{Client, Gone};
 use super::dac::Wave;
 use super::generate::level_codes;
+use super::hold::Hold;
+use super::packets::packet_samples;
 use super::packets::{Packet, Packets};
+use super::plan::Part;
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 
 const DEFAULT_SAMPLES: u32 = 256;
@@ -67,11 +69,11 @@ impl Measure {
                 codes: self.codes,
                 divider: self.part.divider * 2,
             });
-            world.dac.play(wave, t0_ns, None);
-            world.dac.freeze(end_ns.saturating_sub(1));
+            world.converters.dac.play(wave, t0_ns, None);
+            world.converters.dac.freeze(end_ns.saturating_sub(1));
         });
         client.wait_until(shared, end_ns).await?;
-        let mut adc = shared.with(|world, _| AdcRender::new(world, t0_ns, end_ns));
+        let mut adc = shared.with(|world, _| AdcRender::new(&world.converters, t0_ns, end_ns));
         let head = vec![("bits", json!(16))];
         let mut packets = Packets::new(client, head, packet_samples(shared)).releasing(hold);
         let samples = self.part.samples;

@@ -6,8 +6,10 @@ use pod_protocol::connection::Stream;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::capture::Hold;
-use super::session::{Client, Gone};
+use super::PACKET_SAMPLES_MAX;
+use super::client::{Client, Gone};
+use super::hold::Hold;
+use super::shared::Shared;
 
 /// Packets are collected up to so many bytes before they are sent, since most are tiny.
 const SEND_BYTES: usize = 16 * 1024;
@@ -50,6 +52,12 @@ impl Packet {
         self.0.extend(b"\":");
         serde_json::to_writer(&mut self.0, value).expect("numbers and texts can be written");
     }
+}
+
+/// Samples of one packet, as the pod was told to send them.
+pub(crate) fn packet_samples(shared: &Shared) -> u64 {
+    let asked = shared.with(|world, _| world.config.packet_samples);
+    u64::from(asked.clamp(1, PACKET_SAMPLES_MAX))
 }
 
 /// The packets of one reply: the first has the head, all but the last announce more.

@@ -7,10 +7,10 @@ use pod_protocol::connection::Stream;
 use serde_json::json;
 
 use super::args::Args;
-use super::capture::packet_samples;
+use super::client::{Client, Gone};
+use super::packets::packet_samples;
 use super::packets::{Packet, Packets};
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 
 const SAMPLES: std::ops::RangeInclusive<i64> = 1..=4096;

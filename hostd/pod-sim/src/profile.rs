@@ -2,17 +2,11 @@
 //!
 //! A profile is a window of time. Its samples are computed when it is read, from what the rail did.
 
-use std::sync::Arc;
-
-use pod_protocol::connection::Stream;
 use serde_json::{Map, Value, json};
 
 use super::args::Args;
 use super::rails::Rails;
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
-use super::shared::Shared;
-use super::world::World;
 
 const RATE_HZ: std::ops::RangeInclusive<i64> = 100..=500;
 const DEFAULT_RATE_HZ: u64 = 500;
@@ -76,7 +70,7 @@ impl Profile {
 
 /// `power_profile`: one shot, or start, status and stop.
 pub(crate) fn power_profile(
-    world: &mut World,
+    current: &mut Option<Profile>,
     args: &Args<'_>,
     now_ns: u64,
 ) -> Result<Asked, Refuse> {
@@ -85,7 +79,7 @@ pub(crate) fn power_profile(
             let duration = args.uint("duration_ms", DURATION_MS)?;
             let profile = from_args(args, duration.unwrap_or(DEFAULT_DURATION_MS), now_ns)?;
             let end_ns = profile.limit_ns;
-            start(world, profile, now_ns)?;
+            start(current, profile, now_ns)?;
             Ok(Asked::Wait { end_ns })
         }
         Some("start") => {
@@ -93,14 +87,14 @@ pub(crate) fn power_profile(
             let profile = from_args(args, duration.unwrap_or(DEFAULT_DURATION_MS), now_ns)?;
             let reply =
                 json!({"started": true, "efuse": profile.efuse, "rate_hz": profile.rate_hz});
-            start(world, profile, now_ns)?;
+            start(current, profile, now_ns)?;
             Ok(Asked::Reply(reply))
         }
-        Some("status") => Ok(Asked::Reply(match &world.profile {
+        Some("status") => Ok(Asked::Reply(match current {
             Some(profile) => profile.report(now_ns),
             None => json!({"running": false, "efuse": 0, "elapsed_ms": 0, "n": 0}),
         })),
-        Some("stop") if world.profile.is_some() => Ok(Asked::Read),
+        Some("stop") if current.is_some() => Ok(Asked::Read),
         Some("stop") => Err(Refuse::NoProfile),
         Some(_) => Err(Refuse::Bad {
             field: "action",
@@ -119,51 +113,17 @@ fn from_args(args: &Args<'_>, duration_ms: u64, now_ns: u64) -> Result<Profile, 
     })
 }
 
-fn start(world: &mut World, profile: Profile, now_ns: u64) -> Result<(), Refuse> {
-    let running = world.profile.as_ref();
+fn start(current: &mut Option<Profile>, profile: Profile, now_ns: u64) -> Result<(), Refuse> {
+    let running = current.as_ref();
     if running.is_some_and(|profile| profile.is_running(now_ns)) {
         return Err(Refuse::ProfileRuns);
     }
-    world.profile = Some(profile);
-    Ok(())
-}
-
-/// Waits for the end of a one-shot profile and sends it. A client that leaves ends it.
-pub(crate) async fn wait_and_send<S: Stream>(
-    shared: &Arc<Shared>,
-    client: &mut Client<S>,
-    end_ns: u64,
-) -> Result<(), Gone> {
-    tokio::select! {
-        () = shared.pass_until(end_ns) => {}
-        () = client.closed() => {
-            shared.with(|world, _| world.profile = None);
-            return Err(Gone);
-        }
-    }
-    send(shared, client).await
-}
-
-/// Ends the profile and sends its result.
-pub(crate) async fn send<S: Stream>(
-    shared: &Arc<Shared>,
-    client: &mut Client<S>,
-) -> Result<(), Gone> {
-    let lines = shared.with(|world, now_ns| {
-        let profile = world.profile.take()?;
-        Some(result(&profile, &world.digital.rails, now_ns))
-    });
-    let Some(lines) = lines else {
-        return client.refuse(&Refuse::NoProfile).await;
-    };
-    for line in lines {
-        client.send(&Value::Object(line)).await?;
-    }
+    *current = Some(profile);
     Ok(())
 }
 
 /// The lines of a result: kept entries in parallel arrays, the sums in the last.
-fn result(profile: &Profile, rails: &Rails, now_ns: u64) -> Vec<Map<String, Value>> {
+pub(crate) fn result(profile: &Profile, rails: &Rails, now_ns: u64) -> Vec<Map<String, Value>> {
     let end_ns = profile.end_ns(now_ns);
     let count = profile.samples(end_ns).max(1);
     let readings: Vec<(i64, i64)> = (0..count)

@@ -6,13 +6,15 @@ use pod_protocol::connection::Stream;
 use pod_protocol::rates;
 
 use super::args::Args;
-use super::capture::{Hold, Part, packet_samples};
+use super::client::{Client, Gone};
 use super::digital::Digital;
+use super::hold::Hold;
+use super::packets::packet_samples;
 use super::packets::{Packet, Packets};
 use super::pins::bit;
+use super::plan::Part;
 use super::refuse::Refuse;
 use super::sensor::Lines;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 use super::world::World;
 

@@ -5,8 +5,6 @@
 
 use tokio::time::Duration;
 
-use super::world::World;
-
 /// How long a pod that restarts takes no connections.
 pub(crate) const BOOT: Duration = Duration::from_millis(1_500);
 
@@ -33,6 +31,15 @@ impl Boot {
         }
     }
 
+    /// A restart that the firmware asked for itself.
+    pub(crate) fn again(now_ns: u64) -> Self {
+        Self {
+            since_ns: now_ns,
+            ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),
+            cause: BY_SOFTWARE,
+        }
+    }
+
     pub(crate) fn uptime_ms(self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.since_ns) / 1_000_000
     }
@@ -44,36 +51,6 @@ impl Boot {
 
     pub(crate) fn is_serving(self, now_ns: u64) -> bool {
         self.ready_ns <= now_ns
-    }
-}
-
-impl World {
-    /// Restarts the firmware: everything returns to its state after power-on, except the past of
-    /// the wires, what the pod stores, and what is connected to it.
-    pub(crate) fn reboot(&mut self, now_ns: u64) {
-        let config = std::mem::take(&mut self.config);
-        let mut before = std::mem::replace(self, Self::new(config));
-        before.digital.reboot(now_ns);
-        before.dac.reboot(now_ns);
-        before.switch(super::analog::Switches::PARKED, now_ns);
-        self.digital = before.digital;
-        self.dac = before.dac;
-        self.target = before.target;
-        self.switches = before.switches;
-        self.stored = before.stored;
-        self.park(now_ns);
-        before.access.reboot();
-        self.access = before.access;
-        before.settings.reboot(now_ns);
-        self.settings = before.settings;
-        if let Some(image) = self.settings.next_firmware.take() {
-            self.config.firmware = image.into();
-        }
-        self.boot = Boot {
-            since_ns: now_ns,
-            ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),
-            cause: BY_SOFTWARE,
-        };
     }
 }
 

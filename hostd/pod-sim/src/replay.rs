@@ -32,11 +32,11 @@ pub(crate) fn replay(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<
     });
     // The loop image accepts a deep replay and stays silent, as the real one does.
     if deep && world.image == Image::ControlLoop {
-        world.dac.stop(now_ns);
+        world.converters.dac.stop(now_ns);
     } else if on_capture {
-        world.dac.arm(wave, now_ns, None);
+        world.converters.dac.arm(wave, now_ns, None);
     } else {
-        world.dac.play(wave, now_ns, None);
+        world.converters.dac.play(wave, now_ns, None);
     }
     Ok(json!({"samples": samples, "cotrig": on_capture}))
 }

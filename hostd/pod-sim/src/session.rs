@@ -2,99 +2,24 @@
 
 use std::sync::Arc;
 
-use pod_protocol::REQUEST_LINE_BYTES_MAX;
 use pod_protocol::connection::Stream;
-use pod_protocol::connection::lines::{LineError, Lines};
+use pod_protocol::connection::lines::LineError;
 use serde_json::{Map, Value, json};
-use tokio::time::{Duration, timeout};
 
 use super::access::Peer;
 use super::args::Args;
-use super::commands::{Next, dispatch};
+use super::client::{Client, Gone};
+use super::commands::dispatch;
+use super::hold::Hold;
+use super::load_bin::Reserved;
+use super::next::Next;
 use super::refuse::Refuse;
-use super::upload::Reserved;
-use super::{Shared, adc, calibration, capture, profile, psram, reset};
-
-/// A client that takes nothing for this long is given up.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The client is gone, or takes nothing any more.
-pub(crate) struct Gone;
-
-/// The client's side of a session.
-pub(crate) struct Client<S> {
-    lines: Lines<S>,
-    shared: Arc<Shared>,
-}
-
-impl<S: Stream> Client<S> {
-    /// Sends one line.
-    pub(crate) async fn send(&mut self, line: &Value) -> Result<(), Gone> {
-        let line = serde_json::to_vec(line).expect("a JSON value with text keys can be written");
-        let mut lines = Vec::with_capacity(line.len() + 1);
-        self.append(&mut lines, &line);
-        self.write_raw(&lines).await
-    }
-
-    /// Adds a line, with its end, to what will be sent.
-    pub(crate) fn append(&self, lines: &mut Vec<u8>, line: &[u8]) {
-        let mut add = |line: &[u8]| {
-            lines.extend(line);
-            lines.push(b'\n');
-        };
-        let garbled = self.shared.faults.line(self.shared.seed);
-        if let Some((garbage, _)) = &garbled {
-            add(garbage);
-        }
-        if garbled.is_none_or(|(_, instead)| !instead) {
-            add(line);
-        }
-    }
-
-    pub(crate) async fn refuse(&mut self, refusal: &Refuse) -> Result<(), Gone> {
-        self.send(&json!({"status": "error", "message": refusal.to_string()}))
-            .await
-    }
-
-    /// Bytes of a raw mode; empty when the client has closed.
-    pub(crate) async fn read_raw(&mut self, most: usize) -> Result<Vec<u8>, Gone> {
-        self.lines.read_raw(most).await.map_err(|_| Gone)
-    }
-
-    pub(crate) async fn write_raw(&mut self, bytes: &[u8]) -> Result<(), Gone> {
-        match timeout(WRITE_TIMEOUT, self.lines.write_raw(bytes)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone),
-        }
-    }
-
-    pub(crate) async fn ok(&mut self, data: Value) -> Result<(), Gone> {
-        self.send(&json!({"status": "ok", "data": data})).await
-    }
-
-    /// Waits for an instant of the pod.
-    ///
-    /// # Errors
-    /// [`Gone`] when the client closes before it.
-    pub(crate) async fn wait_until(&mut self, shared: &Shared, at_ns: u64) -> Result<(), Gone> {
-        tokio::select! {
-            () = tokio::time::sleep_until(shared.instant(at_ns)) => Ok(()),
-            () = self.closed() => Err(Gone),
-        }
-    }
-
-    /// Ends when the client closes.
-    pub(crate) async fn closed(&mut self) {
-        self.lines.closed().await;
-    }
-}
+use super::shared::Shared;
+use super::{adc, calibrate, capture, gateware, profiling, reset};
 
 /// Serves a connection until it ends.
 pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream, peer: Peer) {
-    let mut client = Client {
-        lines: Lines::new(stream, REQUEST_LINE_BYTES_MAX),
-        shared: shared.clone(),
-    };
+    let mut client = Client::new(stream, shared.clone());
     let mut reserved: Option<Reserved> = None;
     // A command may close the listener its own connection came through.
     while shared.with(|world, _| world.admits(peer.origin)) {
@@ -150,7 +75,7 @@ async fn answer<S: Stream>(
         }
         Ok(Next::CaptureRead(read)) => read.run(shared, client).await,
         Ok(Next::Pattern(pattern)) => pattern.run(shared, client).await,
-        Ok(Next::Calibrate(run)) => calibration::run(shared, client, run).await,
+        Ok(Next::Calibrate(run)) => calibrate::run(shared, client, run).await,
         Ok(Next::Later { at_ns, answer }) => {
             tokio::time::sleep_until(shared.instant(at_ns)).await;
             match answer {
@@ -161,12 +86,12 @@ async fn answer<S: Stream>(
         Ok(Next::Regs(regs)) => regs.send(shared, client).await,
         Ok(Next::BusCapture(capture)) => capture.run(shared, client).await,
         Ok(Next::Reboot(data)) => {
-            shared.reboot_after(psram::RECOVER_DELAY);
+            shared.reboot_after(gateware::RECOVER_DELAY);
             client.ok(data).await
         }
         Ok(Next::ReadAdc(path)) => read_adc(shared, client, path).await,
-        Ok(Next::Profile { end_ns }) => profile::wait_and_send(shared, client, end_ns).await,
-        Ok(Next::ReadProfile) => profile::send(shared, client).await,
+        Ok(Next::Profile { end_ns }) => profiling::wait_and_send(shared, client, end_ns).await,
+        Ok(Next::ReadProfile) => profiling::send(shared, client).await,
         Ok(Next::Speedtest(test)) => test.run(client).await,
         Ok(Next::Dap(session)) => session.run(shared, client).await,
         Ok(Next::Uart(session)) => session.run(shared, client).await,
@@ -189,13 +114,13 @@ async fn read_adc<S: Stream>(
     client: &mut Client<S>,
     path: &'static str,
 ) -> Result<(), Gone> {
-    let hold = match capture::Hold::take(shared) {
+    let hold = match Hold::take(shared) {
         Ok(hold) => hold,
         Err(refusal) => return client.refuse(&refusal).await,
     };
     let end_ns = adc::burst_end_ns(hold.since_ns());
     tokio::time::sleep_until(shared.instant(end_ns)).await;
-    let read = shared.with(|world, _| adc::burst(world, path, end_ns));
+    let read = shared.with(|world, _| adc::burst(&world.converters, path, end_ns));
     drop(hold);
     match read {
         Ok(data) => client.send(&json!({"status": "ok", "data": data})).await,

@@ -8,15 +8,14 @@ mod network;
 mod policy;
 
 pub(crate) use cloud::{cloud_ca, cloud_clear, cloud_proxy, cloud_set, cloud_status};
-pub(crate) use network::{eth, usb_network, wifi_clear, wifi_set, wifi_status};
+pub(crate) use network::{eth, lan_tls, usb_network, wifi_clear, wifi_set, wifi_status};
 pub(crate) use policy::{LanPolicy, SigPolicy, lan_policy, sig_policy};
 
 use super::access::{Origin, Peer};
 use super::certificate::Facts;
+use super::images::{Blobs, FirmwareImage};
 use super::refuse::Refuse;
 use super::tls::Lan;
-use super::update::{Blobs, FirmwareImage};
-use super::world::World;
 
 /// The settings.
 #[derive(Debug, Default)]
@@ -39,20 +38,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// After a restart the pod looks for its networks anew.
-    pub(crate) fn reboot(&mut self, now_ns: u64) {
-        if let Some(cloud) = &mut self.cloud {
-            cloud.reconnect(now_ns);
-        }
-        if let Some(wifi) = &mut self.wifi {
-            wifi.reconnect(now_ns);
-        }
-    }
-}
-
-impl World {
     /// What `status` says of what is stored.
-    pub(crate) fn settings_status(&self, now_ns: u64) -> Vec<(&'static str, Value)> {
+    pub(crate) fn status(&self, sig_keys: usize, now_ns: u64) -> Vec<(&'static str, Value)> {
         let known = [
             "ota_sig",
             "sig_policy_cmd",
@@ -67,13 +54,23 @@ impl World {
         let cloud = cloud::cloud_status(self, now_ns);
         let wifi = network::wifi_status(self, now_ns);
         fields.extend([
-            ("sig_policy", json!(self.settings.sig.word())),
-            ("sig_keys", json!(self.config.update_keys.len())),
-            ("lan_policy", json!(self.settings.lan.word())),
+            ("sig_policy", json!(self.sig.word())),
+            ("sig_keys", json!(sig_keys)),
+            ("lan_policy", json!(self.lan.word())),
             ("cloud", cloud["state"].clone()),
             ("wifi", wifi["state"].clone()),
         ]);
         fields
+    }
+
+    /// After a restart the pod looks for its networks anew.
+    pub(crate) fn reboot(&mut self, now_ns: u64) {
+        if let Some(cloud) = &mut self.cloud {
+            cloud.reconnect(now_ns);
+        }
+        if let Some(wifi) = &mut self.wifi {
+            wifi.reconnect(now_ns);
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::access::{Origin, Peer};
 use super::args::Args;
+use super::client::{Client, Gone};
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 
 /// Bytes when the request names none, and most.
 const BYTES_DEFAULT: usize = 1 << 20;

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::analog::Input;
 use super::control::LoopState;
+use super::image::GATEWARE;
 use super::world::World;
-
-pub(super) const GATEWARE: u32 = 48;
 
 /// Firmware identifies by this; the front end's nominal full scale goes with it.
 const BOARD: &str = "stm32h563";
@@ -76,7 +75,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         caps.push(world.image.capability());
     }
     caps.retain(|cap| config.firmware.has_capability(cap));
-    let walk = world.dac_walk(now_ns);
+    let walk = world.converters.walk(now_ns);
     let tripped = walk.running().is_some_and(LoopState::is_tripped);
     let mut status = json!({
         "device": "benchpod",
@@ -98,7 +97,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "uptime_ms": world.boot.uptime_ms(now_ns),
     });
     if analog {
-        let fit = world.input_fit(Input::Ext);
+        let fit = world.converters.input_fit(Input::Ext);
         let fields = [
             ("adc_bits", json!(16)),
             ("adc_channels", json!(1)),
@@ -111,7 +110,10 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         map.extend(fields.map(|(name, value)| (name.to_owned(), value)));
     }
     let map: &mut Map<String, Value> = status.as_object_mut().expect("built as an object");
-    let more = world.settings_status(now_ns).into_iter();
+    let more = world
+        .settings
+        .status(config.update_keys.len(), now_ns)
+        .into_iter();
     let more = more.chain(world.access.status(now_ns));
     map.extend(more.map(|(name, value)| (name.to_owned(), value)));
     status

@@ -11,9 +11,9 @@ use target_sim::stm32f0::STM32F030R8;
 use target_sim::target::{BareBoard, Target};
 
 use super::args::Args;
+use super::client::{Client, Gone};
 use super::pins::Owner;
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 use super::world::World;
 

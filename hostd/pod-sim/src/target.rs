@@ -5,15 +5,14 @@
 //! that what the pod does to its pins and what it does to the pod's channels meet at their instants.
 
 mod board;
-mod config;
 
 use target_sim::dap::Probe;
 use target_sim::target::{Activity, InputChange, Target};
 use tokio::time::Duration;
 
 use super::digital::Digital;
+use super::target_config::{TargetConfig, TargetWiring};
 use board::{OnBoard, level};
-pub use config::{TargetConfig, TargetWiring};
 
 /// The target runs so long at once; then its current is noted and what was planned is looked at anew.
 const STEP_NS: u64 = 10_000_000;

@@ -10,15 +10,9 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use serde_json::{Value, json};
 
-use super::access::Peer;
-use super::args::Args;
 use super::certificate::{Facts, read};
 use super::identity::{secret, short_id};
-use super::refuse::Refuse;
-use super::settings::only_secure;
-use super::world::World;
 
 /// What an Ed25519 secret key has in front of it as PKCS #8.
 const PKCS8_ED25519: [u8; 16] = [
@@ -31,8 +25,8 @@ const KEY_PURPOSE: u64 = 0x544C_5300;
 /// A certificate with its key, ready to serve.
 #[derive(Debug, Clone)]
 pub(crate) struct LanCertificate {
-    origin: &'static str,
-    facts: Facts,
+    pub(crate) origin: &'static str,
+    pub(crate) facts: Facts,
     server: Arc<ServerConfig>,
 }
 
@@ -101,7 +95,7 @@ impl Lan {
         self.current = Some(certificate);
     }
 
-    fn current(&mut self, seed: u64) -> &LanCertificate {
+    pub(crate) fn current(&mut self, seed: u64) -> &LanCertificate {
         let generation = self.generation;
         self.current
             .get_or_insert_with(|| LanCertificate::generate(seed, generation))
@@ -112,38 +106,10 @@ impl Lan {
         self.current(seed).server.clone()
     }
 
-    fn regenerate(&mut self) {
+    pub(crate) fn regenerate(&mut self) {
         self.generation += 1;
         self.current = None;
     }
-}
-
-/// `lan_tls`.
-pub(crate) fn lan_tls(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
-    let https_only = args.flag("https_only")?;
-    let regenerate = args.flag("regenerate")? == Some(true);
-    if https_only == Some(false) || regenerate {
-        only_secure(peer, "lan_tls")?;
-    }
-    if let Some(https_only) = https_only {
-        world.settings.https_only = https_only;
-    }
-    if regenerate {
-        world.settings.tls.regenerate();
-    }
-    let LanCertificate { origin, facts, .. } = world.settings.tls.current(world.config.seed);
-    Ok(json!({
-        "port": world.config.tls_port,
-        "https_only": world.settings.https_only,
-        "sessions": world.access.tls_sessions(),
-        "origin": origin,
-        "key": facts.key,
-        "subject": facts.subject,
-        "san": facts.names,
-        "not_after": facts.not_after,
-        "sha256": facts.sha256,
-        "error": "",
-    }))
 }
 
 #[cfg(test)]

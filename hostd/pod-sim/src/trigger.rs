@@ -4,10 +4,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use pod_protocol::TRIGGER_TIMEOUT_MS_MAX;
 use pod_protocol::capture::{Edge, Trigger};
 
-use super::args::Args;
 use super::digital::Digital;
 use super::pins::bit;
 use super::refuse::Refuse;
@@ -15,32 +13,6 @@ use super::shared::Shared;
 
 /// How far the future is searched at once; recordings never end, so there must be a bound.
 const SEARCH_NS: u64 = 100_000_000;
-
-const DEFAULT_TIMEOUT_MS: u32 = 10_000;
-
-/// Reads `trigger` and `trigger_timeout_ms`.
-pub(crate) fn from_args(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
-    let Some(value) = args.0.get("trigger").filter(|value| !value.is_null()) else {
-        return Ok(None);
-    };
-    let fields = value.as_object().ok_or(Refuse::Bad {
-        field: "trigger",
-        want: "an object",
-    })?;
-    let fields = Args(fields);
-    let channel = fields.la("la")?.ok_or(Refuse::Missing { field: "la" })?;
-    let edge = fields.text("edge")?.unwrap_or("rising");
-    let edge = Edge::from_name(edge).ok_or(Refuse::Bad {
-        field: "edge",
-        want: "rising, falling, high or low",
-    })?;
-    let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
-    Ok(Some(Trigger {
-        channel,
-        edge,
-        timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
-    }))
-}
 
 /// Waits for the condition from `armed_ns` on; gives its instant.
 pub(crate) async fn wait(

@@ -8,9 +8,9 @@ use serde_json::json;
 use tokio::time::{Duration, Instant};
 
 use super::args::Args;
+use super::client::{Client, Gone};
 use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
 use super::shared::Shared;
 use super::world::World;
 

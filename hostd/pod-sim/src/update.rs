@@ -12,23 +12,18 @@ use hex::FromHex as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-mod blobs;
-mod image;
 mod install;
 mod signature;
-mod target;
 
-pub(crate) use blobs::Blobs;
-pub use image::{FirmwareImage, IMAGE_HEADER_BYTES};
 pub use signature::{SIGNATURE_BYTES, Signable};
 pub(crate) use signature::{Sig, Signed};
-pub use target::Target;
 
 use super::access::Peer;
 use super::args::Args;
+use super::config::SimConfig;
+use super::images::Target;
 use super::refuse::Refuse;
-use super::settings::{not_from_lan, only_secure};
-use super::world::World;
+use super::settings::{Settings, not_from_lan, only_secure};
 
 /// Bytes of one piece.
 const PIECE_BYTES_MAX: usize = 768;
@@ -173,7 +168,9 @@ impl Update {
 
 /// `ota_begin`.
 pub(crate) fn begin(
-    world: &mut World,
+    update: &mut Update,
+    config: &SimConfig,
+    capture_is_held: bool,
     args: &Args<'_>,
     peer: Peer,
     now_ns: u64,
@@ -187,7 +184,7 @@ pub(crate) fn begin(
     let size: usize = args
         .uint("size", 1..=IMAGE_BYTES_MAX)?
         .ok_or(Refuse::Missing { field: "size" })?;
-    let limit = target.bytes_max(world.config.flash_kb);
+    let limit = target.bytes_max(config.flash_kb);
     if size > limit {
         let limit = u64::try_from(limit).expect("a few megabytes");
         return Err(Refuse::ImageTooLarge { limit });
@@ -195,8 +192,8 @@ pub(crate) fn begin(
     let sha256 = sha256(args)?;
     let version = args.text("version")?.unwrap_or("").to_owned();
     let sig = args.text("sig")?;
-    world.update.enter(peer, now_ns)?;
-    if world.capture_is_held() {
+    update.enter(peer, now_ns)?;
+    if capture_is_held {
         return Err(Refuse::Busy);
     }
     let signed = Signed {
@@ -204,8 +201,8 @@ pub(crate) fn begin(
         size,
         sha256,
     };
-    let (sig, sig_key) = signature::check(sig, &signed, &world.config);
-    world.update = Update {
+    let (sig, sig_key) = signature::check(sig, &signed, config);
+    *update = Update {
         state: State::Receiving,
         target: Some(target),
         size,
@@ -217,7 +214,7 @@ pub(crate) fn begin(
         touched_ns: now_ns,
         ..Update::default()
     };
-    Ok(world.update.session())
+    Ok(update.session())
 }
 
 fn target(args: &Args<'_>) -> Result<Target, Refuse> {
@@ -243,7 +240,7 @@ fn sha256(args: &Args<'_>) -> Result<[u8; 32], Refuse> {
 
 /// `ota_data`: the next piece. One that was sent before, and arrived, changes nothing.
 pub(crate) fn data(
-    world: &mut World,
+    update: &mut Update,
     args: &Args<'_>,
     peer: Peer,
     now_ns: u64,
@@ -263,7 +260,6 @@ pub(crate) fn data(
     if !(1..=PIECE_BYTES_MAX).contains(&piece.len()) {
         return Err(bad);
     }
-    let update = &mut world.update;
     update.expect(State::Receiving, peer, now_ns)?;
     update.frames += 1;
     let received = update.bytes.len();
@@ -283,17 +279,22 @@ pub(crate) fn data(
 }
 
 /// `ota_end`: checks what was sent.
-pub(crate) fn end(world: &mut World, peer: Peer, now_ns: u64) -> Result<Value, Refuse> {
-    world.update.expect(State::Receiving, peer, now_ns)?;
-    match check(world) {
-        Ok(()) => world.update.state = State::Verified,
-        Err(error) => world.update.fail(error),
+pub(crate) fn end(
+    update: &mut Update,
+    settings: &Settings,
+    flash_kb: u16,
+    peer: Peer,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
+    update.expect(State::Receiving, peer, now_ns)?;
+    match check(update, settings, flash_kb) {
+        Ok(()) => update.state = State::Verified,
+        Err(error) => update.fail(error),
     }
-    Ok(world.update.session())
+    Ok(update.session())
 }
 
-fn check(world: &World) -> Result<(), String> {
-    let update = &world.update;
+fn check(update: &Update, settings: &Settings, flash_kb: u16) -> Result<(), String> {
     let (received, size) = (update.bytes.len(), update.size);
     if received != size {
         return Err(format!("{received} of {size} bytes were received"));
@@ -304,34 +305,39 @@ fn check(world: &World) -> Result<(), String> {
     }
     let target = update.target.expect("a session that receives has a target");
     if target.is_signed() {
-        signature::enforce(world.settings.sig, update.sig)?;
+        signature::enforce(settings.sig, update.sig)?;
     }
-    install::check(world, target, &update.bytes)
+    install::check(settings, flash_kb, target, &update.bytes)
 }
 
 /// `ota_commit`: writes what was checked.
-pub(crate) fn commit(world: &mut World, peer: Peer, now_ns: u64) -> Result<Committed, Refuse> {
-    world.update.expect(State::Verified, peer, now_ns)?;
-    let bytes: Arc<[u8]> = std::mem::take(&mut world.update.bytes).into();
-    let target = world.update.target;
+pub(crate) fn commit(
+    update: &mut Update,
+    settings: &mut Settings,
+    peer: Peer,
+    now_ns: u64,
+) -> Result<Committed, Refuse> {
+    update.expect(State::Verified, peer, now_ns)?;
+    let bytes: Arc<[u8]> = std::mem::take(&mut update.bytes).into();
+    let target = update.target;
     let target = target.expect("a checked session has a target");
-    let version = world.update.version.clone();
-    install::write(world, target, &bytes, &version);
+    let version = update.version.clone();
+    install::write(settings, target, &bytes, &version);
     if target == Target::Firmware {
         return Ok(Committed::Reboot(json!({"committing": true})));
     }
-    world.update.state = State::Installed;
-    world.update.bytes = Vec::new();
-    let mut session = world.update.session();
+    update.state = State::Installed;
+    update.bytes = Vec::new();
+    let mut session = update.session();
     session["received"] = json!(bytes.len());
     Ok(Committed::Session(session))
 }
 
 /// `ota_abort`.
-pub(crate) fn abort(world: &mut World, peer: Peer, now_ns: u64) -> Result<Value, Refuse> {
-    world.update.enter(peer, now_ns)?;
-    world.update = Update::default();
-    Ok(world.update.session())
+pub(crate) fn abort(update: &mut Update, peer: Peer, now_ns: u64) -> Result<Value, Refuse> {
+    update.enter(peer, now_ns)?;
+    *update = Update::default();
+    Ok(update.session())
 }
 
 /// `ota_selftest`.

@@ -1,19 +1,11 @@
-//! Uploaded DAC codes and SPI bytes: `load_bin` takes them raw, `load` in lines.
-
-use std::sync::Arc;
+//! Uploaded DAC codes and SPI bytes, and `load`, which takes them in lines.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pod_protocol::connection::Stream;
 use serde_json::{Value, json};
-use tokio::time::{Duration, Instant, timeout};
 
 use super::args::Args;
-use super::capture::Hold;
 use super::refuse::Refuse;
-use super::session::{Client, Gone};
-use super::shared::Shared;
-use super::world::World;
 
 /// Bytes the memory of the gateware holds.
 pub(crate) const RAM_BYTES_MAX: usize = 4096;
@@ -26,15 +18,6 @@ const LOAD_OFFSET_MAX: i64 = 4096;
 
 /// Letters of one `load` line.
 const LOAD_LETTERS_MAX: usize = 239;
-
-/// An upload that stalls this long is given up.
-const STALL: Duration = Duration::from_secs(30);
-
-/// How long a finished upload keeps the capture hardware for its replay.
-const RESERVED: Duration = Duration::from_secs(120);
-
-/// Bytes taken from the connection at once.
-const READ_BYTES: usize = 16 * 1024;
 
 /// What was uploaded to each memory.
 #[derive(Debug, Default)]
@@ -52,122 +35,12 @@ impl Upload {
     }
 }
 
-/// The capture hardware, kept for the replay of an upload.
-pub(crate) struct Reserved {
-    _hold: Hold,
-    shared: Arc<Shared>,
-    until: Instant,
-    replayed: bool,
-}
-
-impl Reserved {
-    pub(crate) fn until(&self) -> Instant {
-        self.until
-    }
-
-    /// Its replay has taken what it needs.
-    pub(crate) fn replayed(mut self) {
-        self.replayed = true;
-    }
-}
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        if !self.replayed {
-            // An upload to the small memory does not outlive its reservation.
-            self.shared.with(|world, _| world.upload.ram.clear());
-        }
-    }
-}
-
-/// An upload that is arriving.
-struct Loading(Arc<Shared>);
-
-impl Loading {
-    fn start(shared: &Arc<Shared>) -> Self {
-        shared.with(|world, _| world.loading += 1);
-        shared.wires_changed();
-        Self(shared.clone())
-    }
-}
-
-impl Drop for Loading {
-    fn drop(&mut self) {
-        self.0
-            .with(|world, _| world.loading = world.loading.saturating_sub(1));
-        self.0.wires_changed();
-    }
-}
-
-/// A `load_bin` as it was asked for.
-pub(crate) struct LoadBin {
-    total: usize,
-    psram: bool,
-}
-
-impl LoadBin {
-    pub(crate) fn from_args(args: &Args<'_>) -> Result<Self, Refuse> {
-        let psram = args.flag("psram")?.unwrap_or(false);
-        let limit = if psram {
-            PSRAM_BYTES_MAX
-        } else {
-            RAM_BYTES_MAX
-        };
-        let limit = i64::try_from(limit).expect("a small constant");
-        let total = args
-            .uint("total", 1..=limit)?
-            .ok_or(Refuse::Missing { field: "total" })?;
-        Ok(Self { total, psram })
-    }
-
-    /// Takes the bytes. The capture hardware stays taken for the replay.
-    pub(crate) async fn run<S: Stream>(
-        self,
-        shared: &Arc<Shared>,
-        client: &mut Client<S>,
-    ) -> Result<Option<Reserved>, Gone> {
-        let hold = match Hold::take(shared) {
-            Ok(hold) => hold,
-            Err(refusal) => return client.refuse(&refusal).await.map(|()| None),
-        };
-        let _loading = Loading::start(shared);
-        client.ok(json!({"ready": self.total})).await?;
-        let mut bytes = Vec::with_capacity(self.total);
-        while bytes.len() < self.total {
-            let most = READ_BYTES.min(self.total - bytes.len());
-            match timeout(STALL, client.read_raw(most)).await {
-                Ok(Ok(read)) if !read.is_empty() => bytes.extend(read),
-                Ok(_) => return Err(Gone),
-                Err(_) => {
-                    let seconds = STALL.as_secs();
-                    let stalled = Refuse::UploadStalled { seconds };
-                    return client.refuse(&stalled).await.map(|()| None);
-                }
-            }
-        }
-        shared.with(|world, _| {
-            world.upload.deep = self.psram;
-            if self.psram {
-                // Captures lie in the same memory.
-                world.kept = None;
-                world.upload.psram = bytes;
-            } else {
-                world.upload.ram = bytes;
-            }
-        });
-        let reserved = Reserved {
-            _hold: hold,
-            shared: shared.clone(),
-            until: Instant::now() + RESERVED,
-            replayed: false,
-        };
-        client.ok(json!({"total": self.total / 2})).await?;
-        Ok(Some(reserved))
-    }
-}
-
 /// `load`: one line of an upload to the small memory; offset 0 starts a new one.
-pub(crate) fn load(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+pub(crate) fn load(
+    upload: &mut Upload,
+    capture_is_held: bool,
+    args: &Args<'_>,
+) -> Result<Value, Refuse> {
     let bad = Refuse::Bad {
         field: "data",
         want: "base64url of at most 239 letters",
@@ -182,11 +55,7 @@ pub(crate) fn load(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> 
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(text) else {
         return Err(bad);
     };
-    let kept = if offset == 0 {
-        0
-    } else {
-        world.upload.ram.len()
-    };
+    let kept = if offset == 0 { 0 } else { upload.ram.len() };
     if offset != kept || offset + bytes.len() > RAM_BYTES_MAX {
         return Err(Refuse::OutOfRange {
             field: "offset",
@@ -194,14 +63,11 @@ pub(crate) fn load(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> 
             max: i64::try_from(kept).expect("at most 4096"),
         });
     }
-    if world.capture_is_held() {
+    if capture_is_held {
         return Err(Refuse::Busy);
     }
-    world.upload.ram.truncate(kept);
-    world.upload.ram.extend(&bytes);
-    world.upload.deep = false;
-    Ok(json!({"offset": offset, "len": bytes.len(), "total": world.upload.ram.len() / 2}))
+    upload.ram.truncate(kept);
+    upload.ram.extend(&bytes);
+    upload.deep = false;
+    Ok(json!({"offset": offset, "len": bytes.len(), "total": upload.ram.len() / 2}))
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,25 +4,16 @@ use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
 
-use super::{Hold, Plan, packet_samples, send_adc, send_edges};
-use crate::adc::AdcRender;
+use super::{send_adc, send_edges};
 use crate::args::Args;
-use crate::packets::{Packet, Packets};
+use crate::client::{Client, Gone};
+use crate::hold::Hold;
+use crate::packets::{Packet, Packets, packet_samples};
 use crate::refuse::Refuse;
-use crate::session::{Client, Gone};
 use crate::shared::Shared;
 
 /// Largest offset: the end of the largest capture.
 const OFFSET_MAX: i64 = 4_194_304;
-
-/// A capture: its counts can be computed again, its edges are kept as they are.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    pub(super) plan: Plan,
-    pub(super) t0_ns: u64,
-    pub(super) adc: AdcRender,
-    pub(super) edges: Vec<(u64, u16)>,
-}
 
 /// A `capture_read` as it was asked for.
 #[derive(Debug)]

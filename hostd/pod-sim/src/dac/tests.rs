@@ -4,7 +4,8 @@ use serde_json::json;
 use tokio::time::{Duration, sleep};
 
 use crate::analog::Input;
-use crate::frontend::{Hardware, NOISE_COUNTS, OUTPUT_TAU_NS, OutputPath};
+use crate::board::OutputPath;
+use crate::frontend::{Hardware, NOISE_COUNTS, OUTPUT_TAU_NS};
 use crate::tests::{Client, bench};
 use crate::{Board, SimConfig};
 

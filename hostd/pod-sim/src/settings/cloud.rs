@@ -3,11 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::not_from_lan;
+use super::{Settings, not_from_lan};
 use crate::access::Peer;
 use crate::args::Args;
 use crate::refuse::Refuse;
-use crate::world::World;
 
 /// Longest name of a host, a device or a user, in bytes.
 const NAME_BYTES_MAX: usize = 128;
@@ -58,8 +57,8 @@ fn name(args: &Args<'_>, field: &'static str) -> Result<Option<String>, Refuse> 
 }
 
 /// `cloud_status`.
-pub(crate) fn cloud_status(world: &World, now_ns: u64) -> Value {
-    let Some(cloud) = &world.settings.cloud else {
+pub(crate) fn cloud_status(settings: &Settings, now_ns: u64) -> Value {
+    let Some(cloud) = &settings.cloud else {
         return json!({"configured": false, "state": "disabled", "device_id": "",
             "last_error": "", "host": "", "port": 0, "tls": true, "verify": true});
     };
@@ -75,7 +74,11 @@ pub(crate) fn cloud_status(world: &World, now_ns: u64) -> Value {
 }
 
 /// `cloud_set`.
-pub(crate) fn cloud_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+pub(crate) fn cloud_set(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
     let host = name(args, "host")?.ok_or(Refuse::Missing { field: "host" })?;
     let device_id = name(args, "device_id")?.ok_or(Refuse::Missing { field: "device_id" })?;
     let port = args.uint("port", 1..=i64::from(u16::MAX))?;
@@ -83,29 +86,33 @@ pub(crate) fn cloud_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resu
     if args.flag("tls")? == Some(false) {
         return Err(Refuse::PlainCloud);
     }
-    world.settings.cloud = Some(Cloud {
+    settings.cloud = Some(Cloud {
         host,
         port: port.unwrap_or(DEFAULT_PORT),
         device_id,
         enabled: enabled.unwrap_or(true),
         since_ns: now_ns,
     });
-    Ok(cloud_status(world, now_ns))
+    Ok(cloud_status(settings, now_ns))
 }
 
 /// `cloud_clear`.
-pub(crate) fn cloud_clear(world: &mut World) -> Value {
-    world.settings.cloud = None;
+pub(crate) fn cloud_clear(settings: &mut Settings) -> Value {
+    settings.cloud = None;
     json!("cleared")
 }
 
 /// `cloud_ca`.
-pub(crate) fn cloud_ca(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+pub(crate) fn cloud_ca(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
     if args.flag("clear")? == Some(true) {
         not_from_lan(peer, "cloud_ca")?;
-        world.settings.ca.clear();
+        settings.ca.clear();
     }
-    let installed = world.settings.ca.iter();
+    let installed = settings.ca.iter();
     let certs: Vec<Value> = installed
         .map(|one| json!({"subject": one.subject, "sha256": one.sha256}))
         .collect();
@@ -113,7 +120,11 @@ pub(crate) fn cloud_ca(world: &mut World, args: &Args<'_>, peer: Peer) -> Result
 }
 
 /// `cloud_proxy`.
-pub(crate) fn cloud_proxy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+pub(crate) fn cloud_proxy(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
     let set = args.text("set")?;
     let clear = args.flag("clear")? == Some(true);
     let auth = name(args, "user")?.is_some();
@@ -122,7 +133,7 @@ pub(crate) fn cloud_proxy(world: &mut World, args: &Args<'_>, peer: Peer) -> Res
         not_from_lan(peer, "cloud_proxy")?;
     }
     if clear {
-        world.settings.proxy = None;
+        settings.proxy = None;
     }
     if let Some(address) = set {
         let bad = Refuse::Bad {
@@ -135,13 +146,13 @@ pub(crate) fn cloud_proxy(world: &mut World, args: &Args<'_>, peer: Peer) -> Res
         if !fits || port == 0 || host.contains(char::is_whitespace) {
             return Err(bad);
         }
-        world.settings.proxy = Some(Proxy {
+        settings.proxy = Some(Proxy {
             host: host.to_owned(),
             port,
             auth,
         });
     }
-    Ok(match &world.settings.proxy {
+    Ok(match &settings.proxy {
         Some(proxy) => json!({"host": proxy.host, "port": proxy.port, "auth": proxy.auth}),
         None => json!({}),
     })

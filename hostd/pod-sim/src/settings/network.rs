@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::ONLY_USB;
+use super::{ONLY_USB, Settings, only_secure};
 use crate::access::{Origin, Peer};
 use crate::args::Args;
+use crate::config::SimConfig;
 use crate::refuse::Refuse;
-use crate::world::World;
+use crate::tls::LanCertificate;
 
 /// Longest name of a wireless network, in bytes.
 const SSID_BYTES_MAX: usize = 32;
@@ -52,8 +53,8 @@ impl Default for Ethernet {
 }
 
 /// `wifi_status`.
-pub(crate) fn wifi_status(world: &World, now_ns: u64) -> Value {
-    let Some(wifi) = &world.settings.wifi else {
+pub(crate) fn wifi_status(settings: &Settings, now_ns: u64) -> Value {
+    let Some(wifi) = &settings.wifi else {
         return json!({"state": "disabled", "configured": false, "connected": false, "ssid": ""});
     };
     let connected = now_ns >= wifi.since_ns + JOIN_NS;
@@ -62,7 +63,11 @@ pub(crate) fn wifi_status(world: &World, now_ns: u64) -> Value {
 }
 
 /// `wifi_set`.
-pub(crate) fn wifi_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
+pub(crate) fn wifi_set(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
     let ssid = args
         .text("ssid")?
         .ok_or(Refuse::Missing { field: "ssid" })?;
@@ -81,7 +86,7 @@ pub(crate) fn wifi_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
     }
     let ssid = ssid.to_owned();
     let data = json!({"ssid": ssid});
-    world.settings.wifi = Some(Wifi {
+    settings.wifi = Some(Wifi {
         ssid,
         since_ns: now_ns,
     });
@@ -89,17 +94,17 @@ pub(crate) fn wifi_set(world: &mut World, args: &Args<'_>, now_ns: u64) -> Resul
 }
 
 /// `wifi_clear`.
-pub(crate) fn wifi_clear(world: &mut World) -> Value {
-    world.settings.wifi = None;
+pub(crate) fn wifi_clear(settings: &mut Settings) -> Value {
+    settings.wifi = None;
     json!("cleared")
 }
 
 /// `eth`. The simulated wire carries no traffic of its own: stopping it ends no connection.
-pub(crate) fn eth(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
+pub(crate) fn eth(settings: &mut Settings, args: &Args<'_>) -> Result<Value, Refuse> {
     let action = args
         .text("action")?
         .ok_or(Refuse::Missing { field: "action" })?;
-    let link = &mut world.settings.eth;
+    let link = &mut settings.eth;
     Ok(match action {
         "stats" => {
             let duplex = if link.full { "full" } else { "half" };
@@ -151,7 +156,11 @@ pub(crate) fn eth(world: &mut World, args: &Args<'_>) -> Result<Value, Refuse> {
 }
 
 /// `usb_network`. A connection inside this process is no adapter and goes on when it is switched off.
-pub(crate) fn usb_network(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+pub(crate) fn usb_network(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
     if let Some(word) = args.text("set")? {
         if peer.origin != Origin::Usb {
             return Err(Refuse::Elsewhere {
@@ -159,7 +168,7 @@ pub(crate) fn usb_network(world: &mut World, args: &Args<'_>, peer: Peer) -> Res
                 how: ONLY_USB,
             });
         }
-        world.settings.usb_off = match word {
+        settings.usb_off = match word {
             "on" => false,
             "off" => true,
             _ => {
@@ -170,6 +179,41 @@ pub(crate) fn usb_network(world: &mut World, args: &Args<'_>, peer: Peer) -> Res
             }
         };
     }
-    let setting = if world.settings.usb_off { "off" } else { "on" };
+    let setting = if settings.usb_off { "off" } else { "on" };
     Ok(json!({"setting": setting}))
+}
+
+/// `lan_tls`.
+pub(crate) fn lan_tls(
+    settings: &mut Settings,
+    config: &SimConfig,
+    sessions: usize,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
+    let https_only = args.flag("https_only")?;
+    let regenerate = args.flag("regenerate")? == Some(true);
+    if https_only == Some(false) || regenerate {
+        only_secure(peer, "lan_tls")?;
+    }
+    if let Some(https_only) = https_only {
+        settings.https_only = https_only;
+    }
+    if regenerate {
+        settings.tls.regenerate();
+    }
+    let https_only = settings.https_only;
+    let LanCertificate { origin, facts, .. } = settings.tls.current(config.seed);
+    Ok(json!({
+        "port": config.tls_port,
+        "https_only": https_only,
+        "sessions": sessions,
+        "origin": origin,
+        "key": facts.key,
+        "subject": facts.subject,
+        "san": facts.names,
+        "not_after": facts.not_after,
+        "sha256": facts.sha256,
+        "error": "",
+    }))
 }

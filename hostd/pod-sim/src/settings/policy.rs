@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::NOT_FROM_LAN;
+use super::{NOT_FROM_LAN, Settings};
 use crate::access::{Origin, Peer};
 use crate::args::Args;
 use crate::refuse::Refuse;
-use crate::world::World;
 
 /// What the LAN may do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,7 +55,11 @@ impl SigPolicy {
 }
 
 /// `lan_policy`.
-pub(crate) fn lan_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
+pub(crate) fn lan_policy(
+    settings: &mut Settings,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
     if let Some(word) = args.text("set")? {
         if peer.origin.is_lan() {
             return Err(Refuse::Elsewhere {
@@ -66,17 +69,21 @@ pub(crate) fn lan_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Resu
         }
         let mut known = LanPolicy::ALL.into_iter();
         let policy = known.find(|policy| policy.word() == word);
-        world.settings.lan = policy.ok_or(Refuse::Bad {
+        settings.lan = policy.ok_or(Refuse::Bad {
             field: "set",
             want: "open, locked or off",
         })?;
     }
-    Ok(json!({"policy": world.settings.lan.word()}))
+    Ok(json!({"policy": settings.lan.word()}))
 }
 
 /// `sig_policy`.
-pub(crate) fn sig_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Result<Value, Refuse> {
-    let keys = world.config.update_keys.len();
+pub(crate) fn sig_policy(
+    settings: &mut Settings,
+    keys: usize,
+    args: &Args<'_>,
+    peer: Peer,
+) -> Result<Value, Refuse> {
     if let Some(word) = args.text("set")? {
         if peer.origin.is_lan() {
             return Err(Refuse::Elsewhere {
@@ -90,17 +97,17 @@ pub(crate) fn sig_policy(world: &mut World, args: &Args<'_>, peer: Peer) -> Resu
             field: "set",
             want: "audit, permissive or required",
         })?;
-        if policy < world.settings.sig && peer.origin != Origin::Usb {
+        if policy < settings.sig && peer.origin != Origin::Usb {
             return Err(Refuse::Loosens {
-                policy: world.settings.sig.word(),
+                policy: settings.sig.word(),
             });
         }
         if policy == SigPolicy::Required && keys == 0 {
             // Nothing could ever be installed again.
             return Err(Refuse::NoKeys);
         }
-        world.settings.sig = policy;
+        settings.sig = policy;
     }
-    let enforces = world.settings.sig == SigPolicy::Required;
-    Ok(json!({"policy": world.settings.sig.word(), "enforces": enforces, "keys": keys}))
+    let enforces = settings.sig == SigPolicy::Required;
+    Ok(json!({"policy": settings.sig.word(), "enforces": enforces, "keys": keys}))
 }

@@ -3,9 +3,9 @@
 use target_sim::stm32f0::{Drive, Level, PinChange};
 use target_sim::target::{Board, InputChange, Inputs};
 
-use super::TargetWiring;
 use crate::digital::Digital;
 use crate::levels::Levels;
+use crate::target_config::TargetWiring;
 
 /// After an edge of the bus the emulated sensor moves its line within this time.
 const ANSWER_NS: u64 = 1_000;

@@ -1,31 +1,34 @@
 //! What each target asks of an image, and where it goes.
 
-use super::{FirmwareImage, Target};
 use crate::certificate;
-use crate::settings::SigPolicy;
+use crate::images::{FirmwareImage, Target};
+use crate::settings::{Settings, SigPolicy};
 use crate::tls::LanCertificate;
-use crate::world::World;
 
 /// Whether `bytes` fit this pod as `target`.
-pub(super) fn check(world: &World, target: Target, bytes: &[u8]) -> Result<(), String> {
+pub(super) fn check(
+    settings: &Settings,
+    flash_kb: u16,
+    target: Target,
+    bytes: &[u8],
+) -> Result<(), String> {
     match target {
-        Target::Firmware => firmware(world, bytes),
+        Target::Firmware => firmware(settings, flash_kb, bytes),
         Target::Gateware0 | Target::Gateware1 | Target::Wireless => Ok(()),
         Target::CompanyCa => certificate::bundle(bytes).map(drop),
         Target::LanTls => LanCertificate::from_pem(bytes).map(drop),
     }
 }
 
-fn firmware(world: &World, bytes: &[u8]) -> Result<(), String> {
+fn firmware(settings: &Settings, flash_kb: u16, bytes: &[u8]) -> Result<(), String> {
     let image = FirmwareImage::read(bytes).ok_or("this is no firmware image")?;
-    let flash_kb = world.config.flash_kb;
     if image.flash_kb != flash_kb {
         let built = image.flash_kb;
         return Err(format!(
             "built for {built} KiB flash, this pod has {flash_kb} KiB"
         ));
     }
-    if world.settings.sig == SigPolicy::Required && !image.checks_signatures {
+    if settings.sig == SigPolicy::Required && !image.checks_signatures {
         return Err(
             "signature policy `required` refuses: the image could not enforce it".to_owned(),
         );
@@ -34,19 +37,16 @@ fn firmware(world: &World, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Writes what was checked.
-pub(super) fn write(world: &mut World, target: Target, bytes: &[u8], version: &str) {
+pub(super) fn write(settings: &mut Settings, target: Target, bytes: &[u8], version: &str) {
     match target {
-        Target::Firmware => world.settings.next_firmware = FirmwareImage::read(bytes),
+        Target::Firmware => settings.next_firmware = FirmwareImage::read(bytes),
         Target::Gateware0 | Target::Gateware1 | Target::Wireless => {
-            world.settings.blobs.write(target, bytes, version);
+            settings.blobs.write(target, bytes, version);
         }
-        Target::CompanyCa => world.settings.ca = certificate::bundle(bytes).unwrap_or_default(),
+        Target::CompanyCa => settings.ca = certificate::bundle(bytes).unwrap_or_default(),
         Target::LanTls => {
             let installed = LanCertificate::from_pem(bytes);
-            world
-                .settings
-                .tls
-                .install(installed.expect("it was checked"));
+            settings.tls.install(installed.expect("it was checked"));
         }
     }
 }

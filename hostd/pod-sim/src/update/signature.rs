@@ -15,8 +15,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
-use super::Target;
 use crate::SimConfig;
+use crate::images::Target;
 use crate::settings::SigPolicy;
 
 /// Bytes of a signature block.

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Duration, sleep};
 
-use super::{FirmwareImage, PIECE_BYTES_MAX, Signable, Target};
+use super::{PIECE_BYTES_MAX, Signable, Target};
 use crate::tests::{Client, bench};
-use crate::{Origin, SimConfig, SimPod};
+use crate::{FirmwareImage, Origin, SimConfig, SimPod};
 
 const SECRET: [u8; 32] = [9; 32];
 const OTHER_SECRET: [u8; 32] = [10; 32];

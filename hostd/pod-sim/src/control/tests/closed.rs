@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, advance, sleep};
 
 use crate::analog::Input;
-use crate::board::Board;
-use crate::frontend::{Hardware, OutputPath};
+use crate::board::{Board, OutputPath};
+use crate::frontend::Hardware;
 use crate::tests::{Client, bench};
 use crate::{AnalogSource, Signal, SimConfig};
 

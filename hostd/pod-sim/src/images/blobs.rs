@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Target;
-use crate::status::GATEWARE;
+use crate::image::GATEWARE;
 
 /// An image.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Blob {
 
 impl Blobs {
     /// Puts an image in its place.
-    pub(super) fn write(&mut self, target: Target, bytes: &[u8], version: &str) {
+    pub(crate) fn write(&mut self, target: Target, bytes: &[u8], version: &str) {
         for (place, blob) in PLACES.into_iter().zip(&mut self.0) {
             if place == target {
                 *blob = Some(Blob::new(bytes, version));

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 use serde_json::{Value, json};
 
-use super::commands::check_gain;
-use super::{Offset, whole};
+use super::check_gain;
 use crate::adc::{BURST_DIVIDER, BURST_SAMPLES, SETTLE_NS, unwrapped};
 use crate::analog::Input;
 use crate::board::Fit;
-use crate::capture::Hold;
+use crate::calibration::{Offset, whole};
+use crate::client::{Client, Gone};
+use crate::converters::Converters;
 use crate::frontend::built_in_input;
+use crate::hold::Hold;
 use crate::refuse::Refuse;
-use crate::session::{Client, Gone};
 use crate::shared::Shared;
-use crate::world::World;
 
 /// Bursts of a measurement, and the time from one to the next: 0.3 s with the settling.
 const BURSTS: u64 = 32;
@@ -56,8 +56,8 @@ fn measured_ns(from_ns: u64) -> u64 {
 }
 
 /// Averages the bursts of a measurement that began at `from_ns`.
-fn level(world: &World, from_ns: u64) -> Result<Level, Refuse> {
-    let mut player = world.player(from_ns, measured_ns(from_ns));
+fn level(converters: &Converters, from_ns: u64) -> Result<Level, Refuse> {
+    let mut player = converters.player(from_ns, measured_ns(from_ns));
     let mut counts = Vec::new();
     for burst in 0..BURSTS {
         let burst_ns = from_ns + SETTLE_NS + burst * BURST_EVERY_NS;
@@ -95,8 +95,8 @@ pub(crate) async fn run<S: Stream>(
     };
     let from_ns = hold.since_ns();
     let started = shared.with(|world, _| match &run {
-        Run::Offset => offset_starts(world, from_ns),
-        Run::Gain(gain) => gain.starts(world, from_ns),
+        Run::Offset => offset_starts(&mut world.converters, from_ns),
+        Run::Gain(gain) => gain.starts(&mut world.converters, from_ns),
     });
     let end_ns = match started {
         Ok(end_ns) => end_ns,
@@ -105,13 +105,13 @@ pub(crate) async fn run<S: Stream>(
     let left = client.wait_until(shared, end_ns).await.is_err();
     let result = shared.with(|world, now_ns| match &run {
         _ if left => {
-            run.ends(world, now_ns);
+            run.ends(&mut world.converters, now_ns);
             None
         }
-        Run::Offset => Some(offset_ends(world, from_ns)),
+        Run::Offset => Some(offset_ends(&mut world.converters, from_ns)),
         Run::Gain(gain) => {
-            let result = gain.measured(world, from_ns);
-            run.ends(world, now_ns);
+            let result = gain.measured(&mut world.converters, from_ns);
+            run.ends(&mut world.converters, now_ns);
             Some(result)
         }
     });
@@ -125,22 +125,22 @@ pub(crate) async fn run<S: Stream>(
 
 impl Run {
     /// What a measurement leaves: the outputs off after a gain, the input routed after an offset.
-    fn ends(&self, world: &mut World, now_ns: u64) {
+    fn ends(&self, converters: &mut Converters, now_ns: u64) {
         if let Self::Gain(_) = self {
-            world.switch(crate::analog::Switches::PARKED, now_ns);
-            world.dac.hold(0, now_ns);
+            converters.switch(crate::analog::Switches::PARKED, now_ns);
+            converters.dac.hold(0, now_ns);
         }
     }
 }
 
-fn offset_starts(world: &mut World, from_ns: u64) -> Result<u64, Refuse> {
-    world.route("current_in", from_ns)?;
+fn offset_starts(converters: &mut Converters, from_ns: u64) -> Result<u64, Refuse> {
+    converters.route("current_in", from_ns)?;
     Ok(measured_ns(from_ns))
 }
 
-fn offset_ends(world: &mut World, from_ns: u64) -> Result<Value, Refuse> {
-    let level = level(world, from_ns)?;
-    let board = world.config.board;
+fn offset_ends(converters: &mut Converters, from_ns: u64) -> Result<Value, Refuse> {
+    let level = level(converters, from_ns)?;
+    let board = converters.board();
     let volts = built_in_input(board, Input::CurrentIn).volts(level.count);
     if volts.abs() > DRIVEN_V {
         return Err(Refuse::Driven {
@@ -148,11 +148,11 @@ fn offset_ends(world: &mut World, from_ns: u64) -> Result<Value, Refuse> {
             limit_mv: whole(DRIVEN_V * 1e3),
         });
     }
-    world.stored.calibration.offset = Some(Offset {
+    converters.stored.calibration.offset = Some(Offset {
         volts,
         zero_count: level.count,
     });
-    let mut report = world.stored.calibration.report(board);
+    let mut report = converters.stored.calibration.report(board);
     report["count"] = whole(level.count.rem_euclid(65_536.0)).into();
     report["span"] = level.span.into();
     report["samples"] = (BURSTS * BURST_SAMPLES).into();
@@ -165,21 +165,21 @@ impl Gain {
     }
 
     /// Routes the loop and plans both levels.
-    fn starts(&self, world: &mut World, from_ns: u64) -> Result<u64, Refuse> {
-        world.route(self.path, from_ns)?;
-        world.dac.hold(self.codes[0], from_ns);
+    fn starts(&self, converters: &mut Converters, from_ns: u64) -> Result<u64, Refuse> {
+        converters.route(self.path, from_ns)?;
+        converters.dac.hold(self.codes[0], from_ns);
         let second_ns = Self::second_ns(from_ns);
-        world.dac.hold(self.codes[1], second_ns);
+        converters.dac.hold(self.codes[1], second_ns);
         Ok(measured_ns(second_ns))
     }
 
     /// Compares what was read with what the output gave.
-    fn measured(&self, world: &mut World, from_ns: u64) -> Result<Value, Refuse> {
-        let board = world.config.board;
-        let stored = &world.stored.calibration;
+    fn measured(&self, converters: &mut Converters, from_ns: u64) -> Result<Value, Refuse> {
+        let board = converters.board();
+        let stored = &converters.stored.calibration;
         let offset = stored.offset.map_or(0.0, |offset| offset.volts);
         let built_in = built_in_input(board, self.input);
-        let read = |from_ns| Ok(built_in.volts(level(world, from_ns)?.count) - offset);
+        let read = |from_ns| Ok(built_in.volts(level(converters, from_ns)?.count) - offset);
         let reads = [read(from_ns)?, read(Self::second_ns(from_ns))?];
         let given = self.codes.map(|code| self.line.code_volts(code));
         for (read, given) in reads.into_iter().zip(given) {
@@ -191,8 +191,8 @@ impl Gain {
         check_gain(gain)?;
         let left = |at: usize| reads[at] * (1.0 + gain) - given[at];
         let residual = f64::midpoint(left(0), left(1));
-        world.stored.calibration.adc_gain[self.index] = Some(gain);
-        let mut report = world.stored.calibration.report(board);
+        converters.stored.calibration.adc_gain[self.index] = Some(gain);
+        let mut report = converters.stored.calibration.report(board);
         let micro = |volts: f64| whole(volts * 1e6);
         report["measured"] = json!({"v1_uv": micro(given[0]), "v2_uv": micro(given[1]),
             "r1_uv": micro(reads[0]), "r2_uv": micro(reads[1]), "residual_uv": micro(residual)});

@@ -18,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    pub(super) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Firmware,
         Self::Gateware0,
         Self::Gateware1,
@@ -28,7 +28,7 @@ impl Target {
     ];
 
     /// As requests name it; the firmware has no name there.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Firmware => "",
             Self::Gateware0 => "gw0",
@@ -40,7 +40,7 @@ impl Target {
     }
 
     /// As people name it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Firmware => "firmware",
             other => other.word(),
@@ -48,12 +48,12 @@ impl Target {
     }
 
     /// Whether signatures are made for it.
-    pub(super) fn is_signed(self) -> bool {
+    pub(crate) fn is_signed(self) -> bool {
         !matches!(self, Self::CompanyCa | Self::LanTls)
     }
 
     /// Largest image in bytes.
-    pub(super) fn bytes_max(self, flash_kb: u16) -> usize {
+    pub(crate) fn bytes_max(self, flash_kb: u16) -> usize {
         match self {
             // The other half holds what runs.
             Self::Firmware => usize::from(flash_kb) * 1024 / 2,

@@ -1,18 +1,19 @@
 //! Captures as they were asked for: the fields of the three commands, their limits and refusals.
 
-use pod_protocol::capture::Trigger;
+use pod_protocol::capture::{Edge, Trigger};
 use pod_protocol::{
     ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_BYTES_PER_S_MAX, DUAL_SAMPLES_MAX,
-    LA_SAMPLES_MAX, SAMPLE_BYTES, rates,
+    LA_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 use serde_json::{Value, json};
 
-use crate::args::Args;
-use crate::pins::Pins;
-use crate::refuse::Refuse;
-use crate::trigger;
+use super::args::Args;
+use super::pins::Pins;
+use super::refuse::Refuse;
 
 const DEFAULT_SAMPLES: u64 = 256;
+
+const DEFAULT_TIMEOUT_MS: u32 = 10_000;
 
 /// Samples of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,10 @@ impl Part {
 pub(crate) struct Plan {
     pub(crate) adc: Option<Part>,
     pub(crate) la: Option<Part>,
-    pub(super) trigger: Option<Trigger>,
-    pub(super) stop_dac_after_us: Option<u64>,
+    pub(crate) trigger: Option<Trigger>,
+    pub(crate) stop_dac_after_us: Option<u64>,
     /// ADC counts as base64 rather than decimal.
-    pub(super) b64: bool,
+    pub(crate) b64: bool,
     /// The single-shot reply names no rates.
     tells_rates: bool,
 }
@@ -125,30 +126,30 @@ impl Plan {
     }
 
     fn with_options(mut self, args: &Args<'_>) -> Result<Self, Refuse> {
-        self.trigger = trigger::from_args(args)?;
+        self.trigger = trigger(args)?;
         self.stop_dac_after_us = args.uint("stop_dac_after_us", 0..=3_600_000_000)?;
         self.b64 = args.text("enc")? == Some("b64");
         Ok(self)
     }
 
-    pub(super) fn duration_ns(&self) -> u64 {
+    pub(crate) fn duration_ns(&self) -> u64 {
         let parts = [self.adc, self.la].into_iter().flatten();
         parts.map(Part::duration_ns).max().unwrap_or(0)
     }
 
     /// What the first packet carries beside samples.
     /// Samples of the ADC and of the LA.
-    pub(super) fn samples(&self) -> (u64, u64) {
+    pub(crate) fn samples(&self) -> (u64, u64) {
         let samples = |part: Option<Part>| part.map_or(0, |part| part.samples);
         (samples(self.adc), samples(self.la))
     }
 
     /// Whether it is a shot of the ADC.
-    pub(super) fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         !self.tells_rates
     }
 
-    pub(super) fn head(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn head(&self) -> Vec<(&'static str, Value)> {
         let mut head = Vec::new();
         if self.adc.is_some() {
             head.push(("bits", json!(16)));
@@ -182,4 +183,28 @@ fn some_part(samples: u64, divider: u32) -> Result<Option<Part>, Refuse> {
 )]
 fn whole(value: f64) -> u64 {
     value.ceil() as u64
+}
+
+/// Reads `trigger` and `trigger_timeout_ms`.
+fn trigger(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
+    let Some(value) = args.0.get("trigger").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let fields = value.as_object().ok_or(Refuse::Bad {
+        field: "trigger",
+        want: "an object",
+    })?;
+    let fields = Args(fields);
+    let channel = fields.la("la")?.ok_or(Refuse::Missing { field: "la" })?;
+    let edge = fields.text("edge")?.unwrap_or("rising");
+    let edge = Edge::from_name(edge).ok_or(Refuse::Bad {
+        field: "edge",
+        want: "rising, falling, high or low",
+    })?;
+    let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
+    Ok(Some(Trigger {
+        channel,
+        edge,
+        timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+    }))
 }

@@ -11,7 +11,8 @@ use pod_protocol::connection::Stream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::{Link, Struck, Until, happen};
+use super::{Struck, happen};
+use crate::faults::{Link, Until};
 use crate::shared::Shared;
 
 /// Bytes read at once over a slow link at most; its rate divided by the parts of a second if fewer.

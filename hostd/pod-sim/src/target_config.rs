@@ -7,7 +7,7 @@ use target_sim::stm32f0::{FLASH_BASE, Part, Pin, Port, STM32F030R8, Stm32f0};
 use target_sim::target::Target;
 use tokio::time::Duration;
 
-use crate::pins::bit;
+use super::pins::bit;
 
 /// Current of what is on the board besides the chip.
 const BOARD_UA: u32 = 30_000;
@@ -50,7 +50,7 @@ impl Default for TargetWiring {
 
 impl TargetWiring {
     /// The pins whose levels matter to both sides, with their channels.
-    pub(super) fn pins(&self) -> [(Pin, u8); 5] {
+    pub(crate) fn pins(&self) -> [(Pin, u8); 5] {
         [
             (Pin::new(Port::A, 9), self.tx),
             (Pin::new(Port::A, 10), self.rx),
@@ -60,7 +60,7 @@ impl TargetWiring {
         ]
     }
 
-    pub(super) fn channels(&self) -> u16 {
+    pub(crate) fn channels(&self) -> u16 {
         let channels = self.pins().into_iter();
         channels.fold(0, |all, (_, la)| all | bit(la))
     }
@@ -108,7 +108,7 @@ impl TargetConfig {
     }
 
     /// As it is before its first power-on.
-    pub(super) fn make(&self) -> Target {
+    pub(crate) fn make(&self) -> Target {
         let mut target = Target::new(self.part);
         let chip = target.chip();
         if let Some(flash) = &self.flash {

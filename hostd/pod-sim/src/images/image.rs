@@ -11,7 +11,7 @@
 /// Bytes in front of what an image contains.
 pub const IMAGE_HEADER_BYTES: usize = 12;
 
-use crate::Firmware;
+use crate::firmware::Firmware;
 
 const MAGIC: &[u8; 4] = b"BPFW";
 const FORMAT: u8 = 1;

@@ -2,14 +2,17 @@
 
 use serde_json::Value;
 
-use super::run::{Gain, Run};
-use super::{GAIN_INPUTS, LEVEL_CODES, gain_index};
-use crate::analog::Input;
-use crate::args::Args;
-use crate::board::Fit;
-use crate::frontend::OutputPath;
-use crate::refuse::Refuse;
-use crate::world::World;
+mod run;
+
+pub(crate) use run::{Run, run};
+
+use super::analog::Input;
+use super::args::Args;
+use super::board::{Fit, OutputPath};
+use super::calibration::{Calibration, GAIN_INPUTS, LEVEL_CODES, gain_index};
+use super::converters::Converters;
+use super::refuse::Refuse;
+use run::Gain;
 
 /// Two points nearer than this give no line.
 const CODES_APART_MIN: u16 = 8192;
@@ -18,7 +21,7 @@ const CODES_APART_MIN: u16 = 8192;
 const FAR: f64 = 0.03;
 
 /// Largest correction of a gain.
-pub(super) const GAIN_MAX: f64 = 0.02;
+const GAIN_MAX: f64 = 0.02;
 
 /// How a `calibrate` goes on.
 pub(crate) enum Asked {
@@ -27,7 +30,7 @@ pub(crate) enum Asked {
 }
 
 /// Reads, clears, stores a line, or says what to measure.
-pub(crate) fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Asked, Refuse> {
+pub(crate) fn calibrate(converters: &mut Converters, args: &Args<'_>) -> Result<Asked, Refuse> {
     if let Some(source) = args.text("source")? {
         return match source {
             "current_in" => Ok(Asked::Run(Run::Offset)),
@@ -38,26 +41,26 @@ pub(crate) fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Asked, Ref
         };
     }
     if args.has("clear") {
-        clear(world, args)?;
+        clear(converters, args)?;
     } else if let Some(path) = args.text("dac")? {
         let path = OutputPath::from_name(path).ok_or(Refuse::Bad {
             field: "dac",
             want: "3v3, 5v or 12v",
         })?;
-        world.need_no_limits("calibrate")?;
-        let line = line(world, path, args)?;
-        world.stored.calibration.dac[path.index()] = Some(line);
+        converters.need_no_limits("calibrate")?;
+        let line = line(converters, path, args)?;
+        converters.stored.calibration.dac[path.index()] = Some(line);
     } else if let Some(input) = args.text("adc")? {
-        world.need_no_limits("calibrate")?;
-        return gain(world, input).map(Asked::Run);
+        converters.need_no_limits("calibrate")?;
+        return gain(converters, input).map(Asked::Run);
     }
     Ok(Asked::Reply(
-        world.stored.calibration.report(world.config.board),
+        converters.stored.calibration.report(converters.board()),
     ))
 }
 
-fn clear(world: &mut World, args: &Args<'_>) -> Result<(), Refuse> {
-    let stored = &mut world.stored.calibration;
+fn clear(converters: &mut Converters, args: &Args<'_>) -> Result<(), Refuse> {
+    let stored = &mut converters.stored.calibration;
     if args.0.get("clear").is_some_and(Value::is_string) {
         match args.text("clear")? {
             Some("offset") => stored.offset = None,
@@ -71,13 +74,13 @@ fn clear(world: &mut World, args: &Args<'_>) -> Result<(), Refuse> {
             }
         }
     } else if args.flag("clear")? == Some(true) {
-        *stored = super::Calibration::default();
+        *stored = Calibration::default();
     }
     Ok(())
 }
 
 /// The line through two readings of an output.
-fn line(world: &World, path: OutputPath, args: &Args<'_>) -> Result<Fit, Refuse> {
+fn line(converters: &Converters, path: OutputPath, args: &Args<'_>) -> Result<Fit, Refuse> {
     let code = |field| {
         args.uint::<u16>(field, 0..=65_535)?
             .ok_or(Refuse::Missing { field })
@@ -96,7 +99,7 @@ fn line(world: &World, path: OutputPath, args: &Args<'_>) -> Result<Fit, Refuse>
             limit: CODES_APART_MIN,
         });
     }
-    let built_in = path.built_in(world.config.board);
+    let built_in = path.built_in(converters.board());
     let span = built_in.b * LEVEL_CODES;
     for (code, volts) in points {
         let expected = built_in.code_volts(code);
@@ -112,7 +115,7 @@ fn line(world: &World, path: OutputPath, args: &Args<'_>) -> Result<Fit, Refuse>
     })
 }
 
-pub(super) fn check_gain(gain: f64) -> Result<(), Refuse> {
+fn check_gain(gain: f64) -> Result<(), Refuse> {
     if gain.abs() > GAIN_MAX {
         return Err(Refuse::GainOff {
             percent: format!("{:.1}", gain * 100.0),
@@ -122,7 +125,7 @@ pub(super) fn check_gain(gain: f64) -> Result<(), Refuse> {
 }
 
 /// What it takes to measure an input's gain.
-fn gain(world: &World, name: &str) -> Result<Run, Refuse> {
+fn gain(converters: &Converters, name: &str) -> Result<Run, Refuse> {
     let named = GAIN_INPUTS.into_iter().find(|(input, _)| *input == name);
     let (_, input) = named.ok_or(Refuse::Bad {
         field: "adc",
@@ -133,7 +136,7 @@ fn gain(world: &World, name: &str) -> Result<Run, Refuse> {
         Input::Cal2 => (OutputPath::V12, "cal2"),
         Input::Ext => (OutputPath::V12, "dac_12v"),
     };
-    let stored = &world.stored.calibration;
+    let stored = &converters.stored.calibration;
     if stored.offset.is_none() {
         return Err(Refuse::NeedsOffset);
     }
@@ -152,3 +155,6 @@ fn gain(world: &World, name: &str) -> Result<Run, Refuse> {
         line,
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,12 +3,11 @@
 use pod_protocol::chunk::decode_b64;
 use serde_json::{Value, json};
 
-use super::map::InputMap;
-use super::{Loop, Source, TABLE, table};
-use crate::args::Args;
-use crate::image::Image;
-use crate::refuse::Refuse;
-use crate::world::World;
+use super::args::Args;
+use super::control::{InputMap, Loop, Source, TABLE, table};
+use super::converters::Converters;
+use super::image::Image;
+use super::refuse::Refuse;
 
 const DEFAULT_K: u16 = 8192;
 const DEFAULT_TICK_DIV: u16 = 64;
@@ -16,8 +15,13 @@ const K_MAX: u16 = 32_767;
 const TICK_DIV_MIN: u16 = 8;
 
 /// `dac_control_loop`: arms the loop.
-pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    need_image(world)?;
+pub(crate) fn arm(
+    converters: &mut Converters,
+    image: Image,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
+    need_image(image)?;
     let word = |field, or| Ok(args.uint::<u16>(field, 0..=65_535)?.unwrap_or(or));
     let k: u16 = args.uint("k", 1..=65_535)?.unwrap_or(DEFAULT_K);
     let (vmin, vmax) = (word("vmin", 0)?, word("vmax", u16::MAX)?);
@@ -31,16 +35,16 @@ pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Val
     let source = source(args)?.unwrap_or(Source::Adc);
     let (input, step) = (word("input", 0)?, word("step", 0)?);
     check_sweep(source, step)?;
-    let routed = world.switches.at(now_ns).input();
-    let map = InputMap::from_args(args, world.input_fit(routed))?;
+    let routed = converters.switches.at(now_ns).input();
+    let map = InputMap::from_args(args, converters.input_fit(routed))?;
     if source == Source::Sweep && map.is_some() {
         return Err(Refuse::SweptMap);
     }
-    world.check_codes(vmin, vmax)?;
+    converters.check_codes(vmin, vmax)?;
     let points = args.text("curve")?.map(curve).transpose()?;
     let curve_pts = points.as_ref().map_or(0, Vec::len);
     if let Some(points) = points {
-        world.curve = points.into();
+        converters.curve = points.into();
     }
     let entries = map.as_ref().map_or(TABLE, InputMap::entries);
     let mut reply = json!({"armed": true, "k": k.min(K_MAX), "vmin": vmin, "vmax": vmax,
@@ -54,7 +58,7 @@ pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Val
         vmin,
         vmax,
         tick_div,
-        table: table(&world.curve, entries),
+        table: table(&converters.curve, entries),
         source,
         input,
         step,
@@ -62,14 +66,19 @@ pub(crate) fn arm(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Val
         start_ns: now_ns,
         tripped: false,
     };
-    world.dac.regulate(order, now_ns);
+    converters.dac.regulate(order, now_ns);
     Ok(reply)
 }
 
 /// `dac_loop_input`: changes what indexes the curve; what is absent stays.
-pub(crate) fn input(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
-    need_image(world)?;
-    let walk = world.dac_walk(now_ns);
+pub(crate) fn input(
+    converters: &mut Converters,
+    image: Image,
+    args: &Args<'_>,
+    now_ns: u64,
+) -> Result<Value, Refuse> {
+    need_image(image)?;
+    let walk = converters.walk(now_ns);
     let state = walk.running().ok_or(Refuse::LoopIdle)?;
     let mut order = state.order().clone();
     order.source = source(args)?.unwrap_or(order.source);
@@ -83,14 +92,14 @@ pub(crate) fn input(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<V
     order.tripped = state.is_tripped();
     let reply = json!({"source": order.source.name(), "input": order.input,
         "step": order.step, "v": walk.code()});
-    world.dac.regulate(order, now_ns);
+    converters.dac.regulate(order, now_ns);
     Ok(reply)
 }
 
 /// `dac_loop_probe`: input and output as they are.
-pub(crate) fn probe(world: &World, now_ns: u64) -> Result<Value, Refuse> {
-    need_image(world)?;
-    let mut player = world.player(now_ns, now_ns);
+pub(crate) fn probe(converters: &Converters, image: Image, now_ns: u64) -> Result<Value, Refuse> {
+    need_image(image)?;
+    let mut player = converters.player(now_ns, now_ns);
     let count = player.count(now_ns);
     let walk = player.into_walk();
     let code = walk.code();
@@ -101,8 +110,8 @@ pub(crate) fn probe(world: &World, now_ns: u64) -> Result<Value, Refuse> {
     })
 }
 
-fn need_image(world: &World) -> Result<(), Refuse> {
-    match world.image {
+fn need_image(image: Image) -> Result<(), Refuse> {
+    match image {
         Image::ControlLoop => Ok(()),
         Image::DeepReplay => Err(Refuse::LoopImage),
     }

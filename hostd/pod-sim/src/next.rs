@@ -1,0 +1,67 @@
+//! How a command goes on once it has run.
+
+use serde_json::Value;
+
+use super::calibrate;
+use super::capture::Read;
+use super::load_bin::LoadBin;
+use super::measure::Measure;
+use super::pattern::Pattern;
+use super::plan::Plan;
+use super::readback::{BusCapture, Regs};
+use super::refuse::Refuse;
+use super::speedtest::Speedtest;
+use super::spi;
+use super::swd::Dap;
+use super::uart::Uart;
+
+/// How a command goes on.
+pub(crate) enum Next {
+    /// Done; the data of the reply.
+    Reply(Value),
+    /// A capture, which runs in its connection's task.
+    Capture(Plan),
+    /// The last capture again.
+    CaptureRead(Read),
+    /// A pattern made without hardware.
+    Pattern(Pattern),
+    /// A stimulus with its capture.
+    Measure(Measure),
+    /// A reset pulse that ends at this instant.
+    ResetPulse { end_ns: u64 },
+    /// A reading of an input after it has settled.
+    ReadAdc(&'static str),
+    /// A raw UART session.
+    Uart(Uart),
+    /// A debug-probe session.
+    Dap(Dap),
+    /// Raw bytes to come.
+    LoadBin(LoadBin),
+    /// A one-shot power profile that ends at this instant.
+    Profile { end_ns: u64 },
+    /// The result of a power profile.
+    ReadProfile,
+    /// A measurement that corrects the front end.
+    Calibrate(calibrate::Run),
+    /// Done at this instant; the reply comes then.
+    Later {
+        at_ns: u64,
+        answer: Result<Value, Refuse>,
+    },
+    /// Registers of the sensor.
+    Regs(Regs),
+    /// A capture of the sensor's bus.
+    BusCapture(BusCapture),
+    /// Done; the pod restarts when the reply is out.
+    Reboot(Value),
+    /// A test of the link.
+    Speedtest(Speedtest),
+    /// A replay started; the connection's upload no longer needs the capture hardware.
+    Replayed(Value),
+}
+
+impl From<spi::Later> for Next {
+    fn from(spi::Later { at_ns, answer }: spi::Later) -> Self {
+        Self::Later { at_ns, answer }
+    }
+}
