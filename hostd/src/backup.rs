@@ -282,7 +282,7 @@ fn hash(path: &Path) -> io::Result<(u64, String)> {
     loop {
         let len = file.read(&mut part)?;
         if len == 0 {
-            return Ok((size_bytes, blobs::hex(&hash.finalize())));
+            return Ok((size_bytes, hex::encode(hash.finalize())));
         }
         hash.update(&part[..len]);
         size_bytes += len as u64;

@@ -20,7 +20,6 @@ use uploads::Inbound;
 mod builds;
 pub mod caller;
 mod captures;
-mod clock;
 mod decode;
 mod devices;
 mod flashing;
@@ -28,7 +27,6 @@ mod keys;
 mod leases;
 mod log;
 mod pod;
-mod random;
 mod recordings;
 mod replay;
 mod sessions;
@@ -78,9 +76,6 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("captures", |l| {
         wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
-    ("clock", |l| {
-        wit::clock::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
     ("decode", |l| {
         wit::decode::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
@@ -101,9 +96,6 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     }),
     ("pod", |l| {
         wit::pod::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("random", |l| {
-        wit::random::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
     }),
     ("recordings", |l| {
         wit::recordings::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)

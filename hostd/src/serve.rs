@@ -2,12 +2,12 @@
 //! and leave everything in order.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use tokio::net::TcpListener;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::admin::Admin;
 use crate::demo;
@@ -42,6 +42,9 @@ use store::Store;
 
 /// Threads for blocking work (store reads, segment files).
 const BLOCKING_THREADS_MAX: usize = 16;
+
+/// Pause between looks at how long a key has signed tokens.
+const ROTATION_LOOK_EVERY: Duration = Duration::from_secs(3600);
 
 /// What `serve` was asked for beside the configuration.
 #[derive(Debug)]
@@ -85,6 +88,12 @@ async fn serve(
         .bootstrap()
         .await
         .context("set up the first organisation")?;
+    services
+        .auth
+        .rotate_when_due()
+        .await
+        .context("replace the key that signs tokens")?;
+    tokio::spawn(rotate_keys(Arc::downgrade(&services)));
     services.devices.load().await.context("read the devices")?;
     let demo = if options.demo {
         Some(demo::ensure(&services).await?)
@@ -130,6 +139,21 @@ async fn serve(
     services.store.close().await.context("close the store")?;
     info!("stopped");
     Ok(())
+}
+
+/// Replace the key that signs tokens whenever it is due, for as long as the server runs.
+async fn rotate_keys(services: Weak<Services>) {
+    loop {
+        tokio::time::sleep(ROTATION_LOOK_EVERY).await;
+        let Some(services) = services.upgrade() else {
+            return;
+        };
+        match services.auth.rotate_when_due().await {
+            Ok(true) => info!("a new key signs tokens from now on"),
+            Ok(false) => {}
+            Err(error) => warn!(%error, "failed to replace the key that signs tokens"),
+        }
+    }
 }
 
 /// The data folder, its disk and its store.

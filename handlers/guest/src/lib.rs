@@ -33,7 +33,7 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    builds, captures, clock, decode, devices, flashing, http_types, keys, leases, log, pod, random,
+    builds, captures, decode, devices, flashing, http_types, keys, leases, log, pod, random,
     recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
     waveforms,
 };

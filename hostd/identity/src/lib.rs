@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use base::clock::Clock;
 use store::trust::{self as trust_rules, TrustRule};
 use store::users::Role;
-use store::{Store, StoreError, keys, orgs, revocations, secrets, users};
+use store::{Store, StoreError, keys, orgs, revocations, users};
 
 mod bootstrap;
 mod credential;
@@ -27,6 +27,7 @@ pub mod oidc;
 mod password;
 mod people;
 mod renewal;
+mod rotation;
 pub mod scope;
 mod secret;
 mod sessions;
@@ -291,23 +292,6 @@ impl Identity {
     /// The storage failed.
     pub async fn orgs(&self) -> Result<Vec<orgs::Org>, StoreError> {
         self.store.read(orgs::all).await
-    }
-
-    /// Sign new tokens with a new key. Tokens of the old one stay good until they expire.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn rotate_signing_key(&self) -> Result<(), IdentityError> {
-        let now_ms = self.clock.now_ms();
-        let new = bootstrap::new_secret(secrets::Purpose::Sign, now_ms);
-        let longest_ms = 1000 * (u64::from(TTL_S_MAX.max(SESSION_TTL_S)) + EXPIRY_LEEWAY_S);
-        let forget_before_ms = now_ms.saturating_sub(longest_ms);
-        let (store, signer) = (self.store.clone(), self.signer.clone());
-        let write = async move {
-            let all = store.secret_rotate(new, forget_before_ms).await?;
-            signer.replace(&all)
-        };
-        self.change(write, |_, ()| {}).await
     }
 }
 

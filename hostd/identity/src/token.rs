@@ -84,6 +84,8 @@ pub(super) struct Signer {
 
 struct Keys {
     current: String,
+    /// When it began to sign.
+    since_ms: u64,
     sign: EncodingKey,
     verify: HashMap<String, DecodingKey>,
 }
@@ -94,6 +96,14 @@ impl Signer {
             keys: RwLock::new(Keys::new(secrets)?),
             known: RwLock::default(),
         })
+    }
+
+    /// When the present key began to sign.
+    pub(super) fn since_ms(&self) -> u64 {
+        self.keys
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .since_ms
     }
 
     /// Go over to another set of secrets.
@@ -172,12 +182,13 @@ impl Keys {
             };
             verify.insert(secret.id.clone(), public(&sign).map_err(bad)?);
             if secret.retired_ms.is_none() {
-                current = Some((secret.id.clone(), sign));
+                current = Some((secret.id.clone(), secret.created_ms, sign));
             }
         }
-        let (current, sign) = current.ok_or(IdentityError::NoSecret("signing"))?;
+        let (current, since_ms, sign) = current.ok_or(IdentityError::NoSecret("signing"))?;
         Ok(Self {
             current,
+            since_ms,
             sign,
             verify,
         })

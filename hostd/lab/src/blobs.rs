@@ -25,7 +25,6 @@ mod writer;
 pub use form::{FormRules, StageFormError, StagedFile, StagedForm};
 
 use writer::Writer;
-pub use writer::hex;
 
 /// A file part by part. The sender stops when this is dropped.
 pub type FileParts = mpsc::Receiver<io::Result<Bytes>>;

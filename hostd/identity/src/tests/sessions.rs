@@ -161,6 +161,23 @@ async fn a_retired_signing_key_verifies_until_its_tokens_are_gone() {
 }
 
 #[tokio::test]
+async fn a_signing_key_is_replaced_when_it_has_signed_for_long() {
+    const DAY_MS: u64 = 24 * 3_600_000;
+    let (identity, hand) = server().await;
+    let owner = owner(&identity).await;
+    assert!(!identity.rotate_when_due().await.unwrap());
+    hand.advance_ms(30 * DAY_MS - 1);
+    assert!(!identity.rotate_when_due().await.unwrap());
+    let old = identity.mint_token(&owner, None, 3600).unwrap().token;
+    hand.advance_ms(1);
+    assert!(identity.rotate_when_due().await.unwrap());
+    assert!(!identity.rotate_when_due().await.unwrap());
+    assert!(bearer(&identity, &old).is_ok());
+    let again = Identity::open(identity.store.clone(), identity.clock.clone(), "bk");
+    assert!(!again.await.unwrap().rotate_when_due().await.unwrap());
+}
+
+#[tokio::test]
 async fn a_session_cookie_and_a_query_token_do_as_well() {
     let (identity, _hand) = server().await;
     let user = identity.user_by_login("owner").await.unwrap().unwrap();

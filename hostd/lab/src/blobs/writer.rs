@@ -163,17 +163,7 @@ impl Open {
         if let Some(file) = self.file.take() {
             file.sync_all()?;
         }
-        self.staged.sha256 = hex(&self.hash.finalize_reset());
+        self.staged.sha256 = hex::encode(self.hash.finalize_reset());
         Ok(())
     }
-}
-
-/// Lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |b: u8| char::from(DIGITS[usize::from(b)]);
-    bytes
-        .iter()
-        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
-        .collect()
 }
