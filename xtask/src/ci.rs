@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
-use crate::{attack, check, clients, handlers, host, progress, server, tidy, tool};
+use crate::{attack, check, clients, deny, handlers, host, progress, server, tidy, tool};
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it,
 /// only a failed build ends the run: nothing could be tested then.
@@ -22,6 +22,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     // After the build, so that what the fresh components import is checked too.
     report.check("tidy", tidy::run);
+    if !deny::is_installed() {
+        report.leave_out("deny (there is no cargo-deny; tidy looked at licences and sources)");
+    } else {
+        report.check("deny", || deny::check(&metadata));
+        if deny::fetch_advisories(&metadata).is_ok() {
+            report.check("advisories", || deny::check_advisories(&metadata));
+        } else {
+            report.leave_out("advisories (their database is out of reach)");
+        }
+    }
     report.check("clippy", || check::clippy(&metadata, &["--workspace"]));
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)

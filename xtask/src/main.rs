@@ -8,6 +8,7 @@ mod check;
 mod ci;
 mod clients;
 mod component;
+mod deny;
 mod docs;
 mod firmware;
 mod handlers;

@@ -13,6 +13,8 @@ pub(crate) struct Metadata {
     pub(crate) root: PathBuf,
     pub(crate) target_directory: PathBuf,
     pub(crate) packages: Vec<Package>,
+    /// The names of packages from elsewhere, and where each comes from, as cargo writes it.
+    pub(crate) sources: Vec<(String, String)>,
 }
 
 /// One package, of the workspace or from a registry.
@@ -60,11 +62,16 @@ impl Metadata {
             .iter()
             .map(|package| Package::parse(package, &root))
             .collect::<Result<Vec<_>>>()?;
+        let sources = array(&value, "packages")?.iter().filter_map(|package| {
+            let source = package.get("source").and_then(Value::as_str)?;
+            Some((text(package, "name").ok()?.to_owned(), source.to_owned()))
+        });
         let target_directory = PathBuf::from(text(&value, "target_directory")?);
         Ok(Self {
             root,
             target_directory,
             packages,
+            sources: sources.collect(),
         })
     }
 

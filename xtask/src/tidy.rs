@@ -8,7 +8,6 @@ mod layers;
 mod licences;
 mod map;
 mod repository;
-mod spdx;
 
 use std::fmt;
 
@@ -86,7 +85,7 @@ fn check() -> Result<Vec<Finding>> {
     let repository = Repository::read(&metadata.root)?;
     let mut findings = edges::check(&metadata);
     findings.extend(layers::check(&metadata));
-    findings.extend(licences::check(&metadata));
+    findings.extend(licences::check(&metadata)?);
     findings.extend(files::check(&repository));
     findings.extend(map::check(&repository));
     let components = handlers::output_folder(&metadata.root);

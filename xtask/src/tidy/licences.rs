@@ -1,126 +1,195 @@
-//! Which licences a dependency may have: those that allow a binary to be passed on under our own
-//! terms, with no more duty than naming the authors.
+//! Which terms a dependency may be under and where it may come from, as `deny.toml` says. `cargo deny`
+//! looks at the same and at more; this look costs nothing, so it is had everywhere.
 
-use super::{Finding, spdx};
-use crate::metadata::Metadata;
+use std::fs;
+use std::path::Path;
 
-/// Terms as SPDX writes them; an exception is part of the term.
-const ALLOWED: &[&str] = &[
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-1-Clause",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    // The certificate authorities' list, as data.
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-];
+use anyhow::{Context, Result};
+use spdx::{Expression, Licensee, ParseMode};
+use toml::{Table, Value};
 
-/// Packages under terms that are not allowed in general, and why they may be used. The terms are stated so that a
-/// change of them is noticed.
-const EXCEPTIONS: &[Exception] = &[Exception {
-    // probe-rs cannot be built without it. Its terms concern its own files only, which are used
-    // unchanged and are public.
-    package: "serialport",
-    licence: "MPL-2.0",
-}];
+use super::Finding;
+use crate::metadata::{Metadata, Package};
 
-struct Exception {
-    package: &'static str,
-    licence: &'static str,
-}
+/// Where the rules stand, relative to the root.
+const RULES: &str = "deny.toml";
+
+/// How cargo writes that a package comes from a registry rather than from somebody's repository.
+const REGISTRY: &str = "registry+";
 
 /// What every package of this workspace says of itself.
 const OURS: &str = "Apache-2.0 OR MIT";
 
 /// Checks every package that a build on any platform could use.
-pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
-    metadata
-        .packages
-        .iter()
-        .filter_map(|package| {
-            let place = format!("{} {}", package.name, package.version);
-            let licence = package.licence.as_deref();
-            let is_ours = package.folder.is_some();
-            if is_exception(&package.name, licence) {
-                return None;
-            }
-            refusal(licence, is_ours).map(|message| Finding::violation(place, message))
+pub(super) fn check(metadata: &Metadata) -> Result<Vec<Finding>> {
+    let rules = Rules::read(&metadata.root.join(RULES))?;
+    let mut findings = Vec::new();
+    for package in &metadata.packages {
+        let place = format!("{} {}", package.name, package.version);
+        let complaint = rules.complaint(package);
+        findings.extend(complaint.map(|message| Finding::violation(place, message)));
+    }
+    for (package, source) in &metadata.sources {
+        findings.extend((!source.starts_with(REGISTRY)).then(|| {
+            let message = format!("comes from `{source}`; only the Rust registry is a source");
+            Finding::violation(package, message)
+        }));
+    }
+    Ok(findings)
+}
+
+/// The part of `deny.toml` about licences.
+struct Rules {
+    allowed: Vec<Licensee>,
+    /// Packages that may be under other terms.
+    exceptions: Vec<(String, Vec<Licensee>)>,
+}
+
+impl Rules {
+    fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("failed to read {}", path.display()))?;
+        Self::parse(&text).with_context(|| format!("failed to read the rules of {RULES}"))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let table: Table = text.parse()?;
+        let licences = table.get("licenses").context("it has no [licenses]")?;
+        let exceptions = licences.get("exceptions").and_then(Value::as_array);
+        let exceptions = exceptions.into_iter().flatten().map(|exception| {
+            let package = exception.get("crate").and_then(Value::as_str);
+            let package = package.context("an exception names no crate")?;
+            Ok((package.to_owned(), terms(exception)?))
+        });
+        Ok(Self {
+            allowed: terms(licences)?,
+            exceptions: exceptions.collect::<Result<_>>()?,
         })
-        .collect()
+    }
+
+    /// What is wrong with the terms of a package.
+    fn complaint(&self, package: &Package) -> Option<String> {
+        let Some(licence) = package.licence.as_deref() else {
+            return Some("names no licence; find out what its terms are or use another".to_owned());
+        };
+        if package.folder.is_some() {
+            return (licence != OURS)
+                .then(|| format!("is under `{licence}`; write `license.workspace = true`"));
+        }
+        // As packages write them, the slash that stood for OR included.
+        let expression = match Expression::parse_mode(licence, ParseMode::LAX) {
+            Ok(expression) => expression,
+            Err(error) => return Some(format!("has a licence that cannot be read: {error}")),
+        };
+        let mut exceptions = self.exceptions.iter();
+        let exception = exceptions.find(|(name, _)| *name == package.name);
+        let mut allowed = self.allowed.clone();
+        allowed.extend(exception.iter().flat_map(|(_, terms)| terms.clone()));
+        let is_allowed = expression.evaluate(|term| allowed.iter().any(|a| a.satisfies(term)));
+        (!is_allowed).then(|| format!("is under `{licence}`, which {RULES} does not allow"))
+    }
 }
 
-fn is_exception(package: &str, licence: Option<&str>) -> bool {
-    let mut exceptions = EXCEPTIONS.iter();
-    exceptions.any(|known| known.package == package && Some(known.licence) == licence)
-}
-
-/// Why a package with this licence may not be used.
-fn refusal(licence: Option<&str>, is_ours: bool) -> Option<String> {
-    let Some(licence) = licence else {
-        return Some("names no licence; find out what its terms are or use another".to_owned());
+/// The list `allow` of a table.
+fn terms(table: &Value) -> Result<Vec<Licensee>> {
+    let listed = table.get("allow").and_then(Value::as_array);
+    let listed = listed.context("there is no list `allow`")?;
+    let term = |value: &Value| {
+        let text = value
+            .as_str()
+            .context("`allow` has something that is no text")?;
+        Licensee::parse(text).with_context(|| format!("`{text}` is no licence"))
     };
-    if is_ours {
-        return (licence != OURS)
-            .then(|| format!("is under `{licence}`; write `license.workspace = true`"));
-    }
-    match spdx::is_satisfied(licence, &|term| ALLOWED.contains(&term)) {
-        Ok(true) => None,
-        Ok(false) => Some(format!(
-            "is under `{licence}`, which is not among the allowed terms"
-        )),
-        Err(error) => Some(format!("has a licence that cannot be read: {error}")),
-    }
+    listed.iter().map(term).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TEXT: &str = r#"
+        [licenses]
+        allow = ["MIT", "Unicode-3.0", "Apache-2.0 WITH LLVM-exception"]
+        [[licenses.exceptions]]
+        crate = "serialport"
+        allow = ["MPL-2.0"]
+    "#;
+
+    fn package(name: &str, licence: Option<&str>) -> Package {
+        Package {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            licence: licence.map(str::to_owned),
+            folder: None,
+            dependencies: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
+    fn refusal(name: &str, licence: Option<&str>) -> Option<String> {
+        Rules::parse(TEXT)
+            .unwrap()
+            .complaint(&package(name, licence))
+    }
+
     #[test]
-    fn permissive_terms_pass_and_others_do_not() {
-        assert_eq!(
-            refusal(Some("(MIT OR Apache-2.0) AND Unicode-3.0"), false),
-            None
-        );
-        assert_eq!(refusal(Some("MIT OR LGPL-2.1-or-later"), false), None);
-        assert!(
-            refusal(Some("GPL-3.0-only"), false)
-                .unwrap()
-                .contains("not among")
-        );
-        assert!(
-            refusal(Some("MIT AND GPL-3.0-only"), false)
-                .unwrap()
-                .contains("not among")
-        );
-        assert!(
-            refusal(Some("MIT OR"), false)
-                .unwrap()
-                .contains("cannot be read")
-        );
-        assert!(refusal(None, false).unwrap().contains("names no licence"));
+    fn permitted_terms_pass_and_others_do_not() {
+        for licence in [
+            "MIT/Apache-2.0",
+            "MIT OR LGPL-2.1-or-later",
+            "(MIT OR Apache-2.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception",
+        ] {
+            assert_eq!(refusal("other", Some(licence)), None, "{licence}");
+        }
+        for licence in [
+            "GPL-3.0-only",
+            "MIT AND GPL-3.0-only",
+            "Apache-2.0",
+            "MPL-2.0",
+        ] {
+            let message = refusal("other", Some(licence)).unwrap();
+            assert!(message.contains("does not allow"), "{message}");
+        }
+        let message = refusal("other", Some("MIT OR")).unwrap();
+        assert!(message.contains("cannot be read"), "{message}");
+        assert!(refusal("other", None).unwrap().contains("no licence"));
     }
 
     #[test]
     fn an_exception_stands_for_one_package_and_its_terms() {
-        assert!(is_exception("serialport", Some("MPL-2.0")));
-        assert!(!is_exception("serialport", Some("GPL-3.0-only")));
-        assert!(!is_exception("other", Some("MPL-2.0")));
-        assert!(!is_exception("serialport", None));
+        assert_eq!(refusal("serialport", Some("MPL-2.0")), None);
+        assert!(refusal("serialport", Some("GPL-3.0-only")).is_some());
     }
 
     #[test]
     fn our_own_packages_carry_our_own_terms() {
-        assert_eq!(refusal(Some("Apache-2.0 OR MIT"), true), None);
-        assert!(refusal(Some("MIT"), true).is_some());
+        let rules = Rules::parse(TEXT).unwrap();
+        let mut ours = package("ours", Some(OURS));
+        ours.folder = Some("ours".to_owned());
+        assert_eq!(rules.complaint(&ours), None);
+        ours.licence = Some("MIT".to_owned());
+        assert!(rules.complaint(&ours).is_some());
+    }
+
+    #[test]
+    fn only_the_registry_and_the_workspace_are_sources() {
+        let mut metadata = Metadata::load().unwrap();
+        assert!(metadata.sources.len() > 100);
+        assert_eq!(check(&metadata).unwrap(), []);
+        metadata.sources[0].1 = "git+ssh://somebody".to_owned();
+        assert_eq!(check(&metadata).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn rules_that_cannot_be_read_are_an_error() {
+        for text in [
+            "",
+            "[licenses]\n",
+            "[licenses]\nallow = [1]\n",
+            "[licenses]\nallow = [\"Mine\"]\n",
+        ] {
+            assert!(Rules::parse(text).is_err(), "{text}");
+        }
     }
 }
