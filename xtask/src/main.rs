@@ -10,6 +10,7 @@ mod clients;
 mod component;
 mod deny;
 mod docs;
+mod excerpts;
 mod firmware;
 mod handlers;
 mod host;

@@ -3,6 +3,7 @@
 
 mod authority;
 mod edges;
+mod excerpts;
 mod files;
 mod layers;
 mod licences;
@@ -88,6 +89,7 @@ fn check() -> Result<Vec<Finding>> {
     findings.extend(licences::check(&metadata)?);
     findings.extend(files::check(&repository));
     findings.extend(map::check(&repository));
+    findings.extend(excerpts::check(&repository));
     let components = handlers::output_folder(&metadata.root);
     findings.extend(authority::check(&metadata.root.join("wit"), &components)?);
     findings.sort();
