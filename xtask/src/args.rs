@@ -19,7 +19,7 @@ Commands:
                      the tests of one package whose names contain the filter, and only the
                      set-up that they need: `test tests leases`, `test handler-cloud`
   check [package]    a quick look, without a test: fmt, tidy, clippy
-  ci                 everything a change must pass: fmt, tidy, clippy, test, attack, clients
+  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import

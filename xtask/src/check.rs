@@ -39,6 +39,17 @@ pub(crate) fn clippy(metadata: &Metadata, packages: &[&str]) -> Result<()> {
         .run()
 }
 
+/// Writes the documentation of our own packages; a warning, such as a link that leads nowhere, is a failure.
+pub(crate) fn doc(metadata: &Metadata) -> Result<()> {
+    Tool::cargo(&metadata.root)
+        // With `--examples` cargo counts the test-only dependencies in, as for clippy: what that has checked of
+        // the dependencies is used again.
+        .args(["doc", "--release", "--workspace", "--no-deps"])
+        .args(["--lib", "--examples"])
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .run()
+}
+
 /// Every package that can be compiled now: what embeds handlers cannot before there are any.
 fn everything(metadata: &Metadata) -> Vec<&str> {
     let mut selected = vec!["--workspace"];

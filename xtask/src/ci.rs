@@ -33,6 +33,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
     }
     report.check("clippy", || check::clippy(&metadata, &["--workspace"]));
+    report.check("doc", || check::doc(&metadata));
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });

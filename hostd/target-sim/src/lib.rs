@@ -10,7 +10,7 @@
 //!
 //! The core executes real ARMv6-M code and knows only a [`bus::Bus`]; the part behind it is an STM32F030.
 //! Time is counted in core cycles and shown as nanoseconds since the target was made. Nothing here reads a
-//! clock or starts a thread: whoever owns a [`Target`] says up to which instant it shall run, and asks when
+//! clock or starts a thread: whoever owns a [`target::Target`] says up to which instant it shall run, and asks when
 //! it will next have something to do. Simulated code can do what it likes; nothing it does panics.
 #![forbid(unsafe_code)]
 
