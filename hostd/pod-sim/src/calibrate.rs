@@ -4,7 +4,7 @@ use serde_json::Value;
 
 mod run;
 
-pub(crate) use run::{Run, run};
+pub(crate) use run::{Measurement, run};
 
 use super::analog::Input;
 use super::args::Args;
@@ -26,14 +26,14 @@ const GAIN_MAX: f64 = 0.02;
 /// How a `calibrate` goes on.
 pub(crate) enum Asked {
     Reply(Value),
-    Run(Run),
+    Measure(Measurement),
 }
 
 /// Reads, clears, stores a line, or says what to measure.
 pub(crate) fn calibrate(converters: &mut Converters, args: &Args<'_>) -> Result<Asked, Refuse> {
     if let Some(source) = args.text("source")? {
         return match source {
-            "current_in" => Ok(Asked::Run(Run::Offset)),
+            "current_in" => Ok(Asked::Measure(Measurement::Offset)),
             _ => Err(Refuse::Bad {
                 field: "source",
                 want: "current_in",
@@ -52,7 +52,7 @@ pub(crate) fn calibrate(converters: &mut Converters, args: &Args<'_>) -> Result<
         converters.stored.calibration.dac[path.index()] = Some(line);
     } else if let Some(input) = args.text("adc")? {
         converters.need_no_limits("calibrate")?;
-        return gain(converters, input).map(Asked::Run);
+        return gain(converters, input).map(Asked::Measure);
     }
     Ok(Asked::Reply(
         converters.stored.calibration.report(converters.board()),
@@ -125,7 +125,7 @@ fn check_gain(gain: f64) -> Result<(), Refuse> {
 }
 
 /// What it takes to measure an input's gain.
-fn gain(converters: &Converters, name: &str) -> Result<Run, Refuse> {
+fn gain(converters: &Converters, name: &str) -> Result<Measurement, Refuse> {
     let named = GAIN_INPUTS.into_iter().find(|(input, _)| *input == name);
     let (_, input) = named.ok_or(Refuse::Bad {
         field: "adc",
@@ -147,7 +147,7 @@ fn gain(converters: &Converters, name: &str) -> Result<Run, Refuse> {
         OutputPath::V12 => [-5.0, 5.0],
         OutputPath::V3 | OutputPath::V5 => [1.0, 4.0],
     };
-    Ok(Run::Gain(Gain {
+    Ok(Measurement::Gain(Gain {
         index: gain_index(input),
         input,
         path,

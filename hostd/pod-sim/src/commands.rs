@@ -167,7 +167,7 @@ fn profile(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refu
 fn calibrate(world: &mut World, args: &Args<'_>) -> Result<Next, Refuse> {
     Ok(match calibrate::calibrate(&mut world.converters, args)? {
         calibrate::Asked::Reply(data) => Next::Reply(data),
-        calibrate::Asked::Run(run) => Next::Calibrate(run),
+        calibrate::Asked::Measure(run) => Next::Calibrate(run),
     })
 }
 

@@ -156,8 +156,8 @@ impl SimPod {
     }
 
     async fn serve_until(&self, stream: impl Stream, origin: Origin, fate: Arc<Fate>) -> Ending {
-        let place = Place::take(&self.shared, origin);
-        let Some(place) = place.filter(|_| self.shared.is_serving()) else {
+        let permit = Permit::take(&self.shared, origin);
+        let Some(permit) = permit.filter(|_| self.shared.is_serving()) else {
             return Ending::Closed;
         };
         failing::start(&self.shared);
@@ -166,7 +166,7 @@ impl SimPod {
         let mut resets = self.shared.faults.resets();
         let wire = Wire::new(stream, self.shared.clone(), fate.clone());
         tokio::select! {
-            () = session::run(&self.shared, wire, place.peer) => {}
+            () = session::run(&self.shared, wire, permit.peer) => {}
             _ = plugged.wait_for(|plugged| !plugged) => {}
             _ = boots.changed() => {}
             Ok(()) = resets.changed() => fate.reset(),
@@ -274,23 +274,23 @@ pub enum Ending {
 }
 
 /// One of the connections a pod has room for.
-struct Place {
+struct Permit {
     shared: Arc<Shared>,
     peer: Peer,
 }
 
-impl Place {
+impl Permit {
     fn take(shared: &Arc<Shared>, origin: Origin) -> Option<Self> {
         let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let place = Self {
+        let permit = Self {
             shared: shared.clone(),
             peer: shared.with(|world, _| world.access.join(origin)),
         };
-        (taken < CONNECTIONS_MAX).then_some(place)
+        (taken < CONNECTIONS_MAX).then_some(permit)
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.shared.with(|world, _| world.leave(self.peer));
         self.shared.connections.fetch_sub(1, Ordering::Relaxed);

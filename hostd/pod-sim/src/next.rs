@@ -42,7 +42,7 @@ pub(crate) enum Next {
     /// The result of a power profile.
     ReadProfile,
     /// A measurement that corrects the front end.
-    Calibrate(calibrate::Run),
+    Calibrate(calibrate::Measurement),
     /// Done at this instant; the reply comes then.
     Later {
         at_ns: u64,

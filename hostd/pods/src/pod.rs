@@ -12,6 +12,7 @@ mod access;
 mod actor;
 mod backoff;
 mod commands;
+mod connection;
 mod dap;
 mod error;
 mod exclusion;
@@ -20,15 +21,11 @@ mod greeting;
 mod health;
 mod link;
 mod options;
-mod place;
 mod session;
 mod state;
 mod upload;
 
-pub use commands::{
-    GpioMode, LaVoltage, OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget, Pin,
-    PinTable, PowerReading, PowerStatus, RailStatus, TargetStatus,
-};
+pub use commands::{LaVoltage, OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget};
 pub use dap::{BlockingDap, DapCancel, DapError, DapRequest, DapSession};
 pub use error::{PodError, ProtocolError};
 pub use exclusion::{SessionEnd, SessionKind};
@@ -82,11 +79,6 @@ impl Pod {
             access: Arc::new(access),
             _handle: handle,
         }
-    }
-
-    /// The transport's kind: `sim`, `tcp`, `tls`, `usb`.
-    pub fn transport_kind(&self) -> &'static str {
-        self.access.transport.kind()
     }
 
     /// The certificate the transport is pinned to; see [`Transport::certificate_pin`].
@@ -239,8 +231,9 @@ impl Pod {
     }
 
     /// Connections that are open beside the command connection.
-    pub fn connections_taken(&self) -> usize {
-        self.access.places_taken()
+    #[cfg(test)]
+    pub(crate) fn connections_taken(&self) -> usize {
+        self.access.connections_taken()
     }
 
     /// Opens one more connection outside the rules for sessions.

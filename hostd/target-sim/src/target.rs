@@ -237,12 +237,6 @@ impl Target {
         }
     }
 
-    /// An estimate of the present supply current of the chip alone, in milliamperes.
-    #[must_use]
-    pub fn current_now_ma(&self) -> f64 {
-        self.current_ma(!self.core.is_sleeping())
-    }
-
     /// How the time since the last call was spent.
     pub fn take_load(&mut self) -> Load {
         std::mem::take(&mut self.load)

@@ -31,7 +31,7 @@ const DRIVEN_V: f64 = 0.150;
 const FAR_V: f64 = 0.250;
 
 /// What is measured.
-pub(crate) enum Run {
+pub(crate) enum Measurement {
     Offset,
     Gain(Gain),
 }
@@ -87,7 +87,7 @@ fn level(converters: &Converters, from_ns: u64) -> Result<Level, Refuse> {
 pub(crate) async fn run<S: Stream>(
     shared: &Arc<Shared>,
     client: &mut Client<S>,
-    run: Run,
+    run: Measurement,
 ) -> Result<(), Gone> {
     let hold = match Hold::take(shared) {
         Ok(hold) => hold,
@@ -95,8 +95,8 @@ pub(crate) async fn run<S: Stream>(
     };
     let from_ns = hold.since_ns();
     let started = shared.with(|world, _| match &run {
-        Run::Offset => offset_starts(&mut world.converters, from_ns),
-        Run::Gain(gain) => gain.starts(&mut world.converters, from_ns),
+        Measurement::Offset => offset_starts(&mut world.converters, from_ns),
+        Measurement::Gain(gain) => gain.starts(&mut world.converters, from_ns),
     });
     let end_ns = match started {
         Ok(end_ns) => end_ns,
@@ -108,8 +108,8 @@ pub(crate) async fn run<S: Stream>(
             run.ends(&mut world.converters, now_ns);
             None
         }
-        Run::Offset => Some(offset_ends(&mut world.converters, from_ns)),
-        Run::Gain(gain) => {
+        Measurement::Offset => Some(offset_ends(&mut world.converters, from_ns)),
+        Measurement::Gain(gain) => {
             let result = gain.measured(&mut world.converters, from_ns);
             run.ends(&mut world.converters, now_ns);
             Some(result)
@@ -123,7 +123,7 @@ pub(crate) async fn run<S: Stream>(
     }
 }
 
-impl Run {
+impl Measurement {
     /// What a measurement leaves: the outputs off after a gain, the input routed after an offset.
     fn ends(&self, converters: &mut Converters, now_ns: u64) {
         if let Self::Gain(_) = self {

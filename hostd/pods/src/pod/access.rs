@@ -1,4 +1,4 @@
-//! What the handles of a pod and its sessions share: the way to its owner, and the places for
+//! What the handles of a pod and its sessions share: the way to its owner, and the permits for
 //! connections beside the owner's.
 
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::actor::Job;
+use super::connection::Connection;
 use super::exclusion::Sessions;
-use super::place::Connection;
 use super::{COMMAND_QUEUE_MAX, PodError, PodEvent, PodOptions, PodState, REPLY_TIMEOUT_MAX, link};
 
 /// Connections of a pod that are kept for its owner, so that commands work beside any session.
@@ -29,8 +29,8 @@ pub(super) struct Access {
     pub(super) sessions: Arc<Sessions>,
     /// How many links the owner has had.
     pub(super) links: Arc<AtomicU64>,
-    places: Arc<Semaphore>,
-    places_max: usize,
+    permits: Arc<Semaphore>,
+    permits_max: usize,
 }
 
 impl Access {
@@ -41,7 +41,7 @@ impl Access {
         state: watch::Receiver<PodState>,
         events: broadcast::Sender<PodEvent>,
     ) -> Self {
-        let places_max = transport
+        let permits_max = transport
             .connections_max()
             .saturating_sub(OWN_CONNECTIONS)
             .max(1);
@@ -53,8 +53,8 @@ impl Access {
             events,
             sessions: Arc::default(),
             links: Arc::default(),
-            places: Arc::new(Semaphore::new(places_max)),
-            places_max,
+            permits: Arc::new(Semaphore::new(permits_max)),
+            permits_max,
         }
     }
 
@@ -62,7 +62,7 @@ impl Access {
     pub(super) async fn command(
         &self,
         command: Map<String, Value>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Value, PodError> {
         let Some(verb) = verbs::verb(&command) else {
             return Err(PodError::MissingCommand);
@@ -73,13 +73,13 @@ impl Access {
         }
         let verb = verb.to_owned();
         let line = link::request_line(&command)?;
-        let patience = patience.min(REPLY_TIMEOUT_MAX) + verbs::deliberate_wait(&command);
-        let deadline = Instant::now() + patience;
+        let timeout = timeout.min(REPLY_TIMEOUT_MAX) + verbs::deliberate_wait(&command);
+        let deadline = Instant::now() + timeout;
         let (answer, reply) = oneshot::channel();
         let job = Job {
             verb: verb.clone(),
             line,
-            patience,
+            timeout,
             deadline,
             answer,
         };
@@ -91,12 +91,12 @@ impl Access {
         })?;
         match timeout_at(deadline, reply).await {
             Ok(answered) => answered.unwrap_or_else(|_| Err(PodError::let_go())),
-            Err(_) => Err(self.unanswered(&verb, patience)),
+            Err(_) => Err(self.unanswered(&verb, timeout)),
         }
     }
 
     /// What to say of a command whose time is over.
-    fn unanswered(&self, verb: &str, patience: Duration) -> PodError {
+    fn unanswered(&self, verb: &str, timeout: Duration) -> PodError {
         match &*self.state.borrow() {
             PodState::Reconnecting { reason, .. } => PodError::Offline {
                 reason: format!("its link is being opened anew ({reason})"),
@@ -104,13 +104,13 @@ impl Access {
             PodState::Connecting => PodError::Offline {
                 reason: "it has not answered yet".to_owned(),
             },
-            PodState::Online(_) | PodState::Offline { .. } => PodError::timeout(verb, patience),
+            PodState::Online(_) | PodState::Offline { .. } => PodError::timeout(verb, timeout),
         }
     }
 
     /// See [`Pod::check_place`](super::Pod::check_place).
     pub(super) fn check_place(&self) -> Result<(), PodError> {
-        match self.places.available_permits() {
+        match self.permits.available_permits() {
             0 => Err(self.no_place()),
             _ => Ok(()),
         }
@@ -118,27 +118,30 @@ impl Access {
 
     fn no_place(&self) -> PodError {
         PodError::NoPlace {
-            limit: self.places_max,
+            limit: self.permits_max,
         }
     }
 
     /// Opens a connection beside the owner's.
     pub(super) async fn open(&self) -> Result<Connection, PodError> {
         self.settled().await?;
-        let place = timeout(self.options.place_wait, self.places.clone().acquire_owned())
-            .await
-            .map_err(|_| self.no_place())?
-            .expect("the places are never closed");
+        let permit = timeout(
+            self.options.permit_timeout,
+            self.permits.clone().acquire_owned(),
+        )
+        .await
+        .map_err(|_| self.no_place())?
+        .expect("the semaphore is never closed");
         let stream = link::connect(&*self.transport, self.options.connect_timeout).await?;
-        Ok(Connection::new(stream, place))
+        Ok(Connection::new(stream, permit))
     }
 
     /// Waits while the link is being opened; an error when the pod is not there.
     async fn settled(&self) -> Result<(), PodError> {
         let mut state = self.state.clone();
         let greeting = self.options.connect_timeout + 2 * self.options.greeting_timeout;
-        let patience = self.options.grace + greeting;
-        let settled = timeout(patience, state.wait_for(PodState::is_settled)).await;
+        let limit = self.options.grace + greeting;
+        let settled = timeout(limit, state.wait_for(PodState::is_settled)).await;
         match settled {
             Ok(Ok(state)) => match &*state {
                 PodState::Offline { reason } => Err(PodError::Offline {
@@ -165,7 +168,8 @@ impl Access {
     }
 
     /// Connections that are open beside the owner's.
-    pub(super) fn places_taken(&self) -> usize {
-        self.places_max - self.places.available_permits()
+    #[cfg(test)]
+    pub(super) fn connections_taken(&self) -> usize {
+        self.permits_max - self.permits.available_permits()
     }
 }

@@ -22,7 +22,7 @@ use super::backoff::Backoff;
 use super::exclusion::{SessionEnd, Sessions};
 use super::facts::{PodFacts, PodIdentity};
 use super::greeting::{self, Greeted, Link, Unwelcome};
-use super::health::Run;
+use super::health::Look;
 use super::{PodError, PodEvent, PodOptions, PodState, link};
 
 /// A command that waits for its turn.
@@ -30,7 +30,7 @@ pub(super) struct Job {
     pub(super) verb: String,
     pub(super) line: Vec<u8>,
     /// The whole time the caller has.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     pub(super) deadline: Instant,
     pub(super) answer: oneshot::Sender<Result<Value, PodError>>,
 }
@@ -57,7 +57,7 @@ pub(super) struct Known {
     pub(super) public_key: Option<String>,
     /// The key of the one that last answered in its place.
     impostor: Option<String>,
-    run: Option<Run>,
+    look: Option<Look>,
     /// When a pod that lost its link stops being waited for.
     grace_until: Option<Instant>,
 }
@@ -150,20 +150,20 @@ impl Actor {
 
     /// Compares a look at the pod with the one before it.
     fn note(&mut self, facts: &PodFacts) {
-        let run = Run::from_status(&facts.raw, &facts.firmware_version);
-        let before = self.known.run.replace(run.clone());
+        let look = Look::from_status(&facts.raw, &facts.firmware_version);
+        let before = self.known.look.replace(look.clone());
         let Some(before) = before else { return };
-        if before.restarted_before(&run) {
-            info!(cause = run.cause, "a pod has restarted");
+        if before.restarted_before(&look) {
+            info!(cause = look.cause, "a pod has restarted");
             self.sessions.end_all(&SessionEnd::Rebooted);
-            let cause = run.cause.clone();
+            let cause = look.cause.clone();
             self.tell(PodEvent::Rebooted { cause });
         }
-        if before.firmware != run.firmware {
-            info!(was = before.firmware, now = run.firmware, "other firmware");
+        if before.firmware != look.firmware {
+            info!(was = before.firmware, now = look.firmware, "other firmware");
             self.tell(PodEvent::FirmwareChanged {
                 was: before.firmware,
-                now: run.firmware,
+                now: look.firmware,
             });
         }
     }
@@ -297,14 +297,14 @@ impl Actor {
     async fn perform(&mut self, link: &mut Link, job: Job) -> Result<(), PodError> {
         let left = job.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || job.answer.is_closed() {
-            let expired = PodError::timeout(&job.verb, job.patience);
+            let expired = PodError::timeout(&job.verb, job.timeout);
             let _ = job.answer.send(Err(expired));
             return Ok(());
         }
         let mut result = link::exchange(&mut link.lines, &job.verb, job.line, left).await;
         if matches!(result, Err(PodError::Timeout { .. })) {
             // The caller's own time, which may have been spent in the queue.
-            result = Err(PodError::timeout(&job.verb, job.patience));
+            result = Err(PodError::timeout(&job.verb, job.timeout));
         }
         debug!(command = job.verb, ok = result.is_ok(), "pod command");
         if let (Ok(data), "status") = (&result, job.verb.as_str()) {

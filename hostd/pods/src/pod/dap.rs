@@ -6,7 +6,7 @@ use pod_protocol::dap_frame::{self, DapFrames};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use super::session::{Revoker, Session};
+use super::session::Session;
 use super::{Pod, PodError, ProtocolError, SessionEnd, SessionKind, commands};
 
 mod blocking;
@@ -195,11 +195,6 @@ impl DapSession {
             answers.push(self.receive(wait).await?);
         }
         Ok(answers)
-    }
-
-    /// What takes the session away.
-    pub fn revoker(&self) -> Revoker {
-        self.session.revoker()
     }
 
     /// Why it was ended from this side.

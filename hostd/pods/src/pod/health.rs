@@ -18,14 +18,14 @@ const UPTIME_WRAP_MS: u128 = 1 << 32;
 
 /// What a pod said of its present run, and when.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run {
+pub(super) struct Look {
     uptime_ms: Option<u64>,
     pub(super) cause: Option<String>,
     pub(super) firmware: String,
     seen: Instant,
 }
 
-impl Run {
+impl Look {
     /// Reads the data of `status`.
     pub(super) fn from_status(status: &Map<String, Value>, firmware: &str) -> Self {
         let cause = status.get("reset").or_else(|| status.get("reset_cause"));
@@ -67,13 +67,13 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Duration, Instant, Run, UPTIME_WRAP_MS};
+    use super::{Duration, Instant, Look, UPTIME_WRAP_MS};
 
-    fn run(uptime_ms: Option<u64>, cause: &str, after: Duration) -> Run {
+    fn run(uptime_ms: Option<u64>, cause: &str, after: Duration) -> Look {
         let status = json!({"uptime_ms": uptime_ms, "reset": cause});
-        Run {
+        Look {
             seen: Instant::now() + after,
-            ..Run::from_status(status.as_object().unwrap(), "3.9.4")
+            ..Look::from_status(status.as_object().unwrap(), "3.9.4")
         }
     }
 

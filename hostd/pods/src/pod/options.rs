@@ -5,7 +5,7 @@ use std::time::Duration;
 /// How long a reply may take beyond what its command waits for on purpose.
 pub const DEFAULT_REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Longest patience a caller may have for one command.
+/// Longest timeout of one command.
 pub const REPLY_TIMEOUT_MAX: Duration = Duration::from_secs(120);
 
 /// Commands that may wait for a pod.
@@ -34,7 +34,7 @@ pub struct PodOptions {
     /// The longest such pause.
     pub backoff_max: Duration,
     /// How long a session waits for one of the pod's connections.
-    pub place_wait: Duration,
+    pub permit_timeout: Duration,
     /// How long a closed session's channels may take to be free.
     pub release_wait: Duration,
     /// Longest gap between two packets of a capture.
@@ -54,7 +54,7 @@ impl Default for PodOptions {
             status_interval: Duration::from_secs(60),
             backoff_min: Duration::from_millis(100),
             backoff_max: Duration::from_secs(5),
-            place_wait: Duration::from_secs(5),
+            permit_timeout: Duration::from_secs(5),
             release_wait: Duration::from_secs(5),
             packet_timeout: DEFAULT_REPLY_TIMEOUT,
             expected_public_key: None,

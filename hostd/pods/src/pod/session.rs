@@ -20,8 +20,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::access::Access;
+use super::connection::Connection;
 use super::exclusion::{self, SessionEnd, SessionKind, Share};
-use super::place::Connection;
 use super::{DEFAULT_REPLY_TIMEOUT, PodError, link};
 
 /// Pause between two looks at the channels of a closed session.

@@ -7,10 +7,10 @@ use pod_protocol::{REPLY_LINE_BYTES_MAX, Reply};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::session::{Revoker, Session};
+use super::session::Session;
 use super::{Pod, PodError, ProtocolError, SessionKind, commands, link};
 
-/// Least patience for each step of an upload: pods write slow memory meanwhile.
+/// Least timeout of each step of an upload: pods write slow memory meanwhile.
 pub const UPLOAD_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
 /// Bytes sent between two reports of progress.
@@ -24,7 +24,6 @@ const PROGRESS_LINES_MAX: usize = 4096;
 /// or dropped.
 pub struct Upload {
     lines: Lines<Session>,
-    revoker: Revoker,
 }
 
 impl Pod {
@@ -65,7 +64,6 @@ impl Upload {
         deep: bool,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Self, PodError> {
-        let revoker = session.revoker();
         let mut lines = Lines::new(session, REPLY_LINE_BYTES_MAX);
         let mut request = commands::request("load_bin", [("total", bytes.len().into())]);
         if deep {
@@ -92,7 +90,7 @@ impl Upload {
                 continue;
             }
             return match Reply::parse(line).map_err(ProtocolError::Reply)? {
-                Reply::Done(_) => Ok(Self { lines, revoker }),
+                Reply::Done(_) => Ok(Self { lines }),
                 Reply::Refused(refusal) => Err(PodError::Refused(refusal)),
             };
         }
@@ -123,11 +121,6 @@ impl Upload {
         }
         let line = link::request_line(&request)?;
         link::exchange(&mut self.lines, "replay", line, UPLOAD_TIMEOUT_MIN).await
-    }
-
-    /// What takes the session away.
-    pub fn revoker(&self) -> Revoker {
-        self.revoker.clone()
     }
 
     /// Closes its session and waits until the pod has noticed. A replay goes on.

@@ -23,7 +23,6 @@ async fn a_pod_is_driven_over_a_socket() {
     });
     let pod = Pod::spawn(Arc::new(TcpTransport::new(&address)), PodOptions::default());
     pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
-    assert_eq!(pod.transport_kind(), "tcp");
     let command = json!({"cmd": "gpio", "la": 4, "mode": "output", "level": 1});
     let command = command.as_object().unwrap().clone();
     pod.command(command, DEFAULT_REPLY_TIMEOUT).await.unwrap();

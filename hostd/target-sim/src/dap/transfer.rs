@@ -31,14 +31,14 @@ fn request(byte: u8) -> Request {
 
 /// Progress of one packet.
 #[derive(Debug, Default)]
-struct Run {
+struct Progress {
     /// The acknowledgement of the last transfer; zero until there was one.
     acknowledge: u8,
     done: u16,
     data: Vec<u8>,
 }
 
-impl Run {
+impl Progress {
     /// Notes an answer; the data of a good one.
     fn note(&mut self, answer: Answer) -> Option<u32> {
         self.acknowledge = answer.bits();
@@ -60,10 +60,10 @@ impl Probe {
         let count = fields.byte().unwrap_or(0);
         // Command, count, acknowledgement.
         let room = self.packet_bytes - 3;
-        let mut run = Run::default();
+        let mut progress = Progress::default();
         for _ in 0..count {
             let Some(byte) = fields.byte() else { break };
-            if run.data.len() + 4 > room && byte & READ != 0 {
+            if progress.data.len() + 4 > room && byte & READ != 0 {
                 break;
             }
             let value = if byte & READ == 0 || byte & VALUE_MATCH != 0 {
@@ -74,41 +74,44 @@ impl Probe {
             } else {
                 0
             };
-            if self.one_transfer(link, &mut run, byte, value).is_none() {
+            if self
+                .one_transfer(link, &mut progress, byte, value)
+                .is_none()
+            {
                 break;
             }
-            run.done += 1;
-            if run.acknowledge & MISMATCH != 0 {
+            progress.done += 1;
+            if progress.acknowledge & MISMATCH != 0 {
                 break;
             }
         }
-        response.push(u8::try_from(run.done).unwrap_or(u8::MAX));
-        response.push(run.acknowledge);
-        response.extend(run.data);
+        response.push(u8::try_from(progress.done).unwrap_or(u8::MAX));
+        response.push(progress.acknowledge);
+        response.extend(progress.data);
     }
 
     fn one_transfer(
         &mut self,
         link: &mut Link<'_>,
-        run: &mut Run,
+        progress: &mut Progress,
         byte: u8,
         value: u32,
     ) -> Option<()> {
         match (byte & READ != 0, byte & VALUE_MATCH != 0) {
             (true, false) => {
-                let data = self.read(link, run, request(byte))?;
-                run.data.extend(data.to_le_bytes());
+                let data = self.read(link, progress, request(byte))?;
+                progress.data.extend(data.to_le_bytes());
             }
-            (true, true) => self.wait_for(link, run, request(byte), value)?,
+            (true, true) => self.wait_for(link, progress, request(byte), value)?,
             (false, _) if byte & MATCH_MASK != 0 => {
                 self.match_mask = value;
-                run.acknowledge = Answer::Ok(0).bits();
+                progress.acknowledge = Answer::Ok(0).bits();
             }
             (false, _) => {
-                run.note(self.exchange(link, request(byte), value))?;
+                progress.note(self.exchange(link, request(byte), value))?;
                 if byte & AP != 0 {
                     // Whether the write reached its goal shows with the next access.
-                    run.note(self.exchange(link, READ_BUFFER, 0))?;
+                    progress.note(self.exchange(link, READ_BUFFER, 0))?;
                 }
             }
         }
@@ -116,29 +119,29 @@ impl Probe {
     }
 
     /// One read, with the result of a posted one fetched.
-    fn read(&self, link: &mut Link<'_>, run: &mut Run, request: Request) -> Option<u32> {
-        let data = run.note(self.exchange(link, request, 0))?;
+    fn read(&self, link: &mut Link<'_>, progress: &mut Progress, request: Request) -> Option<u32> {
+        let data = progress.note(self.exchange(link, request, 0))?;
         if !request.is_ap {
             return Some(data);
         }
-        run.note(self.exchange(link, READ_BUFFER, 0))
+        progress.note(self.exchange(link, READ_BUFFER, 0))
     }
 
     /// Reads until the masked value is the wanted one, as often as the host has allowed.
     fn wait_for(
         &self,
         link: &mut Link<'_>,
-        run: &mut Run,
+        progress: &mut Progress,
         request: Request,
         wanted: u32,
     ) -> Option<()> {
         for _ in 0..=self.configuration.match_retries {
-            let data = self.read(link, run, request)?;
+            let data = self.read(link, progress, request)?;
             if data & self.match_mask == wanted {
                 return Some(());
             }
         }
-        run.acknowledge |= MISMATCH;
+        progress.acknowledge |= MISMATCH;
         Some(())
     }
 
@@ -150,28 +153,34 @@ impl Probe {
     ) {
         let _index = fields.byte();
         let count = fields.half().unwrap_or(0);
-        let mut run = Run::default();
+        let mut progress = Progress::default();
         if let Some(byte) = fields.byte() {
             if byte & READ != 0 {
                 // Command, count, acknowledgement.
                 let room = (self.packet_bytes - 4) / 4;
                 let count = usize::from(count).min(room);
-                self.read_block(link, &mut run, request(byte), count);
+                self.read_block(link, &mut progress, request(byte), count);
             } else {
-                self.write_block(link, &mut run, request(byte), count, fields);
+                self.write_block(link, &mut progress, request(byte), count, fields);
             }
         }
-        response.extend(run.done.to_le_bytes());
-        response.push(run.acknowledge);
-        response.extend(run.data);
+        response.extend(progress.done.to_le_bytes());
+        response.push(progress.acknowledge);
+        response.extend(progress.data);
     }
 
     /// Reads a register again and again. Posted reads overlap: each access fetches what the one before found.
-    fn read_block(&self, link: &mut Link<'_>, run: &mut Run, request: Request, count: usize) {
+    fn read_block(
+        &self,
+        link: &mut Link<'_>,
+        progress: &mut Progress,
+        request: Request,
+        count: usize,
+    ) {
         if count == 0 {
             return;
         }
-        if request.is_ap && run.note(self.exchange(link, request, 0)).is_none() {
+        if request.is_ap && progress.note(self.exchange(link, request, 0)).is_none() {
             return;
         }
         for place in 1..=count {
@@ -180,31 +189,31 @@ impl Probe {
             } else {
                 request
             };
-            let Some(data) = run.note(self.exchange(link, next, 0)) else {
+            let Some(data) = progress.note(self.exchange(link, next, 0)) else {
                 return;
             };
-            run.data.extend(data.to_le_bytes());
-            run.done += 1;
+            progress.data.extend(data.to_le_bytes());
+            progress.done += 1;
         }
     }
 
     fn write_block(
         &self,
         link: &mut Link<'_>,
-        run: &mut Run,
+        progress: &mut Progress,
         request: Request,
         count: u16,
         fields: &mut Fields<'_>,
     ) {
         for _ in 0..count {
             let Some(word) = fields.word() else { return };
-            if run.note(self.exchange(link, request, word)).is_none() {
+            if progress.note(self.exchange(link, request, word)).is_none() {
                 return;
             }
-            run.done += 1;
+            progress.done += 1;
         }
-        if request.is_ap && run.done > 0 {
-            run.note(self.exchange(link, READ_BUFFER, 0));
+        if request.is_ap && progress.done > 0 {
+            progress.note(self.exchange(link, READ_BUFFER, 0));
         }
     }
 }

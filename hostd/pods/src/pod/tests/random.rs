@@ -186,15 +186,15 @@ async fn random_interleavings_leave_nothing_behind() {
         bench.set_plugged(true);
         pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
         assert_eq!((pod.sessions().len(), pod.connections_taken()), (0, 0));
-        pod.ping().await.unwrap();
+        ask(&pod, json!({"cmd": "ping"})).await.unwrap();
         // A restart has unselected the bank; releasing GPIO needs it.
         pod.set_la_voltage(3300).await.unwrap();
-        pod.gpio_release_all().await.unwrap();
-        let table = pod.la_pins().await.unwrap();
+        release_all(&pod).await;
+        let table = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap();
+        let pins = table["pins"].as_array().unwrap();
         assert!(
-            table.pins.iter().all(|pin| pin.function == "none"),
-            "seed {seed}: {:?}",
-            table.pins
+            pins.iter().all(|pin| pin["function"] == "none"),
+            "seed {seed}: {table}"
         );
     }
 }

@@ -7,9 +7,11 @@ use pod_sim::SimPod;
 use super::*;
 
 async fn functions(pod: &Pod) -> Vec<String> {
-    let table = pod.la_pins().await.unwrap();
-    let owned = table.pins.into_iter().filter(|pin| pin.function != "none");
-    owned.map(|pin| pin.function).collect()
+    let table = ask(pod, json!({"cmd": "la_pins"})).await.unwrap();
+    let pins = table["pins"].as_array().unwrap();
+    let functions = pins.iter().map(|pin| pin["function"].as_str().unwrap());
+    let owned = functions.filter(|function| *function != "none");
+    owned.map(str::to_owned).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,9 +105,8 @@ async fn a_uart_session_carries_bytes_and_its_channels_are_free_when_it_is_close
 #[tokio::test(start_paused = true)]
 async fn a_refused_session_gives_everything_back() {
     let pod = online(SimConfig::default()).await;
-    pod.gpio_configure(&[5], GpioMode::Output, Some(true))
-        .await
-        .unwrap();
+    let output = json!({"cmd": "gpio", "la": 5, "mode": "output", "level": 1});
+    ask(&pod, output).await.unwrap();
     let error = pod.uart(5, 6, 9600).await.err().unwrap();
     let PodError::Refused(refusal) = error else {
         panic!("{error:?}")
@@ -113,7 +114,7 @@ async fn a_refused_session_gives_everything_back() {
     let function = "gpio".to_owned();
     assert_eq!(refusal.kind, RefusalKind::PinConflict { la: 5, function });
     assert_eq!((pod.sessions().len(), pod.connections_taken()), (0, 0));
-    pod.gpio_release_all().await.unwrap();
+    release_all(&pod).await;
     pod.uart(5, 6, 9600).await.unwrap().close().await.unwrap();
 }
 
@@ -246,8 +247,8 @@ async fn connections_beyond_the_pods_wait_a_while_and_commands_keep_theirs() {
     let before = Instant::now();
     let error = pod.open().await.err().unwrap();
     assert!(matches!(error, PodError::NoPlace { limit: 4 }), "{error:?}");
-    assert_eq!(before.elapsed(), PodOptions::default().place_wait);
-    pod.ping().await.unwrap();
+    assert_eq!(before.elapsed(), PodOptions::default().permit_timeout);
+    ask(&pod, json!({"cmd": "ping"})).await.unwrap();
     let free = async {
         sleep(Duration::from_secs(2)).await;
         open.pop();
@@ -270,7 +271,7 @@ async fn an_upload_reports_progress_and_its_replay_plays_on() {
         assert!(matches!(error, PodError::Refused(_)), "{error:?}");
         upload.close().await.unwrap();
         assert_eq!(seen.last(), Some(&codes.len()));
-        pod.dac_stop().await.unwrap();
+        ask(&pod, json!({"cmd": "dac_stop"})).await.unwrap();
     }
     let big = vec![1; 100_000];
     let mut seen = Vec::new();
@@ -285,33 +286,20 @@ async fn an_upload_reports_progress_and_its_replay_plays_on() {
 #[tokio::test(start_paused = true)]
 async fn commands_have_typed_answers() {
     let pod = online(SimConfig::default()).await;
-    pod.ping().await.unwrap();
+    ask(&pod, json!({"cmd": "ping"})).await.unwrap();
     assert_eq!(pod.la_voltage().await.unwrap().mv, 3300);
     assert_eq!(pod.set_la_voltage(1800).await.unwrap().mv, 1800);
     assert_eq!(pod.refresh().await.unwrap().raw["la_vccio_mv"], 1800);
-    pod.gpio_configure(&[1, 2], GpioMode::Output, Some(false))
-        .await
-        .unwrap();
-    pod.gpio_set(&[2], true).await.unwrap();
-    let table = pod.la_pins().await.unwrap();
-    assert_eq!((table.pins.len(), table.levels), (14, Some(0b10)));
-    assert_eq!(table.pins[1].level, Some(1));
     pod.target_power(1, true, Some(Duration::from_millis(500)))
         .await
         .unwrap();
-    assert!(!pod.target_status().await.unwrap().efuse1.enabled);
+    let enabled = async || {
+        let status = ask(&pod, json!({"cmd": "target_status"})).await.unwrap();
+        status["efuse1"]["enabled"] == 1
+    };
+    assert!(!enabled().await);
     sleep(Duration::from_secs(1)).await;
-    assert!(pod.target_status().await.unwrap().efuse1.enabled);
-    let power = pod.power_status().await.unwrap();
-    assert!(power.internal.ok && power.internal.bus_mv > 4000);
-    let before = Instant::now();
-    pod.reset_pulse(Duration::from_millis(200)).await.unwrap();
-    assert!(before.elapsed() >= Duration::from_millis(200));
-    pod.reset_assert(true).await.unwrap();
-    pod.reset_assert(false).await.unwrap();
-    pod.dac_stop().await.unwrap();
-    pod.gpio_release_all().await.unwrap();
-    assert!(functions(&pod).await.is_empty());
+    assert!(enabled().await);
 }
 
 #[tokio::test(start_paused = true)]

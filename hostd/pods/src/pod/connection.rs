@@ -1,4 +1,4 @@
-//! A connection together with its place among those a pod has.
+//! A connection together with the permit for it, since a pod has few.
 
 use std::io;
 use std::pin::Pin;
@@ -8,17 +8,17 @@ use pod_protocol::connection::BoxedStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Gives its place back when it is dropped.
+/// Gives its permit back when it is dropped.
 pub(super) struct Connection {
     stream: BoxedStream,
     // After the stream: fields are dropped in order.
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Connection {
-    pub(super) fn new(stream: BoxedStream, place: OwnedSemaphorePermit) -> Self {
-        let _place = place;
-        Self { stream, _place }
+    pub(super) fn new(stream: BoxedStream, permit: OwnedSemaphorePermit) -> Self {
+        let _permit = permit;
+        Self { stream, _permit }
     }
 }
 
