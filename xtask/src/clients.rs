@@ -30,6 +30,9 @@ const TIER_WAIT: Duration = Duration::from_secs(240);
 /// works in real time.
 const LANES: usize = 3;
 
+/// Tiers in which OpenOCD runs. It listens on ports that are always the same, so one of them at a time.
+const WITH_OPENOCD: &[&str] = &["dut", "openocd"];
+
 /// Runs every tier, or the one called `only`, and prints what passed, failed and was skipped.
 pub(crate) fn run(only: Option<&str>, options: &Options) -> Result<()> {
     let tiers = selected(only)?;
@@ -50,6 +53,7 @@ fn run_tiers(tiers: &[&Tier]) -> Result<()> {
         hostd: server::binary(&metadata),
         packages: Packages::install(&folder).context("failed to install the clients")?,
         folder,
+        openocd: Mutex::new(()),
     };
     let mut worse = Vec::new();
     for (tier, outcome) in side_by_side(tiers, |tier| bench.run(tier, minimums[tier.name]))? {
@@ -112,11 +116,16 @@ struct Bench {
     packages: Packages,
     /// Where each tier has a folder of its own.
     folder: PathBuf,
+    /// Held by the one tier that may run OpenOCD.
+    openocd: Mutex<()>,
 }
 
 impl Bench {
     /// Runs a tier and prints how it went.
     fn run(&self, tier: &Tier, minimum: u32) -> Result<Outcome> {
+        let _turn = WITH_OPENOCD
+            .contains(&tier.name)
+            .then(|| self.openocd.lock().unwrap_or_else(PoisonError::into_inner));
         let (outcome, duration) =
             progress::timed(&format!("tier {}", tier.name), || self.outcome(tier));
         let outcome = outcome.with_context(|| format!("failed to run the tier {}", tier.name))?;
