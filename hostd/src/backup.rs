@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use base::{clock, folder, id, private};
-use lab::blobs;
 use lab::captures::files;
 use store::captures::Status;
 use store::{self, Snapshot, StoreError};
