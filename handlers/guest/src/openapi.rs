@@ -201,6 +201,7 @@ pub struct Operation<'s> {
     refusals: Vec<&'static str>,
     parameters: Vec<Value>,
     request: Map<String, Value>,
+    body_may_be_absent: bool,
     replies: Map<String, Value>,
 }
 
@@ -213,6 +214,7 @@ impl<'s> Operation<'s> {
             refusals: Vec::new(),
             parameters: Vec::new(),
             request: Map::new(),
+            body_may_be_absent: false,
             replies: Map::new(),
         }
     }
@@ -229,7 +231,7 @@ impl<'s> Operation<'s> {
             members.insert("parameters".to_owned(), self.parameters.into());
         }
         if !self.request.is_empty() {
-            let body = json!({"required": true, "content": self.request});
+            let body = json!({"required": !self.body_may_be_absent, "content": self.request});
             members.insert("requestBody".to_owned(), body);
         }
         members.insert("responses".to_owned(), self.replies.into());
@@ -292,6 +294,12 @@ impl Operation<'_> {
     /// The JSON body. The example is what a client sends.
     pub fn body<T: Members>(&mut self, example: Value) -> &mut Self {
         self.content(JSON, T::schema(), example)
+    }
+
+    /// The body may be left out: the route reads it with [`crate::Request::json_or_empty`].
+    pub fn body_may_be_absent(&mut self) -> &mut Self {
+        self.body_may_be_absent = true;
+        self
     }
 
     /// The JSON body, which is one of several.

@@ -102,6 +102,24 @@ fn parameters_and_bodies() {
 }
 
 #[test]
+fn a_body_may_be_left_out() {
+    let required =
+        |openapi: Openapi| openapi.members(&mut Schemas::new())["requestBody"]["required"].clone();
+    let always = Openapi::of(|operation| {
+        operation.body::<Asked>(json!({"count": 1}));
+    });
+    let at_times = Openapi::of(|operation| {
+        operation
+            .body::<Asked>(json!({"count": 1}))
+            .body_may_be_absent();
+    });
+    assert_eq!(
+        (required(always), required(at_times)),
+        (json!(true), json!(false))
+    );
+}
+
+#[test]
 fn records_are_named_once() {
     let mut schemas = Schemas::new();
     let told = Openapi::of(|operation| {
