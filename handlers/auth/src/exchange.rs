@@ -1,9 +1,13 @@
 //! `POST /github/oidc/token`: exchange the id-token of a CI run for a session token.
 
-use guest::{ApiError, Object, Request, Response, Route, text, tokens, trust};
+use guest::{
+    ApiError, Openapi, Refusal, Request, Response, Route, Time, members, text, tokens, trust,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::rule;
-use crate::token::NO_STORE;
+use crate::{rule, token};
 
 /// Longest id-token, in characters.
 const TOKEN_CHARS_MAX: usize = 16 << 10;
@@ -16,9 +20,47 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 20 << 10,
     summary: "Exchange a CI run's id-token for a session token",
-    openapi: guest::compact_json!(include_str!("exchange.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[
+                Refusal::InvalidCredential,
+                Refusal::NotTrusted,
+                Refusal::Ambiguous,
+                Refusal::KeysUnavailable,
+            ])
+            .body::<Ask>(json!({"token": "a.b.c"}))
+            .reply(
+                200,
+                "A session token for the devices of the rule that let the run in.",
+                &Exchanged {
+                    access_token: "a.b.c",
+                    token_type: token::Type::Bearer,
+                    expires_at: "2026-01-02T03:04:05Z",
+                    expires_in: 3600,
+                },
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        /// Id-token of the CI run.
+        token: String = required(text(1..=TOKEN_CHARS_MAX)),
+    }
+}
+
+/// A session token, as clients of OAuth read it.
+#[derive(Serialize, JsonSchema)]
+struct Exchanged<'a> {
+    /// For `Authorization: Bearer`.
+    access_token: &'a str,
+    token_type: token::Type,
+    #[schemars(with = "Time")]
+    expires_at: &'a str,
+    /// Seconds.
+    expires_in: u32,
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id_token = parse(request)?;
@@ -28,21 +70,18 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<String, ApiError> {
-    let mut body = request.json()?;
-    let token = body.required("token", text(1..=TOKEN_CHARS_MAX));
-    body.finish()?;
-    Ok(token)
+    let ask: Ask = request.json()?.read()?;
+    Ok(ask.token)
 }
 
 fn reply(token: &tokens::Token) -> Response {
-    let mut body = Object::new();
-    body.field("access_token", &token.token)
-        .field("token_type", "bearer")
-        .field("expires_at", &token.expires_at)
-        .field("expires_in", &token.expires_in);
-    let mut response = body.reply(200);
-    response.headers.push(NO_STORE.map(str::to_owned).into());
-    response
+    let exchanged = Exchanged {
+        access_token: &token.token,
+        token_type: token::Type::Bearer,
+        expires_at: &token.expires_at,
+        expires_in: token.expires_in,
+    };
+    token::secret(200, &exchanged)
 }
 
 #[cfg(test)]

@@ -1,23 +1,80 @@
 //! What the key endpoints share: who may use them, the record, the refusals.
 
-use guest::{ApiError, Credential, Object, Request, keys};
+use guest::{ApiError, Credential, Operation, Request, Shape, Time, keys, text};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::scope;
 
 /// Longest name of a key, in characters.
-pub(crate) const NAME_CHARS_MAX: usize = 64;
+const NAME_CHARS_MAX: usize = 64;
 
 /// Cloud-session tokens are handed to jobs and must not be able to make or list keys.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
 
-/// Write the record of a key. The secret is no part of it.
-pub(crate) fn record(key: &keys::Key, object: &mut Object) {
-    object
-        .field("kid", &key.kid)
-        .field("name", &key.name)
-        .field("owner", &key.owner)
-        .field("scopes", &key.scopes)
-        .field("created_at", &key.created_at)
-        .field("last_used_at", &key.last_used_at)
-        .field("expires_at", &key.expires_at);
+pub(crate) fn name() -> impl Shape<Value = String> {
+    text(1..=NAME_CHARS_MAX)
+}
+
+/// Declares the record of a key, with what else an answer says about it.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $($(#[$member:meta])* $more:ident: $type:ty),* $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Serialize, JsonSchema)]
+        pub(crate) struct $name<'a> {
+            /// Public part of the key, 12 characters.
+            kid: &'a str,
+            name: &'a str,
+            /// User id; the key acts as this user.
+            owner: &'a str,
+            #[schemars(extend("items" = scope::stored()))]
+            scopes: &'a [String],
+            #[schemars(with = "Time")]
+            created_at: &'a str,
+            #[schemars(with = "Option<Time>")]
+            last_used_at: Option<&'a str>,
+            /// null = never.
+            #[schemars(with = "Option<Time>")]
+            expires_at: Option<&'a str>,
+            $($(#[$member])* $more: $type,)*
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) fn of(key: &'a keys::Key $(, $more: $type)*) -> Self {
+                Self {
+                    kid: &key.kid,
+                    name: &key.name,
+                    owner: &key.owner,
+                    scopes: &key.scopes,
+                    created_at: &key.created_at,
+                    last_used_at: key.last_used_at.as_deref(),
+                    expires_at: key.expires_at.as_deref(),
+                    $($more,)*
+                }
+            }
+        }
+    };
+}
+
+record! {
+    /// An API key, without its secret.
+    Key {}
+}
+
+record! {
+    /// An API key that was just made.
+    NewKey {
+        /// The whole key, shown this once: `Authorization: ApiKey <secret>`.
+        secret: &'a str,
+    }
+}
+
+/// What is said about the key id that the path names.
+pub(crate) fn describe_kid(operation: &mut Operation) {
+    operation.path("kid", "Public part of the key.");
 }
 
 /// Key id that the path names.
@@ -35,7 +92,7 @@ pub(crate) fn refusal(error: keys::Error, kid: &str) -> ApiError {
     }
 }
 
-#[cfg(test)]
+/// A key, for the documentation.
 pub(crate) fn example() -> keys::Key {
     keys::Key {
         kid: "k3J9xQ2mVbN0".into(),

@@ -1,9 +1,10 @@
 //! `POST /keys`: a new API key. Its secret is in this reply and nowhere else.
 
-use guest::{ApiError, Object, Request, Response, Route, integer, keys, text};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, keys, members};
+use serde_json::json;
 
-use crate::token::NO_STORE;
-use crate::{key, scope};
+use crate::key::NewKey;
+use crate::{key, scope, token};
 
 /// Shortest life of a key that expires, in seconds.
 const TTL_SECONDS_MIN: u64 = 60;
@@ -19,15 +20,29 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Create an API key",
-    openapi: guest::compact_json!(include_str!("key_create.json")),
+    openapi: Openapi::of(|operation| {
+        let secret = "bk_k3J9xQ2mVbN0_5T8cYdR1uZpL7wHfA6eGnX0b";
+        operation
+            .body::<Order>(
+                json!({"name": "ci", "scopes": ["bench:control"], "ttl_seconds": 31_536_000}),
+            )
+            .reply(
+                201,
+                "The key with its secret.",
+                &NewKey::of(&key::example(), secret),
+            );
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Order {
-    name: String,
-    scopes: Vec<String>,
-    ttl_seconds: Option<u64>,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Order {
+        name: String = required(key::name()),
+        scopes: Vec<String> = required(scope::shape()),
+        /// Life of the key; absent = it does not expire.
+        ttl_seconds: Option<u64> = optional(integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX)),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -38,23 +53,11 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    let order = Order {
-        name: body.required("name", text(1..=key::NAME_CHARS_MAX)),
-        scopes: scope::required(&mut body),
-        ttl_seconds: body.optional("ttl_seconds", integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX)),
-    };
-    body.finish()?;
-    Ok(order)
+    request.json()?.read()
 }
 
 fn reply(created: &keys::Created) -> Response {
-    let mut body = Object::new();
-    key::record(&created.key, &mut body);
-    body.field("secret", &created.secret);
-    let mut response = body.reply(201);
-    response.headers.push(NO_STORE.map(str::to_owned).into());
-    response
+    token::secret(201, &NewKey::of(&created.key, &created.secret))
 }
 
 #[cfg(test)]

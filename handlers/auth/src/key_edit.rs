@@ -1,7 +1,9 @@
 //! `PATCH /keys/{kid}`: another name or other scopes.
 
-use guest::{ApiError, Object, Request, Response, Route, keys, text};
+use guest::{ApiError, Openapi, Request, Response, Route, keys, members};
+use serde_json::json;
 
+use crate::key::Key;
 use crate::{key, scope};
 
 pub(crate) const ROUTE: Route = Route {
@@ -12,14 +14,22 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Rename an API key or change its scopes",
-    openapi: guest::compact_json!(include_str!("key_edit.json")),
+    openapi: Openapi::of(|operation| {
+        key::describe_kid(operation);
+        operation
+            .body::<Edit>(json!({"name": "ci-nightly", "scopes": ["bench:control"]}))
+            .reply(200, "The changed key.", &Key::of(&key::example()));
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Edit {
-    name: Option<String>,
-    scopes: Option<Vec<String>>,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Edit {
+        name: Option<String> = optional(key::name()),
+        /// Replaces all scopes.
+        scopes: Option<Vec<String>> = optional(scope::shape()),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -27,24 +37,12 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let kid = key::kid(request);
     let changed = keys::update(kid, edit.name.as_deref(), edit.scopes.as_deref())
         .map_err(|error| key::refusal(error, kid))?;
-    let mut body = Object::new();
-    key::record(&changed, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &Key::of(&changed)))
 }
 
 fn parse(request: &Request) -> Result<Edit, ApiError> {
-    let mut body = request.json()?;
-    let edit = Edit {
-        name: body.optional("name", text(1..=key::NAME_CHARS_MAX)),
-        scopes: scope::optional(&mut body),
-    };
-    body.finish()?;
-    if edit
-        == (Edit {
-            name: None,
-            scopes: None,
-        })
-    {
+    let edit: Edit = request.json()?.read()?;
+    if edit.name.is_none() && edit.scopes.is_none() {
         return Err(ApiError::invalid("give name, scopes or both"));
     }
     Ok(edit)

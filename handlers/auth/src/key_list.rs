@@ -1,7 +1,10 @@
 //! `GET /keys`: the caller's keys; admins and owners see all of the organisation.
 
-use guest::{ApiError, Object, Request, Response, Route, keys};
+use guest::{ApiError, Openapi, Request, Response, Route, keys};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::key::Key;
 use crate::{key, scope};
 
 pub(crate) const ROUTE: Route = Route {
@@ -12,15 +15,27 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "List API keys",
-    openapi: guest::compact_json!(
-        r#"{"responses":{"200":{"description":"The keys, without their secrets.","content":{"application/json":{"schema":{"type":"object","required":["keys"],"properties":{"keys":{"type":"array","items":"#,
-        include_str!("key.schema.json"),
-        r#"}}},"example":{"keys":["#,
-        include_str!("key.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.reply(
+            200,
+            "The keys, without their secrets.",
+            &records(&[key::example()]),
+        );
+    }),
     handle,
 };
+
+/// Keys of an organisation, or of one user.
+#[derive(Serialize, JsonSchema)]
+struct Keys<'a> {
+    keys: Vec<Key<'a>>,
+}
+
+fn records(keys: &[keys::Key]) -> Keys<'_> {
+    Keys {
+        keys: keys.iter().map(|key| Key::of(key)).collect(),
+    }
+}
 
 fn handle(_: &Request) -> Result<Response, ApiError> {
     let keys = keys::list().map_err(|error| key::refusal(error, ""))?;
@@ -28,9 +43,7 @@ fn handle(_: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(keys: &[keys::Key]) -> Response {
-    let mut body = Object::new();
-    body.array("keys", keys, key::record);
-    body.reply(200)
+    Response::json(200, &records(keys))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `DELETE /keys/{kid}`: revoke for good, with every session token minted from the key.
 
-use guest::{ApiError, Request, Response, Route, keys};
+use guest::{ApiError, Openapi, Request, Response, Route, keys};
 
 use crate::{key, scope};
 
@@ -12,7 +12,10 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "Revoke an API key",
-    openapi: guest::compact_json!(include_str!("key_revoke.json")),
+    openapi: Openapi::of(|operation| {
+        key::describe_kid(operation);
+        operation.reply_empty(204, "Revoked, with every session token minted from it.");
+    }),
     handle,
 };
 

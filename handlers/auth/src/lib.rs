@@ -1,6 +1,7 @@
 //! Handler group `auth`: sign-in of people, users, exchange of credentials for cloud-session
 //! tokens, and API keys.
 
+mod device;
 mod exchange;
 mod key;
 mod key_create;

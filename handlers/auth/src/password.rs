@@ -1,8 +1,9 @@
 //! `PUT /auth/password`: one's own password.
 
-use guest::{ApiError, Credential, Request, Response, Route, sessions, text};
+use guest::{ApiError, Credential, Openapi, Refusal, Request, Response, Route, members, sessions};
+use serde_json::json;
 
-use crate::session::{self, PASSWORD_CHARS_MAX};
+use crate::session;
 
 pub(crate) const ROUTE: Route = Route {
     name: "auth.password",
@@ -12,9 +13,31 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 4 << 10,
     summary: "Set your own password",
-    openapi: guest::compact_json!(include_str!("password.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::InvalidCredential])
+            .body::<Ask>(json!({
+                "old": "correct horse battery staple",
+                "new": "another horse battery staple"
+            }))
+            .reply(
+                200,
+                "A new session; all others of the user have ended. The header `set-cookie` carries it \
+                 for browsers.",
+                &session::Record::from(&session::example()),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        /// The present password; needed when there is one.
+        old: Option<String> = optional(session::password()),
+        /// Refused when it is shorter than 10 characters.
+        new: String = required(session::password()),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (old, new) = parse(request)?;
@@ -24,11 +47,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<(Option<String>, String), ApiError> {
-    let mut body = request.json()?;
-    let old = body.optional("old", text(1..=PASSWORD_CHARS_MAX));
-    let new = body.required("new", text(1..=PASSWORD_CHARS_MAX));
-    body.finish()?;
-    Ok((old, new))
+    let ask: Ask = request.json()?.read()?;
+    Ok((ask.old, ask.new))
 }
 
 /// A wrong password is no broken credential: the session goes on.

@@ -1,14 +1,12 @@
 //! `POST /github/trust`: let the runs of a repository in.
 
-use guest::{ApiError, Object, Request, Response, Route, integer, text, trust};
+use guest::{ApiError, Openapi, Request, Response, Route, Shape, members, text, trust};
+use serde_json::json;
 
-use crate::{rule, scope};
+use crate::{rule, scope, token};
 
 /// Longest repository, ref or environment, in characters.
 const TEXT_CHARS_MAX: usize = 255;
-
-/// Life of a session token when the rule does not say, in seconds.
-const TTL_SECONDS_DEFAULT: u32 = 3600;
 
 pub(crate) const ROUTE: Route = Route {
     name: "trust.create",
@@ -18,29 +16,53 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 16 << 10,
     summary: "Let CI runs of a repository in",
-    openapi: guest::compact_json!(include_str!("rule_create.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .body::<Ask>(json!({
+                "repository": "acme/blinky",
+                "ref": "refs/heads/main",
+                "devices": ["bench-1"],
+                "ttl_seconds": 3600
+            }))
+            .reply(201, "The rule.", &rule::Record::from(&rule::example()));
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        /// `owner/name`, or `owner/*` for all of an owner's.
+        repository: String = required(text(3..=TEXT_CHARS_MAX)),
+        /// Full ref such as `refs/heads/main`; `*` stands for anything. Left out = every ref.
+        r#ref: Option<String> = optional(pattern()),
+        /// Deployment environment that the run must name.
+        environment: Option<String> = optional(pattern()),
+        /// Device names; left out = every device.
+        devices: Option<Vec<String>> = optional(rule::devices()),
+        /// Life of the session tokens.
+        ttl_seconds: u32 = or(token::ttl_s(), token::TTL_SECONDS_DEFAULT),
+    }
+}
+
+fn pattern() -> impl Shape<Value = String> {
+    text(1..=TEXT_CHARS_MAX)
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let new = parse(request)?;
     let made = trust::create(&new).map_err(|error| rule::refusal(error, ""))?;
-    let mut body = Object::new();
-    rule::record(&made, &mut body);
-    Ok(body.reply(201))
+    Ok(Response::json(201, &rule::Record::from(&made)))
 }
 
 fn parse(request: &Request) -> Result<trust::NewRule, ApiError> {
-    let mut body = request.json()?;
-    let new = trust::NewRule {
-        repository: body.required("repository", text(3..=TEXT_CHARS_MAX)),
-        ref_: body.optional("ref", text(1..=TEXT_CHARS_MAX)),
-        environment: body.optional("environment", text(1..=TEXT_CHARS_MAX)),
-        devices: body.optional("devices", rule::devices()),
-        ttl_seconds: body.or("ttl_seconds", integer(60..=86_400), TTL_SECONDS_DEFAULT),
-    };
-    body.finish()?;
-    Ok(new)
+    let ask: Ask = request.json()?.read()?;
+    Ok(trust::NewRule {
+        repository: ask.repository,
+        ref_: ask.r#ref,
+        environment: ask.environment,
+        devices: ask.devices,
+        ttl_seconds: ask.ttl_seconds,
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! `PATCH /github/trust/{id}`: switch a rule off or on, other devices, another life of tokens.
 
-use guest::{ApiError, Object, Request, Response, Route, flag, integer, trust};
+use guest::{ApiError, Openapi, Request, Response, Route, flag, members, trust};
+use serde_json::json;
 
-use crate::{rule, scope};
+use crate::{rule, scope, token};
 
 pub(crate) const ROUTE: Route = Route {
     name: "trust.update",
@@ -12,27 +13,45 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 16 << 10,
     summary: "Change a trust rule",
-    openapi: guest::compact_json!(include_str!("rule_edit.json")),
+    openapi: Openapi::of(|operation| {
+        let off = trust::Rule {
+            enabled: false,
+            ..rule::example()
+        };
+        rule::describe_id(operation);
+        operation.body::<Ask>(json!({"enabled": false})).reply(
+            200,
+            "The rule as it is now. What it let in before follows.",
+            &rule::Record::from(&off),
+        );
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        enabled: Option<bool> = optional(flag()),
+        /// Life of the session tokens.
+        ttl_seconds: Option<u32> = optional(token::ttl_s()),
+        /// Device names, in place of those before.
+        devices: Option<Vec<String>> = optional(rule::devices()),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let edit = parse(request)?;
     let id = rule::id(request);
     let changed = trust::update(id, &edit).map_err(|error| rule::refusal(error, id))?;
-    let mut body = Object::new();
-    rule::record(&changed, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &rule::Record::from(&changed)))
 }
 
 fn parse(request: &Request) -> Result<trust::Edit, ApiError> {
-    let mut body = request.json()?;
+    let ask: Ask = request.json()?.read()?;
     let edit = trust::Edit {
-        enabled: body.optional("enabled", flag()),
-        ttl_seconds: body.optional("ttl_seconds", integer(60..=86_400)),
-        devices: body.optional("devices", rule::devices()),
+        enabled: ask.enabled,
+        ttl_seconds: ask.ttl_seconds,
+        devices: ask.devices,
     };
-    body.finish()?;
     if edit.enabled.is_none() && edit.ttl_seconds.is_none() && edit.devices.is_none() {
         return Err(ApiError::invalid("give enabled, ttl_seconds or devices"));
     }

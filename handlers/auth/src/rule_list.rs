@@ -1,7 +1,10 @@
 //! `GET /github/trust`: the trust rules of the organisation.
 
-use guest::{ApiError, Object, Request, Response, Route, trust};
+use guest::{ApiError, Openapi, Request, Response, Route, trust};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::rule::Record;
 use crate::{rule, scope};
 
 pub(crate) const ROUTE: Route = Route {
@@ -12,19 +15,29 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "List trust rules for CI",
-    openapi: guest::compact_json!(
-        r#"{"responses":{"200":{"description":"The rules, oldest first; the oldest that fits a run counts.","content":{"application/json":{"schema":{"type":"object","required":["rules"],"properties":{"rules":{"type":"array","items":"#,
-        include_str!("rule.schema.json"),
-        r#"}}},"example":{"rules":["#,
-        include_str!("rule.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.reply(
+            200,
+            "The rules, oldest first; the oldest that fits a run counts.",
+            &records(&[rule::example()]),
+        );
+    }),
     handle,
 };
 
+/// The rules of an organisation.
+#[derive(Serialize, JsonSchema)]
+struct Rules<'a> {
+    rules: Vec<Record<'a>>,
+}
+
+fn records(rules: &[trust::Rule]) -> Rules<'_> {
+    Rules {
+        rules: rules.iter().map(Record::from).collect(),
+    }
+}
+
 fn handle(_: &Request) -> Result<Response, ApiError> {
     let rules = trust::list().map_err(|error| rule::refusal(error, ""))?;
-    let mut body = Object::new();
-    body.array("rules", &rules, rule::record);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &records(&rules)))
 }

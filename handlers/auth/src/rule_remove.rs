@@ -1,6 +1,6 @@
 //! `DELETE /github/trust/{id}`: forget a rule; what it let in is out.
 
-use guest::{ApiError, Request, Response, Route, trust};
+use guest::{ApiError, Openapi, Request, Response, Route, trust};
 
 use crate::{rule, scope};
 
@@ -12,7 +12,10 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "Remove a trust rule",
-    openapi: guest::compact_json!(include_str!("rule_remove.json")),
+    openapi: Openapi::of(|operation| {
+        rule::describe_id(operation);
+        operation.reply_empty(204, "Removed; what it let in is out.");
+    }),
     handle,
 };
 

@@ -1,6 +1,8 @@
 //! Scopes that a key may carry.
 
-use guest::{Fields, Shape, choice, list};
+use guest::{Shape, choice, list};
+use schemars::Schema;
+use serde_json::{Value, json};
 
 /// Manage keys and everything that needs a role otherwise.
 pub(crate) const ADMIN: &str = "bench:admin";
@@ -18,43 +20,63 @@ const SCOPES: &[(&str, &str)] = &[
     ("benchpod:admin", ADMIN),
 ];
 
-/// Shape of a `scopes` member: at least one known scope, as spelled by the caller.
-fn shape() -> impl Shape<Value = Vec<&'static str>> {
-    list(choice(SCOPES), 1..=SCOPES.len())
+struct Scopes;
+
+/// At least one scope, as spelled by the caller; read as stored names, each once, in the caller's order.
+pub(crate) fn shape() -> impl Shape<Value = Vec<String>> {
+    Scopes
 }
 
-/// Stored names, each once, in the caller's order.
-fn distinct(scopes: Vec<&'static str>) -> Vec<String> {
-    let mut stored: Vec<String> = Vec::new();
-    for scope in scopes {
-        if !stored.iter().any(|s| s == scope) {
-            stored.push(scope.to_owned());
-        }
+impl Scopes {
+    fn spelled() -> impl Shape<Value = Vec<&'static str>> {
+        list(choice(SCOPES), 1..=SCOPES.len())
     }
-    stored
 }
 
-/// Read the member `scopes` that must be there.
-pub(crate) fn required(body: &mut Fields) -> Vec<String> {
-    distinct(body.required("scopes", shape()))
+impl Shape for Scopes {
+    type Value = Vec<String>;
+
+    fn read(&self, value: &Value) -> Result<Vec<String>, String> {
+        let mut stored: Vec<String> = Vec::new();
+        for scope in Self::spelled().read(value)? {
+            if !stored.iter().any(|s| s == scope) {
+                stored.push(scope.to_owned());
+            }
+        }
+        Ok(stored)
+    }
+
+    fn schema(&self) -> Schema {
+        Self::spelled().schema()
+    }
 }
 
-/// Read the member `scopes` that may be absent.
-pub(crate) fn optional(body: &mut Fields) -> Option<Vec<String>> {
-    body.optional("scopes", shape()).map(distinct)
+/// What a stored scope is, as JSON Schema.
+pub(crate) fn stored() -> Value {
+    let names = SCOPES.iter().filter(|(spelled, stored)| spelled == stored);
+    let names: Vec<&str> = names.map(|&(_, stored)| stored).collect();
+    json!({"type": "string", "enum": names})
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::Fields;
+    use guest::{ApiError, Fields, members};
+
+    members! {
+        #[derive(Debug)]
+        struct Body {
+            scopes: Vec<String> = required(super::shape()),
+        }
+    }
+
+    fn read(body: &[u8]) -> Result<Body, ApiError> {
+        Fields::parse(body)?.read()
+    }
 
     #[test]
     fn aliases_become_one_stored_name() {
-        let mut body =
-            Fields::parse(br#"{"scopes":["benchpod:control","jobs:submit","bench:control"]}"#)
-                .unwrap();
-        assert_eq!(super::required(&mut body), ["bench:control", "jobs:submit"]);
-        assert!(body.finish().is_ok());
+        let body = read(br#"{"scopes":["benchpod:control","jobs:submit","bench:control"]}"#);
+        assert_eq!(body.unwrap().scopes, ["bench:control", "jobs:submit"]);
     }
 
     #[test]
@@ -68,9 +90,7 @@ mod tests {
             (r#"{"scopes":"jobs:submit"}"#, "must be a list"),
             ("{}", "is required"),
         ] {
-            let mut body = Fields::parse(body.as_bytes()).unwrap();
-            super::required(&mut body);
-            let error = body.finish().unwrap_err();
+            let error = read(body.as_bytes()).unwrap_err();
             assert_eq!(error.fields[0].field, "scopes");
             assert!(error.fields[0].message.starts_with(expected), "{error:?}");
         }

@@ -3,9 +3,15 @@
 //! The session comes as a bearer token for programs and as a cookie for browsers. The cookie is out
 //! of reach of scripts, and other sites' requests that change something do not carry it.
 
-use guest::{ApiError, Object, Request, Response, Route, flag, sessions, text};
+use guest::{
+    ApiError, Members, Openapi, Refusal, Request, Response, Route, Shape, Time, flag, members,
+    sessions, text,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::token::NO_STORE;
+use crate::token;
 
 /// Name of the cookie, which the host reads.
 const COOKIE: &str = "hostd_session";
@@ -14,7 +20,7 @@ const COOKIE: &str = "hostd_session";
 const LOGIN_CHARS_MAX: usize = 128;
 
 /// Longest password, in characters. Hashing is deliberately slow, so its input is bounded.
-pub(crate) const PASSWORD_CHARS_MAX: usize = 256;
+const PASSWORD_CHARS_MAX: usize = 256;
 
 /// Longest one-time code, in characters.
 const CODE_CHARS_MAX: usize = 128;
@@ -27,9 +33,48 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 4 << 10,
     summary: "Sign in with a password or a one-time code",
-    openapi: guest::compact_json!(include_str!("session.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::InvalidCredential, Refusal::RateLimited])
+            .body_of(
+                [ByPassword::schema(), ByCode::schema()],
+                json!({"login": "ada", "password": "correct horse battery staple"}),
+            )
+            .reply(
+                200,
+                "The session. The header `set-cookie` carries it for browsers.",
+                &Record::from(&example()),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct ByPassword {
+        login: String = required(text(1..=LOGIN_CHARS_MAX)),
+        password: String = required(password()),
+        kept: Kept = inline(),
+    }
+}
+
+members! {
+    struct ByCode {
+        /// One-time code from the command line.
+        code: String = required(text(1..=CODE_CHARS_MAX)),
+        kept: Kept = inline(),
+    }
+}
+
+members! {
+    struct Kept {
+        /// Whether the session can be renewed with a refresh token.
+        keep: bool = or(flag(), false),
+    }
+}
+
+pub(crate) fn password() -> impl Shape<Value = String> {
+    text(1..=PASSWORD_CHARS_MAX)
+}
 
 #[derive(PartialEq)]
 struct Order {
@@ -55,45 +100,88 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    let by_code = body.has("code");
-    if by_code && (body.has("login") || body.has("password")) {
+    let body = request.json()?;
+    if !body.has("code") {
+        let ask: ByPassword = body.read()?;
+        let proof = Proof::Password {
+            login: ask.login,
+            password: ask.password,
+        };
+        let keep = ask.kept.keep;
+        return Ok(Order { proof, keep });
+    }
+    if body.has("login") || body.has("password") {
         return Err(ApiError::field(
             "code",
             "stands alone: give either login and password, or code",
         ));
     }
-    let proof = if by_code {
-        Proof::Code(body.required("code", text(1..=CODE_CHARS_MAX)))
-    } else {
-        Proof::Password {
-            login: body.required("login", text(1..=LOGIN_CHARS_MAX)),
-            password: body.required("password", text(1..=PASSWORD_CHARS_MAX)),
+    let ask: ByCode = body.read()?;
+    Ok(Order {
+        proof: Proof::Code(ask.code),
+        keep: ask.kept.keep,
+    })
+}
+
+/// A session of a person.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Session")]
+pub(crate) struct Record<'a> {
+    /// For `Authorization: Bearer`.
+    token: &'a str,
+    token_type: token::Type,
+    user: &'a str,
+    #[schemars(with = "Time")]
+    expires_at: &'a str,
+    /// Seconds.
+    expires_in: u32,
+    /// For `POST /auth/guest/refresh`, once; only with `keep`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Time>")]
+    refresh_expires_at: Option<&'a str>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_expires_in: Option<u32>,
+    /// Id of the sign-in, the same over all renewals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+}
+
+impl<'a> From<&'a sessions::Session> for Record<'a> {
+    fn from(session: &'a sessions::Session) -> Self {
+        let renewal = session.renewal.as_ref();
+        Self {
+            token: &session.token,
+            token_type: token::Type::Bearer,
+            user: &session.user,
+            expires_at: &session.expires_at,
+            expires_in: session.expires_in,
+            refresh_token: renewal.map(|renewal| renewal.token.as_str()),
+            refresh_expires_at: renewal.map(|renewal| renewal.expires_at.as_str()),
+            refresh_expires_in: renewal.map(|renewal| renewal.expires_in),
+            session_id: renewal.map(|renewal| renewal.id.as_str()),
         }
-    };
-    let keep = body.or("keep", flag(), false);
-    body.finish()?;
-    Ok(Order { proof, keep })
+    }
+}
+
+/// A session, for the documentation.
+pub(crate) fn example() -> sessions::Session {
+    sessions::Session {
+        token: "us_4fGk2mXyW0nQ8sBv".into(),
+        user: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
+        expires_at: "2026-01-02T03:04:05Z".into(),
+        expires_in: 43_200,
+        renewal: None,
+    }
 }
 
 /// The session, as token and as cookie.
 pub(crate) fn reply(session: &sessions::Session) -> Response {
-    let mut body = Object::new();
-    body.field("token", &session.token)
-        .field("token_type", "bearer")
-        .field("user", &session.user)
-        .field("expires_at", &session.expires_at)
-        .field("expires_in", &session.expires_in);
-    if let Some(renewal) = &session.renewal {
-        body.field("refresh_token", &renewal.token)
-            .field("refresh_expires_at", &renewal.expires_at)
-            .field("refresh_expires_in", &renewal.expires_in)
-            .field("session_id", &renewal.id);
-    }
-    let mut response = body.reply(200);
+    let mut response = token::secret(200, &Record::from(session));
     let cookie = cookie(&session.token, session.expires_in);
     response.headers.push(("set-cookie".to_owned(), cookie));
-    response.headers.push(NO_STORE.map(str::to_owned).into());
     response
 }
 
@@ -104,14 +192,12 @@ pub(crate) fn cookie(token: &str, expires_in_s: u32) -> String {
 
 pub(crate) fn refusal(error: sessions::Error) -> ApiError {
     match error {
-        sessions::Error::Rejected => ApiError::new(
-            401,
-            "invalid_credential",
+        sessions::Error::Rejected => ApiError::of(
+            Refusal::InvalidCredential,
             "the login, password, code or refresh token is wrong, was used before or has expired",
         ),
-        sessions::Error::SlowDown(seconds) => ApiError::new(
-            429,
-            "rate_limited",
+        sessions::Error::SlowDown(seconds) => ApiError::of(
+            Refusal::RateLimited,
             format!("too many attempts; try again in {seconds} s"),
         )
         .retry_after(seconds),
@@ -169,13 +255,14 @@ mod tests {
 
     #[test]
     fn session_comes_as_token_and_cookie() {
-        let response = reply(&sessions::Session {
+        let mut session = sessions::Session {
             token: "abc".into(),
             user: "ada".into(),
             expires_at: "2026-01-02T03:04:05Z".into(),
             expires_in: 600,
             renewal: None,
-        });
+        };
+        let response = reply(&session);
         assert_eq!(
             header(&response, "set-cookie"),
             Some("hostd_session=abc; Max-Age=600; Path=/; HttpOnly; SameSite=Lax")
@@ -186,7 +273,22 @@ mod tests {
             (&body["token"], &body["user"], &body["expires_in"]),
             (&"abc".into(), &"ada".into(), &600.into())
         );
-        assert!(body.get("refresh_token").is_none());
+        assert_eq!(body.as_object().unwrap().len(), 5);
+        session.renewal = Some(sessions::Renewal {
+            token: "rt".into(),
+            id: "s".into(),
+            expires_at: "2026-02-02T03:04:05Z".into(),
+            expires_in: 9,
+        });
+        let body = json(&reply(&session));
+        assert_eq!(
+            (
+                &body["refresh_token"],
+                &body["refresh_expires_in"],
+                &body["session_id"]
+            ),
+            (&"rt".into(), &9.into(), &"s".into())
+        );
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! `GET /auth/session`: who the credential stands for, and what it may do.
 
-use guest::{ApiError, Credential, Object, Request, Response, Route, sessions};
+use guest::{ApiError, Credential, Openapi, Request, Response, Role, Route, Time, sessions, words};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{session, user};
+use crate::device::{self, Device};
+use crate::session;
+use crate::user::ROLES;
 
 /// Everybody may ask about himself.
 const CREDENTIALS: &[Credential] = &[
@@ -19,9 +23,79 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 0,
     summary: "Show what the credential stands for",
-    openapi: guest::compact_json!(include_str!("session_current.json")),
+    openapi: Openapi::of(|operation| {
+        operation.reply(
+            200,
+            "Who the credential stands for and what it may do.",
+            &Record::from(&example()),
+        );
+    }),
     handle,
 };
+
+words! {
+    const KINDS: Credential = {
+        ApiKey = "api_key",
+        UserSession = "user_session",
+        CloudSession = "cloud_session",
+    };
+}
+
+/// Who asks.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Identity")]
+struct Record<'a> {
+    #[schemars(extend("enum" = KINDS.all()))]
+    credential: &'static str,
+    user: &'a str,
+    login: &'a str,
+    #[schemars(extend("enum" = ROLES.all()))]
+    role: &'static str,
+    org: &'a str,
+    org_name: &'a str,
+    /// Key that it is, or was made from.
+    kid: Option<&'a str>,
+    /// Empty for signed-in people, who are bound by their role.
+    scopes: &'a [String],
+    /// Devices it is restricted to; null = all of the organisation.
+    devices: Option<Vec<Device<'a>>>,
+    /// null for API keys.
+    #[schemars(with = "Option<Time>")]
+    expires_at: Option<&'a str>,
+}
+
+impl<'a> From<&'a sessions::Identity> for Record<'a> {
+    fn from(found: &'a sessions::Identity) -> Self {
+        Self {
+            credential: KINDS.word(found.credential),
+            user: &found.user,
+            login: &found.login,
+            role: ROLES.word(found.role),
+            org: &found.org,
+            org_name: &found.org_name,
+            kid: found.kid.as_deref(),
+            scopes: &found.scopes,
+            devices: found.devices.as_deref().map(device::records),
+            expires_at: found.expires_at.as_deref(),
+        }
+    }
+}
+
+/// The identity of a session token, for the documentation.
+fn example() -> sessions::Identity {
+    sessions::Identity {
+        credential: Credential::CloudSession,
+        user: "01JGZ5V9T3N8W2K4Q7R6D1M0XB".into(),
+        login: "ada".into(),
+        role: Role::Member,
+        org: "01JGZ5V9T3N8W2K4Q7R6D1M0XC".into(),
+        org_name: "default".into(),
+        kid: Some("k3J9xQ2mVbN0".into()),
+        scopes: vec!["bench:control".into()],
+        devices: Some(device::example()),
+        expires_at: Some("2026-01-02T04:04:05Z".into()),
+    }
+}
 
 fn handle(_: &Request) -> Result<Response, ApiError> {
     let found = sessions::current().map_err(session::refusal)?;
@@ -29,28 +103,7 @@ fn handle(_: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(found: &sessions::Identity) -> Response {
-    let credential = match found.credential {
-        Credential::ApiKey => "api_key",
-        Credential::UserSession => "user_session",
-        Credential::CloudSession => "cloud_session",
-    };
-    let mut body = Object::new();
-    body.field("credential", credential)
-        .field("user", &found.user)
-        .field("login", &found.login)
-        .field("role", user::role_name(found.role))
-        .field("org", &found.org)
-        .field("org_name", &found.org_name)
-        .field("kid", &found.kid)
-        .field("scopes", &found.scopes);
-    match &found.devices {
-        Some(devices) => body.array("devices", devices, |(id, name), item| {
-            item.field("id", id).field("name", name);
-        }),
-        None => body.raw("devices", "null"),
-    };
-    body.field("expires_at", &found.expires_at);
-    body.reply(200)
+    Response::json(200, &Record::from(found))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `DELETE /auth/session`: sign out, with every session token made from the sign-in; or end a
 //! session token before its time.
 
-use guest::{ApiError, Credential, Request, Response, Route, sessions};
+use guest::{ApiError, Credential, Openapi, Request, Response, Route, sessions};
 
 use crate::session;
 
@@ -13,9 +13,9 @@ pub(crate) const ROUTE: Route = Route {
     scope: None,
     body_limit: 0,
     summary: "Sign out, or end a session token",
-    openapi: guest::compact_json!(
-        r#"{"responses":{"204":{"description":"The session is over, and so is what was made from it."}}}"#
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.reply_empty(204, "The session is over, and so is what was made from it.");
+    }),
     handle,
 };
 

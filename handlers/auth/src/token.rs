@@ -1,13 +1,16 @@
 //! `POST /auth/token`: exchange an API key or a user session for a short-lived cloud-session token.
 
 use guest::{
-    ApiError, Credential, Object, Request, Response, Route, Shape, integer, list, text, tokens,
+    ApiError, Credential, Openapi, Request, Response, Route, Shape, Time, integer, members, tokens,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::scope;
+use crate::{device, scope};
 
 /// Life of a token when the caller does not say, in seconds.
-const TTL_SECONDS_DEFAULT: u32 = 3600;
+pub(crate) const TTL_SECONDS_DEFAULT: u32 = 3600;
 
 /// Shortest life. Published clients renew below 120 s, so shorter ones help nobody.
 const TTL_SECONDS_MIN: u32 = 60;
@@ -18,9 +21,6 @@ const TTL_SECONDS_MAX: u32 = 86_400;
 /// Most devices that a token may name.
 const DEVICES_MAX: usize = 100;
 
-/// Longest device name.
-const DEVICE_NAME_CHARS_MAX: usize = 64;
-
 pub(crate) const ROUTE: Route = Route {
     name: "auth.token",
     method: "POST",
@@ -29,15 +29,68 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::CONTROL),
     body_limit: 16 << 10,
     summary: "Exchange a key or session for a cloud-session token",
-    openapi: guest::compact_json!(include_str!("token.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .body::<Order>(json!({"devices": ["bench-1"], "ttl_seconds": 900}))
+            .body_may_be_absent()
+            .reply(
+                200,
+                "The token, for `Authorization: Bearer` and WebSocket URLs.",
+                &Token::of(&tokens::Token {
+                    token: "eyJhbGciOiJFZERTQSJ9.e30.c2ln".into(),
+                    expires_at: "2026-01-02T03:04:05Z".into(),
+                    expires_in: 900,
+                }),
+            );
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Order {
-    /// Names; none = every device of the organisation.
-    devices: Option<Vec<String>>,
-    ttl_seconds: u32,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Order {
+        /// Names of the devices that the token is restricted to; absent = every device of the
+        /// organisation.
+        devices: Option<Vec<String>> = optional(device::names(DEVICES_MAX)),
+        /// Life of the token.
+        ttl_seconds: u32 = or(ttl_s(), TTL_SECONDS_DEFAULT),
+    }
+}
+
+/// Life of a token that is asked for, in seconds.
+pub(crate) fn ttl_s() -> impl Shape<Value = u32> {
+    integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX)
+}
+
+// The one type of token that there is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum Type {
+    Bearer,
+}
+
+/// A session token.
+#[derive(Serialize, JsonSchema)]
+struct Token<'a> {
+    /// JWT of type `cloud_session`.
+    token: &'a str,
+    token_type: Type,
+    #[schemars(with = "Time")]
+    expires_at: &'a str,
+    /// Seconds.
+    expires_in: u32,
+}
+
+impl<'a> Token<'a> {
+    fn of(token: &'a tokens::Token) -> Self {
+        Self {
+            token: &token.token,
+            token_type: Type::Bearer,
+            expires_at: &token.expires_at,
+            expires_in: token.expires_in,
+        }
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -48,37 +101,20 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json_or_empty()?;
-    let order = Order {
-        devices: body.optional("devices", devices()),
-        ttl_seconds: body.or(
-            "ttl_seconds",
-            integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX),
-            TTL_SECONDS_DEFAULT,
-        ),
-    };
-    body.finish()?;
-    Ok(order)
-}
-
-/// A token for no device at all is surely a mistake, so the list must not be empty.
-fn devices() -> impl Shape<Value = Vec<String>> {
-    list(text(1..=DEVICE_NAME_CHARS_MAX), 1..=DEVICES_MAX)
+    request.json_or_empty()?.read()
 }
 
 fn reply(token: &tokens::Token) -> Response {
-    let mut body = Object::new();
-    body.field("token", &token.token)
-        .field("token_type", "bearer")
-        .field("expires_at", &token.expires_at)
-        .field("expires_in", &token.expires_in);
-    let mut response = body.reply(200);
-    response.headers.push(NO_STORE.map(str::to_owned).into());
-    response
+    secret(200, &Token::of(token))
 }
 
-/// A secret must not stay in a cache on its way.
-pub(crate) const NO_STORE: [&str; 2] = ["cache-control", "no-store"];
+/// A record with a secret, which must not stay in a cache on its way.
+pub(crate) fn secret<T: Serialize>(status: u16, record: &T) -> Response {
+    let mut response = Response::json(status, record);
+    let no_store = ("cache-control".to_owned(), "no-store".to_owned());
+    response.headers.push(no_store);
+    response
+}
 
 fn refusal(error: tokens::Error) -> ApiError {
     match error {

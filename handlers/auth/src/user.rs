@@ -1,6 +1,8 @@
 //! What the user endpoints share: the record, roles, sign-in codes, the refusals.
 
-use guest::{ApiError, Credential, Object, Request, Role, Shape, choice, users};
+use guest::{ApiError, Credential, Operation, Refusal, Request, Role, Time, users, words};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Seeing users goes by key too; changing them, which makes sessions, does not.
 pub(crate) const READ: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
@@ -8,44 +10,75 @@ pub(crate) const READ: &[Credential] = &[Credential::ApiKey, Credential::UserSes
 /// Signed-in people.
 pub(crate) const WRITE: &[Credential] = &[Credential::UserSession];
 
-const ROLES: &[(&str, Role)] = &[
-    ("member", Role::Member),
-    ("admin", Role::Admin),
-    ("owner", Role::Owner),
-];
-
-/// Shape of a role's word.
-pub(crate) fn role() -> impl Shape<Value = Role> {
-    choice(ROLES)
+words! {
+    /// Roles of users.
+    pub(crate) const ROLES: Role = {
+        Member = "member",
+        Admin = "admin",
+        Owner = "owner",
+    };
 }
 
-/// The word for a role.
-pub(crate) fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Member => "member",
-        Role::Admin => "admin",
-        Role::Owner => "owner",
+/// Declares the record of a user, with what else an answer says about it.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $($(#[$member:meta])* $more:ident: $type:ty),* $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Serialize, JsonSchema)]
+        pub(crate) struct $name<'a> {
+            id: &'a str,
+            login: &'a str,
+            #[schemars(extend("enum" = ROLES.all()))]
+            role: &'static str,
+            disabled: bool,
+            has_password: bool,
+            #[schemars(with = "Time")]
+            created_at: &'a str,
+            /// null = never.
+            #[schemars(with = "Option<Time>")]
+            signed_in_at: Option<&'a str>,
+            $($(#[$member])* $more: $type,)*
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) fn of(user: &'a users::User $(, $more: $type)*) -> Self {
+                Self {
+                    id: &user.id,
+                    login: &user.login,
+                    role: ROLES.word(user.role),
+                    disabled: user.disabled,
+                    has_password: user.has_password,
+                    created_at: &user.created_at,
+                    signed_in_at: user.signed_in_at.as_deref(),
+                    $($more,)*
+                }
+            }
+        }
+    };
+}
+
+record! {
+    /// A user of the organisation.
+    User {}
+}
+
+record! {
+    /// A user that was just added.
+    NewUser {
+        /// Signs the user in once.
+        code: &'a str,
+        #[schemars(with = "Time")]
+        code_expires_at: &'a str,
+        /// Seconds.
+        code_expires_in: u32,
     }
 }
 
-/// Write the record of a user.
-pub(crate) fn record(user: &users::User, object: &mut Object) {
-    object
-        .field("id", &user.id)
-        .field("login", &user.login)
-        .field("role", role_name(user.role))
-        .field("disabled", &user.disabled)
-        .field("has_password", &user.has_password)
-        .field("created_at", &user.created_at)
-        .field("signed_in_at", &user.signed_in_at);
-}
-
-/// Write a sign-in code.
-pub(crate) fn code(code: &users::Code, object: &mut Object) {
-    object
-        .field("code", &code.code)
-        .field("code_expires_at", &code.expires_at)
-        .field("code_expires_in", &code.expires_in);
+/// What is said about the user id that the path names.
+pub(crate) fn describe_id(operation: &mut Operation) {
+    operation.path("id", "User id.");
 }
 
 /// User id that the path names.
@@ -58,11 +91,10 @@ pub(crate) fn refusal(error: users::Error, id: &str) -> ApiError {
     match error {
         users::Error::NotFound => ApiError::not_found("user", id),
         users::Error::LoginTaken => {
-            ApiError::new(409, "login_taken", "another user has this login")
+            ApiError::of(Refusal::LoginTaken, "another user has this login")
         }
-        users::Error::LastOwner => ApiError::new(
-            409,
-            "last_owner",
+        users::Error::LastOwner => ApiError::of(
+            Refusal::LastOwner,
             "this is the organisation's last owner who can sign in; make another user owner first",
         ),
         users::Error::Invalid((field, message)) => ApiError::field(field, message),
@@ -71,16 +103,25 @@ pub(crate) fn refusal(error: users::Error, id: &str) -> ApiError {
     }
 }
 
-#[cfg(test)]
+/// A user, for the documentation.
 pub(crate) fn example() -> users::User {
     users::User {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB".into(),
         login: "ada".into(),
-        role: Role::Admin,
+        role: Role::Member,
         disabled: false,
         has_password: true,
         created_at: "2026-01-02T03:04:05Z".into(),
         signed_in_at: None,
+    }
+}
+
+/// A sign-in code, for the documentation.
+pub(crate) fn example_code() -> users::Code {
+    users::Code {
+        code: "4fGk2mXyW0nQ8sBv4fGk2mXy".into(),
+        expires_at: "2026-01-02T03:19:05Z".into(),
+        expires_in: 900,
     }
 }
 

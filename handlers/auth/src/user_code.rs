@@ -1,9 +1,10 @@
 //! `POST /users/{id}/code`: a one-time sign-in code, for who is new or forgot the password.
 
-use guest::{ApiError, Object, Request, Response, Route, users};
+use guest::{ApiError, Openapi, Request, Response, Route, Time, users};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::token::NO_STORE;
-use crate::{scope, user};
+use crate::{scope, token, user};
 
 pub(crate) const ROUTE: Route = Route {
     name: "users.code",
@@ -13,16 +14,40 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "Make a one-time sign-in code for a user",
-    openapi: guest::compact_json!(include_str!("user_code.json")),
+    openapi: Openapi::of(|operation| {
+        user::describe_id(operation);
+        operation.reply(
+            201,
+            "A sign-in code, in place of earlier ones.",
+            &Code::from(&user::example_code()),
+        );
+    }),
     handle,
 };
+
+/// A sign-in code.
+#[derive(Serialize, JsonSchema)]
+struct Code<'a> {
+    /// Signs the user in once.
+    code: &'a str,
+    #[schemars(with = "Time")]
+    code_expires_at: &'a str,
+    /// Seconds.
+    code_expires_in: u32,
+}
+
+impl<'a> From<&'a users::Code> for Code<'a> {
+    fn from(code: &'a users::Code) -> Self {
+        Self {
+            code: &code.code,
+            code_expires_at: &code.expires_at,
+            code_expires_in: code.expires_in,
+        }
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = user::id(request);
     let code = users::issue_code(id).map_err(|error| user::refusal(error, id))?;
-    let mut body = Object::new();
-    user::code(&code, &mut body);
-    let mut response = body.reply(201);
-    response.headers.push(NO_STORE.map(str::to_owned).into());
-    Ok(response)
+    Ok(token::secret(201, &Code::from(&code)))
 }

@@ -1,9 +1,10 @@
 //! `POST /users`: a new user, and the code it signs in with the first time.
 
-use guest::{ApiError, Object, Request, Response, Role, Route, text, users};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, members, text, users};
+use serde_json::json;
 
-use crate::token::NO_STORE;
-use crate::{scope, user};
+use crate::user::NewUser;
+use crate::{scope, token, user};
 
 /// Longest login, in characters.
 const LOGIN_CHARS_MAX: usize = 64;
@@ -16,9 +17,30 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Add a user",
-    openapi: guest::compact_json!(include_str!("user_create.json")),
+    openapi: Openapi::of(|operation| {
+        let new = users::User {
+            has_password: false,
+            ..user::example()
+        };
+        operation
+            .refusals(&[Refusal::LoginTaken])
+            .body::<Ask>(json!({"login": "ada", "role": "member"}))
+            .reply(
+                201,
+                "The user, with a code for its first sign-in.",
+                &record(&new, &user::example_code()),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        /// Letters, digits and . _ @ + -
+        login: String = required(text(1..=LOGIN_CHARS_MAX)),
+        role: Role = or(user::ROLES.shape(), Role::Member),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (login, role) = parse(request)?;
@@ -28,20 +50,16 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<(String, Role), ApiError> {
-    let mut body = request.json()?;
-    let login = body.required("login", text(1..=LOGIN_CHARS_MAX));
-    let role = body.or("role", user::role(), Role::Member);
-    body.finish()?;
-    Ok((login, role))
+    let ask: Ask = request.json()?.read()?;
+    Ok((ask.login, ask.role))
+}
+
+fn record<'a>(user: &'a users::User, code: &'a users::Code) -> NewUser<'a> {
+    NewUser::of(user, &code.code, &code.expires_at, code.expires_in)
 }
 
 fn reply(user: &users::User, code: &users::Code) -> Response {
-    let mut body = Object::new();
-    user::record(user, &mut body);
-    user::code(code, &mut body);
-    let mut response = body.reply(201);
-    response.headers.push(NO_STORE.map(str::to_owned).into());
-    response
+    token::secret(201, &record(user, code))
 }
 
 #[cfg(test)]

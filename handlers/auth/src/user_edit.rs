@@ -1,7 +1,9 @@
 //! `PATCH /users/{id}`: another role, shut out or let in again.
 
-use guest::{ApiError, Object, Request, Response, Role, Route, flag, users};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, flag, members, users};
+use serde_json::json;
 
+use crate::user::User;
 use crate::{scope, user};
 
 pub(crate) const ROUTE: Route = Route {
@@ -12,24 +14,37 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 4 << 10,
     summary: "Change a user's role, disable or enable it",
-    openapi: guest::compact_json!(include_str!("user_edit.json")),
+    openapi: Openapi::of(|operation| {
+        let admin = users::User {
+            role: Role::Admin,
+            ..user::example()
+        };
+        user::describe_id(operation);
+        operation
+            .refusals(&[Refusal::LastOwner])
+            .body::<Ask>(json!({"role": "admin"}))
+            .reply(200, "The user as it is now.", &User::of(&admin));
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        role: Option<Role> = optional(user::ROLES.shape()),
+        /// true ends its sessions and stops its keys.
+        disabled: Option<bool> = optional(flag()),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (role, disabled) = parse(request)?;
     let id = user::id(request);
     let changed = users::update(id, role, disabled).map_err(|error| user::refusal(error, id))?;
-    let mut body = Object::new();
-    user::record(&changed, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &User::of(&changed)))
 }
 
 fn parse(request: &Request) -> Result<(Option<Role>, Option<bool>), ApiError> {
-    let mut body = request.json()?;
-    let role = body.optional("role", user::role());
-    let disabled = body.optional("disabled", flag());
-    body.finish()?;
+    let Ask { role, disabled } = request.json()?.read()?;
     if role.is_none() && disabled.is_none() {
         return Err(ApiError::invalid("give role, disabled or both"));
     }

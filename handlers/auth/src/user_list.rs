@@ -1,7 +1,10 @@
 //! `GET /users`: the users of the organisation.
 
-use guest::{ApiError, Object, Request, Response, Route, users};
+use guest::{ApiError, Openapi, Request, Response, Route, users};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::user::User;
 use crate::{scope, user};
 
 pub(crate) const ROUTE: Route = Route {
@@ -12,15 +15,27 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "List users",
-    openapi: guest::compact_json!(
-        r#"{"responses":{"200":{"description":"The users, oldest first.","content":{"application/json":{"schema":{"type":"object","required":["users"],"properties":{"users":{"type":"array","items":"#,
-        include_str!("user.schema.json"),
-        r#"}}},"example":{"users":["#,
-        include_str!("user.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.reply(
+            200,
+            "The users, oldest first.",
+            &records(&[user::example()]),
+        );
+    }),
     handle,
 };
+
+/// The users of an organisation.
+#[derive(Serialize, JsonSchema)]
+struct Users<'a> {
+    users: Vec<User<'a>>,
+}
+
+fn records(users: &[users::User]) -> Users<'_> {
+    Users {
+        users: users.iter().map(|user| User::of(user)).collect(),
+    }
+}
 
 fn handle(_: &Request) -> Result<Response, ApiError> {
     let users = users::list().map_err(|error| user::refusal(error, ""))?;
@@ -28,9 +43,7 @@ fn handle(_: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(users: &[users::User]) -> Response {
-    let mut body = Object::new();
-    body.array("users", users, user::record);
-    body.reply(200)
+    Response::json(200, &records(users))
 }
 
 #[cfg(test)]
@@ -46,7 +59,7 @@ mod tests {
             json!({"users": [{
                 "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
                 "login": "ada",
-                "role": "admin",
+                "role": "member",
                 "disabled": false,
                 "has_password": true,
                 "created_at": "2026-01-02T03:04:05Z",

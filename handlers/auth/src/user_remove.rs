@@ -1,6 +1,6 @@
 //! `DELETE /users/{id}`: forget a user, with its keys and sessions.
 
-use guest::{ApiError, Request, Response, Route, users};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, users};
 
 use crate::{scope, user};
 
@@ -12,7 +12,12 @@ pub(crate) const ROUTE: Route = Route {
     scope: Some(scope::ADMIN),
     body_limit: 0,
     summary: "Remove a user",
-    openapi: guest::compact_json!(include_str!("user_remove.json")),
+    openapi: Openapi::of(|operation| {
+        user::describe_id(operation);
+        operation
+            .refusals(&[Refusal::LastOwner])
+            .reply_empty(204, "Removed; its keys and sessions are void.");
+    }),
     handle,
 };
 
