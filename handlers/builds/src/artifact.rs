@@ -1,69 +1,123 @@
 //! The record of a file that somebody may want to flash.
 
-use guest::{Object, builds};
+use guest::builds::Format;
+use guest::{ApiError, Time, builds, words};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::build;
 
 /// Reported builds have one part.
 pub(crate) const PACK: &str = "external";
 
-/// Write the record of a file.
-pub(crate) fn record(artifact: &builds::Artifact, object: &mut Object) {
-    let format = match artifact.format {
-        builds::Format::Elf => "elf",
-        builds::Format::Hex => "hex",
-        builds::Format::Bin => "bin",
-        builds::Format::Uf2 => "uf2",
-        builds::Format::Other => "other",
+words! {
+    const FORMATS: Format = {
+        Elf = "elf",
+        Hex = "hex",
+        Bin = "bin",
+        Uf2 = "uf2",
+        Other = "other",
     };
-    let source = &artifact.build.source;
-    let repo = match source.repo_owner.as_str() {
-        "" => source.repo.clone(),
-        owner => format!("{owner}/{}", source.repo),
-    };
-    object
-        .field("job_id", &artifact.build.id)
-        .field("pack_id", PACK)
-        .field("name", &artifact.name)
-        .field("format", format)
-        .field("size_bytes", &artifact.size_bytes)
-        .field("sha256", &artifact.sha256)
-        .field("content_type", &artifact.content_type)
-        .field("repo", &repo)
-        .field("ref", &source.ref_)
-        .field("sha", &source.sha)
-        .field("commit", &source.sha)
-        .field("created_at", &artifact.created_at)
-        .raw("wiring_defaults", &artifact.build.wiring);
 }
 
-#[cfg(test)]
+/// A file of a build.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Artifact")]
+pub(crate) struct Record<'a> {
+    /// Build id.
+    job_id: &'a str,
+    pack_id: &'a str,
+    name: &'a str,
+    #[schemars(extend("enum" = FORMATS.all()))]
+    format: &'static str,
+    size_bytes: u64,
+    sha256: &'a str,
+    content_type: &'a str,
+    /// `owner/name`
+    repo: String,
+    r#ref: &'a str,
+    /// Commit, as published clients read it.
+    sha: &'a str,
+    commit: &'a str,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
+    wiring_defaults: Map<String, Value>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn of(artifact: &'a builds::Artifact) -> Result<Self, ApiError> {
+        let build = &artifact.build;
+        let wiring = serde_json::from_str(&build.wiring).map_err(|error| {
+            let id = &build.id;
+            ApiError::internal(format!("failed to read the wiring of build {id}: {error}"))
+        })?;
+        let source = &build.source;
+        let repo = match source.repo_owner.as_str() {
+            "" => source.repo.clone(),
+            owner => format!("{owner}/{}", source.repo),
+        };
+        Ok(Self {
+            job_id: &build.id,
+            pack_id: PACK,
+            name: &artifact.name,
+            format: FORMATS.word(artifact.format),
+            size_bytes: artifact.size_bytes,
+            sha256: &artifact.sha256,
+            content_type: &artifact.content_type,
+            repo,
+            r#ref: &source.ref_,
+            sha: &source.sha,
+            commit: &source.sha,
+            created_at: &artifact.created_at,
+            wiring_defaults: wiring,
+        })
+    }
+}
+
+/// A file, for the documentation.
 pub(crate) fn example() -> builds::Artifact {
-    let source = builds::Source {
-        repo_owner: "acme".into(),
-        repo: "blinky".into(),
-        ref_: "main".into(),
-        sha: "0a1b2c3".into(),
-        event: String::new(),
-        workflow: String::new(),
-        actor: String::new(),
-        run_id: String::new(),
-        run_attempt: String::new(),
-    };
     builds::Artifact {
-        build: builds::Build {
-            id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
-            source,
-            target: String::new(),
-            name: String::new(),
-            wiring: r#"{"swclk":1}"#.into(),
-            status: builds::Status::Success,
-            reason: String::new(),
-            created_at: "2026-01-02T03:04:05Z".into(),
-        },
-        name: "fw.elf".into(),
+        build: build::example(),
+        name: "firmware.elf".into(),
         content_type: "application/octet-stream".into(),
         format: builds::Format::Elf,
         size_bytes: 3,
-        sha256: "ba78".into(),
+        sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".into(),
         created_at: "2026-01-02T03:04:05Z".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Record, example};
+
+    #[test]
+    fn records() {
+        let mut artifact = example();
+        assert_eq!(
+            json!(Record::of(&artifact).unwrap()),
+            json!({
+                "job_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+                "pack_id": "external",
+                "name": "firmware.elf",
+                "format": "elf",
+                "size_bytes": 3,
+                "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                "content_type": "application/octet-stream",
+                "repo": "acme/blinky",
+                "ref": "main",
+                "sha": "0a1b2c3",
+                "commit": "0a1b2c3",
+                "created_at": "2026-01-02T03:04:05Z",
+                "wiring_defaults": {"target": "target/stm32f0x.cfg", "swclk": 1, "swdio": 2}
+            })
+        );
+        artifact.build.source.repo_owner.clear();
+        assert_eq!(Record::of(&artifact).unwrap().repo, "blinky");
+        artifact.build.wiring = "[".into();
+        assert_eq!(Record::of(&artifact).err().unwrap().status, 500);
     }
 }

@@ -1,9 +1,15 @@
 //! `POST /cloud/builds/{build}/artifacts`: a file of a build. Its bytes go from the connection to
 //! disk without passing here.
 
-use guest::{ApiError, Object, Request, Response, Route, builds, streamed, text};
+use guest::{
+    ApiError, Openapi, Refusal, Request, Response, Route, builds, members, streamed, text,
+};
+use schemars::{JsonSchema, json_schema};
+use serde::Serialize;
+use serde_json::json;
 
-use crate::build;
+use crate::build::Named;
+use crate::{artifact, build};
 
 /// More than any configuration allows.
 pub(crate) const BYTES_MAX: u32 = 2047 << 20;
@@ -22,24 +28,74 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: streamed(BYTES_MAX),
     summary: "Add a file to a build",
-    openapi: guest::compact_json!(include_str!("artifact_add.json")),
+    openapi: Openapi::of(|operation| {
+        build::describe_id(operation);
+        operation
+            .refusals(&REFUSALS)
+            .query::<Asked>()
+            .content(
+                UNKNOWN,
+                json_schema!({"type": "string", "contentMediaType": UNKNOWN}),
+                json!("abc"),
+            )
+            .reply(
+                201,
+                "Stored. The same file again changes nothing.",
+                &Added::from(&artifact::example()),
+            );
+    }),
     handle,
 };
+
+/// Why a file is not taken.
+pub(crate) const REFUSALS: [Refusal; 3] = [
+    Refusal::WrongState,
+    Refusal::NameTaken,
+    Refusal::QuotaExceeded,
+];
+
+members! {
+    struct Asked {
+        named: Named = inline(),
+        /// Media type; that of the request when it is left out.
+        content_type: Option<String> = optional(text(0..=TYPE_CHARS_MAX)),
+    }
+}
+
+/// A file that was stored.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Added<'a> {
+    build_id: &'a str,
+    name: &'a str,
+    size_bytes: u64,
+    /// Lower-case hexadecimal.
+    sha256: &'a str,
+}
+
+impl<'a> From<&'a builds::Artifact> for Added<'a> {
+    fn from(added: &'a builds::Artifact) -> Self {
+        Self {
+            build_id: &added.build.id,
+            name: &added.name,
+            size_bytes: added.size_bytes,
+            sha256: &added.sha256,
+        }
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (name, content_type) = parse(request)?;
     let id = build::id(request);
     let added = build::receive(id, builds::Kind::Artifact, &name, &content_type)?;
-    Ok(reply(&added))
+    Ok(Response::json(201, &Added::from(&added)))
 }
 
 fn parse(request: &Request) -> Result<(String, String), ApiError> {
-    let mut query = request.query()?;
-    let name = build::file_name(&mut query);
-    let given = query.optional("content_type", text(0..=TYPE_CHARS_MAX));
-    query.finish()?;
-    let given = given.as_deref().or(request.header("content-type"));
-    Ok((name, media_type(given.unwrap_or_default()).to_owned()))
+    let asked: Asked = request.query()?.read()?;
+    let given = asked.content_type.as_deref();
+    let given = given.or(request.header("content-type"));
+    let content_type = media_type(given.unwrap_or_default()).to_owned();
+    Ok((asked.named.name, content_type))
 }
 
 /// A media type that can stand in a header, without its parameters.
@@ -57,15 +113,6 @@ fn media_type(given: &str) -> &str {
         }
         _ => UNKNOWN,
     }
-}
-
-pub(crate) fn reply(added: &builds::Artifact) -> Response {
-    let mut body = Object::new();
-    body.field("build_id", &added.build.id)
-        .field("name", &added.name)
-        .field("size_bytes", &added.size_bytes)
-        .field("sha256", &added.sha256);
-    body.reply(201)
 }
 
 #[cfg(test)]

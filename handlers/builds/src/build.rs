@@ -1,8 +1,12 @@
 //! What the endpoints about a reported build share: who may use them, the record, the refusals.
 
+use guest::builds::Status;
 use guest::{
-    ApiError, Credential, Object, Query, Request, Shape, builds, form, selection, text, uploads,
+    ApiError, Credential, Operation, Refusal, Request, Shape, Time, builds, form, members,
+    selection, text, uploads, words,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Builds are reported from CI, which has a session token and no key.
 pub(crate) const REPORT: &[Credential] = &[Credential::CloudSession];
@@ -24,9 +28,17 @@ pub(crate) fn short_text() -> impl Shape<Value = String> {
     text(0..=TEXT_CHARS_MAX)
 }
 
-/// Name of a file in the query.
-pub(crate) fn file_name(query: &mut Query) -> String {
-    query.required("name", text(1..=TEXT_CHARS_MAX))
+members! {
+    /// The parameters of a file.
+    pub(crate) struct Named {
+        /// Name of the file; a relative path.
+        pub(crate) name: String = required(text(1..=TEXT_CHARS_MAX)),
+    }
+}
+
+/// What is said about the build id that the path names.
+pub(crate) fn describe_id(operation: &mut Operation) {
+    operation.path("build", "Build id.");
 }
 
 /// Build id that the path names.
@@ -34,18 +46,60 @@ pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
 }
 
-/// Write the record of a build.
-pub(crate) fn record(build: &builds::Build, object: &mut Object) {
-    let status = match build.status {
-        builds::Status::Open => "open",
-        builds::Status::Success => "success",
-        builds::Status::Failure => "failure",
+words! {
+    const STATUSES: Status = {
+        Open = "open",
+        Success = "success",
+        Failure = "failure",
     };
-    object
-        .field("build_id", &build.id)
-        .field("status", status)
-        .field("reason", &build.reason)
-        .field("created_at", &build.created_at);
+}
+
+/// A build.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Build")]
+pub(crate) struct Record<'a> {
+    /// ULID.
+    build_id: &'a str,
+    #[schemars(extend("enum" = STATUSES.all()))]
+    status: &'static str,
+    reason: &'a str,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
+}
+
+impl<'a> From<&'a builds::Build> for Record<'a> {
+    fn from(build: &'a builds::Build) -> Self {
+        Self {
+            build_id: &build.id,
+            status: STATUSES.word(build.status),
+            reason: &build.reason,
+            created_at: &build.created_at,
+        }
+    }
+}
+
+/// A build that takes files, for the documentation.
+pub(crate) fn example() -> builds::Build {
+    builds::Build {
+        id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
+        source: builds::Source {
+            repo_owner: "acme".into(),
+            repo: "blinky".into(),
+            ref_: "main".into(),
+            sha: "0a1b2c3".into(),
+            event: "push".into(),
+            workflow: "ci".into(),
+            actor: "ada".into(),
+            run_id: "1".into(),
+            run_attempt: "1".into(),
+        },
+        target: String::new(),
+        name: String::new(),
+        wiring: r#"{"target":"target/stm32f0x.cfg","swclk":1,"swdio":2}"#.into(),
+        status: Status::Open,
+        reason: String::new(),
+        created_at: "2026-01-02T03:04:05Z".into(),
+    }
 }
 
 /// `id` is what was asked for, empty when nothing was.
@@ -54,13 +108,14 @@ pub(crate) fn refusal(error: builds::Error, id: &str) -> ApiError {
         builds::Error::NotFound if id.is_empty() => selection::refusal(error),
         builds::Error::NotFound => ApiError::not_found("build or file", id),
         builds::Error::Finished => {
-            ApiError::new(409, "wrong_state", "the build has its result already")
+            ApiError::of(Refusal::WrongState, "the build has its result already")
         }
-        builds::Error::NameTaken => {
-            ApiError::new(409, "name_taken", "the build has another file of this name")
-        }
+        builds::Error::NameTaken => ApiError::of(
+            Refusal::NameTaken,
+            "the build has another file of this name",
+        ),
         builds::Error::Full(limit) => {
-            ApiError::new(409, "quota_exceeded", format!("there is no room: {limit}"))
+            ApiError::of(Refusal::QuotaExceeded, format!("there is no room: {limit}"))
         }
         builds::Error::Ambiguous(_) => selection::refusal(error),
         builds::Error::Invalid((field, message)) => ApiError::field(field, message),
@@ -83,8 +138,27 @@ pub(crate) fn receive(
 #[cfg(test)]
 mod tests {
     use guest::builds;
+    use serde_json::json;
 
-    use super::refusal;
+    use super::{Record, example, refusal};
+
+    #[test]
+    fn records() {
+        let failed = builds::Build {
+            status: builds::Status::Failure,
+            reason: "2 failed".into(),
+            ..example()
+        };
+        assert_eq!(
+            json!(Record::from(&failed)),
+            json!({
+                "build_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+                "status": "failure",
+                "reason": "2 failed",
+                "created_at": "2026-01-02T03:04:05Z"
+            })
+        );
+    }
 
     #[test]
     fn refusals() {

@@ -1,8 +1,10 @@
 //! `POST /cloud/builds`: a build that was made elsewhere.
 
-use guest::{ApiError, Fields, Object, Request, Response, Route, builds};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, builds, members, nested};
+use serde_json::json;
 
-use crate::{build, wiring};
+use crate::build::{self, short_text};
+use crate::wiring::Wiring;
 
 pub(crate) const ROUTE: Route = Route {
     name: "builds.create",
@@ -12,9 +14,58 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: 64 << 10,
     summary: "Report a build",
-    openapi: guest::compact_json!(include_str!("create.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::QuotaExceeded])
+            .body::<Ask>(json!({
+                "repo_owner": "acme",
+                "repo": "blinky",
+                "ref": "main",
+                "sha": "0a1b2c3",
+                "event": "push",
+                "workflow": "ci",
+                "actor": "ada",
+                "run_id": "1",
+                "run_attempt": "1",
+                "wiring": {"target": "target/stm32f0x.cfg", "swclk": 1, "swdio": 2}
+            }))
+            .reply(
+                201,
+                "The build. It takes files until it has its result.",
+                &build::Record::from(&build::example()),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Ask {
+        /// Owner of the repository.
+        repo_owner: String = or(short_text(), String::new()),
+        /// Name of the repository.
+        repo: String = or(short_text(), String::new()),
+        /// Branch or tag.
+        r#ref: String = or(short_text(), String::new()),
+        /// Commit.
+        sha: String = or(short_text(), String::new()),
+        /// What started the run.
+        event: String = or(short_text(), String::new()),
+        /// Name of the workflow.
+        workflow: String = or(short_text(), String::new()),
+        /// Who started the run.
+        actor: String = or(short_text(), String::new()),
+        /// Id of the run.
+        run_id: String = or(short_text(), String::new()),
+        /// Number of the attempt.
+        run_attempt: String = or(short_text(), String::new()),
+        /// Platform that the build is for.
+        target: String = or(short_text(), String::new()),
+        /// Name of the build.
+        name: String = or(short_text(), String::new()),
+        /// How the target is wired, for who flashes it later.
+        wiring: Option<Wiring> = optional(nested()),
+    }
+}
 
 #[derive(Debug)]
 struct Order {
@@ -28,33 +79,28 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
     let made = builds::create(&order.source, &order.target, &order.name, &order.wiring)
         .map_err(|error| build::refusal(error, ""))?;
-    let mut body = Object::new();
-    build::record(&made, &mut body);
-    Ok(body.reply(201))
+    Ok(Response::json(201, &build::Record::from(&made)))
 }
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    let text = |body: &mut Fields, name: &str| body.or(name, build::short_text(), String::new());
-    let source = builds::Source {
-        repo_owner: text(&mut body, "repo_owner"),
-        repo: text(&mut body, "repo"),
-        ref_: text(&mut body, "ref"),
-        sha: text(&mut body, "sha"),
-        event: text(&mut body, "event"),
-        workflow: text(&mut body, "workflow"),
-        actor: text(&mut body, "actor"),
-        run_id: text(&mut body, "run_id"),
-        run_attempt: text(&mut body, "run_attempt"),
-    };
-    let order = Order {
-        source,
-        target: text(&mut body, "target"),
-        name: text(&mut body, "name"),
-        wiring: wiring::read(&mut body).unwrap_or_else(|| "{}".to_owned()),
-    };
-    body.finish()?;
-    Ok(order)
+    let ask: Ask = request.json()?.read()?;
+    let wiring = ask.wiring.map(|wiring| wiring.text());
+    Ok(Order {
+        source: builds::Source {
+            repo_owner: ask.repo_owner,
+            repo: ask.repo,
+            ref_: ask.r#ref,
+            sha: ask.sha,
+            event: ask.event,
+            workflow: ask.workflow,
+            actor: ask.actor,
+            run_id: ask.run_id,
+            run_attempt: ask.run_attempt,
+        },
+        target: ask.target,
+        name: ask.name,
+        wiring: wiring.unwrap_or_else(|| "{}".to_owned()),
+    })
 }
 
 #[cfg(test)]

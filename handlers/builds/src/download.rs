@@ -1,6 +1,7 @@
 //! `GET /bench/builds/{job}/packs/{pack}/artifacts/{name...}`: the bytes of a file.
 
-use guest::{ApiError, Body, Request, Response, Route, builds};
+use guest::{ApiError, Body, Openapi, Request, Response, Route, builds};
+use serde_json::json;
 
 use crate::{artifact, build};
 
@@ -12,7 +13,20 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: 0,
     summary: "Download a file of a build",
-    openapi: guest::compact_json!(include_str!("download.json")),
+    openapi: Openapi::of(|operation| {
+        let bytes = "application/octet-stream";
+        operation
+            .path("job", "Build id.")
+            .path("pack", "`external` for reported builds.")
+            .path("name", "Name of the file; may hold `/`.")
+            .reply_content(
+                200,
+                "The bytes of the file.",
+                bytes,
+                json!({"type": "string", "contentMediaType": bytes}),
+                json!("abc"),
+            );
+    }),
     handle,
 };
 

@@ -1,8 +1,12 @@
 //! `POST /cloud/builds/{build}/status`: the result of a build.
 
-use guest::{ApiError, Object, Request, Response, Route, builds, flag, text};
+use guest::{
+    ApiError, Openapi, Refusal, Request, Response, Route, builds, flag, members, nested, text,
+};
+use serde_json::json;
 
-use crate::{build, wiring};
+use crate::build;
+use crate::wiring::Wiring;
 
 /// Longest reason, in characters.
 const REASON_CHARS_MAX: usize = 1000;
@@ -15,37 +19,45 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: 64 << 10,
     summary: "Give a build its result",
-    openapi: guest::compact_json!(include_str!("finish.json")),
+    openapi: Openapi::of(|operation| {
+        let finished = builds::Build {
+            status: builds::Status::Success,
+            reason: "12 passed".into(),
+            ..build::example()
+        };
+        build::describe_id(operation);
+        operation
+            .refusals(&[Refusal::WrongState])
+            .body::<Outcome>(json!({"success": true, "reason": "12 passed"}))
+            .reply(
+                200,
+                "The build with its result. It takes no more files.",
+                &build::Record::from(&finished),
+            );
+    }),
     handle,
 };
 
-#[derive(Debug)]
-struct Outcome {
-    success: bool,
-    reason: String,
-    wiring: Option<String>,
+members! {
+    struct Outcome {
+        success: bool = required(flag()),
+        reason: String = or(text(0..=REASON_CHARS_MAX), String::new()),
+        /// How the target is wired, for who flashes it later.
+        wiring: Option<Wiring> = optional(nested()),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let result = parse(request)?;
     let id = build::id(request);
-    let wiring = result.wiring.as_deref();
-    let finished = builds::finish(id, result.success, &result.reason, wiring)
+    let wiring = result.wiring.map(|wiring| wiring.text());
+    let finished = builds::finish(id, result.success, &result.reason, wiring.as_deref())
         .map_err(|error| build::refusal(error, id))?;
-    let mut body = Object::new();
-    build::record(&finished, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &build::Record::from(&finished)))
 }
 
 fn parse(request: &Request) -> Result<Outcome, ApiError> {
-    let mut body = request.json()?;
-    let result = Outcome {
-        success: body.required("success", flag()),
-        reason: body.or("reason", text(0..=REASON_CHARS_MAX), String::new()),
-        wiring: wiring::read(&mut body),
-    };
-    body.finish()?;
-    Ok(result)
+    request.json()?.read()
 }
 
 #[cfg(test)]
@@ -64,7 +76,7 @@ mod tests {
             r#"{"success":"yes"}"#,
             r#"{"success":true,"x":1}"#,
         ] {
-            assert_eq!(parse(&request(body)).unwrap_err().status, 400, "{body}");
+            assert_eq!(parse(&request(body)).err().unwrap().status, 400, "{body}");
         }
     }
 }

@@ -1,7 +1,10 @@
 //! `GET /bench/devices/{id}/flashable-artifacts`: what could be flashed, newest build first.
 
-use guest::{ApiError, Object, Request, Response, Route, builds, devices, integer};
+use guest::{ApiError, Openapi, Request, Response, Route, builds, devices, integer, members};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::artifact::Record;
 use crate::{artifact, build};
 
 /// Files shown when the caller does not say how many.
@@ -18,17 +21,39 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: 0,
     summary: "List firmware that can be flashed",
-    openapi: guest::compact_json!(
-        r#"{"parameters":"#,
-        include_str!("flashable.parameters.json"),
-        r#","responses":{"200":{"description":"The files.","content":{"application/json":{"schema":{"type":"object","required":["artifacts"],"properties":{"artifacts":{"type":"array","items":"#,
-        include_str!("artifact.schema.json"),
-        r#"}}},"example":{"artifacts":["#,
-        include_str!("artifact.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = [artifact::example()];
+        operation
+            .path("id", "Device id, from the device list.")
+            .query::<Asked>()
+            .reply(
+                200,
+                "The files.",
+                &records(&example).expect("the example has an object for wiring"),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Asked {
+        /// Most files.
+        limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
+    }
+}
+
+/// What could be flashed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Artifacts")]
+struct Records<'a> {
+    artifacts: Vec<Record<'a>>,
+}
+
+fn records(found: &[builds::Artifact]) -> Result<Records<'_>, ApiError> {
+    let artifacts = found.iter().map(Record::of);
+    let artifacts = artifacts.collect::<Result<Vec<Record>, ApiError>>()?;
+    Ok(Records { artifacts })
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let limit = parse(request)?;
@@ -38,20 +63,16 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         _ => ApiError::not_found("device", id),
     })?;
     let found = builds::flashable(limit).map_err(|error| build::refusal(error, ""))?;
-    Ok(reply(&found))
+    reply(&found)
 }
 
 fn parse(request: &Request) -> Result<u32, ApiError> {
-    let mut query = request.query()?;
-    let limit = query.optional("limit", integer(1..=LIMIT_MAX));
-    query.finish()?;
-    Ok(limit.unwrap_or(LIMIT_DEFAULT))
+    let asked: Asked = request.query()?.read()?;
+    Ok(asked.limit)
 }
 
-fn reply(found: &[builds::Artifact]) -> Response {
-    let mut body = Object::new();
-    body.array("artifacts", found, artifact::record);
-    body.reply(200)
+fn reply(found: &[builds::Artifact]) -> Result<Response, ApiError> {
+    Ok(Response::json(200, &records(found)?))
 }
 
 #[cfg(test)]
@@ -74,7 +95,7 @@ mod tests {
 
     #[test]
     fn records() {
-        let body = json(&reply(&[crate::artifact::example()]));
+        let body = json(&reply(&[crate::artifact::example()]).unwrap());
         assert_eq!(body["artifacts"][0]["format"], "elf");
     }
 }

@@ -1,8 +1,15 @@
 //! `POST /cloud/builds/{build}/logs`: what a build printed.
 
-use guest::{ApiError, Request, Response, Route, builds, streamed};
+use guest::{ApiError, Openapi, Request, Response, Route, builds, streamed};
+use schemars::json_schema;
+use serde_json::json;
 
-use crate::{artifact_add, build};
+use crate::artifact_add::{Added, BYTES_MAX, REFUSALS};
+use crate::build::Named;
+use crate::{artifact, build};
+
+/// Media type of logs.
+const TYPE: &str = "text/plain";
 
 pub(crate) const ROUTE: Route = Route {
     name: "builds.logs.add",
@@ -10,17 +17,30 @@ pub(crate) const ROUTE: Route = Route {
     pattern: "/cloud/builds/{build}/logs",
     credentials: build::REPORT,
     scope: build::SCOPE,
-    body_limit: streamed(artifact_add::BYTES_MAX),
+    body_limit: streamed(BYTES_MAX),
     summary: "Add a log to a build",
-    openapi: guest::compact_json!(include_str!("log_add.json")),
+    openapi: Openapi::of(|operation| {
+        let log = builds::Artifact {
+            name: "pytest.log".into(),
+            ..artifact::example()
+        };
+        build::describe_id(operation);
+        operation
+            .refusals(&REFUSALS)
+            .query::<Named>()
+            .content(
+                TYPE,
+                json_schema!({"type": "string", "contentMediaType": TYPE}),
+                json!("2 passed\n"),
+            )
+            .reply(201, "Stored.", &Added::from(&log));
+    }),
     handle,
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let mut query = request.query()?;
-    let name = build::file_name(&mut query);
-    query.finish()?;
+    let Named { name } = request.query()?.read()?;
     let id = build::id(request);
-    let added = build::receive(id, builds::Kind::Log, &name, "text/plain")?;
-    Ok(artifact_add::reply(&added))
+    let added = build::receive(id, builds::Kind::Log, &name, TYPE)?;
+    Ok(Response::json(201, &Added::from(&added)))
 }

@@ -1,8 +1,11 @@
 //! `GET /bench/builds/artifact`: the one file that is meant by build, repository, branch and name.
 
-use guest::{ApiError, Object, Query, Request, Response, Route, builds};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, builds, members};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{artifact, build};
+use crate::artifact::{self, Record};
+use crate::build::{self, short_text};
 
 pub(crate) const ROUTE: Route = Route {
     name: "builds.artifact",
@@ -12,45 +15,64 @@ pub(crate) const ROUTE: Route = Route {
     scope: build::SCOPE,
     body_limit: 0,
     summary: "Find a file of a build",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["ambiguous"],"parameters":"#,
-        include_str!("select.parameters.json"),
-        r#","responses":{"200":{"description":"The one file that fits.","content":{"application/json":{"schema":{"type":"object","required":["artifact"],"properties":{"artifact":"#,
-        include_str!("artifact.schema.json"),
-        r#"}},"example":{"artifact":"#,
-        include_str!("artifact.example.json"),
-        "}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = artifact::example();
+        operation
+            .refusals(&[Refusal::Ambiguous])
+            .query::<Asked>()
+            .reply(
+                200,
+                "The one file that fits.",
+                &record(&example).expect("the example has an object for wiring"),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Asked {
+        /// Build id, or `latest` (default): the newest successful one.
+        build: Option<String> = optional(short_text()),
+        /// `owner/name` or `name`.
+        repo: Option<String> = optional(short_text()),
+        /// Branch or tag.
+        r#ref: Option<String> = optional(short_text()),
+        /// File name, or its last part. Default: the `.elf`, else the `.hex`, else the `.bin`.
+        artifact: Option<String> = optional(short_text()),
+    }
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+struct Found<'a> {
+    artifact: Record<'a>,
+}
+
+fn record(found: &builds::Artifact) -> Result<Found<'_>, ApiError> {
+    let artifact = Record::of(found)?;
+    Ok(Found { artifact })
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let selector = parse(request)?;
     let found = builds::select(&selector).map_err(|error| build::refusal(error, ""))?;
-    Ok(reply(&found))
+    reply(&found)
 }
 
 fn parse(request: &Request) -> Result<builds::Selector, ApiError> {
-    let mut query = request.query()?;
+    let asked: Asked = request.query()?.read()?;
     // An empty one is one that was left out.
-    let given = |query: &mut Query, name: &str| {
-        let text = query.optional(name, build::short_text());
-        text.filter(|text| !text.is_empty())
-    };
-    let selector = builds::Selector {
-        build: given(&mut query, "build"),
-        repo: given(&mut query, "repo"),
-        ref_: given(&mut query, "ref"),
-        artifact: given(&mut query, "artifact"),
-    };
-    query.finish()?;
-    Ok(selector)
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    Ok(builds::Selector {
+        build: given(asked.build),
+        repo: given(asked.repo),
+        ref_: given(asked.r#ref),
+        artifact: given(asked.artifact),
+    })
 }
 
-fn reply(found: &builds::Artifact) -> Response {
-    let mut body = Object::new();
-    body.object("artifact", |object| artifact::record(found, object));
-    body.reply(200)
+fn reply(found: &builds::Artifact) -> Result<Response, ApiError> {
+    Ok(Response::json(200, &record(found)?))
 }
 
 #[cfg(test)]
@@ -73,7 +95,7 @@ mod tests {
 
     #[test]
     fn reply_has_what_clients_read() {
-        let body = json(&reply(&crate::artifact::example()));
+        let body = json(&reply(&crate::artifact::example()).unwrap());
         let artifact = &body["artifact"];
         assert_eq!(artifact["repo"], "acme/blinky");
         assert_eq!(artifact["wiring_defaults"]["swclk"], 1);

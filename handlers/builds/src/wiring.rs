@@ -1,6 +1,6 @@
 //! How the target of a build is wired, as the reporter says.
 
-use guest::{Fields, Object, Shape, flag, integer, text};
+use guest::{Object, Shape, flag, integer, members, text};
 
 /// Longest name of a target, in characters.
 const TARGET_CHARS_MAX: usize = 255;
@@ -10,39 +10,57 @@ fn channel() -> impl Shape<Value = u8> {
     integer(1..=14)
 }
 
-/// Read the member `wiring`: the text of an object with what was given.
-pub(crate) fn read(body: &mut Fields) -> Option<String> {
-    body.nested("wiring", |wiring| {
-        let target = wiring.optional("target", text(0..=TARGET_CHARS_MAX));
-        let swclk = wiring.optional("swclk", channel());
-        let swdio = wiring.optional("swdio", channel());
-        let nreset = wiring.optional("nreset", flag());
-        let efuse = wiring.optional("efuse", integer::<u8>(0..=2));
+members! {
+    pub(crate) struct Wiring {
+        /// Chip name or target config.
+        target: Option<String> = optional(text(0..=TARGET_CHARS_MAX)),
+        swclk: Option<u8> = optional(channel()),
+        swdio: Option<u8> = optional(channel()),
+        /// Whether the reset line is wired.
+        nreset: Option<bool> = optional(flag()),
+        efuse: Option<u8> = optional(integer(0..=2)),
+    }
+}
+
+impl Wiring {
+    /// The text of an object with what was given.
+    pub(crate) fn text(&self) -> String {
         let mut object = Object::new();
         object
-            .some("target", target.as_ref())
-            .some("swclk", swclk.as_ref())
-            .some("swdio", swdio.as_ref())
-            .some("nreset", nreset.as_ref())
-            .some("efuse", efuse.as_ref());
+            .some("target", self.target.as_ref())
+            .some("swclk", self.swclk.as_ref())
+            .some("swdio", self.swdio.as_ref())
+            .some("nreset", self.nreset.as_ref())
+            .some("efuse", self.efuse.as_ref());
         String::from_utf8_lossy(&object.finish()).into_owned()
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::Fields;
+    use guest::{ApiError, Fields, members, nested};
+
+    use super::Wiring;
+
+    members! {
+        struct Body {
+            wiring: Option<Wiring> = optional(nested()),
+        }
+    }
+
+    fn read(body: &[u8]) -> Result<Option<String>, ApiError> {
+        let body: Body = Fields::parse(body)?.read()?;
+        Ok(body.wiring.map(|wiring| wiring.text()))
+    }
 
     #[test]
     fn what_is_given_is_kept() {
         let body = br#"{"wiring":{"target":"t.cfg","swclk":1,"swdio":14,"nreset":true,"efuse":0}}"#;
-        let mut fields = Fields::parse(body).unwrap();
-        let text = super::read(&mut fields).unwrap();
-        assert!(fields.finish().is_ok());
+        let text = read(body).unwrap().unwrap();
         let whole = format!(r#"{{"wiring":{text}}}"#);
         assert_eq!(whole.as_bytes(), body);
-        let mut none = Fields::parse(b"{}").unwrap();
-        assert_eq!(super::read(&mut none), None);
+        assert_eq!(read(br#"{"wiring":{}}"#).unwrap().as_deref(), Some("{}"));
+        assert_eq!(read(b"{}").unwrap(), None);
     }
 
     #[test]
@@ -54,9 +72,7 @@ mod tests {
             r#"{"wiring":{"pin":1}}"#,
             r#"{"wiring":[]}"#,
         ] {
-            let mut fields = Fields::parse(body.as_bytes()).unwrap();
-            super::read(&mut fields);
-            assert!(fields.finish().is_err(), "{body}");
+            assert!(read(body.as_bytes()).is_err(), "{body}");
         }
     }
 }
