@@ -1,6 +1,6 @@
 //! `DELETE /bench/waveforms/{id}`: forget a waveform and its samples.
 
-use guest::{ApiError, Request, Response, Route, waveforms};
+use guest::{ApiError, Openapi, Request, Response, Route, waveforms};
 
 use crate::waveform;
 
@@ -12,11 +12,11 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: 0,
     summary: "Delete a waveform",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"204":{"description":"Deleted. What plays goes on."}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .path(waveform::ID.0, waveform::ID.1)
+            .reply_empty(204, "Deleted. What plays goes on.");
+    }),
     handle,
 };
 

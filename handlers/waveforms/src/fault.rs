@@ -1,27 +1,39 @@
 //! The member `fault` of a replay.
 
 use guest::replay::{Fault, FaultKind};
-use guest::{Fields, Shape, choice, integer};
+use guest::{Shape, integer, members, words};
 use schemars::{Schema, json_schema};
 use serde_json::Value;
 
-const KINDS: &[(&str, FaultKind)] = &[
-    ("flatline", FaultKind::Flatline),
-    ("spike", FaultKind::Spike),
-    ("stuck", FaultKind::Stuck),
-];
+words! {
+    const KINDS: FaultKind = { Flatline = "flatline", Spike = "spike", Stuck = "stuck" };
+}
 
 /// More codes than any device plays.
 const CODES_MAX: u64 = 1 << 40;
 
-/// Read a fault, if there is one.
-pub(crate) fn read(body: &mut Fields) -> Option<Fault> {
-    body.nested("fault", |fault| Fault {
-        kind: fault.required("type", choice(KINDS)),
-        start: fault.or("start", integer(0..=CODES_MAX), 0),
-        width: fault.or("width", Width, None),
-        level: fault.optional("level", integer(0..=u16::MAX)),
-    })
+members! {
+    #[derive(Debug)]
+    pub(crate) struct Wanted {
+        r#type: FaultKind = required(KINDS.shape()),
+        /// Index among the codes that play.
+        start: u64 = or(integer(0..=CODES_MAX), 0),
+        /// How many codes; 0 or less: to the end.
+        width: Option<u64> = or(Width, None),
+        /// 16-bit code; without it 0 for `flatline`, else 65535.
+        level: Option<u16> = optional(integer(0..=u16::MAX)),
+    }
+}
+
+impl From<Wanted> for Fault {
+    fn from(wanted: Wanted) -> Self {
+        Self {
+            kind: wanted.r#type,
+            start: wanted.start,
+            width: wanted.width,
+            level: wanted.level,
+        }
+    }
 }
 
 /// A count of codes; 0 or less is none, which goes to the end.
@@ -41,22 +53,28 @@ impl Shape for Width {
         json_schema!({"type": "integer", "maximum": CODES_MAX})
     }
 
-    fn placeholder(&self) -> Option<u64> {
-        None
+    fn written(&self, value: &Option<u64>) -> Option<Value> {
+        Some(value.unwrap_or(0).into())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::Fields;
     use guest::replay::{Fault, FaultKind};
+    use guest::{Fields, members, nested};
+
+    use super::Wanted;
+
+    members! {
+        struct Body {
+            fault: Option<Wanted> = optional(nested()),
+        }
+    }
 
     fn read(body: &str) -> Result<Option<Fault>, String> {
-        let mut fields = Fields::parse(body.as_bytes()).unwrap();
-        let fault = super::read(&mut fields);
-        let finished = fields.finish();
-        finished.map_err(|error| error.fields[0].field.clone())?;
-        Ok(fault)
+        let body = Fields::parse(body.as_bytes()).unwrap().read::<Body>();
+        let body = body.map_err(|error| error.fields[0].field.clone())?;
+        Ok(body.fault.map(Fault::from))
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! `GET /bench/waveforms/{id}`: one waveform; the samples of codes come with it.
 
 use guest::waveforms::{self, Kind};
-use guest::{ApiError, Object, Request, Response, Route};
+use guest::{ApiError, Openapi, Request, Response, Route};
 
-use crate::waveform;
+use crate::waveform::{self, Record};
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.get",
@@ -13,15 +13,13 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: 0,
     summary: "One waveform",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The waveform; a `dac_waveform` with `samples_b64`.","content":{"application/json":{"schema":"#,
-        include_str!("waveform.schema.json"),
-        r#","example":"#,
-        include_str!("waveform.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.path(waveform::ID.0, waveform::ID.1).reply(
+            200,
+            "The waveform; a `dac_waveform` with `samples_b64`.",
+            &waveform::example(),
+        );
+    }),
     handle,
 };
 
@@ -29,13 +27,9 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = waveform::id(request);
     let refused = |error| waveform::refusal(error, id);
     let found = waveforms::get(id).map_err(refused)?;
-    let mut body = Object::new();
-    waveform::record(&found, &mut body);
+    let mut record = Record::from(&found);
     if found.kind == Kind::Codes {
-        let samples = waveforms::samples_b64(id).map_err(refused)?;
-        body.plain_text("samples_b64", |bytes| {
-            bytes.extend_from_slice(samples.as_bytes())
-        });
+        record.samples_b64 = Some(waveforms::samples_b64(id).map_err(refused)?);
     }
-    Ok(body.reply(200))
+    Ok(Response::json(200, &record))
 }

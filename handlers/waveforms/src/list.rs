@@ -1,9 +1,11 @@
 //! `GET /bench/waveforms`: the organisation's waveforms, newest first.
 
 use guest::waveforms::{self, Page};
-use guest::{ApiError, Object, Request, Response, Route, integer, text};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, members, text};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::waveform;
+use crate::waveform::{self, Record};
 
 /// Most waveforms on a page, and those on one when the caller does not say: published clients look
 /// at one page only.
@@ -20,38 +22,53 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: 0,
     summary: "List waveforms, newest first",
-    openapi: guest::compact_json!(
-        r#"{"parameters":"#,
-        include_str!("list.parameters.json"),
-        r#","responses":{"200":{"description":"One page, without samples.","content":{"application/json":{"schema":{"type":"object","required":["waveforms"],"properties":{"next_cursor":{"type":"string","description":"Pass as `cursor` to go on; absent at the end."},"waveforms":{"type":"array","items":"#,
-        include_str!("waveform.schema.json"),
-        r#"}}},"example":{"waveforms":["#,
-        include_str!("waveform.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = Listed {
+            waveforms: vec![waveform::example()],
+            next_cursor: None,
+        };
+        operation
+            .query::<Asked>()
+            .reply(200, "One page, without samples.", &example);
+    }),
     handle,
 };
 
+members! {
+    struct Asked {
+        /// `next_cursor` of the page before.
+        cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
+        /// Waveforms on a page.
+        limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_MAX),
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Waveforms")]
+struct Listed<'a> {
+    waveforms: Vec<Record<'a>>,
+    /// Pass as `cursor` to go on; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+}
+
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let (cursor, limit) = parse(request)?;
-    waveforms::list(cursor.as_deref(), limit)
+    let asked = parse(request)?;
+    waveforms::list(asked.cursor.as_deref(), asked.limit)
         .map(|page| reply(&page))
         .map_err(|error| waveform::refusal(error, ""))
 }
 
-fn parse(request: &Request) -> Result<(Option<String>, u32), ApiError> {
-    let mut query = request.query()?;
-    let cursor = query.optional("cursor", text(1..=CURSOR_CHARS_MAX));
-    let limit = query.or("limit", integer(1..=LIMIT_MAX), LIMIT_MAX);
-    query.finish()?;
-    Ok((cursor, limit))
+fn parse(request: &Request) -> Result<Asked, ApiError> {
+    request.query()?.read()
 }
 
 fn reply(page: &Page) -> Response {
-    let mut body = Object::new();
-    body.array("waveforms", &page.items, waveform::record)
-        .some("next_cursor", page.next.as_ref());
-    body.reply(200)
+    let listed = Listed {
+        waveforms: page.items.iter().map(Record::from).collect(),
+        next_cursor: page.next.as_deref(),
+    };
+    Response::json(200, &listed)
 }
 
 #[cfg(test)]
@@ -60,21 +77,23 @@ mod tests {
     use guest::waveforms::Page;
 
     use super::{parse, reply};
-    use crate::waveform::example;
+    use crate::waveform::kept;
 
     #[test]
     fn query() {
-        assert_eq!(parse(&get(&[], "")).unwrap(), (None, 200));
-        let (cursor, limit) = parse(&get(&[], "limit=7&cursor=c")).unwrap();
-        assert_eq!((cursor.as_deref(), limit), (Some("c"), 7));
+        let asked = parse(&get(&[], "")).unwrap();
+        assert_eq!((asked.cursor, asked.limit), (None, 200));
+        let asked = parse(&get(&[], "limit=7&cursor=c")).unwrap();
+        assert_eq!((asked.cursor.as_deref(), asked.limit), (Some("c"), 7));
         for query in ["limit=0", "limit=201", "cursor=", "page=1"] {
-            assert_eq!(parse(&get(&[], query)).unwrap_err().status, 400, "{query}");
+            let refused = parse(&get(&[], query)).err();
+            assert_eq!(refused.map(|error| error.status), Some(400), "{query}");
         }
     }
 
     #[test]
     fn pages() {
-        let items = vec![example(), example()];
+        let items = vec![kept(), kept()];
         let next = Some("c".to_owned());
         let page = json(&reply(&Page { items, next }));
         assert_eq!(page["waveforms"].as_array().unwrap().len(), 2);

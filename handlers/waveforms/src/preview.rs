@@ -1,9 +1,12 @@
 //! `GET /bench/waveforms/{id}/preview`: what an output would put out.
 
 use guest::waveforms::{self, Mapping, Output, Previewed};
-use guest::{ApiError, Object, Request, Response, Route, choice, integer};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, members};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{output, waveform};
+use crate::output::{MAPPINGS, OUTPUTS, UNITS};
+use crate::waveform;
 
 /// Most points of a preview.
 const POINTS_MAX: u32 = 65_536;
@@ -19,49 +22,88 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: 0,
     summary: "Previewed a waveform on an output",
-    openapi: guest::compact_json!(include_str!("preview.json")),
+    openapi: Openapi::of(|operation| {
+        let example = Preview {
+            id: "01JGZ5V9T3N8W2K4Q7R6D1M0XD",
+            dac_path: "3v3",
+            mapping: "faithful",
+            unit: "V",
+            low: 0.0,
+            high: 3.3,
+            sample_rate_hz: 100_000.0,
+            averaged: 1,
+            samples: 3,
+            codes: &[0, 32_768, 65_535],
+        };
+        operation
+            .path(waveform::ID.0, waveform::ID.1)
+            .query::<Asked>()
+            .reply(200, "What the output would put out.", &example);
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Asked {
-    mapping: Mapping,
-    output: Output,
-    points: u32,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Asked {
+        /// `faithful`: each level as it is, as far as the output reaches; `fit`: the lowest level at the
+        /// output's low end, the highest at its high end.
+        mapping: Mapping = or(MAPPINGS.shape(), Mapping::Faithful),
+        /// The output.
+        dac_path: Output = or(OUTPUTS.shape(), Output::V3),
+        /// Most codes; more samples are averaged in blocks.
+        points: u32 = or(integer(1..=POINTS_MAX), POINTS_DEFAULT),
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Preview<'a> {
+    id: &'a str,
+    #[schemars(extend("enum" = OUTPUTS.all()))]
+    dac_path: &'static str,
+    #[schemars(extend("enum" = MAPPINGS.all()))]
+    mapping: &'static str,
+    #[schemars(extend("enum" = UNITS.all()))]
+    unit: &'static str,
+    /// Level of code 0, in `unit`. The 4-20 mA output of a pod differs a little from 4 and 20.
+    low: f64,
+    /// Level of code 65535.
+    high: f64,
+    /// Of the codes; 0: not known.
+    sample_rate_hz: f64,
+    /// Samples that each code is the mean of.
+    averaged: u64,
+    /// How many codes there are.
+    samples: usize,
+    codes: &'a [u16],
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let asked = parse(request)?;
     let id = waveform::id(request);
-    waveforms::preview(id, asked.mapping, asked.output, asked.points)
+    waveforms::preview(id, asked.mapping, asked.dac_path, asked.points)
         .map(|preview| reply(id, &asked, &preview))
         .map_err(|error| waveform::refusal(error, id))
 }
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {
-    let mut query = request.query()?;
-    let asked = Asked {
-        mapping: query.or("mapping", choice(output::MAPPINGS), Mapping::Faithful),
-        output: query.or("dac_path", choice(output::OUTPUTS), Output::V3),
-        points: query.or("points", integer(1..=POINTS_MAX), POINTS_DEFAULT),
-    };
-    query.finish()?;
-    Ok(asked)
+    request.query()?.read()
 }
 
 fn reply(id: &str, asked: &Asked, preview: &Previewed) -> Response {
-    let mut body = Object::new();
-    body.field("id", id)
-        .field("dac_path", output::name(asked.output))
-        .field("mapping", output::mapping(asked.mapping))
-        .field("unit", output::unit(preview.unit))
-        .field("low", &preview.low)
-        .field("high", &preview.high)
-        .field("sample_rate_hz", &preview.sample_rate_hz)
-        .field("averaged", &preview.averaged)
-        .field("samples", &preview.codes.len())
-        .field("codes", &preview.codes);
-    body.reply(200)
+    let preview = Preview {
+        id,
+        dac_path: OUTPUTS.word(asked.dac_path),
+        mapping: MAPPINGS.word(asked.mapping),
+        unit: UNITS.word(preview.unit),
+        low: preview.low,
+        high: preview.high,
+        sample_rate_hz: preview.sample_rate_hz,
+        averaged: preview.averaged,
+        samples: preview.codes.len(),
+        codes: &preview.codes,
+    };
+    Response::json(200, &preview)
 }
 
 #[cfg(test)]
@@ -76,14 +118,14 @@ mod tests {
     fn query() {
         let plain = Asked {
             mapping: Mapping::Faithful,
-            output: Output::V3,
+            dac_path: Output::V3,
             points: 4096,
         };
         assert_eq!(parse(&get(&[], "")).unwrap(), plain);
         let asked = parse(&get(&[], "mapping=fit&dac_path=current_out&points=2")).unwrap();
         let wanted = Asked {
             mapping: Mapping::Fit,
-            output: Output::Current,
+            dac_path: Output::Current,
             points: 2,
         };
         assert_eq!(asked, wanted);

@@ -1,8 +1,12 @@
 //! `GET /bench/waveforms/{id}/recording`: the samples of a recording, as they were kept.
 
-use guest::{ApiError, Body, Request, Response, Route, waveforms};
+use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, waveforms};
+use serde_json::json;
 
 use crate::waveform;
+
+/// Of samples, as they come and go.
+pub(crate) const MEDIA_TYPE: &str = "application/octet-stream";
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.recording",
@@ -12,21 +16,27 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: 0,
     summary: "Download the samples of a recording",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["wrong_state"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"Unsigned 16-bit samples, little-endian: `level = sample / 65535 * full_scale_v`.","content":{"application/octet-stream":{"schema":{"type":"string","contentMediaType":"application/octet-stream"},"example":"AAAA"}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState])
+            .path(waveform::ID.0, waveform::ID.1)
+            .reply_content(
+                200,
+                "Unsigned 16-bit samples, little-endian: `level = sample / 65535 * full_scale_v`.",
+                MEDIA_TYPE,
+                json!({"type": "string", "contentMediaType": MEDIA_TYPE}),
+                json!("AAAA"),
+            );
+    }),
     handle,
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = waveform::id(request);
     let stream = waveforms::read(id).map_err(|error| waveform::refusal(error, id))?;
-    let media_type = "application/octet-stream".to_owned();
     Ok(Response {
         status: 200,
-        headers: vec![("content-type".to_owned(), media_type)],
+        headers: vec![("content-type".to_owned(), MEDIA_TYPE.to_owned())],
         body: Body::Stream(stream),
     })
 }

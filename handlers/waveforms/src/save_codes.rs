@@ -1,11 +1,15 @@
 //! `POST /bench/waveforms`: keep codes that somebody wrote.
 
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, integer, text, waveforms};
+use guest::{
+    ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, Shape, members, text,
+    waveforms,
+};
+use serde_json::json;
 
-use crate::waveform;
+use crate::waveform::{self, BITS_DEFAULT, Bits};
 
 /// Longest text of samples, in characters: what fits a body.
-pub(crate) const SAMPLES_CHARS_MAX: usize = JSON_BODY_BYTES_MAX as usize;
+const SAMPLES_CHARS_MAX: usize = JSON_BODY_BYTES_MAX as usize;
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.save_codes",
@@ -15,23 +19,37 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Keep a waveform of DAC codes",
-    openapi: guest::compact_json!(
-        r#"{"requestBody":"#,
-        include_str!("save_codes.body.json"),
-        r#","responses":"#,
-        include_str!("saved.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .body::<Codes>(json!({
+                "name": "stairs",
+                "samples_b64": "AECAwA==",
+                "sample_rate_hz": 1000.0,
+                "bits": 8
+            }))
+            .reply(201, "Kept.", &waveform::example());
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Codes {
-    name: String,
-    samples_b64: String,
-    sample_rate_hz: f64,
-    bits: u8,
-    full_scale_v: Option<f64>,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Codes {
+        name: String = required(waveform::name()),
+        /// Standard base64 of one or more codes, u8 or little-endian u16 as `bits` says.
+        samples_b64: String = required(samples_b64()),
+        /// Samples per second.
+        sample_rate_hz: f64 = required(waveform::rate_hz()),
+        /// Of one code.
+        bits: Option<u8> = or(Bits, None),
+        /// Volts of the highest code, 0 V being code 0. Without it the codes are the output's own and are
+        /// played as they are, 8-bit ones widened.
+        full_scale_v: Option<f64> = optional(waveform::full_scale()),
+    }
+}
+
+pub(crate) fn samples_b64() -> impl Shape<Value = String> {
+    text(1..=SAMPLES_CHARS_MAX)
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -39,7 +57,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     waveforms::save_codes(
         &codes.name,
         &codes.samples_b64,
-        codes.bits,
+        codes.bits.unwrap_or(BITS_DEFAULT),
         codes.sample_rate_hz,
         codes.full_scale_v,
     )
@@ -48,25 +66,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Codes, ApiError> {
-    let mut body = request.json()?;
-    let codes = Codes {
-        name: body.required("name", waveform::name()),
-        samples_b64: body.required("samples_b64", text(1..=SAMPLES_CHARS_MAX)),
-        sample_rate_hz: body.required("sample_rate_hz", waveform::rate_hz()),
-        bits: bits(&mut body),
-        full_scale_v: body.optional("full_scale_v", waveform::full_scale()),
-    };
-    body.finish()?;
-    Ok(codes)
-}
-
-/// Width of a code; 8 when it is not said.
-pub(crate) fn bits(body: &mut guest::Fields) -> u8 {
-    let bits = body.or("bits", integer(1..=64u8), 8);
-    if !matches!(bits, 8 | 16) {
-        body.problem("bits", "must be 8 or 16");
-    }
-    bits
+    request.json()?.read()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             name: "n".into(),
             samples_b64: "AP8=".into(),
             sample_rate_hz: 100.0,
-            bits: 8,
+            bits: None,
             full_scale_v: None,
         };
         assert_eq!(codes.unwrap(), wanted);
@@ -115,7 +115,7 @@ mod tests {
             let mut request = request("");
             request.body = body.to_vec();
             if let Ok(codes) = parse(&request) {
-                assert!(codes.sample_rate_hz > 0.0 && matches!(codes.bits, 8 | 16));
+                assert!(codes.sample_rate_hz > 0.0 && matches!(codes.bits, None | Some(8 | 16)));
             }
         });
     }

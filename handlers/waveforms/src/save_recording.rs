@@ -2,9 +2,15 @@
 //! to disk without passing here.
 
 use guest::waveforms::{self, Unit};
-use guest::{ApiError, Request, Response, Route, choice, form, integer, streamed, uploads};
+use guest::{
+    ApiError, Openapi, Request, Response, Route, form, integer, members, streamed, uploads,
+};
+use schemars::json_schema;
+use serde_json::json;
 
-use crate::{output, waveform};
+use crate::output::UNITS;
+use crate::recording::MEDIA_TYPE;
+use crate::waveform;
 
 /// More than any configuration allows.
 const BYTES_MAX: u32 = 256 << 20;
@@ -20,23 +26,34 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: streamed(BYTES_MAX),
     summary: "Keep a recording",
-    openapi: guest::compact_json!(
-        r#"{"parameters":"#,
-        include_str!("save_recording.parameters.json"),
-        r#","requestBody":{"required":true,"content":{"application/octet-stream":{"schema":{"type":"string","contentMediaType":"application/octet-stream","description":"One or more unsigned 16-bit samples, little-endian."},"example":"AAAA"}}},"responses":"#,
-        include_str!("saved.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let samples = json_schema!({
+            "type": "string",
+            "contentMediaType": MEDIA_TYPE,
+            "description": "One or more unsigned 16-bit samples, little-endian."
+        });
+        operation
+            .query::<Told>()
+            .content(MEDIA_TYPE, samples, json!("AAAA"))
+            .reply(201, "Kept.", &waveform::example());
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Told {
-    name: String,
-    sample_rate_hz: f64,
-    full_scale: f64,
-    unit: Unit,
-    samples: Option<u64>,
+members! {
+    #[derive(Debug)]
+    struct Told {
+        /// Free text for lists.
+        name: String = required(waveform::name()),
+        /// Samples per second.
+        sample_rate_hz: f64 = required(waveform::rate_hz()),
+        /// Level of the sample 65535, in `unit`; 0 is 0.
+        full_scale_v: f64 = required(waveform::full_scale()),
+        /// What the samples are counted in.
+        unit: Unit = or(UNITS.shape(), Unit::Volts),
+        /// How many samples come; checked when it is given.
+        sample_count: Option<u64> = optional(integer(1..=SAMPLES_MAX)),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -48,25 +65,16 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         &told.name,
         file,
         told.sample_rate_hz,
-        told.full_scale,
+        told.full_scale_v,
         told.unit,
-        told.samples,
+        told.sample_count,
     )
     .map(|saved| waveform::reply(&saved, 201))
     .map_err(refused)
 }
 
 fn parse(request: &Request) -> Result<Told, ApiError> {
-    let mut query = request.query()?;
-    let told = Told {
-        name: query.required("name", waveform::name()),
-        sample_rate_hz: query.required("sample_rate_hz", waveform::rate_hz()),
-        full_scale: query.required("full_scale_v", waveform::full_scale()),
-        unit: query.or("unit", choice(output::UNITS), Unit::Volts),
-        samples: query.optional("sample_count", integer(1..=SAMPLES_MAX)),
-    };
-    query.finish()?;
-    Ok(told)
+    request.query()?.read()
 }
 
 #[cfg(test)]
@@ -81,8 +89,10 @@ mod tests {
         let query = "name=a+b&sample_rate_hz=100000.0&full_scale_v=3.25&sample_count=4&unit=mA";
         let told = parse(&get(&[], query)).unwrap();
         assert_eq!((told.name.as_str(), told.unit), ("a b", Unit::Milliamps));
-        assert!((told.sample_rate_hz - 1e5).abs() < 1e-9 && (told.full_scale - 3.25).abs() < 1e-9);
-        assert_eq!(told.samples, Some(4));
+        assert!(
+            (told.sample_rate_hz - 1e5).abs() < 1e-9 && (told.full_scale_v - 3.25).abs() < 1e-9
+        );
+        assert_eq!(told.sample_count, Some(4));
         for query in [
             "",
             "name=a&sample_rate_hz=nan&full_scale_v=1",

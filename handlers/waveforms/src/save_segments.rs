@@ -1,17 +1,17 @@
 //! `POST /bench/waveforms/segments`: keep a waveform of ramps, holds and steps.
 
-use guest::waveforms::{self, Output, Segment};
-use guest::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, Response, Route, Shape, choice, list};
-use schemars::{Schema, json_schema};
-use serde_json::Value;
+use guest::waveforms::{self, Output, Segment, Shape as SegmentShape};
+use guest::{
+    ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, Shape, list, members, nested,
+    number,
+};
+use serde_json::json;
 
-use crate::{output, waveform};
+use crate::output::OUTPUTS;
+use crate::waveform::{self, DURATION_MS_MAX, SHAPES};
 
 /// Most segments of a waveform.
 const SEGMENTS_MAX: usize = 256;
-
-/// Longest segment, in milliseconds.
-const DURATION_MS_MAX: f64 = 3_600_000.0;
 
 /// Highest level that makes sense as a number, either way. What an output reaches, the host knows.
 const LEVEL_MAX: f64 = 1000.0;
@@ -24,15 +24,58 @@ pub(crate) const ROUTE: Route = Route {
     scope: waveform::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Keep a waveform of segments",
-    openapi: guest::compact_json!(
-        r#"{"requestBody":"#,
-        include_str!("save_segments.body.json"),
-        r#","responses":"#,
-        include_str!("saved.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .body::<Drawn>(json!({
+                "name": "brown-out",
+                "dac_path": "3v3",
+                "segments": [
+                    {"shape": "hold", "duration_ms": 10, "v_start": 3.3},
+                    {"shape": "ramp", "duration_ms": 5, "v_start": 3.3, "v_end": 1.8}
+                ]
+            }))
+            .reply(201, "Kept.", &waveform::example());
+    }),
     handle,
 };
+
+members! {
+    #[derive(Debug)]
+    struct Drawn {
+        name: String = required(waveform::name()),
+        dac_path: Output = required(OUTPUTS.shape()),
+        /// At most an hour together.
+        segments: Vec<Part> = required(list(nested(), 1..=SEGMENTS_MAX)),
+    }
+}
+
+members! {
+    #[derive(Debug)]
+    struct Part {
+        /// `ramp`: from `v_start` to `v_end`; `hold`: `v_start`; `step`: `v_end`.
+        shape: SegmentShape = required(SHAPES.shape()),
+        duration_ms: f64 = required(number(0.0, DURATION_MS_MAX)),
+        /// Volts; milliamps on `current_out`. Within what the output reaches.
+        v_start: f64 = required(level()),
+        /// `v_start` when it is left out.
+        v_end: Option<f64> = optional(level()),
+    }
+}
+
+fn level() -> impl Shape<Value = f64> {
+    number(-LEVEL_MAX, LEVEL_MAX)
+}
+
+impl From<Part> for Segment {
+    fn from(part: Part) -> Self {
+        Self {
+            shape: part.shape,
+            duration_ms: part.duration_ms,
+            from_level: part.v_start,
+            to_level: part.v_end.unwrap_or(part.v_start),
+        }
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (name, output, segments) = parse(request)?;
@@ -42,69 +85,9 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<(String, Output, Vec<Segment>), ApiError> {
-    let mut body = request.json()?;
-    let name = body.required("name", waveform::name());
-    let output = body.required("dac_path", choice(output::OUTPUTS));
-    let segments = body.required("segments", list(OneSegment, 1..=SEGMENTS_MAX));
-    body.finish()?;
-    Ok((name, output, segments))
-}
-
-/// `{shape, duration_ms, v_start, v_end?}`; without an end, it is the start.
-struct OneSegment;
-
-impl Shape for OneSegment {
-    type Value = Segment;
-
-    fn read(&self, value: &Value) -> Result<Segment, String> {
-        if !value.is_object() {
-            return Err("must be an object".to_owned());
-        }
-        let text = value.to_string();
-        let read = Fields::parse(text.as_bytes()).and_then(|mut fields| {
-            let from_level = fields.required("v_start", level());
-            let segment = Segment {
-                shape: fields.required("shape", choice(waveform::SHAPES)),
-                duration_ms: fields.required("duration_ms", guest::number(0.0, DURATION_MS_MAX)),
-                from_level,
-                to_level: fields.or("v_end", level(), from_level),
-            };
-            fields.finish().map(|()| segment)
-        });
-        read.map_err(|error| {
-            let first = error.fields.into_iter().next();
-            first.map_or(error.message, |p| {
-                format!("has a wrong {}: {}", p.field, p.message)
-            })
-        })
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({
-            "type": "object",
-            "required": ["shape", "duration_ms", "v_start"],
-            "additionalProperties": false,
-            "properties": {
-                "shape": choice(waveform::SHAPES).schema(),
-                "duration_ms": guest::number(0.0, DURATION_MS_MAX).schema(),
-                "v_start": level().schema(),
-                "v_end": level().schema()
-            }
-        })
-    }
-
-    fn placeholder(&self) -> Segment {
-        Segment {
-            shape: waveforms::Shape::Hold,
-            duration_ms: 1.0,
-            from_level: 0.0,
-            to_level: 0.0,
-        }
-    }
-}
-
-fn level() -> impl Shape<Value = f64> {
-    guest::number(-LEVEL_MAX, LEVEL_MAX)
+    let drawn: Drawn = request.json()?.read()?;
+    let segments = drawn.segments.into_iter().map(Segment::from).collect();
+    Ok((drawn.name, drawn.dac_path, segments))
 }
 
 #[cfg(test)]

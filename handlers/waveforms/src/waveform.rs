@@ -1,9 +1,12 @@
 //! What the waveform endpoints share: who may use them, the record, the refusals.
 
-use guest::waveforms::{Error, Kind, Segment, Shape as SegmentShape, Waveform};
-use guest::{ApiError, Credential, Object, Request, Response, Shape, text};
+use guest::waveforms::{Error, Kind, Segment, Shape as SegmentShape, Unit, Waveform};
+use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, integer, text, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::output;
+use crate::output::{OUTPUTS, UNITS};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -24,12 +27,27 @@ const RATE_HZ_MAX: f64 = 1e9;
 /// Highest full scale that makes sense as a number, in volts or milliamps.
 const FULL_SCALE_MAX: f64 = 1e6;
 
-/// Words for the shapes of segments.
-pub(crate) const SHAPES: &[(&str, SegmentShape)] = &[
-    ("ramp", SegmentShape::Ramp),
-    ("hold", SegmentShape::Hold),
-    ("step", SegmentShape::Step),
-];
+/// Longest segment, in milliseconds.
+pub(crate) const DURATION_MS_MAX: f64 = 3_600_000.0;
+
+/// Width of a code when the caller does not say.
+pub(crate) const BITS_DEFAULT: u8 = 8;
+
+words! {
+    /// Shapes of segments.
+    pub(crate) const SHAPES: SegmentShape = { Ramp = "ramp", Hold = "hold", Step = "step" };
+}
+
+words! {
+    const KINDS: Kind = {
+        Codes = "dac_waveform",
+        Recording = "recording",
+        Segments = "segments",
+    };
+}
+
+/// The placeholder of the path, and what it is.
+pub(crate) const ID: (&str, &str) = ("id", "Waveform id.");
 
 /// Waveform id that the path names.
 pub(crate) fn id(request: &Request) -> &str {
@@ -49,43 +67,129 @@ pub(crate) fn full_scale() -> impl Shape<Value = f64> {
     guest::number(0.0, FULL_SCALE_MAX)
 }
 
-/// Write the record of a waveform.
-pub(crate) fn record(waveform: &Waveform, object: &mut Object) {
-    let (kind, size_bytes) = match waveform.kind {
-        Kind::Codes => ("dac_waveform", 0),
-        Kind::Recording => ("recording", waveform.size_bytes),
-        Kind::Segments => ("segments", 0),
-    };
-    object
-        .field("id", &waveform.id)
-        .field("name", &waveform.name)
-        .field("kind", kind)
-        .field("sample_count", &waveform.samples)
-        .field("sample_rate_hz", &waveform.sample_rate_hz)
-        .field("bits", &waveform.bits)
-        .field("full_scale_v", &waveform.full_scale)
-        .field("unit", output::unit(waveform.unit))
-        .field("recording_size_bytes", &size_bytes)
-        .field("dac_path", waveform.output.map_or("", output::name))
-        .array("segments", &waveform.segments, segment)
-        .field("created_at", &waveform.created_at);
+/// Width of a code; none when it is not said, which is [`BITS_DEFAULT`].
+pub(crate) struct Bits;
+
+impl Shape for Bits {
+    type Value = Option<u8>;
+
+    fn read(&self, value: &Value) -> Result<Option<u8>, String> {
+        let bits = integer(8..=16_u8).read(value).ok();
+        let bits = bits.filter(|bits| matches!(bits, 8 | 16));
+        bits.map(Some).ok_or_else(|| "must be 8 or 16".to_owned())
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "integer", "enum": [8, 16]})
+    }
+
+    fn written(&self, value: &Option<u8>) -> Option<Value> {
+        Some(value.unwrap_or(BITS_DEFAULT).into())
+    }
 }
 
-fn segment(segment: &Segment, object: &mut Object) {
-    let named = SHAPES.iter().find(|(_, shape)| *shape == segment.shape);
-    let (shape, _) = named.expect("every shape has a word");
-    object
-        .field("shape", *shape)
-        .field("duration_ms", &segment.duration_ms)
-        .field("v_start", &segment.from_level)
-        .field("v_end", &segment.to_level);
+/// A waveform that is kept.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Waveform")]
+pub(crate) struct Record<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[schemars(extend("enum" = KINDS.all()))]
+    kind: &'static str,
+    sample_count: u64,
+    /// 0: not known. Segments are drawn at it.
+    sample_rate_hz: f64,
+    /// Of one sample.
+    #[schemars(schema_with = "bits")]
+    bits: u8,
+    /// Level of the highest sample, in `unit`; 0: the samples are plain codes.
+    full_scale_v: f64,
+    #[schemars(extend("enum" = UNITS.all()))]
+    unit: &'static str,
+    /// 0 unless it is a recording.
+    recording_size_bytes: u64,
+    /// Output that segments are meant for, else empty.
+    #[schemars(extend("enum" = [OUTPUTS.all(), vec![""]].concat()))]
+    dac_path: &'static str,
+    segments: Vec<Part>,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
+    /// Standard base64 of the codes, u8 or little-endian u16; only when one `dac_waveform` is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) samples_b64: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Segment")]
+struct Part {
+    /// `ramp`: from `v_start` to `v_end`; `hold`: `v_start`; `step`: `v_end`.
+    #[schemars(extend("enum" = SHAPES.all()))]
+    shape: &'static str,
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = DURATION_MS_MAX))]
+    duration_ms: f64,
+    /// Volts; milliamps on `current_out`.
+    v_start: f64,
+    v_end: f64,
+}
+
+fn bits(_: &mut SchemaGenerator) -> Schema {
+    Bits.schema()
+}
+
+impl<'a> From<&'a Waveform> for Record<'a> {
+    fn from(waveform: &'a Waveform) -> Self {
+        let is_recording = waveform.kind == Kind::Recording;
+        Self {
+            id: &waveform.id,
+            name: &waveform.name,
+            kind: KINDS.word(waveform.kind),
+            sample_count: waveform.samples,
+            sample_rate_hz: waveform.sample_rate_hz,
+            bits: waveform.bits,
+            full_scale_v: waveform.full_scale,
+            unit: UNITS.word(waveform.unit),
+            recording_size_bytes: if is_recording { waveform.size_bytes } else { 0 },
+            dac_path: waveform.output.map_or("", |output| OUTPUTS.word(output)),
+            segments: waveform.segments.iter().map(Part::from).collect(),
+            created_at: &waveform.created_at,
+            samples_b64: None,
+        }
+    }
+}
+
+impl From<&Segment> for Part {
+    fn from(segment: &Segment) -> Self {
+        Self {
+            shape: SHAPES.word(segment.shape),
+            duration_ms: segment.duration_ms,
+            v_start: segment.from_level,
+            v_end: segment.to_level,
+        }
+    }
+}
+
+/// A recording, for the documentation.
+pub(crate) fn example() -> Record<'static> {
+    Record {
+        id: "01JGZ5V9T3N8W2K4Q7R6D1M0XD",
+        name: "power-up",
+        kind: KINDS.word(Kind::Recording),
+        sample_count: 2048,
+        sample_rate_hz: 100_000.0,
+        bits: 16,
+        full_scale_v: 3.3,
+        unit: UNITS.word(Unit::Volts),
+        recording_size_bytes: 4096,
+        dac_path: "",
+        segments: Vec::new(),
+        created_at: "2026-01-02T03:04:05Z",
+        samples_b64: None,
+    }
 }
 
 /// The record as a response.
 pub(crate) fn reply(waveform: &Waveform, status: u16) -> Response {
-    let mut body = Object::new();
-    record(waveform, &mut body);
-    body.reply(status)
+    Response::json(status, &Record::from(waveform))
 }
 
 /// `id` is what was asked for, empty when nothing was.
@@ -93,9 +197,9 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("waveform", id),
         Error::Full(limit) => {
-            ApiError::new(409, "quota_exceeded", format!("there is no room: {limit}"))
+            ApiError::of(Refusal::QuotaExceeded, format!("there is no room: {limit}"))
         }
-        Error::WrongKind(text) => ApiError::new(409, "wrong_state", text),
+        Error::WrongKind(text) => ApiError::of(Refusal::WrongState, text),
         Error::Invalid((field, message)) if field == "body" => {
             ApiError::invalid(format!("the body {message}"))
         }
@@ -105,7 +209,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
 }
 
 #[cfg(test)]
-pub(crate) fn example() -> Waveform {
+pub(crate) fn kept() -> Waveform {
     Waveform {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XD".into(),
         name: "power-up".into(),
@@ -114,7 +218,7 @@ pub(crate) fn example() -> Waveform {
         sample_rate_hz: 100_000.0,
         bits: 16,
         full_scale: 3.3,
-        unit: guest::waveforms::Unit::Volts,
+        unit: Unit::Volts,
         size_bytes: 4096,
         output: None,
         segments: Vec::new(),
@@ -126,14 +230,22 @@ pub(crate) fn example() -> Waveform {
 mod tests {
     use guest::testing::json;
     use guest::waveforms::{Error, Kind, Output, Segment, Shape as SegmentShape, Unit, Waveform};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    use super::{example, refusal, reply};
+    use super::{Record, example, kept, refusal, reply};
 
     #[test]
-    fn the_record_is_the_documented_example() {
-        let expected: Value = serde_json::from_str(include_str!("waveform.example.json")).unwrap();
-        assert_eq!(json(&reply(&example(), 200)), expected);
+    fn a_recording() {
+        assert_eq!(
+            json(&reply(&kept(), 200)),
+            json!({
+                "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XD", "name": "power-up", "kind": "recording",
+                "sample_count": 2048, "sample_rate_hz": 100_000.0, "bits": 16, "full_scale_v": 3.3,
+                "unit": "V", "recording_size_bytes": 4096, "dac_path": "", "segments": [],
+                "created_at": "2026-01-02T03:04:05Z"
+            })
+        );
+        assert_eq!(json!(Record::from(&kept())), json!(example()));
     }
 
     #[test]
@@ -148,7 +260,7 @@ mod tests {
                 from_level: 4.0,
                 to_level: 20.0,
             }],
-            ..example()
+            ..kept()
         };
         let drawn = json(&reply(&drawn, 200));
         assert_eq!(drawn["kind"], "segments");
@@ -160,7 +272,7 @@ mod tests {
         assert_eq!(drawn["segments"], json!([segment]));
         let codes = Waveform {
             kind: Kind::Codes,
-            ..example()
+            ..kept()
         };
         assert_eq!(json(&reply(&codes, 200))["kind"], "dac_waveform");
     }

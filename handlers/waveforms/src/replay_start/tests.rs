@@ -4,9 +4,9 @@ use guest::Busy;
 use guest::replay::{Error, Order, Playing, Source};
 use guest::testing::{json, mutations, request};
 use guest::waveforms::{Mapping, Output};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{parse, refusal, reply};
+use super::{example, parse, refusal, reply};
 
 fn library() -> Order {
     parse(&request(r#"{"device_id":"01JGZ5V9T3N8W2K4Q7R6D1M0XA","waveform_id":"01JGZ5V9T3N8W2K4Q7R6D1M0XD","dac_path":"5v"}"#)).unwrap()
@@ -86,9 +86,7 @@ fn the_answer_is_the_documented_example() {
         armed: false,
         warnings: Vec::new(),
     };
-    let document: Value = serde_json::from_str(include_str!("../replay_start.json")).unwrap();
-    let example = &document["responses"]["200"]["content"]["application/json"]["example"];
-    assert_eq!(json(&reply(&library(), &playing)), *example);
+    assert_eq!(json(&reply(&library(), &playing)), json!(example()));
     let armed = Playing {
         armed: true,
         speed: None,
