@@ -1,7 +1,11 @@
 //! `POST /bench/devices/admit`: undo a removal. The device has its id, its name and its wiring again, and
 //! its pod if that is configured.
 
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Object, Request, Response, Route, devices, text};
+use guest::{
+    ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, devices, members,
+    text,
+};
+use serde_json::json;
 
 use crate::device;
 
@@ -16,31 +20,36 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Admit a removed device again",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["forbidden","name_taken","wrong_state"],"requestBody":"#,
-        include_str!("admit.body.json"),
-        r#","responses":{"200":{"description":"The device, as it was. For administrators, with a credential that is not restricted to devices.","content":{"application/json":{"schema":"#,
-        include_str!("device.schema.json"),
-        r#","example":"#,
-        include_str!("device.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::Forbidden, Refusal::NameTaken, Refusal::WrongState])
+            .body::<Body>(json!({"device": "bench-1"}))
+            .reply(
+                200,
+                "The device, as it was. For administrators, with a credential that is not restricted to \
+                 devices.",
+                &device::example(),
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Body {
+        /// Id of the removed device; or its name or the address of its pod, which mean the one that was
+        /// made last.
+        device: String = required(text(1..=WHICH_CHARS_MAX)),
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let which = parse(request)?;
     let admitted = devices::admit(&which).map_err(|error| device::refusal(error, &which))?;
-    let mut body = Object::new();
-    device::record(&admitted, &mut body);
-    Ok(body.reply(200))
+    Ok(device::reply(&admitted))
 }
 
 fn parse(request: &Request) -> Result<String, ApiError> {
-    let mut body = request.json()?;
-    let which = body.required("device", text(1..=WHICH_CHARS_MAX));
-    body.finish()?;
-    Ok(which)
+    request.json()?.read().map(|body: Body| body.device)
 }
 
 #[cfg(test)]

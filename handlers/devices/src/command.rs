@@ -19,7 +19,7 @@ pub(crate) const ROUTE: Route = Route {
     summary: "Run one pod command",
     openapi: Openapi::of(|operation| {
         operation
-            .path("id", "Device id, from the device list.")
+            .path(device::ID.0, device::ID.1)
             .refusals(&[Refusal::NotCapable])
             .body::<Order>(json!({
                 "command": {"cmd": "target_power", "efuse": 1, "state": 1},

@@ -1,7 +1,12 @@
 //! What the device endpoints share: who may use them, the record, the refusals.
 
-use guest::devices::{Capability, Device, Error, State, Transport};
-use guest::{ApiError, Credential, Object, Request};
+use std::collections::BTreeMap;
+
+use guest::devices::{Capability, Device, Error, Lease, State, Transport};
+use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, spelled, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -13,65 +18,161 @@ pub(crate) const CREDENTIALS: &[Credential] = &[
 /// Drive devices.
 pub(crate) const SCOPE: Option<&str> = Some("bench:control");
 
+/// The placeholder of the path, and what it is.
+pub(crate) const ID: (&str, &str) = ("id", "Device id, from the device list.");
+
 /// Device id that the path names.
 pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
 }
 
-/// Write the record of a device.
-pub(crate) fn record(device: &Device, object: &mut Object) {
-    object
-        .field("id", &device.id)
-        .field("name", &device.name)
-        .field("online", &device.online)
-        .field("state", state(device.state))
-        .field("transport", transport(device.transport))
-        .field("serial", &device.serial)
-        .field("board", &device.board)
-        .field("firmware_version", &device.firmware_version)
-        .object("capabilities", |capabilities| {
-            for (name, value) in &device.capabilities {
-                match value {
-                    Capability::Flag(flag) => capabilities.field(name, flag),
-                    Capability::Count(count) => capabilities.field(name, count),
-                    Capability::Unknown => capabilities.field(name, &()),
-                };
-            }
-        })
-        .object("parameters", |parameters| {
-            for (name, value) in &device.parameters {
-                parameters.field(name, value);
-            }
-        });
-    match &device.lease {
-        None => object.field("lease", &()),
-        Some(lease) => object.object("lease", |object| {
-            object
-                .field("holder", &lease.holder)
-                .field("expires_at", &lease.expires_at);
-        }),
+words! {
+    const STATES: State = {
+        Online = "online",
+        Offline = "offline",
+        Updating = "updating",
+        Quarantined = "quarantined",
     };
-    object
-        .field("making_safe_since", &device.making_safe_since)
-        .field("last_active_at", &device.last_active_at)
-        .field("created_at", &device.created_at);
 }
 
-fn state(state: State) -> &'static str {
-    match state {
-        State::Online => "online",
-        State::Offline => "offline",
-        State::Updating => "updating",
-        State::Quarantined => "quarantined",
+words! {
+    const TRANSPORTS: Transport = { Usb = "usb", Tcp = "tcp", Sim = "sim" };
+}
+
+/// A device's name.
+pub(crate) fn name() -> impl Shape<Value = String> {
+    spelled(1..=64, "A-Za-z0-9._-")
+}
+
+/// A device of the organisation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Device")]
+pub(crate) struct Record<'a> {
+    /// ULID.
+    id: &'a str,
+    /// Unique in the organisation.
+    #[schemars(schema_with = "name_schema")]
+    name: &'a str,
+    online: bool,
+    #[schemars(extend("enum" = STATES.all()))]
+    state: &'static str,
+    #[schemars(extend("enum" = TRANSPORTS.all()))]
+    transport: &'static str,
+    serial: &'a str,
+    /// Board and revision as the pod reports them; empty until it was online once.
+    board: &'a str,
+    firmware_version: &'a str,
+    /// Features of the board: true, false, a count, or null = unknown.
+    #[schemars(schema_with = "capabilities_schema")]
+    capabilities: Map<String, Value>,
+    /// The `cap.*` map that published clients read.
+    parameters: BTreeMap<&'a str, &'a str>,
+    lease: Option<Held<'a>>,
+    /// Since when the device owes its safe state: nobody gets it before its pod has acknowledged that.
+    /// null = it owes none.
+    #[schemars(with = "Option<Time>")]
+    making_safe_since: Option<&'a str>,
+    /// null = never online.
+    #[schemars(with = "Option<Time>")]
+    last_active_at: Option<&'a str>,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Held<'a> {
+    holder: &'a str,
+    #[schemars(with = "Time")]
+    expires_at: &'a str,
+}
+
+fn name_schema(_: &mut SchemaGenerator) -> Schema {
+    name().schema()
+}
+
+fn capabilities_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {"type": ["boolean", "integer", "null"]}
+    })
+}
+
+impl<'a> From<&'a Device> for Record<'a> {
+    fn from(device: &'a Device) -> Self {
+        let capabilities = device.capabilities.iter();
+        let parameters = device.parameters.iter();
+        Self {
+            id: &device.id,
+            name: &device.name,
+            online: device.online,
+            state: STATES.word(device.state),
+            transport: TRANSPORTS.word(device.transport),
+            serial: &device.serial,
+            board: &device.board,
+            firmware_version: &device.firmware_version,
+            capabilities: capabilities
+                .map(|(name, value)| (name.clone(), capability(*value)))
+                .collect(),
+            parameters: parameters
+                .map(|(name, value)| (name.as_str(), value.as_str()))
+                .collect(),
+            lease: device.lease.as_ref().map(Held::from),
+            making_safe_since: device.making_safe_since.as_deref(),
+            last_active_at: device.last_active_at.as_deref(),
+            created_at: &device.created_at,
+        }
     }
 }
 
-fn transport(transport: Transport) -> &'static str {
-    match transport {
-        Transport::Usb => "usb",
-        Transport::Tcp => "tcp",
-        Transport::Sim => "sim",
+impl<'a> From<&'a Lease> for Held<'a> {
+    fn from(lease: &'a Lease) -> Self {
+        Self {
+            holder: &lease.holder,
+            expires_at: &lease.expires_at,
+        }
     }
+}
+
+fn capability(value: Capability) -> Value {
+    match value {
+        Capability::Flag(flag) => flag.into(),
+        Capability::Count(count) => count.into(),
+        Capability::Unknown => Value::Null,
+    }
+}
+
+/// A device, for the documentation.
+pub(crate) fn example() -> Record<'static> {
+    let capabilities = [
+        ("ac_dac", json!(true)),
+        ("can", Value::Null),
+        ("la_channels", json!(14)),
+    ];
+    Record {
+        id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+        name: "bench-1",
+        online: true,
+        state: STATES.word(State::Online),
+        transport: TRANSPORTS.word(Transport::Sim),
+        serial: "SIM-0001",
+        board: "rev3",
+        firmware_version: "3.9.4",
+        capabilities: capabilities
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect(),
+        parameters: [("cap.board", "stm32h563")].into(),
+        lease: None,
+        making_safe_since: None,
+        last_active_at: Some("2026-01-02T03:04:05Z"),
+        created_at: "2026-01-02T03:04:05Z",
+    }
+}
+
+/// The record as a response.
+pub(crate) fn reply(device: &Device) -> Response {
+    Response::json(200, &Record::from(device))
 }
 
 /// Whether the board is known to lack a feature. An unknown one may be there.
@@ -86,21 +187,20 @@ pub(crate) fn lacks(device: &Device, capability: &str) -> bool {
 pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("device", id),
-        Error::NameTaken => ApiError::new(
-            409,
-            "name_taken",
+        Error::NameTaken => ApiError::of(
+            Refusal::NameTaken,
             "another device of the organisation has this name",
         ),
         Error::Held(busy) => ApiError::held(busy),
         Error::Forbidden(message) => ApiError::forbidden(message),
-        Error::Conflict(message) => ApiError::new(409, "wrong_state", message),
+        Error::Conflict(message) => ApiError::of(Refusal::WrongState, message),
         Error::Invalid(message) => ApiError::invalid(message),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
 
 #[cfg(test)]
-pub(crate) fn example() -> Device {
+pub(crate) fn known() -> Device {
     Device {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
         name: "bench-1".into(),
@@ -125,45 +225,47 @@ pub(crate) fn example() -> Device {
 
 #[cfg(test)]
 mod tests {
-    use guest::Object;
     use guest::devices::{Capability, Error, Lease};
     use guest::testing::json;
     use serde_json::json;
 
-    use super::{example, lacks, record, refusal};
+    use super::{Record, example, known, lacks, refusal, reply};
 
     #[test]
-    fn record_has_every_member_of_the_schema() {
-        let mut body = Object::new();
-        record(&example(), &mut body);
-        let written = json(&body.reply(200));
-        let expected: serde_json::Value =
-            serde_json::from_str(include_str!("device.example.json")).unwrap();
-        assert_eq!(written, expected);
+    fn everything_known_is_told() {
+        assert_eq!(
+            json(&reply(&known())),
+            json!({
+                "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA", "name": "bench-1", "online": true,
+                "state": "online", "transport": "sim", "serial": "SIM-0001", "board": "rev3",
+                "firmware_version": "3.9.4",
+                "capabilities": {"ac_dac": true, "can": null, "la_channels": 14},
+                "parameters": {"cap.board": "stm32h563"}, "lease": null, "making_safe_since": null,
+                "last_active_at": "2026-01-02T03:04:05Z", "created_at": "2026-01-02T03:04:05Z"
+            })
+        );
+        assert_eq!(json!(Record::from(&known())), json!(example()));
     }
 
     #[test]
     fn absent_things_are_null() {
-        let mut device = example();
+        let mut device = known();
         device.lease = Some(Lease {
             holder: "ci run 7".into(),
             expires_at: "2026-01-02T03:06:05Z".into(),
         });
         device.last_active_at = None;
-        let mut body = Object::new();
-        record(&device, &mut body);
-        let written = json(&body.reply(200));
-        assert_eq!(written["lease"]["holder"], "ci run 7");
-        assert_eq!(written["last_active_at"], json!(null));
+        let written = json(&reply(&device));
         assert_eq!(
-            written["capabilities"],
-            json!({"ac_dac": true, "can": null, "la_channels": 14})
+            written["lease"],
+            json!({"holder": "ci run 7", "expires_at": "2026-01-02T03:06:05Z"})
         );
+        assert_eq!(written["last_active_at"], json!(null));
     }
 
     #[test]
     fn only_a_known_absence_is_a_lack() {
-        let mut device = example();
+        let mut device = known();
         for (value, expected) in [
             (Capability::Flag(true), false),
             (Capability::Unknown, false),

@@ -3,13 +3,11 @@
 //!
 //! The wiring is this group's own: it lies in its store, under `wiring/<device id>`.
 
-use guest::{ApiError, Object, Request, Response, Route, devices, store, text};
-use serde_json::Value;
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, devices, members, store};
+use serde_json::{Map, Value, json};
 
-use crate::{device, wiring};
-
-/// Longest name, in characters.
-const NAME_CHARS_MAX: usize = 64;
+use crate::device;
+use crate::wiring::Profile;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.update",
@@ -19,25 +17,23 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 64 << 10,
     summary: "Rename a device or store its wiring",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["name_taken","lease_held"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("edit.body.json"),
-        r#","responses":{"200":{"description":"The changed device.","content":{"application/json":{"schema":"#,
-        include_str!("device.schema.json"),
-        r#","example":"#,
-        include_str!("device.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::NameTaken, Refusal::LeaseHeld])
+            .path(device::ID.0, device::ID.1)
+            .body::<Edit>(json!({"name": "bench-1", "wiring": {"uart_rx": 3, "uart_tx": 4}}))
+            .reply(200, "The changed device.", &device::example());
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Edit {
-    name: Option<String>,
-    /// JSON text.
-    wiring: Option<Vec<u8>>,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Edit {
+        name: Option<String> = optional(device::name()),
+        /// Wiring profile as in PUT …/wiring; replaces the stored one.
+        wiring: Option<Map<String, Value>> = optional(Profile),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -50,44 +46,26 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     }
     .map_err(|error| device::refusal(error, id))?;
     if let Some(wiring) = &edit.wiring {
-        store::put(&wiring_key(&changed.id), wiring).map_err(store_refusal)?;
+        store_wiring(&changed.id, wiring)?;
     }
-    let mut body = Object::new();
-    device::record(&changed, &mut body);
-    Ok(body.reply(200))
+    Ok(device::reply(&changed))
 }
 
 fn parse(request: &Request) -> Result<Edit, ApiError> {
-    let mut body = request.json()?;
-    let name = body.optional("name", text(1..=NAME_CHARS_MAX));
-    if name.as_deref().is_some_and(|name| !is_name(name)) {
-        body.problem("name", "must consist of A-Z, a-z, 0-9, '.', '_' and '-'");
-    }
-    let wiring = body.object("wiring");
-    body.finish()?;
-    if let Some(profile) = &wiring {
-        wiring::check(profile).map_err(|error| within("wiring", error))?;
-    }
-    let wiring = wiring.map(|profile| Value::Object(profile).to_string().into_bytes());
-    if name.is_none() && wiring.is_none() {
+    let edit: Edit = request.json()?.read()?;
+    if edit.name.is_none() && edit.wiring.is_none() {
         return Err(ApiError::invalid("give name, wiring or both"));
     }
-    Ok(Edit { name, wiring })
+    Ok(edit)
 }
 
-/// The same error about members of the member `name`.
-fn within(name: &str, error: ApiError) -> ApiError {
-    let problems = error.fields.into_iter().map(|mut problem| {
-        problem.field = format!("{name}.{}", problem.field);
-        problem
-    });
-    ApiError::fields(problems.collect())
-}
-
-/// `[A-Za-z0-9._-]+`; the length is checked before.
-fn is_name(name: &str) -> bool {
-    name.bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
+/// Store a profile that was checked, in place of the former one.
+pub(crate) fn store_wiring(id: &str, profile: &Map<String, Value>) -> Result<(), ApiError> {
+    let bytes = serde_json::to_vec(profile)
+        .map_err(|e| ApiError::internal(format!("failed to write the wiring as JSON: {e}")))?;
+    store::put(&wiring_key(id), &bytes)
+        .map(drop)
+        .map_err(store_refusal)
 }
 
 pub(crate) fn wiring_key(id: &str) -> String {
@@ -107,6 +85,7 @@ pub(crate) fn store_refusal(error: store::Error) -> ApiError {
 #[cfg(test)]
 mod tests {
     use guest::testing::{mutations, request};
+    use serde_json::json;
 
     use super::{Edit, parse, wiring_key};
 
@@ -123,7 +102,7 @@ mod tests {
             parse(&request(r#"{ "wiring" : { "uart_rx" : 3 } }"#)).unwrap(),
             Edit {
                 name: None,
-                wiring: Some(br#"{"uart_rx":3}"#.to_vec())
+                wiring: json!({"uart_rx": 3}).as_object().cloned()
             }
         );
         let large = format!(r#"{{"wiring":{{"note":"{}"}}}}"#, "x".repeat(17_000));

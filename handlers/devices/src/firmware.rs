@@ -1,6 +1,8 @@
 //! `GET /bench/devices/{id}/firmware`: what the pod itself runs.
 
-use guest::{ApiError, Object, Request, Response, Route, devices, log, pod};
+use guest::{ApiError, Openapi, Request, Response, Route, devices, log, pod};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::device;
@@ -16,15 +18,31 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Firmware of the pod",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"What it runs; of a pod that is offline, what it ran when it was last seen.","content":{"application/json":{"schema":"#,
-        include_str!("firmware.schema.json"),
-        r#","example":{"version":"3.9.4","board":"stm32h563 v3","gateware":9}}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.path(device::ID.0, device::ID.1).reply(
+            200,
+            "What it runs; of a pod that is offline, what it ran when it was last seen.",
+            &Firmware {
+                version: "3.9.4",
+                board: "stm32h563 v3",
+                gateware: Some(9),
+            },
+        );
+    }),
     handle,
 };
+
+/// What a pod runs.
+#[derive(Serialize, JsonSchema)]
+struct Firmware<'a> {
+    /// Version of the pod's firmware; empty until it was online once.
+    version: &'a str,
+    /// Board and revision as the pod reports them.
+    board: &'a str,
+    /// Version of the gateware that runs, when the pod tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gateware: Option<u64>,
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
@@ -45,12 +63,12 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(device: &devices::Device, status: &Value) -> Response {
-    let gateware = status.get("gateware").and_then(Value::as_u64);
-    let mut body = Object::new();
-    body.field("version", &device.firmware_version)
-        .field("board", &device.board)
-        .some("gateware", gateware.as_ref());
-    body.reply(200)
+    let firmware = Firmware {
+        version: &device.firmware_version,
+        board: &device.board,
+        gateware: status.get("gateware").and_then(Value::as_u64),
+    };
+    Response::json(200, &firmware)
 }
 
 #[cfg(test)]
@@ -59,17 +77,17 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::reply;
-    use crate::device::example;
+    use crate::device::known;
 
     #[test]
     fn gateware_is_told_when_it_is_known() {
-        let body = json(&reply(&example(), &json!({"gateware": 9})));
+        let body = json(&reply(&known(), &json!({"gateware": 9})));
         assert_eq!(
             body,
             json!({"version": "3.9.4", "board": "rev3", "gateware": 9})
         );
         for status in [Value::Null, json!({}), json!({"gateware": "x"}), json!([])] {
-            let body = json(&reply(&example(), &status));
+            let body = json(&reply(&known(), &status));
             assert!(body.get("gateware").is_none() && body["version"] == "3.9.4");
         }
     }

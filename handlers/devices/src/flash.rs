@@ -1,98 +1,283 @@
 //! What the flash endpoints share: the record and the refusals.
 
-use guest::flashing::{Error, Flash, Outcome, Phase};
-use guest::{ApiError, Object, Response};
+use guest::flashing::{self, Error, Flash, Outcome, Phase};
+use guest::{ApiError, Refusal, Response, Time, words};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Most flashes of a device that are remembered.
+pub(crate) const FLASHES_MAX: u64 = 16;
+
+/// The placeholder of the path, and what it is.
+pub(crate) const ID: (&str, &str) = ("flash_id", "Flash id, from the answer that began it.");
+
+/// Why a flash failed, for programs.
+const CODES: [&str; 25] = [
+    "ambiguous_target",
+    "attach_failed",
+    "bad_firmware",
+    "cancelled",
+    "deadline",
+    "device_lost",
+    "device_offline",
+    "device_timeout",
+    "erase_failed",
+    "internal",
+    "lease_lost",
+    "no_target",
+    "outside_memory",
+    "pod_protocol",
+    "pod_refused",
+    "probe_failed",
+    "program_failed",
+    "read_failed",
+    "reset_failed",
+    "stopped",
+    "target_locked",
+    "target_lost",
+    "unknown_target",
+    "verify_failed",
+    "wrong_target",
+];
 
 /// Flash id that the path names.
 pub(crate) fn id(request: &guest::Request) -> &str {
     request.param(1)
 }
 
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Preparing => "preparing",
-        Phase::Connecting => "connecting",
-        Phase::Erasing => "erasing",
-        Phase::Programming => "programming",
-        Phase::Verifying => "verifying",
-        Phase::Resetting => "resetting",
-        Phase::Done => "done",
-        Phase::Failed => "failed",
-        Phase::Cancelled => "cancelled",
-    }
-}
-
-/// The record of a flash as an answer.
-pub(crate) fn reply(status: u16, flash: &Flash) -> Response {
-    let mut body = Object::new();
-    record(flash, &mut body);
-    body.reply(status)
-}
-
-/// Write the record of a flash. What it ended with is there once it has.
-pub(crate) fn record(flash: &Flash, object: &mut Object) {
-    object
-        .field("id", &flash.id)
-        .field("device_id", &flash.device)
-        .field("target", &flash.target)
-        .field("phase", phase(flash.phase))
-        .field("percent", &flash.percent)
-        .field("phase_bytes", &flash.bytes)
-        .field("phase_total_bytes", &flash.total_bytes)
-        .field("created_at", &flash.created_at)
-        .field("finished_at", &flash.finished_at)
-        .object("artifact", |object| artifact(flash, object));
-    if let Some(outcome) = &flash.outcome {
-        write(outcome, object);
-    }
-}
-
-/// Write the answer to who waited for the end.
-pub(crate) fn result(flash: &Flash, outcome: &Outcome, object: &mut Object) {
-    object
-        .field("id", &flash.id)
-        .object("artifact", |object| artifact(flash, object));
-    write(outcome, object);
-}
-
-fn artifact(flash: &Flash, object: &mut Object) {
-    let artifact = &flash.artifact;
-    object
-        .field("name", &artifact.name)
-        .field("size_bytes", &artifact.size_bytes)
-        .field("sha256", &artifact.sha256);
-    if let Some(build) = &artifact.build {
-        object.field("job_id", build).field("pack_id", PACK);
-    }
+words! {
+    const PHASES: Phase = {
+        Preparing = "preparing",
+        Connecting = "connecting",
+        Erasing = "erasing",
+        Programming = "programming",
+        Verifying = "verifying",
+        Resetting = "resetting",
+        Done = "done",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    };
 }
 
 /// Reported builds have one part.
 pub(crate) const PACK: &str = "external";
 
-fn write(outcome: &Outcome, object: &mut Object) {
-    object.field("ok", &outcome.error.is_none());
-    if let Some((code, sentence)) = &outcome.error {
-        object.field("code", code).field("error", sentence);
+/// What was programmed.
+#[derive(Serialize, JsonSchema)]
+struct Artifact<'a> {
+    /// Name of the file.
+    name: &'a str,
+    size_bytes: u64,
+    /// Lower-case hexadecimal.
+    sha256: &'a str,
+    /// Build that it is of, if it did not come along.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pack_id: Option<&'static str>,
+}
+
+/// A flash. What it ended with is there once it has.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Flash")]
+pub(crate) struct Record<'a> {
+    /// ULID.
+    id: &'a str,
+    device_id: &'a str,
+    /// Chip or OpenOCD configuration that was asked for.
+    target: &'a str,
+    /// The last three are its end.
+    #[schemars(extend("enum" = PHASES.all()))]
+    phase: &'static str,
+    /// Of the whole flash.
+    #[schemars(range(max = 100))]
+    percent: u8,
+    /// Done in this phase, in bytes of flash; sectors and pages count whole.
+    phase_bytes: u64,
+    /// What there is to do in this phase; 0 when it has no amount.
+    phase_total_bytes: u64,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
+    #[schemars(with = "Option<Time>")]
+    finished_at: Option<&'a str>,
+    artifact: Artifact<'a>,
+    /// Whether it ended well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+    /// Why not, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = CODES))]
+    code: Option<&'a str>,
+    /// Why not, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// The target did not answer on the debug wires, as opposed to one that could not be programmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_unreachable: Option<bool>,
+    /// What was done, a line for each step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a str>,
+    /// Bytes of firmware on the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// Chip that it was programmed as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    chip: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+}
+
+/// How a flash ended, for who waited for it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ended<'a> {
+    /// ULID of the flash.
+    id: &'a str,
+    artifact: Artifact<'a>,
+    /// Whether it ended well.
+    ok: bool,
+    /// Why not, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = CODES))]
+    code: Option<&'a str>,
+    /// Why not, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// The target did not answer on the debug wires, as opposed to one that could not be programmed.
+    target_unreachable: bool,
+    /// What was done, a line for each step.
+    output: &'a str,
+    /// Bytes of firmware on the target.
+    bytes: u64,
+    /// Chip that it was programmed as.
+    chip: Option<&'a str>,
+    duration_ms: u64,
+}
+
+impl<'a> From<&'a flashing::Artifact> for Artifact<'a> {
+    fn from(artifact: &'a flashing::Artifact) -> Self {
+        Self {
+            name: &artifact.name,
+            size_bytes: artifact.size_bytes,
+            sha256: &artifact.sha256,
+            job_id: artifact.build.as_deref(),
+            pack_id: artifact.build.as_ref().map(|_| PACK),
+        }
     }
-    object
-        .field("target_unreachable", &outcome.target_unreachable)
-        .field("output", &outcome.output)
-        .field("bytes", &outcome.bytes)
-        .field("chip", &outcome.chip)
-        .field("duration_ms", &outcome.duration_ms);
+}
+
+impl<'a> From<&'a Flash> for Record<'a> {
+    fn from(flash: &'a Flash) -> Self {
+        let ended = flash.outcome.as_ref();
+        let why = ended.and_then(|ended| ended.error.as_ref());
+        Self {
+            id: &flash.id,
+            device_id: &flash.device,
+            target: &flash.target,
+            phase: PHASES.word(flash.phase),
+            percent: flash.percent,
+            phase_bytes: flash.bytes,
+            phase_total_bytes: flash.total_bytes,
+            created_at: &flash.created_at,
+            finished_at: flash.finished_at.as_deref(),
+            artifact: Artifact::from(&flash.artifact),
+            ok: ended.map(|ended| ended.error.is_none()),
+            code: why.map(|(code, _)| code.as_str()),
+            error: why.map(|(_, sentence)| sentence.as_str()),
+            target_unreachable: ended.map(|ended| ended.target_unreachable),
+            output: ended.map(|ended| ended.output.as_str()),
+            bytes: ended.map(|ended| ended.bytes),
+            chip: ended.map(|ended| ended.chip.as_deref()),
+            duration_ms: ended.map(|ended| ended.duration_ms),
+        }
+    }
+}
+
+impl<'a> Ended<'a> {
+    pub(crate) fn new(flash: &'a Flash, outcome: &'a Outcome) -> Self {
+        let why = outcome.error.as_ref();
+        Self {
+            id: &flash.id,
+            artifact: Artifact::from(&flash.artifact),
+            ok: why.is_none(),
+            code: why.map(|(code, _)| code.as_str()),
+            error: why.map(|(_, sentence)| sentence.as_str()),
+            target_unreachable: outcome.target_unreachable,
+            output: &outcome.output,
+            bytes: outcome.bytes,
+            chip: outcome.chip.as_deref(),
+            duration_ms: outcome.duration_ms,
+        }
+    }
+}
+
+/// The record of a flash as an answer.
+pub(crate) fn reply(status: u16, flash: &Flash) -> Response {
+    Response::json(status, &Record::from(flash))
+}
+
+fn artifact_example() -> Artifact<'static> {
+    Artifact {
+        name: "firmware.elf",
+        size_bytes: 18_620,
+        sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        job_id: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"),
+        pack_id: Some(PACK),
+    }
+}
+
+/// A flash that goes on, for the documentation.
+pub(crate) fn example() -> Record<'static> {
+    Record {
+        id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
+        device_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+        target: "target/stm32f0x.cfg",
+        phase: PHASES.word(Phase::Programming),
+        percent: 41,
+        phase_bytes: 3072,
+        phase_total_bytes: 9216,
+        created_at: "2026-01-02T03:04:05Z",
+        finished_at: None,
+        artifact: artifact_example(),
+        ok: None,
+        code: None,
+        error: None,
+        target_unreachable: None,
+        output: None,
+        bytes: None,
+        chip: None,
+        duration_ms: None,
+    }
+}
+
+/// One that ended well, for the documentation.
+pub(crate) fn ended_example() -> Ended<'static> {
+    Ended {
+        id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
+        artifact: artifact_example(),
+        ok: true,
+        code: None,
+        error: None,
+        target_unreachable: false,
+        output: "connecting\nerasing 9216 bytes\nprogramming 9216 bytes\nverifying 9216 bytes\n\
+                 resetting\nprogrammed 8744 bytes on STM32F030R8 (STM32F030x8)\nverified\n\
+                 reset: the firmware runs\n",
+        bytes: 8744,
+        chip: Some("STM32F030R8"),
+        duration_ms: 412,
+    }
 }
 
 /// `id` is the device that was asked for.
 pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound(what) => ApiError::not_found(&what, id),
-        Error::Offline => ApiError::new(
-            503,
-            "device_offline",
+        Error::Offline => ApiError::of(
+            Refusal::DeviceOffline,
             "the device is offline; nothing was sent to it",
         ),
         Error::Held(busy) => ApiError::held(busy),
-        Error::Busy(why) => ApiError::new(409, "device_busy", format!("the device is busy: {why}")),
+        Error::Busy(why) => ApiError::of(Refusal::DeviceBusy, format!("the device is busy: {why}")),
         Error::Overloaded(seconds) => ApiError::new(
             503,
             "overloaded",
@@ -100,13 +285,13 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
         )
         .retry_after(seconds),
         Error::Invalid((field, message)) => ApiError::field(field, message),
-        Error::Ended => ApiError::new(409, "wrong_state", "the flash has ended"),
+        Error::Ended => ApiError::of(Refusal::WrongState, "the flash has ended"),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
 
 #[cfg(test)]
-pub(crate) fn example() -> Flash {
+fn failed() -> Flash {
     Flash {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB".into(),
         device: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
@@ -137,25 +322,21 @@ pub(crate) fn example() -> Flash {
 #[cfg(test)]
 mod tests {
     use guest::Busy;
-    use guest::Object;
     use guest::flashing::Error;
-    use guest::testing::json;
+    use serde_json::json;
 
-    use super::{example, record, refusal, result};
+    use super::{Ended, Record, failed, refusal};
 
     #[test]
     fn a_failure_has_a_code_and_a_sentence() {
-        let flash = example();
-        let mut object = Object::new();
-        record(&flash, &mut object);
-        let whole = json(&object.reply(200));
-        let mut object = Object::new();
-        result(&flash, flash.outcome.as_ref().unwrap(), &mut object);
-        let short = json(&object.reply(200));
+        let flash = failed();
+        let whole = json!(Record::from(&flash));
+        let short = json!(Ended::new(&flash, flash.outcome.as_ref().unwrap()));
         for body in [&whole, &short] {
             assert_eq!(body["ok"], false);
             assert_eq!(body["code"], "target_lost");
             assert_eq!(body["artifact"]["pack_id"], "external");
+            assert_eq!(body.get("chip"), Some(&json!(null)));
         }
         assert_eq!(
             (&whole["phase"], &whole["percent"]),
@@ -165,18 +346,15 @@ mod tests {
 
     #[test]
     fn a_success_has_none_and_a_running_one_neither() {
-        let mut flash = example();
+        let mut flash = failed();
         flash.outcome.as_mut().unwrap().error = None;
         flash.artifact.build = None;
-        let mut object = Object::new();
-        record(&flash, &mut object);
-        let body = json(&object.reply(200));
+        let body = json!(Record::from(&flash));
         assert_eq!(body["ok"], true);
         assert!(body.get("error").is_none() && body["artifact"].get("job_id").is_none());
         flash.outcome = None;
-        let mut object = Object::new();
-        record(&flash, &mut object);
-        assert!(json(&object.reply(200)).get("ok").is_none());
+        let body = json!(Record::from(&flash));
+        assert!(body.get("ok").is_none() && body.get("chip").is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `POST /bench/devices/{id}/flash/{flash_id}/cancel`: end a flash that runs.
 
-use guest::{ApiError, Request, Response, Route, flashing};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, flashing};
 
 use crate::{device, flash};
 
@@ -12,17 +12,18 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Cancel a flash",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["wrong_state","lease_held"],"description":"What was erased or programmed stays so; the next flash puts it right.","parameters":["#,
-        include_str!("id.parameter.json"),
-        ",",
-        include_str!("flash_id.parameter.json"),
-        r#"],"responses":{"200":{"description":"It has ended. Its phase is `cancelled`, unless its end came first.","content":{"application/json":{"schema":"#,
-        include_str!("flash.schema.json"),
-        r#","example":"#,
-        include_str!("flash.example.json"),
-        r#"}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState, Refusal::LeaseHeld])
+            .description("What was erased or programmed stays so; the next flash puts it right.")
+            .path(device::ID.0, device::ID.1)
+            .path(flash::ID.0, flash::ID.1)
+            .reply(
+                200,
+                "It has ended. Its phase is `cancelled`, unless its end came first.",
+                &flash::example(),
+            );
+    }),
     handle,
 };
 

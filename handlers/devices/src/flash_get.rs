@@ -1,6 +1,6 @@
 //! `GET /bench/devices/{id}/flash/{flash_id}`: how far a flash is, or how it ended.
 
-use guest::{ApiError, Request, Response, Route, flashing};
+use guest::{ApiError, Openapi, Request, Response, Route, flashing};
 
 use crate::{device, flash};
 
@@ -12,17 +12,12 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "One flash",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        ",",
-        include_str!("flash_id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The flash.","content":{"application/json":{"schema":"#,
-        include_str!("flash.schema.json"),
-        r#","example":"#,
-        include_str!("flash.example.json"),
-        r#"}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .path(device::ID.0, device::ID.1)
+            .path(flash::ID.0, flash::ID.1)
+            .reply(200, "The flash.", &flash::example());
+    }),
     handle,
 };
 

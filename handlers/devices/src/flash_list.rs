@@ -1,8 +1,11 @@
 //! `GET /bench/devices/{id}/flash`: the last flashes of a device.
 
-use guest::{ApiError, Object, Request, Response, Route, flashing};
+use guest::{ApiError, Openapi, Request, Response, Route, flashing};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{device, flash};
+use crate::device;
+use crate::flash::{self, FLASHES_MAX, Record};
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.flash.list",
@@ -12,22 +15,30 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Last flashes of a device",
-    openapi: guest::compact_json!(
-        r#"{"description":"The last 16 since the server was started.","parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"Newest first.","content":{"application/json":{"schema":{"type":"object","required":["flashes"],"properties":{"flashes":{"type":"array","maxItems":16,"items":"#,
-        include_str!("flash.schema.json"),
-        r#"}}},"example":{"flashes":["#,
-        include_str!("flash.example.json"),
-        r#"]}}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = Listed {
+            flashes: vec![flash::example()],
+        };
+        operation
+            .description("The last 16 since the server was started.")
+            .path(device::ID.0, device::ID.1)
+            .reply(200, "Newest first.", &example);
+    }),
     handle,
 };
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Flashes")]
+struct Listed<'a> {
+    #[schemars(length(max = FLASHES_MAX))]
+    flashes: Vec<Record<'a>>,
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let found = flashing::list(id).map_err(|error| flash::refusal(error, id))?;
-    let mut body = Object::new();
-    body.array("flashes", &found, flash::record);
-    Ok(body.reply(200))
+    let listed = Listed {
+        flashes: found.iter().map(Record::from).collect(),
+    };
+    Ok(Response::json(200, &listed))
 }

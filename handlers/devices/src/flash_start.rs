@@ -3,20 +3,29 @@
 
 use guest::flashing::{self, Source};
 use guest::form::{self, Form};
-use guest::{ApiError, Object, Request, Response, Route, builds, devices, selection};
-use serde_json::{Map, Value};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, builds, devices, selection};
+use serde_json::{Map, Value, json};
 
+use crate::flash::Ended;
 use crate::{device, flash, wiring, wiring_get};
 
 mod order;
 
-use order::{Asked, From};
+use order::{Asked, Body, From, Terms};
 
 /// Largest firmware file, with the debug information of an ELF file.
 const FILE_BYTES_MAX: u32 = 64 << 20;
 
 /// The part of a form that is the file.
 const PART: &str = "firmware";
+
+const DESCRIPTION: &str = "\
+    Erases what the firmware needs, programs it, reads it back and starts it. The firmware is a file \
+    of a build, named by `job_id`, `pack_id` and `artifact_name` or selected by `build`, `repo`, \
+    `ref` and `artifact`, or comes along as the part `firmware` of a form. Whether the target is the \
+    chip that was asked for is checked first. A flash goes on when its client goes away, and ends \
+    early when it is cancelled or when its lease is over. It has 2 minutes, or 10 with `Prefer: \
+    respond-async`.";
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.flash",
@@ -26,23 +35,48 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: form::limit(FILE_BYTES_MAX),
     summary: "Flash the target",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["not_capable","ambiguous","device_busy","lease_held","device_offline","unsupported_media_type"],"description":"#,
-        include_str!("flash_start.description.json"),
-        r#","parameters":["#,
-        include_str!("id.parameter.json"),
-        r#",{"name":"Prefer","in":"header","required":false,"description":"`respond-async` answers at once; the flash is then followed with its id.","schema":{"type":"string"}}],"requestBody":"#,
-        include_str!("flash_start.body.json"),
-        r#","responses":{"200":{"description":"It has ended. A failure is told here too, with `ok` false.","content":{"application/json":{"schema":"#,
-        include_str!("flash_start.schema.json"),
-        r#","example":"#,
-        include_str!("flash_start.example.json"),
-        r#"}}},"202":{"description":"It has begun (with `Prefer: respond-async`), or goes on although the time for the request is over; `Location` is where to follow it.","content":{"application/json":{"schema":"#,
-        include_str!("flash.schema.json"),
-        r#","example":"#,
-        include_str!("flash.example.json"),
-        r#"}}}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[
+                Refusal::NotCapable,
+                Refusal::Ambiguous,
+                Refusal::DeviceBusy,
+                Refusal::LeaseHeld,
+                Refusal::DeviceOffline,
+                Refusal::UnsupportedMediaType,
+            ])
+            .description(DESCRIPTION)
+            .path(device::ID.0, device::ID.1)
+            .header(
+                "Prefer",
+                "`respond-async` answers at once; the flash is then followed with its id.",
+            )
+            .body::<Body>(json!({
+                "job_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
+                "pack_id": flash::PACK,
+                "artifact_name": "firmware.elf",
+                "target": "target/stm32f0x.cfg",
+                "swclk": 11,
+                "swdio": 12,
+                "efuse": 1
+            }))
+            .form::<Terms>(
+                PART,
+                "ELF, Intel HEX, UF2 or plain bytes, told apart by their contents; at most 64 MiB.",
+                json!({PART: "...", "target": "STM32F030R8"}),
+            )
+            .reply(
+                200,
+                "It has ended. A failure is told here too, with `ok` false.",
+                &flash::ended_example(),
+            )
+            .reply(
+                202,
+                "It has begun (with `Prefer: respond-async`), or goes on although the time for the \
+                 request is over; `Location` is where to follow it.",
+                &flash::example(),
+            );
+    }),
     handle,
 };
 
@@ -50,9 +84,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
     if device::lacks(&device, "cmsis_dap") {
-        return Err(ApiError::new(
-            400,
-            "not_capable",
+        return Err(ApiError::of(
+            Refusal::NotCapable,
             format!("the board of {} has no debug probe", device.name),
         ));
     }
@@ -89,9 +122,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         // It takes longer than a request may.
         return Ok(follow(&seen, id));
     };
-    let mut body = Object::new();
-    flash::result(&seen, outcome, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &Ended::new(&seen, outcome)))
 }
 
 /// The answer while a flash goes on: how far it is, and where to look next.

@@ -1,6 +1,6 @@
 //! `GET /bench/devices/{id}`: one device.
 
-use guest::{ApiError, Object, Request, Response, Route, devices};
+use guest::{ApiError, Openapi, Request, Response, Route, devices};
 
 use crate::device;
 
@@ -12,22 +12,16 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "One device",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The device.","content":{"application/json":{"schema":"#,
-        include_str!("device.schema.json"),
-        r#","example":"#,
-        include_str!("device.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .path(device::ID.0, device::ID.1)
+            .reply(200, "The device.", &device::example());
+    }),
     handle,
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
-    let mut body = Object::new();
-    device::record(&device, &mut body);
-    Ok(body.reply(200))
+    Ok(device::reply(&device))
 }

@@ -1,8 +1,10 @@
 //! `GET /bench/devices`: the devices that the caller may see.
 
-use guest::{ApiError, Object, Request, Response, Route, devices};
+use guest::{ApiError, Openapi, Request, Response, Route, devices};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::device;
+use crate::device::{self, Record};
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.list",
@@ -12,15 +14,20 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "List devices",
-    openapi: guest::compact_json!(
-        r#"{"responses":{"200":{"description":"The devices, by name.","content":{"application/json":{"schema":{"type":"object","required":["devices"],"properties":{"devices":{"type":"array","items":"#,
-        include_str!("device.schema.json"),
-        r#"}}},"example":{"devices":["#,
-        include_str!("device.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let example = Listed {
+            devices: vec![device::example()],
+        };
+        operation.reply(200, "The devices, by name.", &example);
+    }),
     handle,
 };
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Devices")]
+struct Listed<'a> {
+    devices: Vec<Record<'a>>,
+}
 
 fn handle(_: &Request) -> Result<Response, ApiError> {
     let devices = devices::list().map_err(|error| device::refusal(error, ""))?;
@@ -28,9 +35,10 @@ fn handle(_: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(devices: &[devices::Device]) -> Response {
-    let mut body = Object::new();
-    body.array("devices", devices, device::record);
-    body.reply(200)
+    let listed = Listed {
+        devices: devices.iter().map(Record::from).collect(),
+    };
+    Response::json(200, &listed)
 }
 
 #[cfg(test)]
@@ -39,7 +47,7 @@ mod tests {
 
     #[test]
     fn is_an_object_with_a_list() {
-        let response = super::reply(&[crate::device::example(), crate::device::example()]);
+        let response = super::reply(&[crate::device::known(), crate::device::known()]);
         assert_eq!(json(&response)["devices"][1]["name"], "bench-1");
         assert_eq!(json(&super::reply(&[]))["devices"], serde_json::json!([]));
     }

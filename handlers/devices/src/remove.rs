@@ -1,7 +1,11 @@
 //! `DELETE /bench/devices/{id}`: put a device into its safe state and forget it. Its wiring stays, for the
 //! case that it is admitted again.
 
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Response, Route, devices, flag, text};
+use guest::{
+    ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, devices, flag,
+    members, text,
+};
+use serde_json::json;
 
 use crate::device;
 
@@ -16,38 +20,43 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Remove a device",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["forbidden","lease_held"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("remove.body.json"),
-        r#","responses":{"204":{"description":"Removed, after its safe state. For administrators, with a credential that is not restricted to devices. A pod that is still attached comes back only after re-admission."}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::Forbidden, Refusal::LeaseHeld])
+            .path(device::ID.0, device::ID.1)
+            .body::<Ask>(json!({"holder": "CI: acme/firmware 1187"}))
+            .body_may_be_absent()
+            .reply_empty(
+                204,
+                "Removed, after its safe state. For administrators, with a credential that is not \
+                 restricted to devices. A pod that is still attached comes back only after re-admission.",
+            );
+    }),
     handle,
 };
 
-#[derive(Debug, Default, PartialEq)]
-struct Ask {
-    holder: Option<String>,
-    overriding: bool,
+members! {
+    #[derive(Debug, Default, PartialEq)]
+    struct Ask {
+        /// The label of the holder from whom the device is taken. Without it a device that is held stays.
+        /// 409 when somebody else holds it by now.
+        holder: Option<String> = optional(text(1..=HOLDER_CHARS_MAX)),
+        /// Remove the device though it owes a safe state that its pod has not acknowledged. The target may
+        /// stay powered.
+        r#override: bool = or(flag(), false),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let ask = parse(request)?;
     let id = device::id(request);
-    devices::remove(id, ask.holder.as_deref(), ask.overriding)
+    devices::remove(id, ask.holder.as_deref(), ask.r#override)
         .map_err(|error| device::refusal(error, id))?;
     Ok(Response::no_content())
 }
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {
-    let mut body = request.json_or_empty()?;
-    let ask = Ask {
-        holder: body.optional("holder", text(1..=HOLDER_CHARS_MAX)),
-        overriding: body.or("override", flag(), false),
-    };
-    body.finish()?;
-    Ok(ask)
+    request.json_or_empty()?.read()
 }
 
 #[cfg(test)]
@@ -62,7 +71,7 @@ mod tests {
         let body = r#"{"holder":"run 7","override":true}"#;
         let ask = Ask {
             holder: Some("run 7".into()),
-            overriding: true,
+            r#override: true,
         };
         assert_eq!(parse(&request(body)), Ok(ask));
         for body in [r#"{"holder":""}"#, r#"{"override":1}"#, r#"{"force":true}"#] {

@@ -1,13 +1,13 @@
 //! `WS /bench/devices/{id}/uart/ws`: the target's UART, live and shared.
 
 use guest::uarts::{self, Error, Setting, Wish};
-use guest::{ApiError, Body, Request, Response, Route, devices, integer};
+use guest::{
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, devices, integer, members,
+};
 use serde_json::{Map, Value};
 
-use crate::{device, wiring, wiring_get};
-
-const CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
-const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
+use crate::wiring::{self, BAUD, CHANNELS};
+use crate::{device, wiring_get};
 
 /// Voltage of the logic bank where a stored profile says nothing sensible.
 const BANK_MV: u32 = 3300;
@@ -20,17 +20,56 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Live UART of a device",
-    openapi: guest::compact_json!(include_str!("uart.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[
+                Refusal::LeaseHeld,
+                Refusal::DeviceBusy,
+                Refusal::DeviceOffline,
+                Refusal::NotCapable,
+                Refusal::PodRefused,
+                Refusal::UartConflict,
+            ])
+            .path(device::ID.0, device::ID.1)
+            .query::<Asked>()
+            .host_query("token", "Credential, where no header can be set.")
+            .host_query(
+                "lease",
+                "Lease that holds the device, where no header can be set.",
+            )
+            .header(
+                "X-Bench-Lease",
+                "Lease that holds the device. Without it one may listen while the line is open, and not \
+                 write.",
+            )
+            .reply_empty(
+                101,
+                "Binary messages are bytes of the UART, both ways. Text messages are JSON objects with a \
+                 `type`: from the server `open`, `baud`, `break`, `overrun`, `flash`, `update`, \
+                 `lease_lost`, `error`; from the client `baud`, `break`. Close codes: 1000 ended, 1001 the \
+                 server stops, 1008 the client takes or answers nothing, or `revoked_credential`, \
+                 `expired_credential`, 4001 `lease_lost`, 4002 the device went offline, 4003 the pod refused \
+                 to go on.",
+            );
+    }),
     handle: |request| handle(request).map_err(ApiError::short),
 };
 
-/// What the query asks for.
-#[derive(Debug, PartialEq)]
-struct Asked {
-    rx: Option<u8>,
-    tx: Option<u8>,
-    baud: Option<u32>,
-    after: Option<u64>,
+members! {
+    /// What the query asks for.
+    #[derive(Debug, PartialEq)]
+    struct Asked {
+        /// Logic-analyzer channel that listens to the target; default: `uart_rx` of the wiring profile.
+        rx: Option<u8> = optional(integer(CHANNELS)),
+        /// Channel that talks to the target; default: `uart_tx` of the wiring profile.
+        tx: Option<u8> = optional(integer(CHANNELS)),
+        /// Bits per second; 8 data bits, no parity, one stop bit. Default: `uart_baud` of the wiring
+        /// profile.
+        baud: Option<u32> = optional(integer(BAUD)),
+        /// Go on at this position of the target's bytes instead of 64 KiB before the present; what is not
+        /// there any more is told as `overrun`.
+        after: Option<u64> = optional(integer(0..=u64::MAX)),
+    }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -39,7 +78,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let found = devices::get(id).map_err(|error| device::refusal(error, id))?;
     if device::lacks(&found, "uart") {
         let why = format!("the board of {} has no UART", found.name);
-        return Err(ApiError::new(400, "not_capable", why));
+        return Err(ApiError::of(Refusal::NotCapable, why));
     }
     let profile = wiring::completed(&wiring_get::stored(id)?.unwrap_or_default());
     let wish = wish(&asked, &profile)?;
@@ -52,15 +91,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {
-    let mut query = request.query()?;
-    let asked = Asked {
-        rx: query.optional("rx", integer(CHANNELS)),
-        tx: query.optional("tx", integer(CHANNELS)),
-        baud: query.optional("baud", integer(BAUD)),
-        after: query.optional("after", integer(0..=u64::MAX)),
-    };
-    query.finish()?;
-    Ok(asked)
+    request.query()?.read()
 }
 
 /// What is asked for, completed by the wiring profile.
@@ -101,20 +132,19 @@ fn wish(asked: &Asked, profile: &Map<String, Value>) -> Result<Wish, ApiError> {
 fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("device", id),
-        Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
+        Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
         Error::Held(busy) => ApiError::held(busy),
         Error::InUse(why) => {
-            ApiError::new(409, "device_busy", format!("device is busy: {why}")).retry_after(1)
+            ApiError::of(Refusal::DeviceBusy, format!("device is busy: {why}")).retry_after(1)
         }
-        Error::Conflict(Setting { rx, tx, baud }) => ApiError::new(
-            409,
-            "uart_conflict",
+        Error::Conflict(Setting { rx, tx, baud }) => ApiError::of(
+            Refusal::UartConflict,
             format!(
                 "the line is open with rx={rx}, tx={tx}, baud={baud}; ask for the same, or leave the parameters out to join it"
             ),
         ),
         Error::Refused(text) => {
-            ApiError::new(502, "pod_refused", format!("the pod refused: {text}"))
+            ApiError::of(Refusal::PodRefused, format!("the pod refused: {text}"))
         }
         Error::Other(cause) => ApiError::internal(cause),
     }

@@ -4,6 +4,7 @@
 //! uses. Members that are not known are kept, since newer clients may know them.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use guest::{ApiError, FieldProblem};
 use serde_json::{Map, Value, json};
@@ -14,6 +15,23 @@ const BYTES_MAX: usize = 16 << 10;
 /// Most named signals: one for each channel.
 const SIGNALS_MAX: usize = 14;
 
+/// Logic-analyzer channels.
+pub(crate) const CHANNELS: RangeInclusive<u8> = 1..=14;
+
+/// Bits per second of a UART.
+pub(crate) const BAUD: RangeInclusive<u32> = 300..=4_000_000;
+
+/// Members that are one of a few numbers.
+const NUMBERS: [(&str, &[u64]); 3] = [
+    ("version", &[1]),
+    ("la_mv", &[1800, 3300]),
+    ("efuse", &[1, 2]),
+];
+
+/// Addresses that no reserved use of the I2C bus has.
+const I2C_ADDRESSES: RangeInclusive<u64> = 0x03..=0x77;
+
+const DIRECTIONS: [&str; 4] = ["input", "output", "open_drain", "bidir"];
 const NAME_CHARS_MAX: usize = 32;
 const TEXT_CHARS_MAX: usize = 120;
 const TARGET_CHARS_MAX: usize = 128;
@@ -126,7 +144,7 @@ pub(crate) fn warnings(profile: &Map<String, Value>) -> Vec<String> {
 struct Check {
     problems: Vec<FieldProblem>,
     /// Channel to what uses it.
-    uses: BTreeMap<u64, String>,
+    uses: BTreeMap<u8, String>,
 }
 
 impl Check {
@@ -138,19 +156,17 @@ impl Check {
     }
 
     fn numbers(&mut self, profile: &Map<String, Value>) {
-        for (name, allowed) in [
-            ("version", &[1][..]),
-            ("la_mv", &[1800, 3300]),
-            ("efuse", &[1, 2]),
-        ] {
+        for (name, allowed) in NUMBERS {
             if !profile[name].as_u64().is_some_and(|n| allowed.contains(&n)) {
                 let list: Vec<String> = allowed.iter().map(u64::to_string).collect();
                 self.problem(name, format!("must be {}", list.join(" or ")));
             }
         }
         let baud = profile["uart_baud"].as_u64();
-        if !baud.is_some_and(|baud| (300..=4_000_000).contains(&baud)) {
-            self.problem("uart_baud", "must be an integer, 300..=4000000");
+        let baud = baud.and_then(|baud| u32::try_from(baud).ok());
+        if !baud.is_some_and(|baud| BAUD.contains(&baud)) {
+            let rule = format!("must be an integer, {}..={}", BAUD.start(), BAUD.end());
+            self.problem("uart_baud", rule);
         }
     }
 
@@ -163,8 +179,8 @@ impl Check {
             let rule = format!("must be a string of at most {TARGET_CHARS_MAX} characters");
             self.problem("swd_target", rule);
         }
-        if !i2c_address(&profile["i2c_addr"]).is_some_and(|n| (0x03..=0x77).contains(&n)) {
-            self.problem("i2c_addr", "must be an address, \"0x03\" to \"0x77\"");
+        if !i2c_address(&profile["i2c_addr"]).is_some_and(|n| I2C_ADDRESSES.contains(&n)) {
+            self.problem("i2c_addr", format!("must be {}", i2c_addresses()));
         }
     }
 
@@ -173,9 +189,12 @@ impl Check {
         if value.is_null() && may_be_null {
             return;
         }
-        let Some(la @ 1..=14) = value.as_u64() else {
+        let la = value.as_u64().and_then(|la| u8::try_from(la).ok());
+        let Some(la) = la.filter(|la| CHANNELS.contains(la)) else {
+            let (first, last) = (CHANNELS.start(), CHANNELS.end());
             let or_null = if may_be_null { " or null" } else { "" };
-            return self.problem(field, format!("must be a channel, 1..=14{or_null}"));
+            let rule = format!("must be a channel, {first}..={last}{or_null}");
+            return self.problem(field, rule);
         };
         if let Some(other) = self.uses.insert(la, what.to_owned()) {
             self.problem(field, format!("uses LA{la}, as {other} does"));
@@ -229,15 +248,14 @@ impl Check {
     }
 
     fn signal_details(&mut self, at: &str, signal: &Map<String, Value>) {
-        let directions = ["input", "output", "open_drain", "bidir"];
         let direction = signal.get("direction");
         let word = |value: &Value| {
             value
                 .as_str()
-                .is_some_and(|word| directions.contains(&word))
+                .is_some_and(|word| DIRECTIONS.contains(&word))
         };
         if !direction.is_none_or(word) {
-            let rule = format!("must be one of {}", directions.join(", "));
+            let rule = format!("must be one of {}", DIRECTIONS.join(", "));
             self.problem(&format!("{at}.direction"), rule);
         }
         if !signal.get("active_low").is_none_or(Value::is_boolean) {
@@ -269,6 +287,16 @@ fn i2c_address(value: &Value) -> Option<u64> {
             None => text.parse().ok(),
         },
     }
+}
+
+mod profile;
+
+pub(crate) use profile::Profile;
+
+/// What is one.
+fn i2c_addresses() -> String {
+    let (first, last) = (I2C_ADDRESSES.start(), I2C_ADDRESSES.end());
+    format!("an address, \"{first:#04x}\" to \"{last:#04x}\"")
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! `GET /bench/devices/{id}/wiring/profile`: the wiring profile, complete with defaults.
 
-use guest::{ApiError, Object, Request, Response, Route, devices, store};
-use serde_json::{Map, Value};
+use guest::{ApiError, Openapi, Operation, Request, Response, Route, devices, store};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::{device, edit, wiring};
 
@@ -13,15 +15,48 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 0,
     summary: "Wiring profile of a device",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":"#,
-        include_str!("wiring.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.path(device::ID.0, device::ID.1);
+        describe(operation);
+    }),
     handle,
 };
+
+/// The wiring of a device.
+#[derive(Serialize, JsonSchema)]
+struct Wiring {
+    profile: Map<String, Value>,
+    stored: bool,
+    defaults: Map<String, Value>,
+    warnings: Vec<String>,
+}
+
+/// Also what a change of the profile answers.
+pub(crate) fn describe(operation: &mut Operation) {
+    operation.reply(
+        200,
+        "The profile with every member, whether one is stored, the defaults, and what works but hardly as \
+         meant.",
+        &told(example().as_object()),
+    );
+}
+
+/// A profile as it is stored.
+pub(crate) fn example() -> Value {
+    json!({
+        "version": 1,
+        "la_mv": 3300,
+        "efuse": 1,
+        "uart_rx": 3,
+        "uart_tx": 4,
+        "uart_baud": 115_200,
+        "i2c_sda": 2,
+        "i2c_scl": 1,
+        "swd_swclk": 11,
+        "swd_swdio": 12,
+        "signals": [{"name": "led", "la": 9, "direction": "input"}]
+    })
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
@@ -43,14 +78,17 @@ fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
 
 /// Also what a change of the profile answers.
 pub(crate) fn reply(stored: Option<&Map<String, Value>>) -> Response {
+    Response::json(200, &told(stored))
+}
+
+fn told(stored: Option<&Map<String, Value>>) -> Wiring {
     let profile = stored.map_or_else(wiring::defaults, wiring::completed);
-    let warnings = wiring::warnings(&profile);
-    let mut body = Object::new();
-    body.field("profile", &profile)
-        .field("stored", &stored.is_some())
-        .field("defaults", &wiring::defaults())
-        .field("warnings", &warnings);
-    body.reply(200)
+    Wiring {
+        stored: stored.is_some(),
+        defaults: wiring::defaults(),
+        warnings: wiring::warnings(&profile),
+        profile,
+    }
 }
 
 #[cfg(test)]

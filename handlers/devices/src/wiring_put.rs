@@ -1,7 +1,7 @@
 //! `PUT /bench/devices/{id}/wiring`: store a wiring profile in place of the former one.
 //! Of a device that is held, by its holder or an administrator.
 
-use guest::{ApiError, Request, Response, Route, devices, store};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, devices};
 use serde_json::{Map, Value};
 
 use crate::{device, edit, wiring, wiring_get};
@@ -14,15 +14,17 @@ pub(crate) const ROUTE: Route = Route {
     scope: device::SCOPE,
     body_limit: 64 << 10,
     summary: "Store the wiring profile of a device",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["lease_held"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"requestBody":"#,
-        include_str!("wiring.body.json"),
-        r#","responses":"#,
-        include_str!("wiring.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::LeaseHeld])
+            .path(device::ID.0, device::ID.1)
+            .content(
+                "application/json",
+                wiring::Profile.schema(),
+                wiring_get::example(),
+            );
+        wiring_get::describe(operation);
+    }),
     handle,
 };
 
@@ -30,8 +32,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let profile = parse(request)?;
     let id = device::id(request);
     devices::changeable(id).map_err(|error| device::refusal(error, id))?;
-    let bytes = Value::Object(profile.clone()).to_string().into_bytes();
-    store::put(&edit::wiring_key(id), &bytes).map_err(edit::store_refusal)?;
+    edit::store_wiring(id, &profile)?;
     Ok(wiring_get::reply(Some(&profile)))
 }
 

@@ -1,9 +1,11 @@
 //! What a request to flash asks for, and what it leaves to the wiring of the bench.
 
-use guest::{ApiError, Fields, Shape, builds, choice, flag, flashing, integer, text};
+use guest::{ApiError, Fields, Shape, builds, choice, flag, flashing, integer, members, text};
+use schemars::{Schema, json_schema};
 use serde_json::{Map, Value};
 
 use crate::flash::PACK;
+use crate::wiring::CHANNELS;
 
 /// Longest short text: names of builds, files and targets.
 const TEXT_CHARS_MAX: usize = 255;
@@ -23,56 +25,135 @@ pub(super) enum From {
     Selector(builds::Selector),
 }
 
-/// What was asked for; none = as the bench is wired.
+/// What was asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) from: From,
-    target: Option<String>,
-    load_address: Option<u32>,
-    swclk: Option<u8>,
-    swdio: Option<u8>,
-    nreset: Option<bool>,
-    efuse: Option<u8>,
-    verify: bool,
-    reset: bool,
-    force: bool,
-    connect_under_reset: bool,
+    terms: Terms,
 }
 
-/// A logic-analyzer channel of the pod.
-fn channel() -> impl Shape<Value = u8> {
-    integer(1..=14)
+/// Members that name a file of a build, and those that select one.
+const NAMED: [&str; 3] = ["job_id", "pack_id", "artifact_name"];
+const SELECTED: [&str; 4] = ["build", "repo", "ref", "artifact"];
+
+members! {
+    pub(super) struct Body {
+        /// Build id.
+        job_id: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        /// Always `external`.
+        pack_id: Option<()> = optional(choice(&[(PACK, ())])),
+        /// Name of the build's file.
+        artifact_name: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        /// Build id, or `latest`: the newest successful one.
+        build: Option<String> = or(Given(TEXT_CHARS_MAX), None),
+        /// `owner/name` or `name`.
+        repo: Option<String> = or(Given(TEXT_CHARS_MAX), None),
+        /// Branch or tag.
+        r#ref: Option<String> = or(Given(TEXT_CHARS_MAX), None),
+        /// File name, or its last part. Default: the `.elf`, else the `.hex`, else the `.bin`.
+        artifact: Option<String> = or(Given(TEXT_CHARS_MAX), None),
+        terms: Terms = inline(),
+    }
 }
 
-/// A text that may be empty, which is as good as left out.
-fn given(fields: &mut Fields, name: &str, chars_max: usize) -> Option<String> {
-    let text = fields.optional(name, text(0..=chars_max));
-    text.filter(|text| !text.is_empty())
+members! {
+    /// What is the same for a file that comes along; none = as the bench is wired.
+    #[derive(Debug, Clone)]
+    pub(super) struct Terms {
+        /// Chip (`STM32F030R8`) or OpenOCD target configuration (`target/stm32f0x.cfg`). Default: as the
+        /// device is wired, or as the build says.
+        target: Option<String> = or(Given(TARGET_CHARS_MAX), None),
+        /// Where a file of plain bytes goes, decimal or hexadecimal (`0x08000000`). Default: the start of
+        /// the flash.
+        load_addr: Option<u32> = or(Address, None),
+        /// Channel of SWCLK. Default: as the device is wired.
+        swclk: Option<u8> = optional(integer(CHANNELS)),
+        /// Channel of SWDIO. Default: as the device is wired.
+        swdio: Option<u8> = optional(integer(CHANNELS)),
+        /// Whether the reset line is wired.
+        nreset: Option<bool> = optional(flag()),
+        /// Rail to switch on first; 0 leaves the power alone. Default: as the device is wired.
+        efuse: Option<u8> = optional(integer(0..=2)),
+        /// Read everything back and compare.
+        verify: bool = or(flag(), true),
+        /// Start the firmware afterwards.
+        reset: bool = or(flag(), true),
+        /// Go on when the target is not the chip that was asked for.
+        force: bool = or(flag(), false),
+        /// Hold the target in reset while the connection is made; of no effect when `nreset` is false.
+        connect_under_reset: bool = or(flag(), false),
+    }
+}
+
+/// A text of at most so many characters; an empty one is as good as left out.
+struct Given(usize);
+
+impl Shape for Given {
+    type Value = Option<String>;
+
+    fn read(&self, value: &Value) -> Result<Option<String>, String> {
+        let text = text(0..=self.0).read(value)?;
+        Ok((!text.is_empty()).then_some(text))
+    }
+
+    fn schema(&self) -> Schema {
+        text(0..=self.0).schema()
+    }
+}
+
+/// A number, or its text: decimal, or hexadecimal after `0x`; an empty one is as good as left out.
+struct Address;
+
+impl Shape for Address {
+    type Value = Option<u32>;
+
+    fn read(&self, value: &Value) -> Result<Option<u32>, String> {
+        if value.is_number() {
+            return integer(0..=u32::MAX).read(value).map(Some);
+        }
+        let Some(text) = Given(TEXT_CHARS_MAX).read(value)? else {
+            return Ok(None);
+        };
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let parsed = match digits {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => text.parse(),
+        };
+        parsed
+            .map(Some)
+            .map_err(|_| "must be an address of 32 bits such as 0x08000000".to_owned())
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": ["string", "integer"]})
+    }
 }
 
 impl Asked {
     /// What the body says; a file came along or not.
-    pub(super) fn read(mut fields: Fields, has_file: bool) -> Result<Self, ApiError> {
-        let from = read_from(&mut fields, has_file);
-        let asked = Self {
-            from,
-            target: given(&mut fields, "target", TARGET_CHARS_MAX),
-            load_address: read_address(&mut fields),
-            swclk: fields.optional("swclk", channel()),
-            swdio: fields.optional("swdio", channel()),
-            nreset: fields.optional("nreset", flag()),
-            efuse: fields.optional("efuse", integer(0..=2)),
-            verify: fields.or("verify", flag(), true),
-            reset: fields.or("reset", flag(), true),
-            force: fields.or("force", flag(), false),
-            connect_under_reset: fields.or("connect_under_reset", flag(), false),
+    pub(super) fn read(fields: Fields, has_file: bool) -> Result<Self, ApiError> {
+        let given = |names: &[&'static str]| names.iter().copied().find(|name| fields.has(name));
+        let (named, selected) = (given(&NAMED), given(&SELECTED));
+        let asked = if has_file {
+            if let Some(name) = named.or(selected) {
+                return Err(ApiError::field(
+                    name,
+                    "must be left out: the firmware came along",
+                ));
+            }
+            let (from, terms) = (From::File, fields.read()?);
+            Self { from, terms }
+        } else {
+            let body: Body = fields.read()?;
+            body.asked(named.is_some(), selected.is_some())?
         };
-        if let (Some(clock), Some(data)) = (asked.swclk, asked.swdio)
-            && clock == data
-        {
-            fields.problem("swdio", "must be another channel than swclk");
+        let terms = &asked.terms;
+        if terms.swclk.is_some() && terms.swclk == terms.swdio {
+            return Err(ApiError::field(
+                "swdio",
+                "must be another channel than swclk",
+            ));
         }
-        fields.finish()?;
         Ok(asked)
     }
 
@@ -85,6 +166,7 @@ impl Asked {
         defaults: &Map<String, Value>,
         attended: bool,
     ) -> Result<flashing::Order, ApiError> {
+        let terms = self.terms;
         let find = |name: &str| {
             let mut values = known.iter().filter_map(|wiring| wiring.get(name));
             values.next().or_else(|| defaults.get(name))
@@ -99,7 +181,7 @@ impl Asked {
                 )
             })
         };
-        let target = self.target.or_else(|| {
+        let target = terms.target.or_else(|| {
             let wired = find("swd_target").and_then(Value::as_str);
             wired.filter(|target| !target.is_empty()).map(str::to_owned)
         });
@@ -109,8 +191,8 @@ impl Asked {
                 "is required, since the wiring of the device names none: a chip (STM32F030R8) or an OpenOCD configuration (target/stm32f0x.cfg)",
             )
         })?;
-        let swclk = pin(self.swclk, "swclk", "swd_swclk")?;
-        let swdio = pin(self.swdio, "swdio", "swd_swdio")?;
+        let swclk = pin(terms.swclk, "swclk", "swd_swclk")?;
+        let swdio = pin(terms.swdio, "swdio", "swd_swdio")?;
         if swclk == swdio {
             return Err(ApiError::field(
                 "swdio",
@@ -121,84 +203,60 @@ impl Asked {
         Ok(flashing::Order {
             device: device.to_owned(),
             target,
-            load_address: self.load_address,
+            load_address: terms.load_addr,
             swclk,
             swdio,
-            efuse: self.efuse.or_else(|| small("efuse")).unwrap_or(0),
+            efuse: terms.efuse.or_else(|| small("efuse")).unwrap_or(0),
             la_mv: if number("la_mv") == Some(1800) {
                 1800
             } else {
                 3300
             },
-            verify: self.verify,
-            reset: self.reset,
-            force: self.force,
+            verify: terms.verify,
+            reset: terms.reset,
+            force: terms.force,
             // A line that is not wired holds nobody in reset; published clients ask for it all the same.
-            connect_under_reset: self.connect_under_reset && self.nreset != Some(false),
+            connect_under_reset: terms.connect_under_reset && terms.nreset != Some(false),
             attended,
         })
     }
 }
 
-fn read_from(fields: &mut Fields, has_file: bool) -> From {
-    let named = ["job_id", "pack_id", "artifact_name"];
-    let selected = ["build", "repo", "ref", "artifact"];
-    let has = |fields: &Fields, names: &[&str]| names.iter().any(|name| fields.has(name));
-    let (is_named, is_selected) = (has(fields, &named), has(fields, &selected));
-    if has_file {
-        for name in named.iter().chain(&selected) {
-            if fields.has(name) {
-                fields.problem(name, "must be left out: the firmware came along");
-            }
-            fields.ignore(name);
+impl Body {
+    /// Whether a member is there that names a file, and one that selects it.
+    fn asked(self, is_named: bool, is_selected: bool) -> Result<Asked, ApiError> {
+        if is_named && is_selected {
+            return Err(ApiError::field(
+                "job_id",
+                "must be left out when a build is selected",
+            ));
         }
-        return From::File;
+        let terms = self.terms;
+        if is_named {
+            let job = self.job_id;
+            let job = job.ok_or_else(|| ApiError::field("job_id", "is required"))?;
+            let name = self.artifact_name;
+            let name = name.ok_or_else(|| ApiError::field("artifact_name", "is required"))?;
+            let from = From::Artifact { job, name };
+            return Ok(Asked { from, terms });
+        }
+        let selector = builds::Selector {
+            build: self.build,
+            repo: self.repo,
+            ref_: self.r#ref,
+            artifact: self.artifact,
+        };
+        let is_empty = selector.build.is_none()
+            && selector.repo.is_none()
+            && selector.ref_.is_none()
+            && selector.artifact.is_none();
+        if is_empty {
+            return Err(ApiError::field(
+                "firmware",
+                "is required: a part with the file, or job_id, pack_id and artifact_name, or build, repo, ref or artifact",
+            ));
+        }
+        let from = From::Selector(selector);
+        Ok(Asked { from, terms })
     }
-    if is_named && is_selected {
-        fields.problem("job_id", "must be left out when a build is selected");
-    }
-    if is_named {
-        let job = fields.required("job_id", text(1..=TEXT_CHARS_MAX));
-        fields.optional("pack_id", choice(&[(PACK, ())]));
-        let name = fields.required("artifact_name", text(1..=TEXT_CHARS_MAX));
-        selected.iter().for_each(|name| fields.ignore(name));
-        return From::Artifact { job, name };
-    }
-    let selector = builds::Selector {
-        build: given(fields, "build", TEXT_CHARS_MAX),
-        repo: given(fields, "repo", TEXT_CHARS_MAX),
-        ref_: given(fields, "ref", TEXT_CHARS_MAX),
-        artifact: given(fields, "artifact", TEXT_CHARS_MAX),
-    };
-    let is_empty = selector.build.is_none()
-        && selector.repo.is_none()
-        && selector.ref_.is_none()
-        && selector.artifact.is_none();
-    if is_empty {
-        fields.problem(
-            "firmware",
-            "is required: a part with the file, or job_id, pack_id and artifact_name, or build, repo, ref or artifact",
-        );
-    }
-    From::Selector(selector)
-}
-
-/// A number, or its text: decimal, or hexadecimal after `0x`.
-fn read_address(fields: &mut Fields) -> Option<u32> {
-    if fields.is_number("load_addr") {
-        return fields.optional("load_addr", integer(0..=u32::MAX));
-    }
-    let text = given(fields, "load_addr", TEXT_CHARS_MAX)?;
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let parsed = match digits {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    if parsed.is_err() {
-        fields.problem(
-            "load_addr",
-            "must be an address of 32 bits such as 0x08000000",
-        );
-    }
-    parsed.ok()
 }

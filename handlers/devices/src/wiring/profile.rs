@@ -1,0 +1,94 @@
+//! A wiring profile as a member of a body, and as JSON Schema. Both have their rules from the page above.
+
+use guest::{Fields, Shape, flag, integer, text};
+use schemars::{Schema, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::{
+    BAUD, CHANNELS, DIRECTIONS, NAME_CHARS_MAX, NUMBERS, ROLES, SIGNALS_MAX, TARGET_CHARS_MAX,
+    TEXT_CHARS_MAX, check, i2c_addresses,
+};
+
+/// An object that [`check`] accepts, read as it is.
+pub(crate) struct Profile;
+
+impl Shape for Profile {
+    type Value = Map<String, Value>;
+
+    fn read(&self, value: &Value) -> Result<Map<String, Value>, String> {
+        let profile = value.as_object().ok_or("must be an object")?;
+        check(profile).map_err(|error| format!("is wrong: {}", error.message))?;
+        Ok(profile.clone())
+    }
+
+    fn read_member(
+        &self,
+        name: &str,
+        value: Value,
+        fields: &mut Fields,
+    ) -> Option<Map<String, Value>> {
+        let Value::Object(profile) = value else {
+            fields.problem(name, "must be an object");
+            return None;
+        };
+        let Err(error) = check(&profile) else {
+            return Some(profile);
+        };
+        for problem in error.fields {
+            fields.problem(&format!("{name}.{}", problem.field), &problem.message);
+        }
+        None
+    }
+
+    fn schema(&self) -> Schema {
+        let mut members = Map::new();
+        for (name, allowed) in NUMBERS {
+            members.insert(name.to_owned(), json!({"type": "integer", "enum": allowed}));
+        }
+        for (role, _) in ROLES {
+            let mut channel = integer(CHANNELS).schema();
+            channel.insert("type".to_owned(), json!(["integer", "null"]));
+            members.insert(role.to_owned(), channel.into());
+        }
+        let signals = json!({
+            "type": "array",
+            "maxItems": SIGNALS_MAX,
+            "items": signal()
+        });
+        let address = json!({
+            "type": ["string", "integer"],
+            "description": format!("{}, or its number.", i2c_addresses())
+        });
+        for (name, schema) in [
+            ("uart_baud", integer(BAUD).schema().into()),
+            ("i2c_addr", address),
+            ("swd_nreset", flag().schema().into()),
+            ("swd_target", text(0..=TARGET_CHARS_MAX).schema().into()),
+            ("signals", signals),
+        ] {
+            members.insert(name.to_owned(), schema);
+        }
+        json_schema!({
+            "type": "object",
+            "description": "Logic-analyzer channels by role; null = not wired. No channel has two uses. \
+                            Unknown members are kept.",
+            "properties": members,
+            "additionalProperties": true
+        })
+    }
+}
+
+fn signal() -> Value {
+    let name = format!("^[A-Za-z][A-Za-z0-9_]{{0,{}}}$", NAME_CHARS_MAX - 1);
+    json!({
+        "type": "object",
+        "required": ["name", "la"],
+        "properties": {
+            "name": {"type": "string", "pattern": name},
+            "la": integer(CHANNELS).schema(),
+            "direction": {"type": "string", "enum": DIRECTIONS},
+            "active_low": flag().schema(),
+            "description": text(0..=TEXT_CHARS_MAX).schema()
+        }
+    })
+}
