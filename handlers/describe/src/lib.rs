@@ -32,7 +32,7 @@ pub fn all() -> Value {
 
 /// `{"routes": {name: OpenAPI members}, "schemas": {name: schema}}`
 fn group(name: &str, routes: &[Route]) -> Value {
-    let mut schemas = Schemas::new();
+    let mut schemas = Schemas::default();
     let routes: Map<String, Value> = routes
         .iter()
         .map(|route| {

@@ -81,15 +81,16 @@ impl Openapi {
 #[derive(Debug)]
 pub struct Schemas(SchemaGenerator);
 
-impl Schemas {
-    #[must_use]
-    pub fn new() -> Self {
+impl Default for Schemas {
+    fn default() -> Self {
         let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
         Self(settings.into_generator())
     }
+}
 
+impl Schemas {
     /// `components.schemas`.
     #[must_use]
     pub fn finish(mut self) -> Map<String, Value> {

@@ -79,7 +79,7 @@ pub fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
 /// When there is none.
 #[must_use]
 pub fn request_example(route: &Route) -> Vec<u8> {
-    let members = route.openapi.members(&mut Schemas::new());
+    let members = route.openapi.members(&mut Schemas::default());
     let example = &members["requestBody"]["content"]["application/json"]["example"];
     assert!(example.is_object(), "{} has no example", route.name);
     example.to_string().into_bytes()

@@ -58,7 +58,7 @@ fn thing() -> Thing {
 
 #[test]
 fn parameters_and_bodies() {
-    let mut schemas = Schemas::new();
+    let mut schemas = Schemas::default();
     let told = Openapi::of(|operation| {
         operation
             .description("More.")
@@ -103,8 +103,9 @@ fn parameters_and_bodies() {
 
 #[test]
 fn a_body_may_be_left_out() {
-    let required =
-        |openapi: Openapi| openapi.members(&mut Schemas::new())["requestBody"]["required"].clone();
+    let required = |openapi: Openapi| {
+        openapi.members(&mut Schemas::default())["requestBody"]["required"].clone()
+    };
     let always = Openapi::of(|operation| {
         operation.body::<Asked>(json!({"count": 1}));
     });
@@ -121,7 +122,7 @@ fn a_body_may_be_left_out() {
 
 #[test]
 fn records_are_named_once() {
-    let mut schemas = Schemas::new();
+    let mut schemas = Schemas::default();
     let told = Openapi::of(|operation| {
         operation.reply(200, "It.", &thing());
     })
@@ -159,6 +160,6 @@ fn records_are_named_once() {
 
 #[test]
 fn a_text_is_taken_as_it_is() {
-    let members = Openapi::text("{\"responses\": {}}").members(&mut Schemas::new());
+    let members = Openapi::text("{\"responses\": {}}").members(&mut Schemas::default());
     assert_eq!(json!(members), json!({"responses": {}}));
 }
