@@ -33,7 +33,7 @@ struct Keys<'a> {
 
 fn records(keys: &[keys::Key]) -> Keys<'_> {
     Keys {
-        keys: keys.iter().map(|key| Key::of(key)).collect(),
+        keys: keys.iter().map(Key::of).collect(),
     }
 }
 

@@ -33,7 +33,7 @@ struct Users<'a> {
 
 fn records(users: &[users::User]) -> Users<'_> {
     Users {
-        users: users.iter().map(|user| User::of(user)).collect(),
+        users: users.iter().map(User::of).collect(),
     }
 }
 
