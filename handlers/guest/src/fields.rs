@@ -191,6 +191,21 @@ impl Fields {
     /// 400 with all problems, unknown members among them.
     pub fn read<T: Members>(mut self) -> Result<T, ApiError> {
         let read = T::read(&mut self);
+        self.checked(read)
+    }
+
+    /// Read the members that `T` knows, and give the others as they are.
+    ///
+    /// # Errors
+    /// 400 with all problems.
+    pub(crate) fn read_open<T: Members>(mut self) -> Result<(T, Map<String, Value>), ApiError> {
+        let read = T::read(&mut self);
+        let others = std::mem::take(&mut self.members);
+        let known = self.checked(read)?;
+        Ok((known, others))
+    }
+
+    fn checked<T>(self, read: Option<T>) -> Result<T, ApiError> {
         self.finish()?;
         read.ok_or_else(|| ApiError::internal("a member was refused without a reason"))
     }

@@ -272,6 +272,19 @@ impl Operation<'_> {
         self
     }
 
+    /// All parameters of the query that the route does not name.
+    pub fn other_queries(&mut self, name: &str, description: &str) -> &mut Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "query",
+            "description": description,
+            "schema": {"type": "object", "additionalProperties": {"type": "string"}},
+            "style": "form",
+            "explode": true
+        }));
+        self
+    }
+
     /// A parameter of the query that the host takes before the route is entered.
     pub fn host_query(&mut self, name: &str, description: &str) -> &mut Self {
         self.optional_text("query", name, description)

@@ -1,5 +1,7 @@
 //! Strict reading of a query string, with the same shapes and errors as a body.
 
+use serde_json::Value;
+
 use crate::error::clip;
 use crate::{ApiError, FieldProblem, Fields, Members, Shape};
 
@@ -92,6 +94,19 @@ impl Query {
     /// 400 with all problems, unknown parameters among them.
     pub fn read<T: Members>(self) -> Result<T, ApiError> {
         Fields::of_texts(self.pairs).read()
+    }
+
+    /// Read the parameters that `T` knows, and give the others, by name.
+    ///
+    /// # Errors
+    /// 400 with all problems.
+    pub fn read_open<T: Members>(self) -> Result<(T, Vec<(String, String)>), ApiError> {
+        let (known, others) = Fields::of_texts(self.pairs).read_open()?;
+        let text = |(name, value)| match value {
+            Value::String(text) => Some((name, text)),
+            _ => None,
+        };
+        Ok((known, others.into_iter().filter_map(text).collect()))
     }
 
     /// # Errors

@@ -65,6 +65,7 @@ fn parameters_and_bodies() {
             .refusals(&[Refusal::LeaseHeld])
             .path("id", "Thing id.")
             .query::<Asked>()
+            .other_queries("options", "All else.")
             .header("X-A", "A header.")
             .body::<Asked>(json!({"count": 1}))
             .form::<Asked>("file", "The file.", json!({"file": "x", "count": 1}))
@@ -85,6 +86,9 @@ fn parameters_and_bodies() {
                 "schema": {"type": "integer", "minimum": 1, "maximum": 9}},
             {"name": "from", "in": "query", "description": "From where.",
                 "schema": {"type": "integer", "minimum": 0, "maximum": 9, "default": 3}},
+            {"name": "options", "in": "query", "description": "All else.",
+                "schema": {"type": "object", "additionalProperties": {"type": "string"}},
+                "style": "form", "explode": true},
             {"name": "X-A", "in": "header", "description": "A header.", "schema": {"type": "string"}}
         ])
     );

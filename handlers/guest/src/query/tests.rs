@@ -76,6 +76,22 @@ fn the_rest_keeps_its_order() {
     assert!(query.finish().is_ok());
 }
 
+crate::members! {
+    struct Known {
+        limit: u32 = or(integer(1..=9), 5),
+    }
+}
+
+#[test]
+fn what_a_type_does_not_know_is_given_beside_it() {
+    let open = |text: &str| Query::parse(text).unwrap().read_open::<Known>();
+    let (known, others) = open("b=1&limit=7&a=%20").unwrap();
+    let expected = [("a", " "), ("b", "1")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+    assert_eq!((known.limit, others), (7, expected.to_vec()));
+    let problems = open("b=1&limit=0").err().unwrap().fields;
+    assert_eq!((problems.len(), problems[0].field.as_str()), (1, "limit"));
+}
+
 #[test]
 fn is_bounded() {
     assert!(
