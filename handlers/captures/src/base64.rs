@@ -1,9 +1,29 @@
 //! Base64 as in RFC 4648 section 4, padded. Encoding only.
 
+use std::fmt::{Display, Formatter};
+
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/// Bytes that are encoded at a time: whole groups.
+const PIECE_BYTES: usize = 3 << 10;
+
+/// Bytes as their text, which is written piece by piece and nowhere as a whole.
+pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::new();
+        for piece in self.0.chunks(PIECE_BYTES) {
+            text.clear();
+            encode(piece, &mut text);
+            f.write_str(str::from_utf8(&text).map_err(|_| std::fmt::Error)?)?;
+        }
+        Ok(())
+    }
+}
+
 /// Append the text of `bytes` to `out`.
-pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len().div_ceil(3) * 4);
     let mut groups = bytes.chunks_exact(3);
     for group in &mut groups {
@@ -34,12 +54,10 @@ fn digits([a, b, c]: [u8; 3]) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::encode;
+    use super::{PIECE_BYTES, Text};
 
     fn text(bytes: &[u8]) -> String {
-        let mut out = Vec::new();
-        encode(bytes, &mut out);
-        String::from_utf8(out).unwrap()
+        Text(bytes).to_string()
     }
 
     #[test]
@@ -55,6 +73,13 @@ mod tests {
         ] {
             assert_eq!(text(bytes.as_bytes()), expected);
         }
+    }
+
+    #[test]
+    fn pieces_are_one_text() {
+        let text = text(&vec![0; 2 * PIECE_BYTES + 1]);
+        assert_eq!(text.len(), 8 * PIECE_BYTES / 3 + 4);
+        assert_eq!(text.trim_start_matches('A'), "==");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `POST /capture/{id}/cancel`: stop a capture that has not finished.
 
-use guest::{ApiError, Object, Request, Response, Route, captures};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, captures};
 
-use crate::capture;
+use crate::capture::{self, Record};
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.cancel",
@@ -12,22 +12,21 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Cancel a capture",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["wrong_state"],"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"200":{"description":"The capture, as it now is.","content":{"application/json":{"schema":"#,
-        include_str!("capture.schema.json"),
-        r#","example":"#,
-        include_str!("capture.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState])
+            .path(capture::ID.0, capture::ID.1)
+            .reply(
+                200,
+                "The capture, as it now is.",
+                &Record::new(&capture::example()),
+            );
+    }),
     handle,
 };
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = capture::id(request);
     let info = captures::cancel(id).map_err(|error| capture::refusal(error, "capture", id))?;
-    let mut body = Object::new();
-    capture::head(&info, &mut body);
-    Ok(body.reply(200))
+    Ok(Response::json(200, &Record::new(&info)))
 }

@@ -1,7 +1,9 @@
 //! What the capture endpoints share: who may use them, the record, the refusals.
 
 use guest::captures::{self, Channel, ChannelType, Error, Info, Kind, Started, Status};
-use guest::{ApiError, Credential, Object, Request, Response};
+use guest::{ApiError, Credential, Operation, Refusal, Request, Response, words};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -16,9 +18,93 @@ pub(crate) const SCOPE: Option<&str> = Some("bench:control");
 /// Seconds after which it is worth asking a busy device again.
 const BUSY_RETRY_AFTER_S: u32 = 1;
 
+/// The placeholder of the path, and what it is.
+pub(crate) const ID: (&str, &str) = ("id", "Capture id.");
+
+words! {
+    pub(crate) const KINDS: Kind = {
+        Scope = "scope",
+        Logic = "logic",
+        I2c = "i2c",
+        Dual = "dual",
+        Measure = "measure",
+    };
+}
+
+words! {
+    pub(crate) const STATES: Status = {
+        Pending = "pending",
+        Armed = "armed",
+        Running = "running",
+        Done = "done",
+        Failed = "failed",
+        TimedOut = "timed_out",
+        Cancelled = "cancelled",
+    };
+}
+
+words! {
+    const CHANNEL_TYPES: ChannelType = {
+        Analog = "analog",
+        Digital = "digital",
+    };
+}
+
 /// Capture id that the path names.
 pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
+}
+
+/// A capture that is to come.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Started")]
+struct StartedRecord<'a> {
+    capture_id: &'a str,
+    #[schemars(extend("enum" = started_states()))]
+    status: &'static str,
+    /// A sentence for each number of the order that the device will change, such as a rate that it
+    /// does not have. Absent when there is none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+}
+
+/// What a capture can be at when its start is answered.
+fn started_states() -> [&'static str; 4] {
+    let states = [
+        Status::Pending,
+        Status::Armed,
+        Status::Running,
+        Status::Done,
+    ];
+    states.map(|state| STATES.word(state))
+}
+
+/// What starting a capture answers and how it is refused.
+pub(crate) fn describe_start(operation: &mut Operation) {
+    let example = StartedRecord {
+        capture_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
+        status: STATES.word(Status::Pending),
+        warnings: &[],
+    };
+    operation
+        .refusals(&[
+            Refusal::DeviceOffline,
+            Refusal::DeviceBusy,
+            Refusal::LeaseHeld,
+            Refusal::NotCapable,
+            Refusal::QuotaExceeded,
+        ])
+        .reply(
+            202,
+            "Accepted and stored; watch it with `GET /capture/{id}`.",
+            &example,
+        );
+}
+
+/// The same with the logic analyzer, whose input bank needs a level.
+pub(crate) fn describe_logic_start(operation: &mut Operation) {
+    describe_start(operation);
+    operation.refusals(&[Refusal::WrongState]);
 }
 
 /// Start a capture and tell its id; the caller watches it with `GET /capture/{id}`.
@@ -29,80 +115,134 @@ pub(crate) fn start(order: &captures::Order) -> Result<Response, ApiError> {
 }
 
 fn started(capture: &Started) -> Response {
-    let (info, warnings) = (&capture.info, &capture.warnings);
-    let mut body = Object::new();
-    body.field("capture_id", &info.id)
-        .field("status", status(info.status))
-        .some("warnings", (!warnings.is_empty()).then_some(warnings));
-    body.reply(202)
-}
-
-/// Write the head of a capture's record: everything but frames and decoded events.
-pub(crate) fn head(info: &Info, object: &mut Object) {
-    object
-        .field("id", &info.id)
-        .field("device_id", &info.device_id)
-        .field("kind", kind(info.kind))
-        .some("name", info.name.as_ref())
-        .field("status", status(info.status))
-        .some("error", info.error.as_ref())
-        .field("created_at", &info.created_at)
-        .some("finished_at", info.finished_at.as_ref());
-    if let Some(fired) = info.triggered {
-        object.object("trigger", |trigger| {
-            // There is no pre-trigger: the instant it fires becomes sample 0.
-            trigger
-                .field("fired", &fired)
-                .field("index", &fired.then_some(0));
-        });
-    }
-    object.array("channels", &info.channels, channel);
-}
-
-fn channel(channel: &Channel, object: &mut Object) {
-    let kind = match channel.type_ {
-        ChannelType::Analog => "analog",
-        ChannelType::Digital => "digital",
+    let record = StartedRecord {
+        capture_id: &capture.info.id,
+        status: STATES.word(capture.info.status),
+        warnings: &capture.warnings,
     };
-    object
-        .field("id", &channel.id)
-        .field("type", kind)
-        .field("name", &channel.name)
-        .field("unit", &channel.unit)
-        .field("sample_rate_hz", &channel.sample_rate_hz)
-        .field("samples", &channel.samples)
-        .field("bits", &channel.bits)
-        .field("full_scale", &channel.full_scale)
-        .field("offset", &channel.offset);
+    Response::json(202, &record)
 }
 
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Scope => "scope",
-        Kind::Logic => "logic",
-        Kind::I2c => "i2c",
-        Kind::Dual => "dual",
-        Kind::Measure => "measure",
+/// Declares a record that begins as every record of a capture does, and what makes it.
+macro_rules! record {
+    (
+        $(#[$about:meta])*
+        $name:ident { $($(#[$more:meta])* $member:ident: $type:ty),* $(,)? }
+    ) => {
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        $(#[$about])*
+        pub(crate) struct $name<'a> {
+            id: &'a str,
+            device_id: &'a str,
+            #[schemars(extend("enum" = $crate::capture::KINDS.all()))]
+            kind: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name: Option<&'a str>,
+            #[schemars(extend("enum" = $crate::capture::STATES.all()))]
+            status: &'static str,
+            /// Why it failed.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<&'a str>,
+            #[schemars(with = "guest::Time")]
+            created_at: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Option<guest::Time>")]
+            finished_at: Option<&'a str>,
+            /// Only when a trigger was asked for.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            trigger: Option<$crate::capture::Trigger>,
+            channels: Vec<$crate::capture::ChannelRecord<'a>>,
+            $($(#[$more])* $member: $type,)*
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) fn new(info: &'a guest::captures::Info, $($member: $type),*) -> Self {
+                Self {
+                    id: &info.id,
+                    device_id: &info.device_id,
+                    kind: $crate::capture::KINDS.word(info.kind),
+                    name: info.name.as_deref(),
+                    status: $crate::capture::STATES.word(info.status),
+                    error: info.error.as_deref(),
+                    created_at: &info.created_at,
+                    finished_at: info.finished_at.as_deref(),
+                    trigger: info.triggered.map($crate::capture::Trigger::of),
+                    channels: info.channels.iter().map(Into::into).collect(),
+                    $($member),*
+                }
+            }
+        }
+    };
+}
+pub(crate) use record;
+
+record! {
+    /// A capture without its samples.
+    #[schemars(rename = "Capture")]
+    Record {}
+}
+
+/// Whether the trigger came.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Trigger {
+    fired: bool,
+    /// Sample at which it fired.
+    index: Option<u32>,
+}
+
+impl Trigger {
+    pub(crate) fn of(fired: bool) -> Self {
+        // There is no pre-trigger: the instant it fires becomes sample 0.
+        Self {
+            fired,
+            index: fired.then_some(0),
+        }
     }
 }
 
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "pending",
-        Status::Armed => "armed",
-        Status::Running => "running",
-        Status::Done => "done",
-        Status::Failed => "failed",
-        Status::TimedOut => "timed_out",
-        Status::Cancelled => "cancelled",
+/// What one input gave.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Channel")]
+pub(crate) struct ChannelRecord<'a> {
+    /// Frames refer to it.
+    id: u32,
+    #[schemars(extend("enum" = CHANNEL_TYPES.all()))]
+    r#type: &'static str,
+    /// `ADC` or `LA1`..`LA14`.
+    name: &'a str,
+    /// `V`, `A`, or empty for digital.
+    unit: &'a str,
+    /// Achieved rate; the requested one until the pod has said.
+    sample_rate_hz: f64,
+    samples: u64,
+    bits: u32,
+    /// Span in `unit` of all 2^bits counts: a count means `offset + count * full_scale / 2^bits`.
+    /// Negative when the front end inverts.
+    full_scale: f64,
+    /// Value in `unit` of count 0.
+    offset: f64,
+}
+
+impl<'a> From<&'a Channel> for ChannelRecord<'a> {
+    fn from(channel: &'a Channel) -> Self {
+        Self {
+            id: channel.id,
+            r#type: CHANNEL_TYPES.word(channel.type_),
+            name: &channel.name,
+            unit: &channel.unit,
+            sample_rate_hz: channel.sample_rate_hz,
+            samples: channel.samples,
+            bits: channel.bits,
+            full_scale: channel.full_scale,
+            offset: channel.offset,
+        }
     }
 }
 
 /// A limit of the organisation is reached.
 pub(crate) fn no_room(limit: &str) -> ApiError {
-    ApiError::new(
-        409,
-        "quota_exceeded",
+    ApiError::of(
+        Refusal::QuotaExceeded,
         format!("there is no room: {limit}; remove captures that nobody needs"),
     )
 }
@@ -111,37 +251,35 @@ pub(crate) fn no_room(limit: &str) -> ApiError {
 pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found(what, id),
-        Error::NoWaveform => ApiError::new(
-            404,
-            "not_found",
+        Error::NoWaveform => ApiError::of(
+            Refusal::NotFound,
             "not found: the stimulus is no waveform that is kept",
         ),
-        Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
+        Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
         Error::Held(busy) => ApiError::held(busy),
-        Error::Busy => ApiError::new(
-            409,
-            "device_busy",
+        Error::Busy => ApiError::of(
+            Refusal::DeviceBusy,
             "device is busy: its capture hardware is in use and enough captures wait for it",
         )
         .retry_after(BUSY_RETRY_AFTER_S),
         Error::InUse(message) => {
-            ApiError::new(409, "device_busy", format!("device is busy: {message}"))
+            ApiError::of(Refusal::DeviceBusy, format!("device is busy: {message}"))
                 .retry_after(BUSY_RETRY_AFTER_S)
         }
-        Error::NotCapable(message) => ApiError::new(400, "not_capable", message),
+        Error::NotCapable(message) => ApiError::of(Refusal::NotCapable, message),
         Error::Invalid((field, message)) => ApiError::field(field, message),
         Error::Unready((field, message)) => {
             let mut error = ApiError::field(field, message);
-            (error.status, error.code) = (409, "wrong_state");
+            (error.status, error.code) = (Refusal::WrongState.status(), Refusal::WrongState.word());
             error
         }
-        Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
         Error::Full(limit) => no_room(&limit),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
 
-#[cfg(test)]
+/// A capture for the documentation.
 pub(crate) fn example() -> Info {
     Info {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XC".into(),
@@ -170,19 +308,32 @@ pub(crate) fn example() -> Info {
 
 #[cfg(test)]
 mod tests {
-    use guest::Object;
     use guest::captures::{ChannelType, Error, Kind, Started, Status};
     use guest::testing::json;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    use super::{example, head, refusal, started};
+    use super::{Record, example, refusal, started};
 
     #[test]
-    fn head_is_the_documented_example() {
-        let mut body = Object::new();
-        head(&example(), &mut body);
-        let expected: Value = serde_json::from_str(include_str!("capture.example.json")).unwrap();
-        assert_eq!(json(&body.reply(200)), expected);
+    fn everything_known_is_told() {
+        assert_eq!(
+            json!(Record::new(&example())),
+            json!({
+                "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
+                "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+                "kind": "i2c",
+                "name": "boot",
+                "status": "done",
+                "created_at": "2026-01-02T03:04:05Z",
+                "finished_at": "2026-01-02T03:04:06Z",
+                "trigger": {"fired": true, "index": 0},
+                "channels": [{
+                    "id": 0, "type": "digital", "name": "LA1", "unit": "",
+                    "sample_rate_hz": 1_000_000.0, "samples": 100_000, "bits": 1,
+                    "full_scale": 1.0, "offset": 0.0
+                }]
+            })
+        );
     }
 
     #[test]
@@ -203,9 +354,7 @@ mod tests {
             info.triggered = (status != Status::Pending).then_some(false);
             info.error = Some("unplugged".into());
             info.channels[0].type_ = ChannelType::Analog;
-            let mut body = Object::new();
-            head(&info, &mut body);
-            let body = json(&body.reply(200));
+            let body = json!(Record::new(&info));
             assert_eq!(body["status"], word);
             assert_eq!(
                 (&body["kind"], &body["error"]),

@@ -5,12 +5,13 @@
 
 use guest::captures;
 use guest::decode::{self, Error, Format, Job};
-use guest::{ApiError, Body, Query, Request, Response, Route, choice, text};
+use guest::{
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, choice, members, text, words,
+};
+use serde_json::json;
 
 use crate::capture;
-
-/// Channel names of the decoders, as in libsigrokdecode.
-const ROLES: [&str; 8] = ["scl", "sda", "rx", "tx", "clk", "mosi", "miso", "cs"];
+use crate::order::HostChecked;
 
 /// Longest name or value of a protocol, channel or option, in characters.
 const VALUE_CHARS_MAX: usize = 64;
@@ -18,11 +19,16 @@ const VALUE_CHARS_MAX: usize = 64;
 /// Longest list of annotation classes, in characters.
 const ANNOTATIONS_CHARS_MAX: usize = 512;
 
-const FORMATS: &[(&str, Format)] = &[
-    ("json", Format::Json),
-    ("sigrok", Format::Sigrok),
-    ("csv", Format::Csv),
-];
+/// The decoders, which are the host's to check.
+const PROTOCOLS: &[(&str, &str)] = &[("i2c", "i2c"), ("uart", "uart"), ("spi", "spi")];
+
+words! {
+    const FORMATS: Format = {
+        Json = "json",
+        Sigrok = "sigrok",
+        Csv = "csv",
+    };
+}
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.decode",
@@ -32,15 +38,95 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Decode a capture's protocol",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["wrong_state"],"parameters":"#,
-        include_str!("decode.parameters.json"),
-        r#","responses":"#,
-        include_str!("decode.responses.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState])
+            .path(capture::ID.0, capture::ID.1)
+            .query::<Asked>()
+            .other_queries(
+                "options",
+                "Any other parameter is an option of the decoder, named as in libsigrokdecode: \
+                 `baudrate=115200`.",
+            );
+        let lines = json!({"type": "string", "description": "One JSON object a line."});
+        let text = || json!({"type": "string"});
+        for (media_type, schema, example) in [
+            (
+                "application/x-ndjson",
+                lines,
+                r#"{"start":60000,"end":60000,"decoder":"i2c","class":"start","text":"Start"}"#,
+            ),
+            ("text/plain", text(), "60000-60000 i2c-1: Start"),
+            (
+                "text/csv",
+                text(),
+                "start,end,decoder,class,text\n60000,60000,i2c,start,Start",
+            ),
+        ] {
+            let example = json!(format!("{example}\n"));
+            operation.reply_content(200, "The events, streamed.", media_type, schema, example);
+        }
+    }),
     handle,
 };
+
+members! {
+    struct Asked {
+        /// Decoder.
+        protocol: String = required(HostChecked { read: value(), told: choice(PROTOCOLS) }),
+        /// JSON lines, the lines that sigrok-cli prints, or CSV.
+        format: Format = or(FORMATS.shape(), Format::Json),
+        /// Annotation classes or rows to keep, comma separated; absent = the decoder's default.
+        annotations: Option<String> = optional(text(1..=ANNOTATIONS_CHARS_MAX)),
+        channels: Channels = inline(),
+    }
+}
+
+members! {
+    /// Channels of the decoders, named as in libsigrokdecode.
+    struct Channels {
+        /// I²C clock: capture channel by its name, such as `LA1`. An I²C analyzer capture knows its own.
+        scl: Option<String> = optional(value()),
+        /// I²C data: capture channel by its name, such as `LA1`. An I²C analyzer capture knows its own.
+        sda: Option<String> = optional(value()),
+        /// UART receive: capture channel by its name, such as `LA1`.
+        rx: Option<String> = optional(value()),
+        /// UART transmit: capture channel by its name, such as `LA1`.
+        tx: Option<String> = optional(value()),
+        /// SPI clock: capture channel by its name, such as `LA1`.
+        clk: Option<String> = optional(value()),
+        /// SPI data to the device: capture channel by its name, such as `LA1`.
+        mosi: Option<String> = optional(value()),
+        /// SPI data from the device: capture channel by its name, such as `LA1`.
+        miso: Option<String> = optional(value()),
+        /// SPI select: capture channel by its name, such as `LA1`.
+        cs: Option<String> = optional(value()),
+    }
+}
+
+fn value() -> impl Shape<Value = String> {
+    text(1..=VALUE_CHARS_MAX)
+}
+
+impl Channels {
+    /// Those that are given.
+    fn given(self) -> Vec<(String, String)> {
+        let all = [
+            ("scl", self.scl),
+            ("sda", self.sda),
+            ("rx", self.rx),
+            ("tx", self.tx),
+            ("clk", self.clk),
+            ("mosi", self.mosi),
+            ("miso", self.miso),
+            ("cs", self.cs),
+        ];
+        let given = all
+            .into_iter()
+            .filter_map(|(role, channel)| Some((role.to_owned(), channel?)));
+        given.collect()
+    }
+}
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let mut job = parse(request)?;
@@ -60,35 +146,25 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Job, ApiError> {
-    let mut query = request.query()?;
-    let value = || text(1..=VALUE_CHARS_MAX);
-    let protocol = query.required("protocol", value());
-    let format = query.or("format", choice(FORMATS), Format::Json);
-    let annotations = query.optional("annotations", text(1..=ANNOTATIONS_CHARS_MAX));
-    let channels = ROLES
-        .iter()
-        .filter_map(|&role| Some((role.to_owned(), query.optional(role, value())?)))
-        .collect();
-    let options = options(&mut query)?;
-    query.finish()?;
+    let (asked, options): (Asked, _) = request.query()?.read_open()?;
+    check(&options)?;
     Ok(Job {
-        protocol,
-        channels,
+        protocol: asked.protocol,
+        channels: asked.channels.given(),
         options,
-        annotations,
-        format,
+        annotations: asked.annotations,
+        format: asked.format,
     })
 }
 
-/// Everything that is left in the query.
-fn options(query: &mut Query) -> Result<Vec<(String, String)>, ApiError> {
-    let options = query.rest();
+/// Whether options can be such.
+fn check(options: &[(String, String)]) -> Result<(), ApiError> {
     let long = |text: &str| text.chars().count() > VALUE_CHARS_MAX;
     match options
         .iter()
         .find(|(name, value)| long(name) || long(value))
     {
-        None => Ok(options),
+        None => Ok(()),
         Some((name, _)) => Err(ApiError::field(
             name.chars().take(VALUE_CHARS_MAX).collect::<String>(),
             format!("is no option: names and values have at most {VALUE_CHARS_MAX} characters"),
@@ -115,7 +191,7 @@ fn media_type(format: Format) -> &'static str {
 pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
-        Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
         Error::Invalid((field, cause)) => {
             let message = format!("failed to {cause}");
             let mut error = ApiError::field(field, &message);

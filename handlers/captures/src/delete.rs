@@ -1,6 +1,6 @@
 //! `DELETE /capture/{id}`: forget a capture and its samples.
 
-use guest::{ApiError, Request, Response, Route, captures};
+use guest::{ApiError, Openapi, Request, Response, Route, captures};
 
 use crate::capture;
 
@@ -12,11 +12,11 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Delete a capture",
-    openapi: guest::compact_json!(
-        r#"{"parameters":["#,
-        include_str!("id.parameter.json"),
-        r#"],"responses":{"204":{"description":"Deleted; one that ran was cancelled first."}}}"#,
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .path(capture::ID.0, capture::ID.1)
+            .reply_empty(204, "Deleted; one that ran was cancelled first.");
+    }),
     handle,
 };
 

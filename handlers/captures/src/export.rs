@@ -1,23 +1,30 @@
 //! `GET /capture/{id}/export`: a finished capture as a file of another tool, streamed by the host.
 
 use guest::recordings::{self, Content, Error, Format};
-use guest::{ApiError, Body, Request, Response, Route, choice};
+use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, members, words};
+use serde_json::json;
 
 use crate::capture;
 
-const FORMATS: &[(&str, Format)] = &[
-    ("vcd", Format::Vcd),
-    ("sr", Format::Sr),
-    ("csv", Format::Csv),
-    ("wav", Format::Wav),
-    ("bin", Format::Bin),
-];
+const REPLY: &str = "The file, streamed.";
 
-const CONTENTS: &[(&str, Content)] = &[
-    ("logic", Content::Logic),
-    ("analog", Content::Analog),
-    ("both", Content::Both),
-];
+words! {
+    const FORMATS: Format = {
+        Vcd = "vcd",
+        Sr = "sr",
+        Csv = "csv",
+        Wav = "wav",
+        Bin = "bin",
+    };
+}
+
+words! {
+    const CONTENTS: Content = {
+        Logic = "logic",
+        Analog = "analog",
+        Both = "both",
+    };
+}
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.export",
@@ -27,16 +34,48 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "A capture as a file",
-    openapi: guest::compact_json!(include_str!("export.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::WrongState])
+            .path(capture::ID.0, capture::ID.1)
+            .query::<Asked>();
+        for (media_type, example) in [
+            ("text/plain", "$timescale 1 us $end\n"),
+            ("text/csv", "time_s,LA1\r\n0.000000,1\r\n"),
+        ] {
+            let schema = json!({"type": "string"});
+            operation.reply_content(200, REPLY, media_type, schema, json!(example));
+        }
+        for (media_type, example) in [("audio/wav", "RIFF"), ("application/octet-stream", "PK")] {
+            let schema = json!({"type": "string", "contentMediaType": media_type});
+            operation.reply_content(200, REPLY, media_type, schema, json!(example));
+        }
+    }),
     handle,
 };
 
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Asked {
+        /// `vcd`: value change dump (IEEE 1364); a unit of time is exact where the rates allow it, and
+        /// otherwise one sample (or the largest part of one that fits both kinds of samples), with the
+        /// rates in comments. `sr`: sigrok session, for sigrok-cli and PulseView; one kind of channels.
+        /// `csv`: a row for each change of a logic channel and each analog sample. `wav`: analog samples
+        /// as 16-bit PCM over the converter's range. `bin`: bare samples, little-endian: logic in the
+        /// fewest bytes with a bit for each channel, analog as u16 counts; one kind of channels.
+        format: Format = required(FORMATS.shape()),
+        /// Which channels; all that the format can hold when it is left out, and the logic channels where
+        /// it holds one kind.
+        content: Option<Content> = optional(CONTENTS.shape()),
+    }
+}
+
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let (format, content) = parse(request)?;
+    let Asked { format, content } = parse(request)?;
     let id = capture::id(request);
     let saved = recordings::save(id, format, content);
     let (media_type, stream) = saved.map_err(|error| refusal(error, id))?;
-    let name = format!("attachment; filename=\"{id}.{}\"", ending(format));
+    let name = format!("attachment; filename=\"{id}.{}\"", FORMATS.word(format));
     Ok(Response {
         status: 200,
         headers: vec![
@@ -47,25 +86,15 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     })
 }
 
-fn parse(request: &Request) -> Result<(Format, Option<Content>), ApiError> {
-    let mut query = request.query()?;
-    let format = query.required("format", choice(FORMATS));
-    let content = query.optional("content", choice(CONTENTS));
-    query.finish()?;
-    Ok((format, content))
-}
-
-/// The ending of the file's name: the format's word.
-fn ending(format: Format) -> &'static str {
-    let named = FORMATS.iter().find(|(_, known)| *known == format);
-    named.map_or("bin", |(word, _)| word)
+fn parse(request: &Request) -> Result<Asked, ApiError> {
+    request.query()?.read()
 }
 
 /// `id` is the capture that was asked for.
 pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
-        Error::WrongState(message) => ApiError::new(409, "wrong_state", message),
+        Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
         Error::Full(limit) => capture::no_room(&limit),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
         Error::Other(cause) => ApiError::internal(cause),
@@ -77,16 +106,15 @@ mod tests {
     use guest::recordings::{Content, Error, Format};
     use guest::testing::get;
 
-    use super::{ending, parse, refusal};
+    use super::{Asked, FORMATS, parse, refusal};
 
     #[test]
     fn the_format_is_needed_and_the_rest_is_not() {
-        assert_eq!(
-            parse(&get(&["01X"], "format=sr")).unwrap(),
-            (Format::Sr, None)
-        );
+        let asked = |format, content| Asked { format, content };
+        let plain = parse(&get(&["01X"], "format=sr")).unwrap();
+        assert_eq!(plain, asked(Format::Sr, None));
         let both = parse(&get(&["01X"], "format=bin&content=analog")).unwrap();
-        assert_eq!(both, (Format::Bin, Some(Content::Analog)));
+        assert_eq!(both, asked(Format::Bin, Some(Content::Analog)));
         for (query, field) in [
             ("", "format"),
             ("format=zip", "format"),
@@ -100,6 +128,7 @@ mod tests {
 
     #[test]
     fn endings_and_refusals() {
+        let ending = |format| FORMATS.word(format);
         assert_eq!((ending(Format::Vcd), ending(Format::Wav)), ("vcd", "wav"));
         for (error, status) in [
             (Error::NotFound, 404),

@@ -1,44 +1,75 @@
 //! Frames of samples as JSON.
 
-use guest::Object;
 use guest::captures::{Frame, FrameData};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::base64;
 
-/// Level of the first run and the lengths of the runs, as one flat list.
-struct Runs<'a>(u8, &'a [u32]);
+/// A stretch of a channel's samples.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Frame")]
+pub(crate) struct Record<'a> {
+    /// Numbers run by time, then by channel.
+    seq: u32,
+    channel: u32,
+    start_sample: u64,
+    /// Samples in this frame.
+    count: u32,
+    #[schemars(extend("enum" = [COUNTS, RUNS]))]
+    encoding: &'static str,
+    /// `b64-u16le`: padded base64 of little-endian 16-bit counts. `rle`: the level (0 or 1) of the first
+    /// run, then the lengths of the runs in samples, levels alternating.
+    #[schemars(schema_with = "data_schema")]
+    data: Data<'a>,
+}
 
-impl Serialize for Runs<'_> {
+const COUNTS: &str = "b64-u16le";
+const RUNS: &str = "rle";
+
+struct Data<'a>(&'a FrameData);
+
+impl Serialize for Data<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(std::iter::once(u32::from(self.0)).chain(self.1.iter().copied()))
+        match self.0 {
+            FrameData::Counts(counts) => serializer.collect_str(&base64::Text(counts)),
+            FrameData::Runs((level, runs)) => {
+                let level = std::iter::once(u32::from(*level));
+                serializer.collect_seq(level.chain(runs.iter().copied()))
+            }
+        }
     }
 }
 
-/// Write one frame. `encoding` tells what `data` is: `b64-u16le` = base64 of little-endian 16-bit
-/// counts, `rle` = list of the first run's level and then run lengths, levels alternating.
-pub(crate) fn write(frame: &Frame, object: &mut Object) {
-    object
-        .field("seq", &frame.seq)
-        .field("channel", &frame.channel)
-        .field("start_sample", &frame.start_sample)
-        .field("count", &frame.count);
-    match &frame.data {
-        FrameData::Counts(counts) => object
-            .field("encoding", "b64-u16le")
-            .plain_text("data", |out| base64::encode(counts, out)),
-        FrameData::Runs((level, runs)) => object
-            .field("encoding", "rle")
-            .field("data", &Runs(*level, runs)),
-    };
+fn data_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"oneOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}}
+    ]})
+}
+
+impl<'a> From<&'a Frame> for Record<'a> {
+    fn from(frame: &'a Frame) -> Self {
+        Self {
+            seq: frame.seq,
+            channel: frame.channel,
+            start_sample: frame.start_sample,
+            count: frame.count,
+            encoding: match frame.data {
+                FrameData::Counts(_) => COUNTS,
+                FrameData::Runs(_) => RUNS,
+            },
+            data: Data(&frame.data),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::Object;
     use guest::captures::{Frame, FrameData};
-    use guest::testing::json;
     use serde_json::json;
+
+    use super::Record;
 
     #[test]
     fn both_encodings() {
@@ -58,10 +89,8 @@ mod tests {
                 data: FrameData::Runs((1, vec![5, 4, 3])),
             },
         ];
-        let mut body = Object::new();
-        body.array("frames", &frames, super::write);
         assert_eq!(
-            json(&body.reply(200))["frames"],
+            json!(frames.each_ref().map(Record::from)),
             json!([
                 {
                     "seq": 4, "channel": 0, "start_sample": 1000, "count": 2,

@@ -1,9 +1,11 @@
 //! `GET /capture/{id}`: the record of a capture with a page of its frames and, for I²C, its decoded
 //! events.
 
-use guest::captures::{self, Frames, Info, Kind, Status};
+use guest::captures::{self, Frame, FrameData, Frames, Info, Kind, Status};
 use guest::decode::{self, Format, Job};
-use guest::{ApiError, Object, Request, Response, Route, choice, integer};
+use guest::{ApiError, Openapi, Operation, Request, Response, Route, choice, integer, members};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{capture, frames};
 
@@ -26,23 +28,95 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "A capture with its frames",
-    openapi: guest::compact_json!(
-        r#"{"parameters":"#,
-        include_str!("get.parameters.json"),
-        r#","responses":{"200":{"description":"The capture.","content":{"application/json":{"schema":"#,
-        include_str!("get.schema.json"),
-        r#","example":"#,
-        include_str!("get.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(describe),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct View {
-    from_seq: u32,
-    max_bytes: u32,
-    with_frames: bool,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct View {
+        /// First frame of the page.
+        from_seq: u32 = or(integer(0..=u32::MAX), 0),
+        /// Most bytes of sample data in the page; one frame comes in any case.
+        max_bytes: u32 = or(integer(1..=FRAME_BYTES_MAX), FRAME_BYTES_DEFAULT),
+        /// `none` for the head alone.
+        frames: bool = or(choice(FRAMES), true),
+    }
+}
+
+capture::record! {
+    /// A capture with a page of its samples.
+    #[schemars(rename = "CaptureWithFrames")]
+    Record {
+        /// One page; empty until the capture is done.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        frames: Option<Vec<frames::Record<'a>>>,
+        /// Pass as `from_seq` to go on; absent on the last page.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_seq: Option<u32>,
+        /// First page of a finished I²C capture.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decoded: Option<Decoded<'a>>,
+        /// There are more events; `GET /capture/{id}/decode` streams them all.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decoded_truncated: Option<bool>,
+    }
+}
+
+/// What went over the bus.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Decoded<'a> {
+    /// Conditions, addresses, data and acknowledges in order, at most 1000.
+    i2c: Vec<Event<'a>>,
+}
+
+/// An annotation of a decoder.
+#[derive(Serialize, JsonSchema)]
+struct Event<'a> {
+    /// First sample.
+    start: u64,
+    /// Last sample.
+    end: u64,
+    decoder: &'a str,
+    /// Annotation class, named as in libsigrokdecode.
+    class: &'a str,
+    text: &'a str,
+    /// Address, byte or bit, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<u64>>,
+}
+
+fn describe(operation: &mut Operation) {
+    let info = capture::example();
+    let frame = Frame {
+        seq: 0,
+        channel: 0,
+        start_sample: 0,
+        count: 100_000,
+        data: FrameData::Runs((1, vec![60_000, 5, 39_995])),
+    };
+    let start = Event {
+        start: 60_000,
+        end: 60_000,
+        decoder: "i2c",
+        class: "start",
+        text: "Start",
+        value: None,
+        values: None,
+    };
+    let example = Record::new(
+        &info,
+        Some(vec![(&frame).into()]),
+        Some(1),
+        Some(Decoded { i2c: vec![start] }),
+        Some(false),
+    );
+    operation
+        .path(capture::ID.0, capture::ID.1)
+        .query::<View>()
+        .reply(200, "The capture.", &example);
 }
 
 /// Text of the events' JSON array, and whether there are more.
@@ -54,7 +128,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let refused = |error| capture::refusal(error, "capture", id);
     let info = captures::get(id).map_err(refused)?;
     let done = info.status == Status::Done;
-    let page = match (view.with_frames, done) {
+    let page = match (view.frames, done) {
         (false, _) => None,
         (true, false) => Some(Frames {
             frames: Vec::new(),
@@ -80,18 +154,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<View, ApiError> {
-    let mut query = request.query()?;
-    let view = View {
-        from_seq: query.or("from_seq", integer(0..=u32::MAX), 0),
-        max_bytes: query.or(
-            "max_bytes",
-            integer(1..=FRAME_BYTES_MAX),
-            FRAME_BYTES_DEFAULT,
-        ),
-        with_frames: query.or("frames", choice(FRAMES), true),
-    };
-    query.finish()?;
-    Ok(view)
+    request.query()?.read()
 }
 
 /// What of an I²C capture is worth showing unasked: conditions, addresses, data and acknowledges, but
@@ -111,29 +174,26 @@ fn i2c_job(info: &Info) -> Option<Job> {
 }
 
 fn reply(info: &Info, page: Option<&Frames>, events: Option<&Events>) -> Response {
-    let mut body = Object::new();
-    capture::head(info, &mut body);
-    if let Some(page) = page {
-        body.array("frames", &page.frames, frames::write)
-            .some("next_seq", page.next_seq.as_ref());
+    let frames = page.map(|page| page.frames.iter().map(Into::into).collect());
+    let next_seq = page.and_then(|page| page.next_seq);
+    let truncated = events.map(|(_, more)| *more);
+    let record = Record::new(info, frames, next_seq, None, truncated);
+    match events {
+        None => Response::json(200, &record),
+        Some((events, _)) => {
+            Response::json_with(200, &record, "decoded", &format!(r#"{{"i2c":{events}}}"#))
+        }
     }
-    if let Some((events, more)) = events {
-        body.object("decoded", |decoded| {
-            decoded.raw("i2c", events);
-        })
-        .field("decoded_truncated", more);
-    }
-    body.reply(200)
 }
 
 #[cfg(test)]
 mod tests {
     use guest::captures::{Frame, FrameData, Frames, Kind};
     use guest::testing::{get, json, mutations};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::{View, i2c_job, parse, reply};
-    use crate::capture::example;
+    use crate::capture::{self, example};
 
     #[test]
     fn query() {
@@ -143,7 +203,7 @@ mod tests {
             View {
                 from_seq: 0,
                 max_bytes: 262_144,
-                with_frames: true
+                frames: true
             }
         );
         assert_eq!(
@@ -151,7 +211,7 @@ mod tests {
             View {
                 from_seq: 7,
                 max_bytes: 1_048_576,
-                with_frames: false
+                frames: false
             }
         );
         for (query, field) in [
@@ -168,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn reply_is_the_documented_example() {
+    fn frames_and_events_come_with_the_head() {
         let page = Frames {
             frames: vec![Frame {
                 seq: 0,
@@ -184,7 +244,16 @@ mod tests {
                 .to_owned(),
             false,
         );
-        let expected: Value = serde_json::from_str(include_str!("get.example.json")).unwrap();
+        let mut expected = json!(capture::Record::new(&example()));
+        expected["frames"] = json!([{
+            "seq": 0, "channel": 0, "start_sample": 0, "count": 100_000,
+            "encoding": "rle", "data": [1, 60_000, 5, 39_995]
+        }]);
+        expected["next_seq"] = json!(1);
+        expected["decoded"] = json!({"i2c": [{
+            "start": 60_000, "end": 60_000, "decoder": "i2c", "class": "start", "text": "Start"
+        }]});
+        expected["decoded_truncated"] = json!(false);
         assert_eq!(
             json(&reply(&example(), Some(&page), Some(&events))),
             expected

@@ -2,10 +2,14 @@
 //! disk without passing here.
 
 use guest::{
-    ApiError, Object, Request, Response, Route, form, recordings, streamed, text, uploads,
+    ApiError, Openapi, Refusal, Request, Response, Route, form, members, recordings, streamed,
+    text, uploads,
 };
+use schemars::json_schema;
+use serde_json::json;
 
-use crate::{capture, export, order};
+use crate::capture::{self, Record};
+use crate::{export, order};
 
 /// Largest file; the host unpacks no more than 2 GiB of it.
 const BYTES_MAX: u32 = 256 << 20;
@@ -21,51 +25,70 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: streamed(BYTES_MAX),
     summary: "Import a recording",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["quota_exceeded"],"parameters":"#,
-        include_str!("import.parameters.json"),
-        r#","requestBody":{"required":true,"content":{"application/octet-stream":{"schema":{"type":"string","contentMediaType":"application/octet-stream"},"example":"PK"}}},"responses":{"201":{"description":"The capture. It is done, and read, decoded and exported like any other.","content":{"application/json":{"schema":"#,
-        include_str!("capture.schema.json"),
-        r#","example":"#,
-        include_str!("capture.example.json"),
-        "}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::QuotaExceeded])
+            .query::<Asked>()
+            .content(
+                "application/octet-stream",
+                json_schema!({"type": "string", "contentMediaType": "application/octet-stream"}),
+                json!("PK"),
+            )
+            .reply(
+                201,
+                "The capture. It is done, and read, decoded and exported like any other.",
+                &Record::new(&capture::example()),
+            );
+    }),
     handle,
 };
 
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Asked {
+        /// Name of the capture.
+        name: Option<String> = optional(order::name()),
+        /// Device whose capture it shall be; nobody's when it is left out. A session that is restricted to
+        /// devices has to name one.
+        device_id: Option<String> = optional(text(1..=DEVICE_CHARS_MAX)),
+    }
+}
+
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let (name, device) = parse(request)?;
+    let asked = parse(request)?;
+    let (name, device) = (asked.name.as_deref(), asked.device_id.as_deref());
     let file = uploads::receive(recordings::load_bytes_max()).map_err(form::refusal)?;
-    let id = device.as_deref().unwrap_or_default();
-    let made = recordings::load(file, name.as_deref(), device.as_deref());
-    let made = made.map_err(|error| match error {
+    let id = device.unwrap_or_default();
+    let made = recordings::load(file, name, device).map_err(|error| match error {
         recordings::Error::NotFound => ApiError::not_found("device", id),
         other => export::refusal(other, id),
     })?;
-    let mut body = Object::new();
-    capture::head(&made, &mut body);
-    Ok(body.reply(201))
+    Ok(Response::json(201, &Record::new(&made)))
 }
 
-fn parse(request: &Request) -> Result<(Option<String>, Option<String>), ApiError> {
-    let mut query = request.query()?;
-    let name = query.optional("name", order::name());
-    let device = query.optional("device_id", text(1..=DEVICE_CHARS_MAX));
-    query.finish()?;
-    Ok((name, device))
+fn parse(request: &Request) -> Result<Asked, ApiError> {
+    request.query()?.read()
 }
 
 #[cfg(test)]
 mod tests {
     use guest::testing::get;
 
-    use super::parse;
+    use super::{Asked, parse};
 
     #[test]
     fn name_and_device_may_be_given() {
-        assert_eq!(parse(&get(&[], "")).unwrap(), (None, None));
+        let none = Asked {
+            name: None,
+            device_id: None,
+        };
+        assert_eq!(parse(&get(&[], "")).unwrap(), none);
         let given = parse(&get(&[], "name=boot&device_id=01X")).unwrap();
-        assert_eq!(given, (Some("boot".into()), Some("01X".into())));
+        let all = Asked {
+            name: Some("boot".into()),
+            device_id: Some("01X".into()),
+        };
+        assert_eq!(given, all);
         assert_eq!(parse(&get(&[], "title=x")).unwrap_err().status, 400);
     }
 }

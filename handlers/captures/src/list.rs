@@ -1,9 +1,11 @@
 //! `GET /captures`: the organisation's captures, newest first.
 
 use guest::captures::{self, Page};
-use guest::{ApiError, Object, Request, Response, Route, integer, text};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, members, text};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::capture;
+use crate::capture::{self, Record};
 
 /// Captures on a page when the caller does not say.
 const LIMIT_DEFAULT: u32 = 50;
@@ -22,49 +24,58 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "List captures, newest first",
-    openapi: guest::compact_json!(
-        r#"{"parameters":"#,
-        include_str!("list.parameters.json"),
-        r#","responses":{"200":{"description":"One page.","content":{"application/json":{"schema":{"type":"object","required":["captures"],"properties":{"next_cursor":{"type":"string","description":"Pass as `cursor` to go on; absent at the end."},"captures":{"type":"array","items":"#,
-        include_str!("capture.schema.json"),
-        r#"}}},"example":{"next_cursor":"01JGZ5V9T3N8W2K4Q7R6D1M0XC","captures":["#,
-        include_str!("capture.example.json"),
-        "]}}}}}}",
-    ),
+    openapi: Openapi::of(|operation| {
+        let first = capture::example();
+        let example = Listed {
+            captures: vec![Record::new(&first)],
+            next_cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"),
+        };
+        operation
+            .query::<Filter>()
+            .reply(200, "One page.", &example);
+    }),
     handle,
 };
 
-#[derive(Debug, PartialEq)]
-struct Filter {
-    device: Option<String>,
-    cursor: Option<String>,
-    limit: u32,
+members! {
+    #[derive(Debug, PartialEq)]
+    struct Filter {
+        /// Captures of this device alone.
+        device_id: Option<String> = optional(text(1..=KEY_CHARS_MAX)),
+        /// `next_cursor` of the page before; anything else is refused.
+        cursor: Option<String> = optional(text(1..=KEY_CHARS_MAX)),
+        /// Captures on a page.
+        limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
+    }
+}
+
+/// A page of captures.
+#[derive(Serialize, JsonSchema)]
+struct Listed<'a> {
+    captures: Vec<Record<'a>>,
+    /// Pass as `cursor` to go on; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let filter = parse(request)?;
-    let (device, cursor) = (filter.device.as_deref(), filter.cursor.as_deref());
+    let (device, cursor) = (filter.device_id.as_deref(), filter.cursor.as_deref());
     captures::list(device, cursor, filter.limit)
         .map(|page| reply(&page))
         .map_err(|error| capture::refusal(error, "device", device.unwrap_or_default()))
 }
 
 fn parse(request: &Request) -> Result<Filter, ApiError> {
-    let mut query = request.query()?;
-    let filter = Filter {
-        device: query.optional("device_id", text(1..=KEY_CHARS_MAX)),
-        cursor: query.optional("cursor", text(1..=KEY_CHARS_MAX)),
-        limit: query.or("limit", integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
-    };
-    query.finish()?;
-    Ok(filter)
+    request.query()?.read()
 }
 
 fn reply(page: &Page) -> Response {
-    let mut body = Object::new();
-    body.array("captures", &page.items, capture::head)
-        .some("next_cursor", page.next.as_ref());
-    body.reply(200)
+    let listed = Listed {
+        captures: page.items.iter().map(Record::new).collect(),
+        next_cursor: page.next.as_deref(),
+    };
+    Response::json(200, &listed)
 }
 
 #[cfg(test)]
@@ -81,7 +92,7 @@ mod tests {
         assert_eq!(
             filter("").unwrap(),
             Filter {
-                device: None,
+                device_id: None,
                 cursor: None,
                 limit: 50
             }
@@ -89,7 +100,7 @@ mod tests {
         assert_eq!(
             filter("limit=200&device_id=d&cursor=c").unwrap(),
             Filter {
-                device: Some("d".into()),
+                device_id: Some("d".into()),
                 cursor: Some("c".into()),
                 limit: 200
             }

@@ -1,13 +1,16 @@
 //! `WS /ws/capture`: the captures of a device, frame by frame while they are received.
 
 use guest::captures;
-use guest::{ApiError, Body, Request, Response, Route, choice, integer, text};
+use guest::{
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, choice, integer, members, text,
+};
 
 use crate::capture;
 
 /// Longest id, in characters.
 const ID_CHARS_MAX: usize = 64;
 
+/// Whether a format is binary.
 const FORMATS: &[(&str, bool)] = &[("json", false), ("binary", true)];
 
 pub(crate) const ROUTE: Route = Route {
@@ -18,9 +21,35 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: 0,
     summary: "Live captures of a device",
-    openapi: guest::compact_json!(include_str!("live.json")),
+    openapi: Openapi::of(|operation| {
+        operation
+            .refusals(&[Refusal::DeviceOffline])
+            .query::<Query>()
+            .host_query("token", "Credential, where no header can be set.")
+            .reply_empty(
+                101,
+                "Text messages are JSON objects with a `type`: `hello`, `capture.state`, `frame`, \
+                 `dropped`, `capture.done`, `capture.error`, `device.event`. Frames are those of \
+                 `GET /capture/{id}`. The stream takes no messages. Close codes: 1001 the server stops, \
+                 1003 a message was sent, 1008 the client takes or answers nothing, or \
+                 `revoked_credential`, `expired_credential`, 4002 the device was removed.",
+            );
+    }),
     handle,
 };
+
+members! {
+    struct Query {
+        /// Device whose captures are followed.
+        device_id: String = required(text(1..=ID_CHARS_MAX)),
+        /// Capture of the device to go on with, finished or not; the captures after it follow.
+        capture_id: Option<String> = optional(text(1..=ID_CHARS_MAX)),
+        /// First frame of it that is wanted; 0 when it is left out.
+        from_seq: Option<u32> = optional(integer(0..=u32::MAX)),
+        /// `binary` sends frames as binary messages behind a header of 32 bytes.
+        format: bool = or(choice(FORMATS), false),
+    }
+}
 
 #[derive(Debug, PartialEq)]
 struct Asked {
@@ -46,19 +75,15 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {
-    let mut query = request.query()?;
-    let device = query.required("device_id", text(1..=ID_CHARS_MAX));
-    let capture = query.optional("capture_id", text(1..=ID_CHARS_MAX));
-    let from_seq = query.optional("from_seq", integer(0..=u32::MAX));
-    let binary = query.or("format", choice(FORMATS), false);
-    query.finish()?;
-    if from_seq.is_some() && capture.is_none() {
+    let query: Query = request.query()?.read()?;
+    if query.from_seq.is_some() && query.capture_id.is_none() {
         return Err(ApiError::field("from_seq", "needs capture_id beside it"));
     }
+    let from_seq = query.from_seq.unwrap_or(0);
     Ok(Asked {
-        device,
-        resume: capture.map(|id| (id, from_seq.unwrap_or(0))),
-        binary,
+        device: query.device_id,
+        resume: query.capture_id.map(|id| (id, from_seq)),
+        binary: query.format,
     })
 }
 

@@ -1,12 +1,15 @@
 //! The members that all start bodies have, and shapes that several use.
 
-use guest::captures::{Edge, Order, Plan, Trigger};
-use guest::{ApiError, Fields, Request, Shape, choice, integer, number, text};
+use guest::captures::{Edge, Order, Plan};
+use guest::{Shape, integer, list, members, nested, number, text, words};
 use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 /// Longest device id, in characters.
 const DEVICE_CHARS_MAX: usize = 64;
+
+/// Longest name of a capture, in characters.
+const NAME_CHARS_MAX: usize = 128;
 
 /// Logic-analyzer channels of a pod.
 const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
@@ -20,6 +23,12 @@ pub(crate) const SAMPLES_MAX: u64 = 1 << 40;
 /// Fastest rate that makes sense as a number, in MHz; as above.
 const RATE_MHZ_MAX: f64 = 1000.0;
 
+/// Fastest rate of the ADC that may be asked for, in MHz.
+const ADC_RATE_MHZ_MAX: f64 = 1.0;
+
+/// Fastest rate of the logic analyzer that may be asked for, in MHz.
+const LOGIC_RATE_MHZ_MAX: f64 = 24.0;
+
 /// Wait for the trigger when the caller does not say; the pod's own default.
 const TRIGGER_TIMEOUT_MS_DEFAULT: u32 = 10_000;
 
@@ -27,39 +36,173 @@ const TRIGGER_TIMEOUT_MS_DEFAULT: u32 = 10_000;
 const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
 
 /// Levels of the logic analyzer's input bank, in millivolts.
-const VOLTAGES_MV: [u32; 2] = [1800, 3300];
+const VOLTAGES_MV: &[u32] = &[1800, 3300];
 
-const EDGES: &[(&str, Edge)] = &[
-    ("rising", Edge::Rising),
-    ("falling", Edge::Falling),
-    ("high", Edge::High),
-    ("low", Edge::Low),
-];
-
-/// Read a start body: `plan` reads the members of its kind, the rest is read here.
-pub(crate) fn parse(request: &Request, plan: fn(&mut Fields) -> Plan) -> Result<Order, ApiError> {
-    let mut body = request.json()?;
-    let order = Order {
-        device: body.required("device_id", text(1..=DEVICE_CHARS_MAX)),
-        name: body.optional("name", name()),
-        trigger: body.nested("trigger", |trigger| Trigger {
-            channel: trigger.required("channel", logic_channel()),
-            edge: trigger.or("edge", choice(EDGES), Edge::Rising),
-            timeout_ms: trigger.or(
-                "timeout_ms",
-                integer(1..=TRIGGER_TIMEOUT_MS_MAX),
-                TRIGGER_TIMEOUT_MS_DEFAULT,
-            ),
-        }),
-        plan: plan(&mut body),
+words! {
+    const EDGES: Edge = {
+        Rising = "rising",
+        Falling = "falling",
+        High = "high",
+        Low = "low",
     };
-    body.finish()?;
-    Ok(order)
 }
 
-/// The name of a capture. How long it may be is the host's to check and tell.
+members! {
+    /// What every capture is ordered with.
+    pub(crate) struct Shared {
+        /// Device id, from the device list.
+        device_id: String = required(text(1..=DEVICE_CHARS_MAX)),
+        /// Free text for lists.
+        name: Option<String> = optional(name()),
+        /// Wait for this condition; the instant it holds becomes sample 0.
+        trigger: Option<Trigger> = optional(nested()),
+    }
+}
+
+members! {
+    struct Trigger {
+        /// Logic-analyzer channel: its name, such as `LA1`, or its number.
+        channel: u8 = required(logic_channel()),
+        edge: Edge = or(EDGES.shape(), Edge::Rising),
+        /// How long it is waited for.
+        timeout_ms: u32 = or(integer(1..=TRIGGER_TIMEOUT_MS_MAX), TRIGGER_TIMEOUT_MS_DEFAULT),
+    }
+}
+
+impl Shared {
+    /// The order to do this.
+    pub(crate) fn order(self, plan: Plan) -> Order {
+        Order {
+            device: self.device_id,
+            name: self.name,
+            trigger: self.trigger.map(|trigger| guest::captures::Trigger {
+                channel: trigger.channel,
+                edge: trigger.edge,
+                timeout_ms: trigger.timeout_ms,
+            }),
+            plan,
+        }
+    }
+}
+
+/// The name of a capture.
 pub(crate) fn name() -> impl Shape<Value = String> {
-    text(0..=usize::MAX)
+    HostChecked {
+        read: text(0..=usize::MAX),
+        told: text(1..=NAME_CHARS_MAX),
+    }
+}
+
+/// A count of samples.
+pub(crate) fn samples() -> impl Shape<Value = u64> {
+    integer(1..=SAMPLES_MAX)
+}
+
+/// A sample rate of the ADC, in MHz.
+pub(crate) fn adc_rate_mhz() -> impl Shape<Value = f64> {
+    rate_mhz(ADC_RATE_MHZ_MAX)
+}
+
+/// A sample rate of the logic analyzer, in MHz.
+pub(crate) fn logic_rate_mhz() -> impl Shape<Value = f64> {
+    rate_mhz(LOGIC_RATE_MHZ_MAX)
+}
+
+fn rate_mhz(most: f64) -> impl Shape<Value = f64> {
+    HostChecked {
+        read: number(0.0, RATE_MHZ_MAX),
+        told: number(0.0, most),
+    }
+}
+
+/// What the host checks, as it also knows the device: more is `read` here than callers are `told`.
+pub(crate) struct HostChecked<R, T> {
+    pub(crate) read: R,
+    pub(crate) told: T,
+}
+
+impl<R: Shape, T: Shape> Shape for HostChecked<R, T> {
+    type Value = R::Value;
+
+    fn read(&self, value: &Value) -> Result<R::Value, String> {
+        self.read.read(value)
+    }
+
+    fn read_text(&self, text: &str) -> Result<R::Value, String> {
+        self.read.read_text(text)
+    }
+
+    fn schema(&self) -> Schema {
+        self.told.schema()
+    }
+
+    fn written(&self, value: &R::Value) -> Option<Value> {
+        self.read.written(value)
+    }
+}
+
+/// The level of the input bank that is to be selected first, in millivolts.
+pub(crate) fn voltage_mv() -> impl Shape<Value = u32> {
+    OneOf(VOLTAGES_MV)
+}
+
+/// One of a few numbers.
+pub(crate) struct OneOf<T: 'static>(pub(crate) &'static [T]);
+
+impl<T: Copy + Into<u64>> Shape for OneOf<T> {
+    type Value = T;
+
+    fn read(&self, value: &Value) -> Result<T, String> {
+        let number = integer(0..=u64::MAX).read(value).ok();
+        let known = self.0.iter().find(|known| Some((**known).into()) == number);
+        known.copied().ok_or_else(|| {
+            let known = self.0.iter().map(|&known| known.into().to_string());
+            format!("must be {}", known.collect::<Vec<_>>().join(" or "))
+        })
+    }
+
+    fn schema(&self) -> Schema {
+        let known: Vec<u64> = self.0.iter().map(|&known| known.into()).collect();
+        json_schema!({"type": "integer", "enum": known})
+    }
+
+    fn written(&self, value: &T) -> Option<Value> {
+        let number: u64 = (*value).into();
+        Some(number.into())
+    }
+}
+
+/// Several logic-analyzer channels, each of them once.
+pub(crate) fn logic_channels() -> impl Shape<Value = Vec<u8>> {
+    LogicChannels
+}
+
+struct LogicChannels;
+
+impl LogicChannels {
+    fn all() -> impl Shape<Value = Vec<u8>> {
+        list(LogicChannel, 1..=LOGIC_CHANNELS.count())
+    }
+}
+
+impl Shape for LogicChannels {
+    type Value = Vec<u8>;
+
+    fn read(&self, value: &Value) -> Result<Vec<u8>, String> {
+        let channels = Self::all().read(value)?;
+        let mask = channels.iter().fold(0_u16, |mask, n| mask | 1 << n);
+        if mask.count_ones() as usize == channels.len() {
+            Ok(channels)
+        } else {
+            Err("must not repeat a channel".to_owned())
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        let mut schema = Self::all().schema();
+        schema.insert("uniqueItems".to_owned(), true.into());
+        schema
+    }
 }
 
 /// A logic-analyzer channel: `LA3`, or its number.
@@ -97,11 +240,6 @@ impl Shape for LogicChannel {
             {"type": "string", "enum": names}
         ]})
     }
-
-    /// No channel, so that it equals none that could be read.
-    fn placeholder(&self) -> u8 {
-        0
-    }
 }
 
 fn rule() -> String {
@@ -109,41 +247,28 @@ fn rule() -> String {
     format!("must be one of {LOGIC_PREFIX}{first} to {LOGIC_PREFIX}{last}, or the number alone")
 }
 
-/// A count of samples.
-pub(crate) fn samples() -> impl Shape<Value = u64> {
-    integer(1..=SAMPLES_MAX)
-}
-
-/// A sample rate in MHz.
-pub(crate) fn rate_mhz() -> impl Shape<Value = f64> {
-    number(0.0, RATE_MHZ_MAX)
-}
-
-/// Read the level of the input bank that is to be selected first.
-pub(crate) fn voltage_mv(body: &mut Fields) -> Option<u32> {
-    let [low, high] = VOLTAGES_MV;
-    let voltage = body.optional("voltage_mv", integer(0..=u32::MAX))?;
-    if !VOLTAGES_MV.contains(&voltage) {
-        body.problem("voltage_mv", &format!("must be {low} or {high}"));
-    }
-    Some(voltage)
-}
-
 #[cfg(test)]
 mod tests {
     use guest::captures::{Edge, Order, Plan, Scope};
     use guest::testing::{mutations, request};
-    use guest::{ApiError, Request};
+    use guest::{ApiError, Request, members};
+
+    members! {
+        struct Ask {
+            shared: super::Shared = inline(),
+            samples: u64 = or(super::samples(), 1),
+            sample_rate_mhz: f64 = or(super::adc_rate_mhz(), 1.0),
+            voltage_mv: Option<u32> = optional(super::voltage_mv()),
+        }
+    }
 
     fn parse(request: &Request) -> Result<Order, ApiError> {
-        super::parse(request, |body| {
-            super::voltage_mv(body);
-            Plan::Scope(Scope {
-                samples: body.or("samples", super::samples(), 1),
-                sample_rate_mhz: body.or("sample_rate_mhz", super::rate_mhz(), 1.0),
-                source: None,
-            })
-        })
+        let ask: Ask = request.json()?.read()?;
+        Ok(ask.shared.order(Plan::Scope(Scope {
+            samples: ask.samples,
+            sample_rate_mhz: ask.sample_rate_mhz,
+            source: None,
+        })))
     }
 
     #[test]

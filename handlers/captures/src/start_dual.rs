@@ -1,9 +1,11 @@
 //! `POST /capture/start`: ADC and logic analyzer from one trigger.
 
 use guest::captures::{Dual, Order, Plan};
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route, integer};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Route, Shape, integer, members};
+use serde_json::json;
 
-use crate::{capture, order};
+use crate::capture;
+use crate::order::{self, Shared};
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_dual",
@@ -13,31 +15,49 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a simultaneous ADC and logic-analyzer capture",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded"],"requestBody":"#,
-        include_str!("start_dual.json"),
-        r#","responses":"#,
-        include_str!("started.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.body::<Ask>(json!({
+            "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+            "adc_samples": 4096,
+            "adc_rate_mhz": 0.1,
+            "la_samples": 409_600,
+            "la_rate_mhz": 10.0
+        }));
+        capture::describe_start(operation);
+    }),
     handle: |request| capture::start(&parse(request)?),
 };
 
+members! {
+    struct Ask {
+        shared: Shared = inline(),
+        /// 0 = no ADC.
+        adc_samples: u64 = required(count()),
+        /// Megasamples per second. The ADC takes the nearest rate that it has, at most 0.4.
+        adc_rate_mhz: f64 = required(order::adc_rate_mhz()),
+        /// 0 = no logic analyzer.
+        la_samples: u64 = required(count()),
+        /// Megasamples per second. The logic analyzer takes the nearest rate that it has, at most 12.
+        la_rate_mhz: f64 = required(order::logic_rate_mhz()),
+    }
+}
+
+fn count() -> impl Shape<Value = u64> {
+    integer(0..=order::SAMPLES_MAX)
+}
+
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
-    order::parse(request, |body| {
-        let both_given = body.has("adc_samples") && body.has("la_samples");
-        let count = || integer(0..=order::SAMPLES_MAX);
-        let dual = Dual {
-            adc_samples: body.required("adc_samples", count()),
-            adc_rate_mhz: body.required("adc_rate_mhz", order::rate_mhz()),
-            la_samples: body.required("la_samples", count()),
-            la_rate_mhz: body.required("la_rate_mhz", order::rate_mhz()),
-        };
-        if both_given && dual.adc_samples == 0 && dual.la_samples == 0 {
-            body.problem("adc_samples", "and la_samples must not both be 0");
-        }
-        Plan::Dual(dual)
-    })
+    let ask: Ask = request.json()?.read()?;
+    if ask.adc_samples == 0 && ask.la_samples == 0 {
+        let rule = "and la_samples must not both be 0";
+        return Err(ApiError::field("adc_samples", rule));
+    }
+    Ok(ask.shared.order(Plan::Dual(Dual {
+        adc_samples: ask.adc_samples,
+        adc_rate_mhz: ask.adc_rate_mhz,
+        la_samples: ask.la_samples,
+        la_rate_mhz: ask.la_rate_mhz,
+    })))
 }
 
 #[cfg(test)]

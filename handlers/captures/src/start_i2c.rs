@@ -2,9 +2,11 @@
 //! decoded events.
 
 use guest::captures::{I2c, Order, Plan};
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Route, members};
+use serde_json::json;
 
-use crate::{capture, order};
+use crate::capture;
+use crate::order::{self, Shared};
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_i2c",
@@ -14,32 +16,50 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an I²C analyzer capture",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded","wrong_state"],"requestBody":"#,
-        include_str!("start_i2c.json"),
-        r#","responses":"#,
-        include_str!("started.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.body::<Ask>(json!({
+            "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+            "samples": 1_000_000,
+            "sample_rate_mhz": 1.0,
+            "scl": 1,
+            "sda": 2,
+            "name": "boot"
+        }));
+        capture::describe_logic_start(operation);
+    }),
     handle: |request| capture::start(&parse(request)?),
 };
 
+members! {
+    struct Ask {
+        shared: Shared = inline(),
+        /// Bounded by what the device reports.
+        samples: u64 = required(order::samples()),
+        /// Megasamples per second. The logic analyzer takes the nearest rate that it has, at most 12.
+        sample_rate_mhz: f64 = required(order::logic_rate_mhz()),
+        /// Channel of the data line: its name, such as `LA2`, or its number.
+        sda: u8 = required(order::logic_channel()),
+        /// Channel of the clock line: its name, such as `LA1`, or its number.
+        scl: u8 = required(order::logic_channel()),
+        /// Level of the input bank to select first, in mV; boards of the second revision have 3300
+        /// alone. May be left out once a level is selected: until then such a capture is refused (409
+        /// `wrong_state`).
+        voltage_mv: Option<u32> = optional(order::voltage_mv()),
+    }
+}
+
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
-    order::parse(request, |body| {
-        let line = || order::logic_channel();
-        let i2c = I2c {
-            samples: body.required("samples", order::samples()),
-            sample_rate_mhz: body.required("sample_rate_mhz", order::rate_mhz()),
-            sda: body.required("sda", line()),
-            scl: body.required("scl", line()),
-            voltage_mv: order::voltage_mv(body),
-        };
-        // Lines that are missing or no channels are told as such, not as equal.
-        if i2c.sda > 0 && i2c.sda == i2c.scl {
-            body.problem("scl", "must be another channel than sda");
-        }
-        Plan::I2c(i2c)
-    })
+    let ask: Ask = request.json()?.read()?;
+    if ask.sda == ask.scl {
+        return Err(ApiError::field("scl", "must be another channel than sda"));
+    }
+    Ok(ask.shared.order(Plan::I2c(I2c {
+        samples: ask.samples,
+        sample_rate_mhz: ask.sample_rate_mhz,
+        sda: ask.sda,
+        scl: ask.scl,
+        voltage_mv: ask.voltage_mv,
+    })))
 }
 
 #[cfg(test)]

@@ -2,10 +2,14 @@
 
 use guest::captures::{Generated, Given, Measure, Order, Plan, Stimulus};
 use guest::{
-    ApiError, Fields, JSON_BODY_BYTES_MAX, Request, Route, Shape, choice, integer, number, text,
+    ApiError, Fields, JSON_BODY_BYTES_MAX, Members, Openapi, Request, Route, Shape, choice,
+    integer, members, nested, number, text,
 };
+use schemars::{Schema, json_schema};
+use serde_json::{Value, json};
 
-use crate::{capture, order};
+use crate::capture;
+use crate::order::{self, OneOf, Shared};
 
 /// Highest frequency that makes sense as a number, in Hz. The board's own bound is the host's.
 const FREQ_HZ_MAX: f64 = 10_000_000.0;
@@ -20,10 +24,10 @@ const WAVEFORMS: &[(&str, &str)] = &[
 ];
 
 /// The forms of a stimulus; a body has one of them.
-const STIMULI: [&str; 3] = ["generate", "waveform_id", "samples_b64"];
+const FORMS: [&str; 3] = ["generate", "waveform_id", "samples_b64"];
 
-/// Members that only describe samples that come along.
-const SAMPLES_MEMBERS: [&str; 3] = ["sample_rate_hz", "bits", "full_scale_v"];
+/// Sizes of a code.
+const BITS: &[u8] = &[8, 16];
 
 /// Longest waveform id, in characters.
 const ID_CHARS_MAX: usize = 64;
@@ -42,81 +46,155 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start a capture of the answer to a stimulus",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded"],"requestBody":"#,
-        include_str!("start_measure.json"),
-        r#","responses":"#,
-        include_str!("started.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.body::<Ask>(json!({
+            "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+            "samples": 256,
+            "sample_rate_mhz": 0.256,
+            "stimulus": {
+                "generate": {"waveform": "sine", "freq": 1000, "amplitude": 127, "offset": 128}
+            }
+        }));
+        capture::describe_start(operation);
+    }),
     handle: |request| capture::start(&parse(request)?),
 };
 
+members! {
+    struct Ask {
+        shared: Shared = inline(),
+        /// What the DAC plays on its 5 V output while the ADC samples it there, inside the pod; exactly
+        /// one form.
+        stimulus: Stimulus = required(Stimuli),
+        /// Bounded by what the device reports.
+        samples: u64 = required(order::samples()),
+        /// Megasamples per second. The ADC takes the nearest rate that it has, at most 0.4.
+        sample_rate_mhz: f64 = required(order::adc_rate_mhz()),
+        /// Wait between routing and sampling.
+        settle_ms: u32 = or(integer(0..=SETTLE_MS_MAX), 0),
+    }
+}
+
+members! {
+    /// A signal that the pod generates.
+    struct Generate {
+        /// One period, as long as the capture; at most 2048 samples.
+        generate: Signal = required(nested()),
+    }
+}
+
+members! {
+    struct Signal {
+        waveform: &'static str = required(choice(WAVEFORMS)),
+        /// Hertz.
+        freq: f64 = required(number(0.0, FREQ_HZ_MAX)),
+        /// Peak deviation in 8-bit DAC levels.
+        amplitude: u32 = required(integer(1..=255)),
+        /// Centre in 8-bit DAC levels.
+        offset: u32 = required(integer(0..=255)),
+    }
+}
+
+members! {
+    /// A waveform that is kept.
+    struct Kept {
+        /// A kept waveform, in volts or plain codes. It starts with the first sample and is repeated; more
+        /// than 2048 samples of it are averaged in blocks.
+        waveform_id: String = required(text(1..=ID_CHARS_MAX)),
+    }
+}
+
+members! {
+    /// Samples that come along.
+    struct Samples {
+        /// Standard base64 of one or more codes, u8 or little-endian u16 as `bits` says; played as a kept
+        /// waveform is.
+        samples_b64: String = required(text(1..=JSON_BODY_BYTES_MAX as usize)),
+        /// Samples per second; the nearest that the DAC has is taken.
+        sample_rate_hz: f64 = required(number(0.0, RATE_HZ_MAX)),
+        /// Of one code.
+        bits: u8 = or(OneOf(BITS), 8),
+        /// Volts of the highest code, 0 V being code 0; without it the codes are the output's own.
+        full_scale_v: Option<f64> = optional(number(0.0, FULL_SCALE_MAX)),
+    }
+}
+
+/// An object of one of the forms, which is known by the member that only it has.
+struct Stimuli;
+
+impl Shape for Stimuli {
+    type Value = Stimulus;
+
+    fn read(&self, _: &Value) -> Result<Stimulus, String> {
+        Err("must be a member of its own".to_owned())
+    }
+
+    fn read_member(&self, name: &str, mut value: Value, fields: &mut Fields) -> Option<Stimulus> {
+        let given = |form: &&str| value.get(form).is_some_and(|value| !value.is_null());
+        let given: Vec<&str> = FORMS.into_iter().filter(given).collect();
+        let (form, others) = given.split_first().unwrap_or((&"", &[]));
+        for other in others {
+            let rule = format!("cannot come with {form}; give one");
+            fields.problem(&format!("{name}.{other}"), &rule);
+            value.as_object_mut()?.remove(*other);
+        }
+        match *form {
+            "samples_b64" => {
+                let samples = nested::<Samples>().read_member(name, value, fields)?;
+                Some(Stimulus::Given(samples.into()))
+            }
+            "waveform_id" => {
+                let kept = nested::<Kept>().read_member(name, value, fields)?;
+                Some(Stimulus::Library(kept.waveform_id))
+            }
+            "" if value.is_object() => {
+                let rule = "is required, or waveform_id, or samples_b64";
+                fields.problem(&format!("{name}.generate"), rule);
+                None
+            }
+            _ => {
+                let generate = nested::<Generate>().read_member(name, value, fields)?;
+                Some(Stimulus::Generate(generate.generate.into()))
+            }
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        let forms = [Generate::schema(), Kept::schema(), Samples::schema()];
+        json_schema!({"oneOf": forms})
+    }
+}
+
+impl From<Signal> for Generated {
+    fn from(signal: Signal) -> Self {
+        Self {
+            waveform: signal.waveform.to_owned(),
+            freq: signal.freq,
+            amplitude: signal.amplitude,
+            offset: signal.offset,
+        }
+    }
+}
+
+impl From<Samples> for Given {
+    fn from(samples: Samples) -> Self {
+        Self {
+            samples_b64: samples.samples_b64,
+            sample_rate_hz: samples.sample_rate_hz,
+            bits: samples.bits,
+            full_scale_v: samples.full_scale_v,
+        }
+    }
+}
+
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
-    order::parse(request, |body| {
-        Plan::Measure(Measure {
-            stimulus: body.nested_required("stimulus", stimulus),
-            samples: body.required("samples", order::samples()),
-            sample_rate_mhz: body.required("sample_rate_mhz", order::rate_mhz()),
-            settle_ms: body.or("settle_ms", integer(0..=SETTLE_MS_MAX), 0),
-        })
-    })
-}
-
-fn stimulus(body: &mut Fields) -> Stimulus {
-    let given: Vec<&str> = STIMULI.into_iter().filter(|name| body.has(name)).collect();
-    match given[..] {
-        [] => body.problem("generate", "is required, or waveform_id, or samples_b64"),
-        [_] => {}
-        [first, ref others @ ..] => {
-            for other in others {
-                body.problem(other, &format!("cannot come with {first}; give one"));
-                body.ignore(other);
-            }
-        }
-    }
-    match given.first() {
-        Some(&"samples_b64") => Stimulus::Given(samples(body)),
-        form => {
-            for name in SAMPLES_MEMBERS {
-                if body.has(name) {
-                    body.problem(name, "only goes with samples_b64");
-                }
-                body.ignore(name);
-            }
-            if form == Some(&"waveform_id") {
-                return Stimulus::Library(body.required("waveform_id", text(1..=ID_CHARS_MAX)));
-            }
-            body.nested("generate", generated)
-                .map_or_else(|| Stimulus::Library(String::new()), Stimulus::Generate)
-        }
-    }
-}
-
-fn generated(generate: &mut Fields) -> Generated {
-    Generated {
-        waveform: generate.required("waveform", choice(WAVEFORMS)).to_owned(),
-        freq: generate.required("freq", number(0.0, FREQ_HZ_MAX)),
-        amplitude: generate.required("amplitude", integer(1..=255u32)),
-        offset: generate.required("offset", integer(0..=255u32)),
-    }
-}
-
-fn samples(body: &mut Fields) -> Given {
-    let given = Given {
-        samples_b64: body.required("samples_b64", text(1..=JSON_BODY_BYTES_MAX as usize)),
-        sample_rate_hz: body.required("sample_rate_hz", rate_hz()),
-        bits: body.or("bits", integer(1..=64u8), 8),
-        full_scale_v: body.optional("full_scale_v", number(0.0, FULL_SCALE_MAX)),
-    };
-    if !matches!(given.bits, 8 | 16) {
-        body.problem("bits", "must be 8 or 16");
-    }
-    given
-}
-
-fn rate_hz() -> impl Shape<Value = f64> {
-    number(0.0, RATE_HZ_MAX)
+    let ask: Ask = request.json()?.read()?;
+    Ok(ask.shared.order(Plan::Measure(Measure {
+        stimulus: ask.stimulus,
+        samples: ask.samples,
+        sample_rate_mhz: ask.sample_rate_mhz,
+        settle_ms: ask.settle_ms,
+    })))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! `POST /scope/captures/start`: an ADC capture.
 
 use guest::captures::{Order, Plan, Scope};
-use guest::{ApiError, JSON_BODY_BYTES_MAX, Request, Route, choice};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Route, choice, members};
+use serde_json::json;
 
-use crate::{capture, order};
+use crate::capture;
+use crate::order::{self, Shared};
 
 /// Samples when the caller does not say.
 const SAMPLES_DEFAULT: u64 = 256;
@@ -27,24 +29,37 @@ pub(crate) const ROUTE: Route = Route {
     scope: capture::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
     summary: "Start an ADC capture",
-    openapi: guest::compact_json!(
-        r#"{"refusals":["device_offline","device_busy","lease_held","not_capable","quota_exceeded"],"requestBody":"#,
-        include_str!("start_scope.json"),
-        r#","responses":"#,
-        include_str!("started.json"),
-        "}",
-    ),
+    openapi: Openapi::of(|operation| {
+        operation.body::<Ask>(json!({
+            "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+            "samples": 4096,
+            "sample_rate_mhz": 0.4,
+            "source": "ext"
+        }));
+        capture::describe_start(operation);
+    }),
     handle: |request| capture::start(&parse(request)?),
 };
 
+members! {
+    struct Ask {
+        shared: Shared = inline(),
+        /// Bounded by what the device reports.
+        samples: u64 = or(order::samples(), SAMPLES_DEFAULT),
+        /// Megasamples per second. The ADC takes the nearest rate that it has, at most 0.4.
+        sample_rate_mhz: f64 = or(order::adc_rate_mhz(), RATE_MHZ_DEFAULT),
+        /// Signal to route to the ADC first; absent leaves the routing alone.
+        source: Option<&'static str> = optional(choice(SOURCES)),
+    }
+}
+
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {
-    order::parse(request, |body| {
-        Plan::Scope(Scope {
-            samples: body.or("samples", order::samples(), SAMPLES_DEFAULT),
-            sample_rate_mhz: body.or("sample_rate_mhz", order::rate_mhz(), RATE_MHZ_DEFAULT),
-            source: body.optional("source", choice(SOURCES)).map(str::to_owned),
-        })
-    })
+    let ask: Ask = request.json()?.read()?;
+    Ok(ask.shared.order(Plan::Scope(Scope {
+        samples: ask.samples,
+        sample_rate_mhz: ask.sample_rate_mhz,
+        source: ask.source.map(str::to_owned),
+    })))
 }
 
 #[cfg(test)]
