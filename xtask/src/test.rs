@@ -1,6 +1,8 @@
 //! Runs tests: every default one, which need no hardware, no network and no fixed port, or those of
 //! one package with no more set-up than they need.
 
+use std::num::NonZero;
+
 use anyhow::Result;
 
 use crate::args::{Options, Tests};
@@ -13,6 +15,12 @@ const END_TO_END: &str = "tests";
 
 /// The package that loads components. Its tests read some, and what depends on it embeds them.
 const RUNTIME: &str = "runtime";
+
+/// Tells nextest how many places there are for tests.
+const PLACES: &str = "NEXTEST_TEST_THREADS";
+
+/// For each processor; `.config/nextest.toml` says how many of them a test takes.
+const PLACES_EACH: usize = 2;
 
 /// How tests are compiled and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +143,10 @@ fn run_tests(
             .args(&tests.filter)
             .args(&options.passed_on)
             .run();
+    }
+    if std::env::var_os(PLACES).is_none() {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        cargo = cargo.env(PLACES, (PLACES_EACH * processors).to_string());
     }
     cargo
         .args(["nextest", "run", "--cargo-profile", profile.of_cargo()])
