@@ -70,6 +70,9 @@ pub(super) fn run(words: &[String]) -> Result<()> {
         let file = row.file(&metadata)?;
         let command = row.command(&metadata, file)?;
         progress::step(&format!("{}: once without a change", row.name));
+        progress::detail(&format!(
+            "then with changes of {file}; after an interruption, put it back with git"
+        ));
         test(&command)?;
         let mut times = Vec::new();
         for number in 0..runs {
