@@ -33,9 +33,8 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    builds, captures, decode, devices, flashing, http_types, keys, leases, log, pod, random,
-    recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
-    waveforms,
+    builds, captures, decode, devices, flashing, http_types, keys, leases, log, pod, recordings,
+    replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms,
 };
 pub use bindings::bench;
 #[doc(hidden)]
