@@ -20,8 +20,8 @@ const RUNS: usize = 3;
 /// A change, and the tests that judge it.
 struct Row {
     name: &'static str,
-    /// Relative to the root. The first that exists is changed: files move.
-    files: &'static [&'static str],
+    /// Relative to the root.
+    file: &'static str,
     /// Whose tests run: the package of the file, unless another is named.
     package: Option<&'static str>,
     filter: Option<&'static str>,
@@ -30,31 +30,31 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         name: "handler",
-        files: &["handlers/cloud/src/command.rs"],
+        file: "handlers/cloud/src/command.rs",
         package: None,
         filter: None,
     },
     Row {
         name: "store",
-        files: &["hostd/store/src/devices.rs", "hostd/src/store/devices.rs"],
+        file: "hostd/store/src/devices.rs",
         package: None,
         filter: Some("tests::tables"),
     },
     Row {
         name: "pod-sim",
-        files: &["hostd/pod-sim/src/dac.rs", "hostd/pods/src/sim/dac.rs"],
+        file: "hostd/pod-sim/src/dac.rs",
         package: None,
         filter: Some("dac"),
     },
     Row {
         name: "gateway",
-        files: &["hostd/src/http/gateway.rs"],
+        file: "hostd/src/http/gateway.rs",
         package: None,
         filter: Some("http::"),
     },
     Row {
         name: "end-to-end",
-        files: &["hostd/src/http/gateway.rs"],
+        file: "hostd/src/http/gateway.rs",
         package: Some("tests"),
         filter: Some("http::request_ids"),
     },
@@ -67,8 +67,8 @@ pub(super) fn run(words: &[String]) -> Result<()> {
     let mut table = format!("| change in | command | seconds, median of {runs} | from, to |\n");
     table.push_str("|---|---|---|---|\n");
     for row in rows {
-        let file = row.file(&metadata)?;
-        let command = row.command(&metadata, file)?;
+        let file = row.file;
+        let command = row.command(&metadata)?;
         progress::step(&format!("{}: once without a change", row.name));
         progress::detail(&format!(
             "then with changes of {file}; after an interruption, put it back with git"
@@ -114,18 +114,11 @@ fn selected(words: &[String]) -> Result<(Vec<&'static Row>, usize)> {
 }
 
 impl Row {
-    fn file(&self, metadata: &Metadata) -> Result<&'static str> {
-        let mut files = self.files.iter().copied();
-        files
-            .find(|file| metadata.root.join(file).exists())
-            .with_context(|| format!("there is none of {}", self.files.join(", ")))
-    }
-
     /// The words after `cargo xtask`.
-    fn command(&self, metadata: &Metadata, file: &str) -> Result<Vec<String>> {
+    fn command(&self, metadata: &Metadata) -> Result<Vec<String>> {
         let package = match self.package {
             Some(package) => package,
-            None => &metadata.owner(Path::new(file))?.name,
+            None => &metadata.owner(Path::new(self.file))?.name,
         };
         let words = ["test", package].into_iter().chain(self.filter);
         Ok(words.map(str::to_owned).collect())
@@ -187,10 +180,9 @@ mod tests {
     fn every_row_has_a_file_that_can_be_changed_and_a_package_to_test() {
         let metadata = Metadata::load().unwrap();
         for row in ROWS {
-            let file = row.file(&metadata).unwrap();
-            let source = fs::read_to_string(metadata.root.join(file)).unwrap();
-            assert!(changed(&source, 1).is_some(), "{file}");
-            let command = row.command(&metadata, file).unwrap();
+            let source = fs::read_to_string(metadata.root.join(row.file)).unwrap();
+            assert!(changed(&source, 1).is_some(), "{}", row.file);
+            let command = row.command(&metadata).unwrap();
             metadata.member(&command[1]).unwrap();
         }
     }
