@@ -2,7 +2,8 @@
 //! with them. Nothing of either is changed.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ const REQUIREMENTS: &[&str] = &[
     "schemathesis==4.32.5",
     // A build of OpenOCD with the backend for probes behind TCP, which the clients look for.
     "openocd-esp32==0.12.0.post20260831",
+    // OpenOCD is linked against it, and not every machine has it.
+    "libusb-package==1.0.30.0",
 ];
 
 /// The package whose source distribution has the tests.
@@ -74,9 +77,7 @@ impl Packages {
             .advice("Debian and Ubuntu have the module in the package python3-venv")
             .read()?;
         packages.pip(&["install"]).args(REQUIREMENTS).read()?;
-        let openocd = packages.tools.join("openocd");
-        std::os::unix::fs::symlink(environment.join("bin/openocd-esp32"), &openocd)
-            .with_context(|| format!("failed to link {}", openocd.display()))?;
+        packages.install_openocd(&environment.join("bin/openocd-esp32"))?;
         // Without dependencies and from source: what is wanted is the tests, which wheels lack.
         packages
             .pip(&["download", "--no-deps", "--no-binary", ":all:", "--dest"])
@@ -91,6 +92,27 @@ impl Packages {
         fs::write(&stamp, wanted)
             .with_context(|| format!("failed to write {}", stamp.display()))?;
         Ok(packages)
+    }
+
+    /// Puts a command `openocd` among the tools that finds the libusb which came with the packages.
+    fn install_openocd(&self, program: &Path) -> Result<()> {
+        let libusb = "import libusb_package; print(libusb_package.get_library_path())";
+        let libusb = Tool::new(&self.python).args(["-c", libusb]).read()?;
+        let libraries = self.tools.join("lib");
+        fs::create_dir_all(&libraries)
+            .with_context(|| format!("failed to create {}", libraries.display()))?;
+        let name = libraries.join("libusb-1.0.so.0");
+        symlink(libusb.trim(), &name)
+            .with_context(|| format!("failed to link {}", name.display()))?;
+        let script = format!(
+            "#!/bin/sh\nLD_LIBRARY_PATH='{}' exec '{}' \"$@\"\n",
+            libraries.display(),
+            program.display()
+        );
+        let openocd = self.tools.join("openocd");
+        fs::write(&openocd, script)
+            .and_then(|()| fs::set_permissions(&openocd, Permissions::from_mode(0o755)))
+            .with_context(|| format!("failed to write {}", openocd.display()))
     }
 
     /// The search path with the tools in front.
