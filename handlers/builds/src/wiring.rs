@@ -1,6 +1,7 @@
 //! How the target of a build is wired, as the reporter says.
 
-use guest::{Object, Shape, flag, integer, members, text};
+use guest::{Shape, flag, integer, members, text};
+use serde::Serialize;
 
 /// Longest name of a target, in characters.
 const TARGET_CHARS_MAX: usize = 255;
@@ -22,17 +23,32 @@ members! {
     }
 }
 
+/// What was given, as it is stored.
+#[derive(Serialize)]
+struct Given<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    swclk: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    swdio: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nreset: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    efuse: Option<u8>,
+}
+
 impl Wiring {
     /// The text of an object with what was given.
     pub(crate) fn text(&self) -> String {
-        let mut object = Object::new();
-        object
-            .some("target", self.target.as_ref())
-            .some("swclk", self.swclk.as_ref())
-            .some("swdio", self.swdio.as_ref())
-            .some("nreset", self.nreset.as_ref())
-            .some("efuse", self.efuse.as_ref());
-        String::from_utf8_lossy(&object.finish()).into_owned()
+        let given = Given {
+            target: self.target.as_deref(),
+            swclk: self.swclk,
+            swdio: self.swdio,
+            nreset: self.nreset,
+            efuse: self.efuse,
+        };
+        serde_json::to_string(&given).expect("memory takes every byte, and its keys are text")
     }
 }
 

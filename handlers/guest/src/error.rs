@@ -3,8 +3,11 @@
 //! The sentence tells the caller what to do; what happened inside goes to the operator's log as
 //! `cause`, under the same request id, and never into the response.
 
+use serde::Serialize;
+
 use crate::http_types::Busy;
-use crate::{Body, Object, Refusal, Response};
+use crate::request::written;
+use crate::{Body, Refusal, Response};
 
 /// Longest sentence in an error body, in bytes. Some clients read only the first 300 bytes of an
 /// error before they parse it; see [`ApiError::short`].
@@ -14,7 +17,7 @@ const MESSAGE_BYTES_MAX: usize = 1000;
 const SHORT_BODY_BYTES_MAX: usize = 299;
 
 /// What is wrong with one member of the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldProblem {
     /// Path within the body, dotted, or name of the query parameter: `trigger.channel`.
     pub field: String,
@@ -50,6 +53,24 @@ struct Held {
     expires_at: Option<String>,
     /// Place in the queue, from 1.
     queue_place: Option<u32>,
+}
+
+/// The body of a refusal. Those who hold the device, or the end of their lease, may be unknown: `null`.
+#[derive(Serialize)]
+struct Told<'a> {
+    error: &'a str,
+    code: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    busy: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_place: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fields: &'a [FieldProblem],
 }
 
 impl ApiError {
@@ -192,23 +213,17 @@ impl ApiError {
     }
 
     fn body(&self, request_id: &str) -> Vec<u8> {
-        let mut body = Object::new();
-        body.field("error", &self.message)
-            .field("code", self.code)
-            .field("request_id", request_id);
-        if let Some(held) = &self.held {
-            body.field("busy", &true)
-                .field("holder", &held.holder)
-                .field("expires_at", &held.expires_at)
-                .some("queue_place", held.queue_place.as_ref());
-        }
-        if !self.fields.is_empty() {
-            body.array("fields", &self.fields, |problem, item| {
-                item.field("field", &problem.field)
-                    .field("message", &problem.message);
-            });
-        }
-        body.finish()
+        let held = self.held.as_deref();
+        written(&Told {
+            error: &self.message,
+            code: self.code,
+            request_id,
+            busy: held.map(|_| true),
+            holder: held.map(|held| held.holder.as_deref()),
+            expires_at: held.map(|held| held.expires_at.as_deref()),
+            queue_place: held.and_then(|held| held.queue_place),
+            fields: &self.fields,
+        })
     }
 }
 

@@ -1,17 +1,10 @@
-//! Strict reading of a JSON object: every member is asked for by name and shape, all problems are
-//! collected, and what nobody asked for is an error too.
-//!
-//! ```ignore
-//! let mut body = request.json()?;
-//! let samples = body.or("samples", integer(1..=4096u32), 256);
-//! let name = body.optional("name", text(1..=64));
-//! body.finish()?;
-//! ```
+//! Strict reading of a JSON object: a type made with [`members!`](crate::members) takes its members by
+//! name and shape, all problems are collected, and what it does not know is an error too.
 
 use serde_json::{Map, Value};
 
 use crate::error::clip;
-use crate::{ApiError, FieldProblem, Members, Shape};
+use crate::{ApiError, FieldProblem, Members};
 
 /// Deepest nesting of a body. Parsing recurses, and a guest's stack is small.
 const JSON_DEPTH_MAX: usize = 32;
@@ -19,12 +12,12 @@ const JSON_DEPTH_MAX: usize = 32;
 /// Most problems told at once.
 const PROBLEMS_MAX: usize = 16;
 
-/// Longest name of an unknown member that is repeated in an error, in bytes.
-const UNKNOWN_NAME_BYTES_MAX: usize = 64;
+/// Longest name chosen by the caller that is repeated in an error, in bytes.
+pub(crate) const NAME_BYTES_MAX: usize = 64;
 
 /// The members of an object that have not been read yet, and what was wrong with those that have.
 #[derive(Debug)]
-#[must_use = "problems and unknown members only count in `finish`"]
+#[must_use = "problems and unknown members only count in `read`"]
 pub struct Fields {
     prefix: String,
     members: Map<String, Value>,
@@ -77,66 +70,6 @@ impl Fields {
         }
     }
 
-    /// A member that must be there. `null` counts as absent.
-    pub fn required<S: Shape>(&mut self, name: &str, shape: S) -> S::Value {
-        let value = self.take(name);
-        let Some(value) = value else {
-            self.problem(name, "is required");
-            return shape.placeholder();
-        };
-        shape
-            .read_member(name, value, self)
-            .unwrap_or_else(|| shape.placeholder())
-    }
-
-    /// A member that may be absent or `null`.
-    pub fn optional<S: Shape>(&mut self, name: &str, shape: S) -> Option<S::Value> {
-        let value = self.take(name)?;
-        shape.read_member(name, value, self)
-    }
-
-    /// A member with a default.
-    pub fn or<S: Shape>(&mut self, name: &str, shape: S, default: S::Value) -> S::Value {
-        self.optional(name, shape).unwrap_or(default)
-    }
-
-    /// A nested object that may be absent or `null`, read by `read` as strictly as this one.
-    pub fn nested<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
-        let members = self.object(name)?;
-        let mut inner = Fields {
-            prefix: format!("{}{name}.", self.prefix),
-            members,
-            problems: std::mem::take(&mut self.problems),
-            texts: false,
-        };
-        let value = read(&mut inner);
-        inner.reject_unknown();
-        self.problems = inner.problems;
-        Some(value)
-    }
-
-    /// A nested object that must be there.
-    pub fn nested_required<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields) -> T) -> T {
-        if self.is_object(name) {
-            self.nested(name, read)
-                .expect("the member was just seen to be an object")
-        } else {
-            match self.take(name) {
-                None => self.problem(name, "is required"),
-                Some(other) => {
-                    self.problem(name, &format!("must be an object, not {}", kind(&other)));
-                }
-            }
-            read(&mut Fields::empty())
-        }
-    }
-
-    /// A nested object whose members are not this endpoint's business.
-    pub fn object(&mut self, name: &str) -> Option<Map<String, Value>> {
-        let value = self.take(name)?;
-        self.object_in(name, value)
-    }
-
     /// The members of `value`, the member `name`, if it is an object.
     pub(crate) fn object_in(&mut self, name: &str, value: Value) -> Option<Map<String, Value>> {
         match value {
@@ -154,24 +87,10 @@ impl Fields {
         self.members
     }
 
-    /// Like [`Fields::object`], but it must be there; empty when it is not.
-    pub fn object_required(&mut self, name: &str) -> Map<String, Value> {
-        if !self.has(name) {
-            self.problem(name, "is required");
-        }
-        self.object(name).unwrap_or_default()
-    }
-
     /// Whether the member is given and not `null`, without reading it.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(|value| !value.is_null())
-    }
-
-    /// Whether the member is given as a number, without reading it.
-    #[must_use]
-    pub fn is_number(&self, name: &str) -> bool {
-        self.members.get(name).is_some_and(Value::is_number)
     }
 
     /// Whether the member is given as an object, without reading it.
@@ -205,8 +124,11 @@ impl Fields {
         Ok((known, others))
     }
 
-    fn checked<T>(self, read: Option<T>) -> Result<T, ApiError> {
-        self.finish()?;
+    fn checked<T>(mut self, read: Option<T>) -> Result<T, ApiError> {
+        self.reject_unknown();
+        if !self.problems.is_empty() {
+            return Err(ApiError::fields(self.problems));
+        }
         read.ok_or_else(|| ApiError::internal("a member was refused without a reason"))
     }
 
@@ -225,11 +147,6 @@ impl Fields {
         value
     }
 
-    /// Drop a member whatever it is, so that it is not also told as unknown.
-    pub fn ignore(&mut self, name: &str) {
-        self.members.remove(name);
-    }
-
     /// Note that a member is wrong for a reason beyond its own shape. `message` follows its name.
     pub fn problem(&mut self, name: &str, message: &str) {
         if self.problems.len() < PROBLEMS_MAX {
@@ -240,20 +157,9 @@ impl Fields {
         }
     }
 
-    /// # Errors
-    /// 400 with all problems, unknown members among them.
-    pub fn finish(mut self) -> Result<(), ApiError> {
-        self.reject_unknown();
-        if self.problems.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::fields(self.problems))
-        }
-    }
-
     fn reject_unknown(&mut self) {
         for (name, _) in std::mem::take(&mut self.members) {
-            self.problem(clip(&name, UNKNOWN_NAME_BYTES_MAX), "is not known here");
+            self.problem(clip(&name, NAME_BYTES_MAX), "is not known here");
         }
     }
 

@@ -2,9 +2,9 @@
 //! connection to disk without passing here, or a JSON object that says the same without a file.
 //!
 //! ```ignore
-//! let Form { mut fields, mut files } = form::receive(request, &[PART], BYTES_MAX)?;
-//! let target = fields.optional("target", text(1..=64));
-//! fields.finish()?;
+//! let mut form = form::receive(request, &[PART], BYTES_MAX)?;
+//! let image = form.file(PART);
+//! let terms: Terms = form.fields.read()?;
 //! ```
 
 use crate::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, streamed, uploads};

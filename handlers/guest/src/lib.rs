@@ -1,5 +1,5 @@
-//! What every handler shares: the generated bindings of `wit/`, a table of routes, strict JSON and
-//! query reading, JSON writing, one error shape, and the allocator of a component.
+//! What every handler shares: the generated bindings of `wit/`, a table of routes, strict reading
+//! of bodies and queries, answers, one error shape, and the allocator of a component.
 //!
 //! A handler crate is a list of [`Route`]s and one file per endpoint:
 //!
@@ -14,11 +14,9 @@
 #[cfg(any(target_arch = "wasm32", test))]
 mod arena;
 pub mod command;
-mod compact;
 mod error;
 mod fields;
 pub mod form;
-mod json;
 mod members;
 mod openapi;
 mod query;
@@ -37,12 +35,9 @@ pub use bench::host::{
     replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms,
 };
 pub use bindings::bench;
-#[doc(hidden)]
-pub use compact::{compact, compact_len};
 pub use error::{ApiError, FieldProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
-pub use json::Object;
 pub use members::{Member, Members, Rule, inline, nested, optional, or, required};
 #[doc(hidden)]
 pub use members::{plain_name, prose, rule};

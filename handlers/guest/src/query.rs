@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::error::clip;
-use crate::{ApiError, FieldProblem, Fields, Members, Shape};
+use crate::fields::NAME_BYTES_MAX;
+use crate::{ApiError, Fields, Members};
 
 /// Longest query string, in bytes as sent.
 const QUERY_BYTES_MAX: usize = 8 << 10;
@@ -11,15 +12,11 @@ const QUERY_BYTES_MAX: usize = 8 << 10;
 /// Most parameters.
 const PARAMETERS_MAX: usize = 64;
 
-/// Longest name that is repeated in an error, in bytes.
-const NAME_BYTES_MAX: usize = 64;
-
-/// Parameters that have not been read yet, and what was wrong with those that have.
+/// Parameters, decoded.
 #[derive(Debug)]
-#[must_use = "problems and unknown parameters only count in `finish`"]
+#[must_use = "unknown parameters are only told by `read`"]
 pub struct Query {
     pairs: Vec<(String, String)>,
-    problems: Vec<FieldProblem>,
 }
 
 impl Query {
@@ -48,44 +45,7 @@ impl Query {
             }
             pairs.push((name, value));
         }
-        Ok(Self {
-            pairs,
-            problems: Vec::new(),
-        })
-    }
-
-    /// A parameter that must be there.
-    pub fn required<S: Shape>(&mut self, name: &str, shape: S) -> S::Value {
-        if self.pairs.iter().any(|(n, _)| n == name) {
-            self.optional(name, &shape)
-        } else {
-            self.problem(name, "is required".to_owned());
-            None
-        }
-        .unwrap_or_else(|| shape.placeholder())
-    }
-
-    /// A parameter that may be absent.
-    pub fn optional<S: Shape>(&mut self, name: &str, shape: S) -> Option<S::Value> {
-        let at = self.pairs.iter().position(|(n, _)| n == name)?;
-        let (_, text) = self.pairs.remove(at);
-        match shape.read_text(&text) {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.problem(name, message);
-                None
-            }
-        }
-    }
-
-    /// A parameter with a default.
-    pub fn or<S: Shape>(&mut self, name: &str, shape: S, default: S::Value) -> S::Value {
-        self.optional(name, shape).unwrap_or(default)
-    }
-
-    /// All parameters that were not asked for by name, in order.
-    pub fn rest(&mut self) -> Vec<(String, String)> {
-        std::mem::take(&mut self.pairs)
+        Ok(Self { pairs })
     }
 
     /// Read all parameters as a [`crate::Members`] type.
@@ -107,26 +67,6 @@ impl Query {
             _ => None,
         };
         Ok((known, others.into_iter().filter_map(text).collect()))
-    }
-
-    /// # Errors
-    /// 400 with all problems, unknown parameters among them.
-    pub fn finish(mut self) -> Result<(), ApiError> {
-        for (name, _) in self.rest() {
-            self.problem(clip(&name, NAME_BYTES_MAX), "is not known here".to_owned());
-        }
-        if self.problems.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::fields(self.problems))
-        }
-    }
-
-    fn problem(&mut self, name: &str, message: String) {
-        self.problems.push(FieldProblem {
-            field: name.to_owned(),
-            message,
-        });
     }
 }
 

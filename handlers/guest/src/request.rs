@@ -82,12 +82,6 @@ impl Caller {
     pub fn is_admin(&self) -> bool {
         matches!(self.role, Role::Admin | Role::Owner)
     }
-
-    /// Whether the credential lists `scope`. Signed-in people have none: their role binds them.
-    #[must_use]
-    pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.iter().any(|s| s == scope)
-    }
 }
 
 impl Response {
@@ -133,7 +127,8 @@ impl Response {
     }
 }
 
-fn written<T: Serialize>(value: &T) -> Vec<u8> {
+/// A value as JSON.
+pub(crate) fn written<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("memory takes every byte, and records have text for keys")
 }
 

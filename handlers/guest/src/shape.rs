@@ -30,15 +30,6 @@ pub trait Shape {
         self.read(&Value::String(text.to_owned()))
     }
 
-    /// Stands in for a value that could not be read, so that reading goes on and all problems are
-    /// told at once. Never reaches an endpoint: [`crate::Fields::finish`] fails first.
-    ///
-    /// # Panics
-    /// For shapes that are read as part of [`crate::Members`] alone, which needs none.
-    fn placeholder(&self) -> Self::Value {
-        panic!("this shape is read by a type made with members!")
-    }
-
     /// The same as JSON Schema.
     fn schema(&self) -> Schema;
 
@@ -54,34 +45,6 @@ pub trait Shape {
             value => self.read(value),
         };
         read.map_err(|message| fields.problem(name, &message)).ok()
-    }
-}
-
-impl<S: Shape> Shape for &S {
-    type Value = S::Value;
-
-    fn schema(&self) -> Schema {
-        (*self).schema()
-    }
-
-    fn written(&self, value: &S::Value) -> Option<Value> {
-        (*self).written(value)
-    }
-
-    fn read_member(&self, name: &str, value: Value, fields: &mut Fields) -> Option<S::Value> {
-        (*self).read_member(name, value, fields)
-    }
-
-    fn read(&self, value: &Value) -> Result<S::Value, String> {
-        (*self).read(value)
-    }
-
-    fn read_text(&self, text: &str) -> Result<S::Value, String> {
-        (*self).read_text(text)
-    }
-
-    fn placeholder(&self) -> S::Value {
-        (*self).placeholder()
     }
 }
 
@@ -115,10 +78,6 @@ impl<T: Copy + Into<u64> + TryFrom<u64>> Shape for Integer<T> {
 
     fn read_text(&self, text: &str) -> Result<T, String> {
         self.checked(text.parse().ok())
-    }
-
-    fn placeholder(&self) -> T {
-        *self.0.start()
     }
 
     fn schema(&self) -> Schema {
@@ -185,10 +144,6 @@ impl Shape for Number {
         self.checked(text.parse().ok())
     }
 
-    fn placeholder(&self) -> f64 {
-        self.up_to
-    }
-
     fn schema(&self) -> Schema {
         json_schema!({"type": "number", "exclusiveMinimum": self.above, "maximum": self.up_to})
     }
@@ -228,10 +183,6 @@ impl Shape for Text {
             return Err("must not contain control characters".to_owned());
         }
         Ok(text.to_owned())
-    }
-
-    fn placeholder(&self) -> String {
-        String::new()
     }
 
     fn schema(&self) -> Schema {
@@ -307,10 +258,6 @@ impl Shape for Spelled {
             .ok_or_else(|| format!("must be {} characters of {}", self.counts().0, self.class))
     }
 
-    fn placeholder(&self) -> String {
-        String::new()
-    }
-
     fn schema(&self) -> Schema {
         let pattern = format!("^[{}]{{{}}}$", self.class, self.counts().1);
         json_schema!({"type": "string", "pattern": pattern})
@@ -342,10 +289,6 @@ impl Shape for Flag {
         text.parse().map_err(|_| "must be true or false".to_owned())
     }
 
-    fn placeholder(&self) -> bool {
-        false
-    }
-
     fn schema(&self) -> Schema {
         json_schema!({"type": "boolean"})
     }
@@ -375,10 +318,6 @@ impl<T: Copy + PartialEq> Shape for Choice<T> {
             let words: Vec<&str> = self.0.iter().map(|&(word, _)| word).collect();
             format!("must be one of {}", words.join(", "))
         })
-    }
-
-    fn placeholder(&self) -> T {
-        self.0[0].1
     }
 
     fn schema(&self) -> Schema {
@@ -426,10 +365,6 @@ impl<S: Shape> Shape for List<S> {
                     .map_err(|problem| format!("item {index} {problem}"))
             })
             .collect()
-    }
-
-    fn placeholder(&self) -> Vec<S::Value> {
-        Vec::new()
     }
 
     fn schema(&self) -> Schema {

@@ -1,37 +1,32 @@
 //! Strictness of bodies: each problem is told with the path of the member.
 
 use crate::testing::mutations;
-use crate::{ApiError, Fields, choice, flag, integer, list, number, text};
-
-#[derive(Debug, PartialEq)]
-struct Order {
-    id: String,
-    samples: u32,
-    rate: f64,
-    loud: bool,
-    channels: Vec<u8>,
-    trigger: Option<(u8, char)>,
-}
+use crate::{ApiError, Fields, choice, flag, integer, list, nested, number, text};
 
 const EDGES: &[(&str, char)] = &[("rising", 'r'), ("falling", 'f')];
 
+crate::members! {
+    #[derive(Debug, PartialEq)]
+    struct Order {
+        id: String = required(text(1..=8)),
+        samples: u32 = or(integer(1..=4096), 256),
+        rate: f64 = or(number(0.0, 24.0), 1.0),
+        loud: bool = or(flag(), false),
+        channels: Vec<u8> = or(list(integer(1..=14), 0..=14), Vec::new()),
+        trigger: Option<Trigger> = optional(nested()),
+    }
+}
+
+crate::members! {
+    #[derive(Debug, PartialEq)]
+    struct Trigger {
+        channel: u8 = required(integer(1..=14)),
+        edge: char = or(choice(EDGES), 'r'),
+    }
+}
+
 fn read(body: &[u8]) -> Result<Order, ApiError> {
-    let mut body = Fields::parse(body)?;
-    let order = Order {
-        id: body.required("id", text(1..=8)),
-        samples: body.or("samples", integer(1..=4096), 256),
-        rate: body.or("rate", number(0.0, 24.0), 1.0),
-        loud: body.or("loud", flag(), false),
-        channels: body.or("channels", list(integer(1..=14), 0..=14), Vec::new()),
-        trigger: body.nested("trigger", |trigger| {
-            (
-                trigger.required("channel", integer(1..=14)),
-                trigger.or("edge", choice(EDGES), 'r'),
-            )
-        }),
-    };
-    body.finish()?;
-    Ok(order)
+    Fields::parse(body)?.read()
 }
 
 fn problems(body: &str) -> Vec<String> {
@@ -57,7 +52,10 @@ fn reads_values_and_defaults() {
             rate: 0.5,
             loud: true,
             channels: vec![1, 14],
-            trigger: Some((2, 'f'))
+            trigger: Some(Trigger {
+                channel: 2,
+                edge: 'f'
+            })
         }
     );
     assert_eq!(read(br#"{"id":"x","trigger":null}"#).unwrap().trigger, None);
@@ -138,12 +136,23 @@ fn tells_all_problems_at_once_up_to_a_limit() {
     assert_eq!(problems(&format!("{{{}}}", many.join(","))).len(), 16);
 }
 
+crate::members! {
+    struct Outer {
+        a: Inner = required(nested()),
+    }
+}
+
+crate::members! {
+    struct Inner {
+        b: u8 = required(integer(3..=9)),
+    }
+}
+
 #[test]
 fn a_required_object_is_read_or_missed() {
     let read = |body: &str| {
-        let mut body = Fields::parse(body.as_bytes()).unwrap();
-        let id = body.nested_required("a", |a| a.required("b", integer(3u8..=9)));
-        body.finish().map(|()| id).map_err(|e| e.message)
+        let read = Fields::parse(body.as_bytes()).unwrap().read::<Outer>();
+        read.map(|outer| outer.a.b).map_err(|e| e.message)
     };
     assert_eq!(read(r#"{"a":{"b":4}}"#), Ok(4));
     assert_eq!(read("{}"), Err("a is required".into()));
@@ -199,18 +208,25 @@ fn mutated_bodies_never_panic() {
     );
 }
 
+crate::members! {
+    struct Parts {
+        swclk: Option<u8> = optional(integer(1..=14)),
+        verify: Option<bool> = optional(flag()),
+        target: Option<String> = optional(text(1..=4)),
+    }
+}
+
 #[test]
 fn parts_of_a_form_are_read_as_text() {
-    let parts = |list: &[(&str, &str)]| {
+    let read = |list: &[(&str, &str)]| {
         let owned = list.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned()));
-        Fields::of_texts(owned.collect())
+        Fields::of_texts(owned.collect()).read::<Parts>()
     };
-    let mut form = parts(&[("swclk", "11"), ("verify", "false"), ("target", "11")]);
-    assert_eq!(form.required("swclk", integer(1..=14u8)), 11);
-    assert!(!form.required("verify", flag()));
-    assert_eq!(form.required("target", text(1..=4)), "11");
-    assert!(form.finish().is_ok());
-    let mut form = parts(&[("swclk", "15"), ("other", "")]);
-    form.optional("swclk", integer(1..=14u8));
-    assert_eq!(form.finish().unwrap_err().fields.len(), 2);
+    let parts = read(&[("swclk", "11"), ("verify", "false"), ("target", "11")]).unwrap();
+    assert_eq!(
+        (parts.swclk, parts.verify, parts.target.as_deref()),
+        (Some(11), Some(false), Some("11"))
+    );
+    let error = read(&[("swclk", "15"), ("other", "")]).err().unwrap();
+    assert_eq!(error.fields.len(), 2);
 }

@@ -3,12 +3,16 @@
 use crate::testing::mutations;
 use crate::{ApiError, Query, flag, integer, number, text};
 
+crate::members! {
+    struct Asked {
+        limit: u32 = or(integer(1..=200), 50),
+        name: Option<String> = optional(text(0..=20)),
+    }
+}
+
 fn read(query: &str) -> Result<(u32, Option<String>), ApiError> {
-    let mut query = Query::parse(query)?;
-    let limit = query.or("limit", integer(1..=200), 50);
-    let name = query.optional("name", text(0..=20));
-    query.finish()?;
-    Ok((limit, name))
+    let asked: Asked = Query::parse(query)?.read()?;
+    Ok((asked.limit, asked.name))
 }
 
 #[test]
@@ -51,29 +55,26 @@ fn tells_what_is_wrong() {
     }
 }
 
+crate::members! {
+    struct Shaped {
+        on: bool = required(flag()),
+        rate: f64 = required(number(0.0, 2.0)),
+        off: Option<bool> = optional(flag()),
+    }
+}
+
 #[test]
 fn other_shapes_read_text_too() {
-    let mut query = Query::parse("on=true&rate=1.5&bad=yes").unwrap();
-    assert!(query.required("on", flag()));
-    assert_eq!(query.required("rate", number(0.0, 2.0)), 1.5);
-    query.required("bad", flag());
-    query.required("gone", flag());
-    let error = query.finish().unwrap_err();
+    let shaped = |text: &str| Query::parse(text).unwrap().read::<Shaped>();
+    let read = shaped("on=true&rate=1.5").unwrap();
+    assert_eq!((read.on, read.rate, read.off), (true, 1.5, None));
+    let error = shaped("off=yes&rate=1.5").err().unwrap();
     let told: Vec<String> = error
         .fields
         .iter()
         .map(|p| format!("{} {}", p.field, p.message))
         .collect();
-    assert_eq!(told, ["bad must be true or false", "gone is required"]);
-}
-
-#[test]
-fn the_rest_keeps_its_order() {
-    let mut query = Query::parse("a=1&b=2&c=3").unwrap();
-    query.required("b", integer(0u8..=9));
-    let rest = [("a", "1"), ("c", "3")].map(|(n, v)| (n.to_owned(), v.to_owned()));
-    assert_eq!(query.rest(), rest);
-    assert!(query.finish().is_ok());
+    assert_eq!(told, ["on is required", "off must be true or false"]);
 }
 
 crate::members! {

@@ -1,13 +1,11 @@
 //! Dispatch by number.
 
 use crate::testing::{get, json};
-use crate::{
-    ApiError, Body, Credential, Credentials, Object, Request, Response, Route, dispatch, table,
-};
+use crate::{ApiError, Body, Credential, Credentials, Request, Response, Route, dispatch, table};
 
 fn answer(request: &Request) -> Result<Response, ApiError> {
     if request.query.is_empty() {
-        Ok(Object::new().reply(200))
+        Ok(Response::no_content())
     } else {
         Err(ApiError::not_found("thing", request.param(0)))
     }
@@ -45,7 +43,7 @@ static ROUTES: &[Route] = &[
 #[test]
 fn the_number_selects_the_function() {
     let mut request = get(&["a"], "");
-    assert_eq!(dispatch(ROUTES, &request).status, 200);
+    assert_eq!(dispatch(ROUTES, &request).status, 204);
     request.route = 1;
     assert_eq!(dispatch(ROUTES, &request).status, 418);
 }
