@@ -72,10 +72,10 @@ async fn unsigned_tokens_are_invalid() {
 async fn a_public_key_is_no_hmac_secret() {
     let (identity, _hand, token) = with_token().await;
     let claims = claims_of(&identity, &token);
-    let secrets = identity.store.read(secrets::all).await.unwrap();
+    let secrets = identity.store.read(store::secrets::all).await.unwrap();
     let sign = secrets
         .iter()
-        .find(|s| s.purpose == secrets::Purpose::Sign)
+        .find(|s| s.purpose == store::secrets::Purpose::Sign)
         .unwrap();
     let mut der = vec![
         0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20,
