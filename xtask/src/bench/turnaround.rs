@@ -42,9 +42,9 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "pod-sim",
-        file: "hostd/pod-sim/src/dac.rs",
+        file: "hostd/pod-sim/src/rails.rs",
         package: None,
-        filter: Some("dac"),
+        filter: Some("rails"),
     },
     Row {
         name: "gateway",

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::metadata::Dependency;
 
-    const PICTURE: &str = "# Map\n\n```text layers\ntop    middle, low\nmiddle  low  (tests: sim)\n\nlow\nsim    low\n```\n\n```text\nother  thing\n```\n";
+    const PICTURE: &str = "# Map\n\n```text layers\ntop    middle, low\nmiddle  low  (tests: sim)\n\nsim    low\nlow\n```\n\n```text\nother  thing\n```\n";
 
     fn package(name: &str, uses: &[&str]) -> Package {
         let dependencies = uses.iter().map(|text| Dependency {

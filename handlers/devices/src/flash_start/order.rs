@@ -144,6 +144,13 @@ impl Asked {
             let (from, terms) = (From::File, fields.read()?);
             Self { from, terms }
         } else {
+            // Said first, since what else is wrong may be how the file was named.
+            if named.is_none() && selected.is_none() {
+                return Err(ApiError::field(
+                    "firmware",
+                    "is required: a part with the file, or job_id, pack_id and artifact_name, or build, repo, ref or artifact",
+                ));
+            }
             let body: Body = fields.read()?;
             body.asked(named.is_some(), selected.is_some())?
         };
@@ -246,16 +253,6 @@ impl Body {
             ref_: self.r#ref,
             artifact: self.artifact,
         };
-        let is_empty = selector.build.is_none()
-            && selector.repo.is_none()
-            && selector.ref_.is_none()
-            && selector.artifact.is_none();
-        if is_empty {
-            return Err(ApiError::field(
-                "firmware",
-                "is required: a part with the file, or job_id, pack_id and artifact_name, or build, repo, ref or artifact",
-            ));
-        }
         let from = From::Selector(selector);
         Ok(Asked { from, terms })
     }
