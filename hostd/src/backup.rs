@@ -32,8 +32,6 @@ pub const MANIFEST: &str = "manifest.json";
 /// Layout of the manifest that this program writes and reads.
 const FORMAT: u32 = 1;
 
-/// Begin of the name of a backup that is not whole.
-
 /// Bytes read at once of a file that is hashed.
 const READ_BYTES: usize = 256 << 10;
 

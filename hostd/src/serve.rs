@@ -180,12 +180,8 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix)
         .await
         .context("read keys and users")?;
-    let devices = Devices::new(
-        store.clone(),
-        clock.clone(),
-        drivers::transport,
-        pod_options(&config.pods),
-    );
+    let options = pod_options(&config.pods);
+    let devices = Devices::new(store.clone(), clock.clone(), drivers::transport, options);
     let devices = Arc::new(devices);
     let captures = Captures::open(
         dir,

@@ -219,13 +219,8 @@ fn changed_rates_are_warned_of() {
         );
         // The warning is true.
         let head = done(&client, &reply);
-        let rate = found[0]
-            .split(" at ")
-            .nth(1)
-            .unwrap()
-            .split(' ')
-            .next()
-            .unwrap();
+        let rate = found[0].split(" at ").nth(1).unwrap();
+        let rate = rate.split(' ').next().unwrap();
         let rate_mhz: f64 = rate.parse().unwrap();
         let real_hz = head["channels"][0]["sample_rate_hz"].as_f64().unwrap();
         assert!(
