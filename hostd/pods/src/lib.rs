@@ -8,6 +8,7 @@
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! use pod_sim::{SimConfig, SimPod};
 //! use pods::{CaptureRequest, Pod, PodOptions};
 //!
 //! let bench = SimPod::new(SimConfig::default());
