@@ -16,7 +16,7 @@ from embeddedci.benchpod import BenchPod
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KEYS = ROOT / "hostd/src/oidc/tests"
+KEYS = ROOT / "hostd/identity/src/oidc/tests"
 HOSTD = os.environ.get("HOSTD", str(ROOT / "target/release/hostd"))
 START_WAIT_S = 30
 

@@ -320,8 +320,8 @@ impl Leases {
         })
     }
 
-    /// Like [`visit`](Self::visit), and from now on nobody else is let in, whatever they show;
-    /// `reason` is what they are told of the holder.
+    /// Let a request that shows a lease, or none, drive a device, and from now on nobody else,
+    /// whatever they show; `reason` is what they are told of the holder.
     ///
     /// # Errors
     /// Somebody else holds the device, it is being made safe, or it is closed already.

@@ -1,5 +1,5 @@
 //! WebSockets: the handshake, how many there may be, and the task that serves each. What flows over
-//! one is up to the [`Live`] stream that a handler's grant turned into.
+//! one is up to the [`Live`](base::live::Live) stream that a handler's grant turned into.
 
 use std::sync::Arc;
 use std::time::Duration;
