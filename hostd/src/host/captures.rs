@@ -9,7 +9,6 @@ use super::bindings::bench::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
     Page, Plan, Started, Status as WitStatus, Stimulus as WitStimulus,
 };
-use super::leases::Refused;
 use super::{Call, Context, cursor_rule, internal};
 use base::clock;
 use base::live::BoxedLive;
@@ -39,7 +38,7 @@ pub struct OpenCapture {
 
 impl Host for Call {
     async fn start(&mut self, order: Order) -> Result<Started, Error> {
-        let entered = self.enter(&order.device).map_err(refusal)?;
+        let entered = self.enter(&order.device)?;
         let stimulus = self.stimulus(&entered.device.record.org, &order).await?;
         let captures = &self.services.captures;
         let started = captures.start(entered, &order.into(), stimulus).await;
@@ -119,7 +118,7 @@ impl Host for Call {
         resume: Option<(String, u32)>,
         binary: bool,
     ) -> Result<Resource<Upgrade>, Error> {
-        let Beside { device, pod, .. } = self.look(&device).map_err(refusal)?;
+        let Beside { device, pod, .. } = self.look(&device)?;
         let record = device.record;
         let resume = match resume {
             None => None,
@@ -181,14 +180,6 @@ impl HostCapture for Call {
     async fn drop(&mut self, capture: Resource<OpenCapture>) -> wasmtime::Result<()> {
         self.table().delete(capture)?;
         Ok(())
-    }
-}
-
-fn refusal(refused: Refused) -> Error {
-    match refused {
-        Refused::NoDevice => Error::NotFound,
-        Refused::Held(busy) => Error::Held(busy),
-        Refused::Offline => Error::Offline,
     }
 }
 

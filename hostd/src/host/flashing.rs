@@ -7,7 +7,6 @@ use super::bindings::bench::host::flashing::{
     Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
     Source,
 };
-use super::leases::Refused;
 use super::{Call, Context, internal};
 use base::clock;
 use lab::blobs::Staged;
@@ -21,13 +20,9 @@ impl Host for Call {
             Source::Upload((upload, name)) => self.uploaded(upload, name)?,
             Source::Artifact((build, name)) => self.built(&build, &name).await?,
         };
-        let entered = self.enter(&order.device).map_err(|refused| match refused {
-            Refused::NoDevice => Error::NotFound("device".to_owned()),
-            Refused::Held(busy) => Error::Held(busy),
-            Refused::Offline => Error::Offline,
-        });
+        let entered = self.enter(&order.device)?;
         let flashing = &self.services.flashing;
-        let started = flashing.start(entered?, order_of(order), firmware);
+        let started = flashing.start(entered, order_of(order), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
         Ok(to_wit(started))
     }

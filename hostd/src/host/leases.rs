@@ -21,6 +21,35 @@ pub(super) enum Refused {
     Offline,
 }
 
+/// The same as the errors of the interfaces that let somebody at a pod; each says in its own way that
+/// there is no such device.
+macro_rules! refusals {
+    ($($interface:ident: $no_device:expr),* $(,)?) => {$(
+        const _: () = {
+            use super::wit::$interface::Error;
+
+            impl From<Refused> for Error {
+                fn from(refused: Refused) -> Self {
+                    match refused {
+                        Refused::NoDevice => $no_device,
+                        Refused::Held(busy) => Self::Held(busy),
+                        Refused::Offline => Self::Offline,
+                    }
+                }
+            }
+        };
+    )*};
+}
+
+refusals! {
+    captures: Error::NotFound,
+    flashing: Error::NotFound("device".to_owned()),
+    pod: Error::NotFound,
+    replay: Error::NoDevice,
+    tunnels: Error::NotFound,
+    uarts: Error::NotFound,
+}
+
 impl Host for Call {
     async fn acquire(
         &mut self,
@@ -173,6 +202,13 @@ impl Context {
         entered.map_err(|error| self.refused(error))
     }
 
+    /// Let the request, which looks at a device already, drive it, until a lease takes it away.
+    pub(super) fn drive(&self, beside: Beside) -> Result<Entered, Refused> {
+        let owner = self.owner();
+        let driven = self.services.leases.drive(beside, self.shown(&owner));
+        driven.map_err(|busy| Refused::Held(self.told(&busy)))
+    }
+
     /// Let the request look at what a device does, and drive it if nothing is in the way.
     pub(super) fn join(
         &self,
@@ -190,7 +226,7 @@ impl Context {
         let owner = self.owner();
         knock(&leases::Caller {
             org: verified.org(),
-            devices: verified.devices(),
+            may_use: &|device| verified.may_use_id(device),
             shown: self.shown(&owner),
         })
     }

@@ -7,7 +7,6 @@ use pods::protocol::commands::{self, Tier};
 use serde_json::{Map, Value};
 
 use super::bindings::bench::host::pod::{Error, Host};
-use super::leases::Refused;
 use super::{Call, Context};
 use lab::leases::Entered;
 
@@ -21,7 +20,7 @@ impl Host for Call {
         command: String,
         timeout_ms: u32,
     ) -> Result<String, Error> {
-        let beside = self.look(&device).map_err(refusal)?;
+        let beside = self.look(&device)?;
         let command: Map<String, Value> = serde_json::from_str(&command)
             .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
         if commands::tier_of(&command) > self.tier_max() {
@@ -32,7 +31,7 @@ impl Host for Call {
         let answered = if is_light_read(&command) {
             beside.pod.command(command, wait).await
         } else {
-            let Entered { pod, mut visit, .. } = self.enter(&device).map_err(refusal)?;
+            let Entered { pod, mut visit, .. } = self.drive(beside)?;
             tokio::select! {
                 biased;
                 answered = pod.command(command, wait) => answered,
@@ -47,14 +46,6 @@ impl Host for Call {
             Ok(data) => Ok(data.to_string()),
             Err(error) => Err(self.pod_error(error, wait_ms)),
         }
-    }
-}
-
-fn refusal(refused: Refused) -> Error {
-    match refused {
-        Refused::NoDevice => Error::NotFound,
-        Refused::Held(busy) => Error::Held(busy),
-        Refused::Offline => Error::Offline,
     }
 }
 

@@ -5,7 +5,6 @@ use pods::{PodError, RefusalKind};
 use super::bindings::bench::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
-use super::leases::Refused;
 use super::{Call, Context, internal};
 use lab::leases::Entered;
 use lab::replay::{self, Order, Playing, ReplayError};
@@ -14,17 +13,12 @@ use lab::waveforms::{Sampled, WaveformError};
 
 impl Host for Call {
     async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
-        let entered = self.enter(&order.device).map_err(|refused| match refused {
-            Refused::NoDevice => Error::NoDevice,
-            Refused::Held(busy) => Error::Held(busy),
-            Refused::Offline => Error::Offline,
-        });
         let Entered {
             device,
             pod,
             mut visit,
             ..
-        } = entered?;
+        } = self.enter(&order.device)?;
         let capabilities = device.capabilities().ok_or(Error::Offline)?;
         let sampled = self.sampled(&device.record.org, &order.source).await?;
         let waveforms = &self.services.waveforms;

@@ -7,7 +7,6 @@ use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::tunnels::{Error, Host, Kind};
-use super::leases::Refused;
 use super::{Call, internal};
 use base::live::BoxedLive;
 use lab::leases::Entered;
@@ -16,12 +15,7 @@ use lab::tunnel::gate::{self, Gate};
 
 impl Host for Call {
     async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {
-        let entered = self.enter(&device).map_err(|refused| match refused {
-            Refused::NoDevice => Error::NotFound,
-            Refused::Held(busy) => Error::Held(busy),
-            Refused::Offline => Error::Offline,
-        });
-        let Entered { pod, visit, .. } = entered?;
+        let Entered { pod, visit, .. } = self.enter(&device)?;
         let (asked, kind) = kinds(kind);
         self.services.uarts.give_way(&device).await;
         let session = pod.begin(asked).await.map_err(|error| match error {

@@ -4,19 +4,13 @@ use runtime::{CallData, Upgrade};
 use wasmtime::component::Resource;
 
 use super::bindings::bench::host::uarts::{Error, Host, Setting as WitSetting, Wish};
-use super::leases::Refused;
 use super::{Call, Context, internal};
 use base::live::BoxedLive;
 use lab::uart::{self, Setting, UartError};
 
 impl Host for Call {
     async fn open(&mut self, device: String, wish: Wish) -> Result<Resource<Upgrade>, Error> {
-        let joined = self.join(&device).map_err(|refused| match refused {
-            Refused::NoDevice => Error::NotFound,
-            Refused::Held(busy) => Error::Held(busy),
-            Refused::Offline => Error::Offline,
-        });
-        let (beside, admitted) = joined?;
+        let (beside, admitted) = self.join(&device)?;
         let device = &beside.device.record.id;
         let wish = uart::Wish {
             rx: wish.rx,

@@ -1,29 +1,13 @@
 //! What a client orders of a capture: the words of the API, before anything is checked.
 
+use pods::Trigger;
+
 /// A capture as it was ordered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub name: Option<String>,
     pub trigger: Option<Trigger>,
     pub wanted: Wanted,
-}
-
-/// The instant at which the condition holds becomes sample 0; there is no pre-trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trigger {
-    /// Logic-analyzer channel, from 1.
-    pub channel: u8,
-    pub edge: Edge,
-    pub timeout_ms: u32,
-}
-
-/// What a trigger waits for on its channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
-    Rising,
-    Falling,
-    High,
-    Low,
 }
 
 /// The samples that are wanted.

@@ -82,8 +82,7 @@ impl Plan {
             capabilities,
             samples_max,
         };
-        let trigger = order.trigger.as_ref();
-        let trigger = trigger.map(|t| bounds.trigger(t)).transpose()?;
+        let trigger = order.trigger.map(|t| bounds.trigger(t)).transpose()?;
         if trigger.is_some() && capabilities.capture_trigger == Some(false) {
             return Err(PlanError::NotCapable {
                 what: "capture trigger",

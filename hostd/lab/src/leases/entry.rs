@@ -7,11 +7,11 @@ use super::{Busy, Leases, Shown, Visit};
 use crate::devices::Device;
 
 /// Who comes to the door. Whoever calls has verified it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Caller<'r> {
     pub org: &'r str,
-    /// Ids of the devices that the credential is restricted to; none = all of the organisation.
-    pub devices: Option<&'r [String]>,
+    /// Whether the credential reaches the device with an id.
+    pub may_use: &'r dyn Fn(&str) -> bool,
     pub shown: Shown<'r>,
 }
 
@@ -42,15 +42,6 @@ pub struct Entered {
     pub visit: Visit,
 }
 
-impl Caller<'_> {
-    /// Whether the credential reaches the device with this id.
-    #[must_use]
-    pub fn may_use(&self, device: &str) -> bool {
-        self.devices
-            .is_none_or(|devices| devices.iter().any(|id| id == device))
-    }
-}
-
 impl Leases {
     /// Let somebody look at what a device does.
     ///
@@ -74,6 +65,16 @@ impl Leases {
         Ok(Entered { device, pod, visit })
     }
 
+    /// Let one who looks drive the device.
+    ///
+    /// # Errors
+    /// Somebody else holds it, or it is being made safe.
+    pub fn drive(&self, beside: Beside, shown: Shown<'_>) -> Result<Entered, Busy> {
+        let Beside { device, pod } = beside;
+        let visit = self.visit(&device.record.id, shown)?;
+        Ok(Entered { device, pod, visit })
+    }
+
     /// Let somebody look at what a device does, and drive it if nothing is in the way.
     ///
     /// # Errors
@@ -90,7 +91,7 @@ impl Leases {
 
     fn found(&self, caller: &Caller<'_>, device: &str) -> Result<Device, EntryError> {
         let found = self.devices.get(caller.org, device);
-        let found = found.filter(|device| caller.may_use(&device.record.id));
+        let found = found.filter(|device| (caller.may_use)(&device.record.id));
         found.ok_or(EntryError::NoDevice)
     }
 

@@ -133,6 +133,57 @@ impl Process {
 }
 
 #[test]
+fn the_door_asks_whose_the_device_is_and_who_holds_it() {
+    let world = World::new();
+    let process = world.start();
+    let device = process.attach(&world);
+    let leases = &process.leases;
+    let (all, none) = (|_: &str| true, |_: &str| false);
+    let mine = Caller {
+        org: ORG,
+        may_use: &all,
+        shown: MINE,
+    };
+    let strangers = [
+        Caller {
+            org: "another",
+            ..mine
+        },
+        Caller {
+            may_use: &none,
+            ..mine
+        },
+    ];
+    for stranger in &strangers {
+        for refused in [
+            leases.look(stranger, &device).err(),
+            leases.enter(stranger, &device).err(),
+            leases.join(stranger, &device).err(),
+        ] {
+            assert_eq!(refused, Some(EntryError::NoDevice));
+        }
+    }
+    process.acquire(&device).unwrap();
+    assert!(leases.enter(&mine, &device).is_ok());
+    let other = Caller {
+        shown: Shown {
+            lease_id: None,
+            owner: "org/b",
+        },
+        ..mine
+    };
+    let beside = leases.look(&other, &device).unwrap();
+    assert!(leases.drive(beside, other.shown).is_err());
+    assert!(leases.join(&other, &device).unwrap().1.is_err());
+    let refused = leases.enter(&other, &device).err();
+    assert!(matches!(refused, Some(EntryError::Held(busy)) if busy.holder.is_some()));
+    process.devices.stop();
+    let refused = leases.enter(&mine, &device).err();
+    assert_eq!(refused, Some(EntryError::Offline));
+    process.kill();
+}
+
+#[test]
 fn a_lease_that_expired_while_nobody_was_there_is_followed_by_the_safe_state() {
     let world = World::new();
     let process = world.start();

@@ -8,13 +8,13 @@ impl From<wit::Order> for order::Order {
     fn from(asked: wit::Order) -> Self {
         Self {
             name: asked.name,
-            trigger: asked.trigger.map(|trigger| order::Trigger {
+            trigger: asked.trigger.map(|trigger| pods::Trigger {
                 channel: trigger.channel,
                 edge: match trigger.edge {
-                    wit::Edge::Rising => order::Edge::Rising,
-                    wit::Edge::Falling => order::Edge::Falling,
-                    wit::Edge::High => order::Edge::High,
-                    wit::Edge::Low => order::Edge::Low,
+                    wit::Edge::Rising => pods::Edge::Rising,
+                    wit::Edge::Falling => pods::Edge::Falling,
+                    wit::Edge::High => pods::Edge::High,
+                    wit::Edge::Low => pods::Edge::Low,
                 },
                 timeout_ms: trigger.timeout_ms,
             }),

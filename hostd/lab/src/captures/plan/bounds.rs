@@ -3,11 +3,10 @@
 use pods::protocol::{
     DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
-use pods::{CaptureRequest, Edge, RequestError, Trigger};
+use pods::{CaptureRequest, RequestError, Trigger};
 
 use super::warnings::mhz;
 use super::{Bounds, Level, PlanError, invalid};
-use crate::captures::order;
 
 impl Bounds<'_> {
     pub(super) fn need_adc(&self) -> Result<(), PlanError> {
@@ -67,7 +66,7 @@ impl Bounds<'_> {
         Err(invalid(field, format!("must be {least} to {most}")))
     }
 
-    pub(super) fn trigger(&self, trigger: &order::Trigger) -> Result<Trigger, PlanError> {
+    pub(super) fn trigger(&self, trigger: Trigger) -> Result<Trigger, PlanError> {
         self.channel("trigger.channel", trigger.channel)?;
         if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
             return Err(invalid(
@@ -75,16 +74,7 @@ impl Bounds<'_> {
                 format!("must be 1 to {TRIGGER_TIMEOUT_MS_MAX}"),
             ));
         }
-        Ok(Trigger {
-            channel: trigger.channel,
-            edge: match trigger.edge {
-                order::Edge::Rising => Edge::Rising,
-                order::Edge::Falling => Edge::Falling,
-                order::Edge::High => Edge::High,
-                order::Edge::Low => Edge::Low,
-            },
-            timeout_ms: trigger.timeout_ms,
-        })
+        Ok(trigger)
     }
 }
 

@@ -101,9 +101,9 @@ fn bounds_are_named() {
     order.name = Some("a\nb".into());
     assert!(refused(&order, &v3()).contains("control characters"));
     order.name = None;
-    order.trigger = Some(order::Trigger {
+    order.trigger = Some(Trigger {
         channel: 0,
-        edge: order::Edge::Rising,
+        edge: pods::Edge::Rising,
         timeout_ms: 1,
     });
     assert!(refused(&order, &v3()).contains("trigger.channel"));
@@ -225,9 +225,9 @@ fn levels_are_those_of_the_board() {
 #[test]
 fn triggers_watch_the_channels_of_the_board() {
     let mut old = logic(10, &[]);
-    old.trigger = Some(order::Trigger {
+    old.trigger = Some(Trigger {
         channel: 13,
-        edge: order::Edge::Rising,
+        edge: pods::Edge::Rising,
         timeout_ms: 1,
     });
     let board = board(&json!({"board": "stm32h563", "version": "3.0.0",
