@@ -103,16 +103,30 @@ fn the_api_can_be_browsed() {
 fn keep_alive_serves_many_requests_on_one_connection() {
     let server = Server::demo().unwrap();
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    stream.set_nodelay(true).unwrap();
     for _ in 0..3 {
         stream
             .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
             .unwrap();
-        let mut answer = Vec::new();
-        let mut byte = [0];
-        while !answer.ends_with(b"{\"status\":\"ok\"}") {
-            stream.read_exact(&mut byte).unwrap();
-            answer.push(byte[0]);
-        }
+        answer(&mut stream, b"{\"status\":\"ok\"}");
+    }
+    // A refusal does not cost the connection, although the end of the body comes after the head.
+    for _ in 0..20 {
+        stream
+            .write_all(b"DELETE /nowhere HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+            .unwrap();
+        stream.write_all(b"0\r\n\r\n").unwrap();
+        answer(&mut stream, b"\"}");
+    }
+}
+
+/// Read an answer up to its last bytes.
+fn answer(stream: &mut TcpStream, end: &[u8]) {
+    let mut answer = Vec::new();
+    let mut byte = [0];
+    while !answer.ends_with(end) {
+        stream.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
     }
 }
 

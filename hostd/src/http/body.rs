@@ -21,6 +21,9 @@ const DRAIN_BYTES_MAX: u64 = 16 << 20;
 /// Time for that.
 const DRAIN_WAIT: Duration = Duration::from_secs(5);
 
+/// Time for the body of a sender that does not say how much is to come.
+const DRAIN_UNDECLARED_WAIT: Duration = Duration::from_millis(500);
+
 /// Why a request body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -38,15 +41,27 @@ fn declared(body: &Incoming) -> Option<u64> {
     body.size_hint().exact()
 }
 
-/// Read and forget the body of a refused request, within bounds.
+/// Read and forget the body of a refused request, within bounds. What is left unread costs the sender
+/// the connection, without a word if the answer is on its way already.
 pub async fn drain(mut body: Incoming) {
-    // Over the bound, and for a sender that does not say how much is to come, it is not worth it.
-    if declared(&body).is_none_or(|n| n > DRAIN_BYTES_MAX) {
-        return;
-    }
-    let all = async { while body.frame().await.is_some_and(|f| f.is_ok()) {} };
+    let (mut left, wait) = match declared(&body) {
+        // Over the bound it is not worth it.
+        Some(length) if length > DRAIN_BYTES_MAX => return,
+        Some(length) => (length, DRAIN_WAIT),
+        // Mostly an empty body whose end comes in a packet of its own.
+        None => (DRAIN_BYTES_MAX, DRAIN_UNDECLARED_WAIT),
+    };
+    let all = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(bytes as u64) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
     // A slow sender has had its time.
-    let _ = tokio::time::timeout(DRAIN_WAIT, all).await;
+    let _ = tokio::time::timeout(wait, all).await;
 }
 
 /// Whether a body declares more than `limit_bytes`.
