@@ -8,7 +8,6 @@ pub mod judge;
 pub mod line;
 pub mod offline;
 pub mod pod_sim;
-pub mod schema;
 pub mod server;
 pub mod socket;
 

@@ -1,6 +1,6 @@
 //! `POST /users`: a new user, and the code it signs in with the first time.
 
-use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, members, text, users};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, members, spelled, users};
 use serde_json::json;
 
 use crate::user::NewUser;
@@ -37,7 +37,7 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     struct Ask {
         /// Letters, digits and . _ @ + -
-        login: String = required(text(1..=LOGIN_CHARS_MAX)),
+        login: String = required(spelled(1..=LOGIN_CHARS_MAX, "A-Za-z0-9._@+-")),
         role: Role = or(user::ROLES.shape(), Role::Member),
     }
 }

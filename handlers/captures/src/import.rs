@@ -2,8 +2,8 @@
 //! disk without passing here.
 
 use guest::{
-    ApiError, Openapi, Refusal, Request, Response, Route, form, members, recordings, streamed,
-    text, uploads,
+    ApiError, Openapi, Refusal, Request, Response, Route, form, id, members, recordings, streamed,
+    uploads,
 };
 use schemars::json_schema;
 use serde_json::json;
@@ -13,9 +13,6 @@ use crate::{export, order};
 
 /// Largest file; the host unpacks no more than 2 GiB of it.
 const BYTES_MAX: u32 = 256 << 20;
-
-/// Longest device id, in characters.
-const DEVICE_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.import",
@@ -50,7 +47,7 @@ members! {
         name: Option<String> = optional(order::name()),
         /// Device whose capture it shall be; nobody's when it is left out. A session that is restricted to
         /// devices has to name one.
-        device_id: Option<String> = optional(text(1..=DEVICE_CHARS_MAX)),
+        device_id: Option<String> = optional(id()),
     }
 }
 

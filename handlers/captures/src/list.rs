@@ -1,7 +1,7 @@
 //! `GET /captures`: the organisation's captures, newest first.
 
 use guest::captures::{self, Page};
-use guest::{ApiError, Openapi, Request, Response, Route, integer, members, text};
+use guest::{ApiError, Openapi, Request, Response, Route, id, integer, members, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ const LIMIT_DEFAULT: u32 = 50;
 /// Most captures on a page.
 const LIMIT_MAX: u32 = 200;
 
-/// Longest cursor or device id, in characters.
-const KEY_CHARS_MAX: usize = 128;
+/// Longest cursor, in characters.
+const CURSOR_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.list",
@@ -41,9 +41,9 @@ members! {
     #[derive(Debug, PartialEq)]
     struct Filter {
         /// Captures of this device alone.
-        device_id: Option<String> = optional(text(1..=KEY_CHARS_MAX)),
+        device_id: Option<String> = optional(id()),
         /// `next_cursor` of the page before; anything else is refused.
-        cursor: Option<String> = optional(text(1..=KEY_CHARS_MAX)),
+        cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
         /// Captures on a page.
         limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }

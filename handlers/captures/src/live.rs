@@ -2,13 +2,10 @@
 
 use guest::captures;
 use guest::{
-    ApiError, Body, Openapi, Refusal, Request, Response, Route, choice, integer, members, text,
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, choice, id, integer, members,
 };
 
 use crate::capture;
-
-/// Longest id, in characters.
-const ID_CHARS_MAX: usize = 64;
 
 /// Whether a format is binary.
 const FORMATS: &[(&str, bool)] = &[("json", false), ("binary", true)];
@@ -41,9 +38,9 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     struct Query {
         /// Device whose captures are followed.
-        device_id: String = required(text(1..=ID_CHARS_MAX)),
+        device_id: String = required(id()),
         /// Capture of the device to go on with, finished or not; the captures after it follow.
-        capture_id: Option<String> = optional(text(1..=ID_CHARS_MAX)),
+        capture_id: Option<String> = optional(id()),
         /// First frame of it that is wanted; 0 when it is left out.
         from_seq: Option<u32> = optional(integer(0..=u32::MAX)),
         /// `binary` sends frames as binary messages behind a header of 32 bytes.

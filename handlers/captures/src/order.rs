@@ -1,12 +1,10 @@
 //! The members that all start bodies have, and shapes that several use.
 
 use guest::captures::{Edge, Order, Plan};
-use guest::{Shape, integer, list, members, nested, number, text, words};
+use guest::codes::SAMPLES_MAX;
+use guest::{Shape, id, integer, list, members, nested, number, text, words};
 use schemars::{Schema, json_schema};
 use serde_json::Value;
-
-/// Longest device id, in characters.
-const DEVICE_CHARS_MAX: usize = 64;
 
 /// Longest name of a capture, in characters.
 const NAME_CHARS_MAX: usize = 128;
@@ -17,10 +15,7 @@ const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
 /// What their names begin with; the number follows.
 const LOGIC_PREFIX: &str = "LA";
 
-/// Most samples that make sense as a number. The device's own bound is the host's to check and tell.
-pub(crate) const SAMPLES_MAX: u64 = 1 << 40;
-
-/// Fastest rate that makes sense as a number, in MHz; as above.
+/// Fastest rate that makes sense as a number, in MHz. The device's own bound is the host's to check and tell.
 const RATE_MHZ_MAX: f64 = 1000.0;
 
 /// Fastest rate of the ADC that may be asked for, in MHz.
@@ -51,7 +46,7 @@ members! {
     /// What every capture is ordered with.
     pub(crate) struct Shared {
         /// Device id, from the device list.
-        device_id: String = required(text(1..=DEVICE_CHARS_MAX)),
+        device_id: String = required(id()),
         /// Free text for lists.
         name: Option<String> = optional(name()),
         /// Wait for this condition; the instant it holds becomes sample 0.

@@ -1,6 +1,7 @@
 //! `POST /capture/start`: ADC and logic analyzer from one trigger.
 
 use guest::captures::{Dual, Order, Plan};
+use guest::codes::SAMPLES_MAX;
 use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Route, Shape, integer, members};
 use serde_json::json;
 
@@ -43,7 +44,7 @@ members! {
 }
 
 fn count() -> impl Shape<Value = u64> {
-    integer(0..=order::SAMPLES_MAX)
+    integer(0..=SAMPLES_MAX)
 }
 
 pub(crate) fn parse(request: &Request) -> Result<Order, ApiError> {

@@ -1,18 +1,19 @@
 //! `POST /scope/measure/start`: play a stimulus on the DAC and sample the ADC in phase with it.
 
 use guest::captures::{Generated, Given, Measure, Order, Plan, Stimulus};
+use guest::codes::{self, BITS_DEFAULT, Bits};
 use guest::{
-    ApiError, Fields, JSON_BODY_BYTES_MAX, Members, Openapi, Request, Route, Shape, choice,
-    integer, members, nested, number, text,
+    ApiError, Fields, JSON_BODY_BYTES_MAX, Members, Openapi, Request, Route, Shape, choice, id,
+    integer, members, nested, number,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use crate::capture;
-use crate::order::{self, OneOf, Shared};
+use crate::order::{self, Shared};
 
-/// Highest frequency that makes sense as a number, in Hz. The board's own bound is the host's.
-const FREQ_HZ_MAX: f64 = 10_000_000.0;
+/// Highest frequency that a pod generates, in Hz.
+const FREQ_HZ_MAX: f64 = 1_000_000.0;
 
 /// Longest wait between routing and sampling.
 const SETTLE_MS_MAX: u32 = 10_000;
@@ -25,18 +26,6 @@ const WAVEFORMS: &[(&str, &str)] = &[
 
 /// The forms of a stimulus; a body has one of them.
 const FORMS: [&str; 3] = ["generate", "waveform_id", "samples_b64"];
-
-/// Sizes of a code.
-const BITS: &[u8] = &[8, 16];
-
-/// Longest waveform id, in characters.
-const ID_CHARS_MAX: usize = 64;
-
-/// Highest sample rate of a waveform that makes sense as a number, in Hz.
-const RATE_HZ_MAX: f64 = 1e9;
-
-/// Highest full scale that makes sense as a number, in volts.
-const FULL_SCALE_MAX: f64 = 1e6;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_measure",
@@ -100,7 +89,7 @@ members! {
     struct Kept {
         /// A kept waveform, in volts or plain codes. It starts with the first sample and is repeated; more
         /// than 2048 samples of it are averaged in blocks.
-        waveform_id: String = required(text(1..=ID_CHARS_MAX)),
+        waveform_id: String = required(id()),
     }
 }
 
@@ -109,13 +98,13 @@ members! {
     struct Samples {
         /// Standard base64 of one or more codes, u8 or little-endian u16 as `bits` says; played as a kept
         /// waveform is.
-        samples_b64: String = required(text(1..=JSON_BODY_BYTES_MAX as usize)),
+        samples_b64: String = required(codes::samples_b64()),
         /// Samples per second; the nearest that the DAC has is taken.
-        sample_rate_hz: f64 = required(number(0.0, RATE_HZ_MAX)),
+        sample_rate_hz: f64 = required(codes::rate_hz()),
         /// Of one code.
-        bits: u8 = or(OneOf(BITS), 8),
+        bits: Option<u8> = or(Bits, None),
         /// Volts of the highest code, 0 V being code 0; without it the codes are the output's own.
-        full_scale_v: Option<f64> = optional(number(0.0, FULL_SCALE_MAX)),
+        full_scale_v: Option<f64> = optional(codes::full_scale()),
     }
 }
 
@@ -181,7 +170,7 @@ impl From<Samples> for Given {
         Self {
             samples_b64: samples.samples_b64,
             sample_rate_hz: samples.sample_rate_hz,
-            bits: samples.bits,
+            bits: samples.bits.unwrap_or(BITS_DEFAULT),
             full_scale_v: samples.full_scale_v,
         }
     }

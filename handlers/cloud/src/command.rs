@@ -36,7 +36,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 
 fn parse(request: &Request) -> Result<Order, ApiError> {
     let body = request.json()?;
-    if body.is_object("command") {
+    if body.is_object("command") || body.has("command") && !body.has("cmd") {
         body.read()
     } else {
         bare(body)

@@ -2,7 +2,9 @@
 
 use guest::devices::Device;
 use guest::leases::{self, Error, Lease};
-use guest::{ApiError, Operation, Refusal, Response, Shape, Time, flag, integer, members, text};
+use guest::{
+    ApiError, Operation, Refusal, Response, Shape, Time, flag, integer, members, spelled, text,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,7 +31,7 @@ members! {
 }
 
 pub(crate) fn id() -> impl Shape<Value = String> {
-    text(1..=128)
+    spelled(1..=128, "!-~")
 }
 
 pub(crate) fn label() -> impl Shape<Value = String> {

@@ -202,6 +202,14 @@ impl Shape for Text {
     }
 }
 
+/// Longest id of a thing that the server made, in characters.
+const ID_CHARS_MAX: usize = 64;
+
+/// An id that the server gave to something.
+pub fn id() -> impl Shape<Value = String> {
+    text(1..=ID_CHARS_MAX)
+}
+
 #[derive(Debug)]
 struct Spelled {
     len: RangeInclusive<usize>,

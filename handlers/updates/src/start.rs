@@ -23,8 +23,8 @@ const NAME_CHARS_MAX: usize = 255;
 /// Longest version, in characters.
 const VERSION_CHARS_MAX: usize = 64;
 
-/// Base64 of a signature, padded.
-const SIGNATURE_CHARS_MAX: usize = 172;
+/// Base64url of a signature, without and with padding, in characters.
+const SIGNATURE_CHARS: std::ops::RangeInclusive<usize> = 171..=172;
 
 pub(crate) const ROUTE: Route =
     Route {
@@ -89,7 +89,7 @@ members! {
         /// SHA-256 that the image must have.
         sha256: Option<String> = optional(spelled(64..=64, "0-9A-Fa-f")),
         /// Signature for the pod: base64url of 128 bytes.
-        signature: Option<String> = optional(text(1..=SIGNATURE_CHARS_MAX)),
+        signature: Option<String> = optional(spelled(SIGNATURE_CHARS, "A-Za-z0-9_=-")),
         /// Version that the pod must say after the update; another one fails it.
         version: Option<String> = optional(text(1..=VERSION_CHARS_MAX)),
     }

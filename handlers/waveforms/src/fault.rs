@@ -1,5 +1,6 @@
 //! The member `fault` of a replay.
 
+use guest::codes::SAMPLES_MAX;
 use guest::replay::{Fault, FaultKind};
 use guest::{Shape, integer, members, words};
 use schemars::{Schema, json_schema};
@@ -9,15 +10,12 @@ words! {
     const KINDS: FaultKind = { Flatline = "flatline", Spike = "spike", Stuck = "stuck" };
 }
 
-/// More codes than any device plays.
-const CODES_MAX: u64 = 1 << 40;
-
 members! {
     #[derive(Debug)]
     pub(crate) struct Wanted {
         r#type: FaultKind = required(KINDS.shape()),
         /// Index among the codes that play.
-        start: u64 = or(integer(0..=CODES_MAX), 0),
+        start: u64 = or(integer(0..=SAMPLES_MAX), 0),
         /// How many codes; 0 or less: to the end.
         width: Option<u64> = or(Width, None),
         /// 16-bit code; without it 0 for `flatline`, else 65535.
@@ -46,11 +44,11 @@ impl Shape for Width {
         if value.as_i64().is_some_and(|width| width <= 0) {
             return Ok(None);
         }
-        integer(0..=CODES_MAX).read(value).map(Some)
+        integer(0..=SAMPLES_MAX).read(value).map(Some)
     }
 
     fn schema(&self) -> Schema {
-        json_schema!({"type": "integer", "maximum": CODES_MAX})
+        json_schema!({"type": "integer", "maximum": SAMPLES_MAX})
     }
 
     fn written(&self, value: &Option<u64>) -> Option<Value> {

@@ -1,10 +1,11 @@
 //! `POST /dac/replay/start`: play a kept waveform, or one that comes with the request.
 
+use guest::codes::{self, BITS_DEFAULT, Bits, SAMPLES_MAX};
 use guest::replay::{self, Error, Fault, Inline, Order, Playing, Source};
 use guest::waveforms::{Mapping, Output};
 use guest::{
     ApiError, JSON_BODY_BYTES_MAX, Members, Openapi, Refusal, Request, Response, Route, Shape,
-    flag, integer, members, nested, number, text, words,
+    flag, id, integer, members, nested, number, words,
 };
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -12,17 +13,10 @@ use serde_json::{Value, json};
 
 use crate::fault::Wanted;
 use crate::output::{MAPPINGS, OUTPUTS};
-use crate::save_codes::samples_b64;
-use crate::waveform::{self, BITS_DEFAULT, Bits};
-
-/// Longest id of a device or waveform, in characters.
-const ID_CHARS_MAX: usize = 64;
+use crate::waveform;
 
 /// Fastest rate that makes sense as a number, in MHz. Pods take the nearest one they have.
 const RATE_MHZ_MAX: f64 = 1000.0;
-
-/// More samples than any waveform has.
-const SAMPLES_MAX: u64 = 1 << 40;
 
 /// Seconds after which it is worth asking a busy device again.
 const BUSY_RETRY_AFTER_S: u32 = 1;
@@ -61,18 +55,18 @@ members! {
     #[derive(Debug)]
     struct Ask {
         /// Device id, from the device list.
-        device_id: String = required(text(1..=ID_CHARS_MAX)),
+        device_id: String = required(id()),
         /// A kept waveform; either this or `samples_b64`.
-        waveform_id: Option<String> = optional(text(1..=ID_CHARS_MAX)),
+        waveform_id: Option<String> = optional(id()),
         /// Standard base64 of one or more codes, u8 or little-endian u16 as `bits` says.
-        samples_b64: Option<String> = optional(samples_b64()),
+        samples_b64: Option<String> = optional(codes::samples_b64()),
         /// With `samples_b64`: samples per second.
-        sample_rate_hz: Option<f64> = optional(waveform::rate_hz()),
+        sample_rate_hz: Option<f64> = optional(codes::rate_hz()),
         /// With `samples_b64`: of one code.
         bits: Option<u8> = or(Bits, None),
         /// With `samples_b64`: volts of the highest code, 0 V being code 0. Without it the codes are the
         /// output's own and are played as they are, 8-bit ones widened.
-        full_scale_v: Option<f64> = optional(waveform::full_scale()),
+        full_scale_v: Option<f64> = optional(codes::full_scale()),
         dac_path: Output = or(OUTPUTS.shape(), Output::V3),
         /// `faithful`: each level as it is, as far as the output reaches; `fit`: the lowest level at the
         /// output's low end, the highest at its high end.

@@ -1,15 +1,10 @@
 //! `POST /bench/waveforms`: keep codes that somebody wrote.
 
-use guest::{
-    ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, Shape, members, text,
-    waveforms,
-};
+use guest::codes::{self, BITS_DEFAULT, Bits};
+use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, members, waveforms};
 use serde_json::json;
 
-use crate::waveform::{self, BITS_DEFAULT, Bits};
-
-/// Longest text of samples, in characters: what fits a body.
-const SAMPLES_CHARS_MAX: usize = JSON_BODY_BYTES_MAX as usize;
+use crate::waveform;
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.save_codes",
@@ -37,29 +32,25 @@ members! {
     struct Codes {
         name: String = required(waveform::name()),
         /// Standard base64 of one or more codes, u8 or little-endian u16 as `bits` says.
-        samples_b64: String = required(samples_b64()),
+        samples_b64: String = required(codes::samples_b64()),
         /// Samples per second.
-        sample_rate_hz: f64 = required(waveform::rate_hz()),
+        sample_rate_hz: f64 = required(codes::rate_hz()),
         /// Of one code.
         bits: Option<u8> = or(Bits, None),
         /// Volts of the highest code, 0 V being code 0. Without it the codes are the output's own and are
         /// played as they are, 8-bit ones widened.
-        full_scale_v: Option<f64> = optional(waveform::full_scale()),
+        full_scale_v: Option<f64> = optional(codes::full_scale()),
     }
 }
 
-pub(crate) fn samples_b64() -> impl Shape<Value = String> {
-    text(1..=SAMPLES_CHARS_MAX)
-}
-
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let codes = parse(request)?;
+    let given = parse(request)?;
     waveforms::save_codes(
-        &codes.name,
-        &codes.samples_b64,
-        codes.bits.unwrap_or(BITS_DEFAULT),
-        codes.sample_rate_hz,
-        codes.full_scale_v,
+        &given.name,
+        &given.samples_b64,
+        given.bits.unwrap_or(BITS_DEFAULT),
+        given.sample_rate_hz,
+        given.full_scale_v,
     )
     .map(|saved| waveform::reply(&saved, 201))
     .map_err(|error| waveform::refusal(error, ""))

@@ -1,6 +1,7 @@
 //! `POST /bench/waveforms/recording`: keep samples of a capture. Their bytes go from the connection
 //! to disk without passing here.
 
+use guest::codes::{self, SAMPLES_MAX};
 use guest::waveforms::{self, Unit};
 use guest::{
     ApiError, Openapi, Request, Response, Route, form, integer, members, streamed, uploads,
@@ -14,9 +15,6 @@ use crate::waveform;
 
 /// More than any configuration allows.
 const BYTES_MAX: u32 = 256 << 20;
-
-/// More samples than any recording has.
-const SAMPLES_MAX: u64 = 1 << 40;
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.save_recording",
@@ -46,9 +44,9 @@ members! {
         /// Free text for lists.
         name: String = required(waveform::name()),
         /// Samples per second.
-        sample_rate_hz: f64 = required(waveform::rate_hz()),
+        sample_rate_hz: f64 = required(codes::rate_hz()),
         /// Level of the sample 65535, in `unit`; 0 is 0.
-        full_scale_v: f64 = required(waveform::full_scale()),
+        full_scale_v: f64 = required(codes::full_scale()),
         /// What the samples are counted in.
         unit: Unit = or(UNITS.shape(), Unit::Volts),
         /// How many samples come; checked when it is given.

@@ -1,10 +1,9 @@
 //! What the waveform endpoints share: who may use them, the record, the refusals.
 
 use guest::waveforms::{Error, Kind, Segment, Shape as SegmentShape, Unit, Waveform};
-use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, integer, text, words};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, codes, text, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::output::{OUTPUTS, UNITS};
 
@@ -21,17 +20,8 @@ pub(crate) const SCOPE: Option<&str> = Some("bench:control");
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 128;
 
-/// Highest rate that makes sense as a number, in Hz.
-const RATE_HZ_MAX: f64 = 1e9;
-
-/// Highest full scale that makes sense as a number, in volts or milliamps.
-const FULL_SCALE_MAX: f64 = 1e6;
-
 /// Longest segment, in milliseconds.
 pub(crate) const DURATION_MS_MAX: f64 = 3_600_000.0;
-
-/// Width of a code when the caller does not say.
-pub(crate) const BITS_DEFAULT: u8 = 8;
 
 words! {
     /// Shapes of segments.
@@ -56,36 +46,6 @@ pub(crate) fn id(request: &Request) -> &str {
 
 pub(crate) fn name() -> impl Shape<Value = String> {
     text(1..=NAME_CHARS_MAX)
-}
-
-/// A sample rate in hertz.
-pub(crate) fn rate_hz() -> impl Shape<Value = f64> {
-    guest::number(0.0, RATE_HZ_MAX)
-}
-
-pub(crate) fn full_scale() -> impl Shape<Value = f64> {
-    guest::number(0.0, FULL_SCALE_MAX)
-}
-
-/// Width of a code; none when it is not said, which is [`BITS_DEFAULT`].
-pub(crate) struct Bits;
-
-impl Shape for Bits {
-    type Value = Option<u8>;
-
-    fn read(&self, value: &Value) -> Result<Option<u8>, String> {
-        let bits = integer(8..=16_u8).read(value).ok();
-        let bits = bits.filter(|bits| matches!(bits, 8 | 16));
-        bits.map(Some).ok_or_else(|| "must be 8 or 16".to_owned())
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({"type": "integer", "enum": [8, 16]})
-    }
-
-    fn written(&self, value: &Option<u8>) -> Option<Value> {
-        Some(value.unwrap_or(BITS_DEFAULT).into())
-    }
 }
 
 /// A waveform that is kept.
@@ -133,7 +93,7 @@ struct Part {
 }
 
 fn bits(_: &mut SchemaGenerator) -> Schema {
-    Bits.schema()
+    codes::Bits.schema()
 }
 
 impl<'a> From<&'a Waveform> for Record<'a> {

@@ -46,7 +46,7 @@ pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX};
 pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, UserChangeError};
 pub use key_admin::CreatedKey;
 pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
-pub use password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
+pub use password::{PASSWORD_CHARS, PasswordError};
 pub use people::{OneTimeCode, PeopleError};
 pub use renewal::Renewal;
 pub use secret::Secret;

@@ -17,11 +17,8 @@ use argon::Memory;
 use pool::{Job, Pool};
 pub(super) use turns::{Rank, Turn};
 
-/// Shortest password, in characters.
-pub const PASSWORD_CHARS_MIN: usize = 10;
-
-/// Longest password, in bytes.
-pub const PASSWORD_BYTES_MAX: usize = 256;
+/// Lengths of a password, in characters.
+pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 10..=256;
 
 /// Why a password was neither hashed nor checked.
 #[derive(Debug, thiserror::Error)]

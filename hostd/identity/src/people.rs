@@ -5,7 +5,7 @@ use tracing::info;
 
 use super::error::{SignInError, UserChangeError};
 use super::index::Index;
-use super::password::{PASSWORD_BYTES_MAX, PasswordError};
+use super::password::{PASSWORD_CHARS, PasswordError};
 use super::user_admin::check_name;
 use super::{CODE_TTL_S, Identity, Origin, Secret, SignedIn, Verified};
 use crate::verified::Credential;
@@ -196,7 +196,7 @@ impl Identity {
         let user = self.store.read(move |s| users::by_id(s, &id)).await?;
         let user = user.ok_or(PeopleError::NotFound)?;
         if user.password_hash.is_some() {
-            let old = old.filter(|old| old.len() <= PASSWORD_BYTES_MAX);
+            let old = old.filter(|old| old.chars().count() <= *PASSWORD_CHARS.end());
             let old = old.ok_or_else(|| PeopleError::Invalid {
                 field: "old",
                 message: "must be your present password".to_owned(),

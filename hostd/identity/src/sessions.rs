@@ -3,7 +3,7 @@
 use tracing::info;
 
 use super::error::SignInError;
-use super::password::{PASSWORD_BYTES_MAX, PasswordError, Turn};
+use super::password::{PASSWORD_CHARS, PasswordError, Turn};
 use super::renewal::{RENEWED_SESSION_TTL_S, Renewal};
 use super::throttle::{Attempt, Origin};
 use super::token::{Claims, TokenType};
@@ -63,7 +63,7 @@ impl Identity {
         login: &str,
         password: String,
     ) -> Result<User, SignInError> {
-        if login.len() > LOGIN_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
+        if login.len() > LOGIN_BYTES_MAX || password.chars().count() > *PASSWORD_CHARS.end() {
             return Err(SignInError::Rejected);
         }
         let attempt = self.attempt(origin, Some(login))?;

@@ -16,8 +16,8 @@ use store::users::{Role, User};
 /// Rules of one organisation.
 const RULES_PER_ORG_MAX: usize = 200;
 
-/// Longest text of a rule, in bytes.
-const TEXT_BYTES_MAX: usize = 255;
+/// Longest text of a rule, in characters.
+const TEXT_CHARS_MAX: usize = 255;
 
 /// What a new rule says.
 #[derive(Debug, Clone)]
@@ -289,7 +289,7 @@ fn check_new(new: &NewRule) -> Result<(), TrustError> {
         !name.is_empty() && name.bytes().all(plain)
     };
     let repository = new.repository.split_once('/');
-    if new.repository.len() > TEXT_BYTES_MAX
+    if new.repository.len() > TEXT_CHARS_MAX
         || !repository.is_some_and(|(owner, repo)| name(owner) && (repo == "*" || name(repo)))
     {
         return Err(invalid(
@@ -297,7 +297,7 @@ fn check_new(new: &NewRule) -> Result<(), TrustError> {
             "must be owner/name or owner/*".to_owned(),
         ));
     }
-    let long = |text: &String| text.is_empty() || text.len() > TEXT_BYTES_MAX;
+    let long = |text: &String| text.is_empty() || text.chars().count() > TEXT_CHARS_MAX;
     if new
         .r#ref
         .as_ref()
@@ -307,7 +307,7 @@ fn check_new(new: &NewRule) -> Result<(), TrustError> {
         return Err(invalid("ref", message.to_owned()));
     }
     if new.environment.as_ref().is_some_and(long) {
-        let message = format!("must have 1 to {TEXT_BYTES_MAX} bytes");
+        let message = format!("must have 1 to {TEXT_CHARS_MAX} characters");
         return Err(invalid("environment", message));
     }
     check_ttl(new.ttl_s)

@@ -3,7 +3,7 @@
 use super::Identity;
 use super::error::UserChangeError;
 use super::index::Index;
-use super::password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
+use super::password::PASSWORD_CHARS;
 use base::id;
 use store::StoreError;
 use store::orgs::{self, Org};
@@ -132,13 +132,15 @@ pub(super) fn check_name(field: &'static str, name: &str) -> Result<(), UserChan
 }
 
 fn check_password(password: &str) -> Result<(), UserChangeError> {
-    if password.chars().count() >= PASSWORD_CHARS_MIN && password.len() <= PASSWORD_BYTES_MAX {
+    if PASSWORD_CHARS.contains(&password.chars().count()) {
         return Ok(());
     }
     Err(UserChangeError::Invalid {
         field: "password",
         message: format!(
-            "must be at least {PASSWORD_CHARS_MIN} characters and at most {PASSWORD_BYTES_MAX} bytes"
+            "must have {} to {} characters",
+            PASSWORD_CHARS.start(),
+            PASSWORD_CHARS.end()
         ),
     })
 }

@@ -25,8 +25,8 @@ mod tidy;
 use limits::Limits;
 pub use select::{Artifact, Format, Selector};
 
-/// Longest name of a file, in bytes.
-pub const NAME_BYTES_MAX: usize = 255;
+/// Longest name of a file, in characters.
+pub const NAME_CHARS_MAX: usize = 255;
 
 /// All reported builds of all organisations.
 #[derive(Debug)]
@@ -334,7 +334,7 @@ fn is_artifact(file: &File) -> bool {
 fn check_name(name: &str) -> Result<(), BuildError> {
     let part = |part: &str| !matches!(part, "" | "." | "..");
     let plain = |c: char| !c.is_control() && !matches!(c, '\\' | '"' | ':');
-    if (1..=NAME_BYTES_MAX).contains(&name.len())
+    if (1..=NAME_CHARS_MAX).contains(&name.chars().count())
         && name.split('/').all(part)
         && name.chars().all(plain)
     {
@@ -343,7 +343,7 @@ fn check_name(name: &str) -> Result<(), BuildError> {
     Err(BuildError::Invalid {
         field: "name",
         message: format!(
-            "must be a relative path of 1 to {NAME_BYTES_MAX} bytes without . and .. parts, control characters, backslash, colon and quote"
+            "must be a relative path of 1 to {NAME_CHARS_MAX} characters without . and .. parts, control characters, backslash, colon and quote"
         ),
     })
 }

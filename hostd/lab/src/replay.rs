@@ -289,7 +289,8 @@ impl Prepared {
         };
         let warning = rate_hz.and_then(|asked_hz| warnings::dac(field, asked_hz, deep));
         let count = Some(codes as u64);
-        let rate_mhz = rate_hz.map(|hz| hz / 1e6);
+        // However slow, it is above 0: the pod takes its slowest.
+        let rate_mhz = rate_hz.map(|hz| (hz / 1e6).max(f64::MIN_POSITIVE));
         let report = upload.replay(count, rate_mhz, order.on_capture).await?;
         upload.close().await?;
         let rate_hz = rates::replay_rate_hz(rate_hz, deep);

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use base::clock;
 use base::config::Config;
 use identity::offline::with_identity;
-use identity::{CODE_TTL_S, Identity, PASSWORD_BYTES_MAX};
+use identity::{CODE_TTL_S, Identity, PASSWORD_CHARS};
 use store::users::{Role, User};
 
 /// Users, while the server is stopped.
@@ -152,7 +152,7 @@ async fn set_password(
     out.flush()?;
     let mut line = String::new();
     // A little over the limit, so that a longer one is refused and not cut.
-    let bytes_max = PASSWORD_BYTES_MAX as u64 + 3;
+    let bytes_max = *PASSWORD_CHARS.end() as u64 * 4 + 3;
     input.take(bytes_max).read_line(&mut line)?;
     let password = line.strip_suffix('\n').unwrap_or(&line);
     let password = password.strip_suffix('\r').unwrap_or(password);

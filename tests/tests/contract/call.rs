@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 /// One request. `<name>` in the path, in a header or in a text body stands for an object that
 /// `objects.rs` makes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// Below `/api`, with its query.
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
     /// Media type and bytes.
     pub(crate) body: Option<(&'static str, Cow<'static, [u8]>)>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
 }
 
 /// A request without a body, made with a credential that the route accepts.
-pub(crate) fn call(path: &'static str) -> Call {
+pub(crate) fn call(path: impl Into<Cow<'static, str>>) -> Call {
     Call {
-        path,
+        path: path.into(),
         body: None,
         headers: Vec::new(),
     }
@@ -44,9 +46,77 @@ impl Call {
         std::str::from_utf8(body).ok()
     }
 
+    /// The body as JSON, when it is one.
+    pub(crate) fn json_body(&self) -> Option<Value> {
+        let (media_type, _) = self.body.as_ref()?;
+        let is_json = *media_type == "application/json";
+        serde_json::from_str(self.text().filter(|_| is_json)?).ok()
+    }
+
+    pub(crate) fn is_form(&self) -> bool {
+        let body = self.body.as_ref();
+        body.is_some_and(|(media_type, _)| media_type.starts_with("multipart/form-data"))
+    }
+
+    /// Whether it brings a credential of its own.
+    pub(crate) fn has_own_credential(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(name, _)| *name == "authorization") || self.path.contains("token=")
+    }
+
+    /// The same request with another body.
+    pub(crate) fn with_body(
+        &self,
+        media_type: &'static str,
+        body: impl Into<Cow<'static, [u8]>>,
+    ) -> Self {
+        let body = Some((media_type, body.into()));
+        Self {
+            body,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn with_json(&self, body: &Value) -> Self {
+        self.with_body("application/json", body.to_string().into_bytes())
+    }
+
+    /// The same request with a parameter of the query.
+    pub(crate) fn with_parameter(&self, name: &str, value: &str) -> Self {
+        let (path, query) = self.path.split_once('?').unwrap_or((&self.path, ""));
+        let others = query.split('&').filter(|pair| {
+            let given = pair.split('=').next().unwrap_or_default();
+            !given.is_empty() && given != name
+        });
+        let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+        pairs.push(format!("{name}={encoded}"));
+        let path = format!("{path}?{}", pairs.join("&")).into();
+        Self {
+            path,
+            ..self.clone()
+        }
+    }
+
+    /// The same form with a part of text. Forms of rows have the boundary `B`.
+    pub(crate) fn with_part(&self, name: &str, value: &str) -> Self {
+        let (media_type, form) = self.body.as_ref().expect("a form");
+        let form = std::str::from_utf8(form).expect("files of rows are text");
+        let head = format!("\r\nContent-Disposition: form-data; name=\"{name}\"");
+        let others = form.split("--B").filter(|part| {
+            let is_it = part
+                .strip_prefix(&*head)
+                .is_some_and(|rest| rest.starts_with([';', '\r']));
+            !is_it && !part.is_empty() && *part != "--\r\n"
+        });
+        let mut whole: String = others.map(|part| format!("--B{part}")).collect();
+        whole += &format!("--B{head}\r\n\r\n{value}\r\n--B--\r\n");
+        self.with_body(media_type, whole.into_bytes())
+    }
+
     /// Names of the objects that it is about.
     pub(crate) fn objects(&self) -> Vec<&str> {
-        let texts = [Some(self.path), self.text()].into_iter().flatten();
+        let texts = [Some(&*self.path), self.text()].into_iter().flatten();
         texts.flat_map(names).collect()
     }
 }

@@ -78,12 +78,7 @@ impl Trial<'_> {
     }
 
     fn send(&self, call: &Call, authorization: Option<&str>) -> Reply {
-        let own = call
-            .headers
-            .iter()
-            .any(|(name, _)| *name == "authorization")
-            || call.path.contains("token=");
-        let authorization = authorization.filter(|_| !own);
+        let authorization = authorization.filter(|_| !call.has_own_credential());
         if self.operation.is_socket {
             self.bench.open(call, authorization)
         } else {
@@ -204,8 +199,8 @@ impl Trial<'_> {
     }
 
     fn methods(&mut self, first: &Call) {
-        let method = self.document.other_method(first.path);
-        let bare = call(first.path);
+        let method = self.document.other_method(&first.path);
+        let bare = call(first.path.clone());
         let reply = self.bench.send(method, &bare, self.usual());
         let allow = reply.header("allow").unwrap_or_default().to_owned();
         let gets = self.operation.method == "GET";
@@ -227,7 +222,7 @@ impl Trial<'_> {
         if self.operation.body_bytes_max == 0 {
             return;
         }
-        let with = |media_type, body| first.with_body(media_type, body);
+        let with = |media_type, body: &'static str| first.with_body(media_type, body.as_bytes());
         if self.operation.only_json {
             for body in ["{\"a\": ", "[]", "{\"no-such-member\": 1}"] {
                 if self.document.takes(self.operation, body).is_ok() {
@@ -237,12 +232,26 @@ impl Trial<'_> {
                 let reply = self.send(&call, self.usual());
                 self.refused(body, &call, &reply, 400, "invalid_request");
             }
+            self.full(first);
             let call = with("text/plain", "x");
             let reply = self.send(&call, self.usual());
             self.refused("text", &call, &reply, 415, "unsupported_media_type");
         }
         let reply = self.oversized(first);
         self.refused("too big", first, &reply, 413, "body_too_large");
+    }
+
+    /// A body that is as big as the limit is read, and then refused for what it says.
+    fn full(&mut self, first: &Call) {
+        let body = r#"{"no-such-member": 1}"#;
+        let limit = self.operation.body_bytes_max;
+        if limit > SENT_BYTES_MAX || self.document.takes(self.operation, body).is_ok() {
+            return;
+        }
+        let padded = format!("{body}{}", " ".repeat(limit - body.len()));
+        let call = first.with_body("application/json", padded.into_bytes());
+        let reply = self.send(&call, self.usual());
+        self.refused("as big as the limit", first, &reply, 400, "invalid_request");
     }
 
     /// The answer to a body that is a byte over the limit.
@@ -298,19 +307,9 @@ impl Call {
             .iter()
             .filter(|(name, _)| *name != "authorization");
         Call {
-            path: self.path,
-            body: self.body.clone(),
             headers: headers.copied().collect(),
+            ..self.clone()
         }
-    }
-
-    fn with_body(&self, media_type: &'static str, body: &'static str) -> Call {
-        Call {
-            path: self.path,
-            body: None,
-            headers: self.headers.clone(),
-        }
-        .bytes(media_type, body.as_bytes())
     }
 }
 

@@ -2,7 +2,6 @@
 //! it describes.
 
 use serde_json::Value;
-use tests::schema::Schemas;
 use tests::{Reply, Server};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -140,8 +139,27 @@ impl Document {
         pointer.map_or(member, |pointer| self.root.pointer(pointer).unwrap())
     }
 
-    fn fits(&self, schema: &Value, value: &Value) -> Result<(), String> {
-        Schemas(&self.root).fits(value, schema)
+    /// Why a value does not fit a schema of the document.
+    ///
+    /// # Errors
+    /// Where it does not, and the reason.
+    pub(crate) fn fits(&self, schema: &Value, value: &Value) -> Result<(), String> {
+        let mut schema = schema.clone();
+        // References lead there.
+        if let Value::Object(keywords) = &mut schema {
+            keywords.insert("components".to_owned(), self.components());
+        }
+        let validator = jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft202012)
+            .should_validate_formats(true)
+            .build(&schema);
+        let validator = validator.map_err(|e| format!("the schema is wrong: {e}"))?;
+        let misfit = validator.iter_errors(value).next();
+        misfit.map_or(Ok(()), |e| Err(format!("{}: {e}", e.instance_path())))
+    }
+
+    fn components(&self) -> Value {
+        serde_json::json!({"schemas": self.root["components"]["schemas"]})
     }
 }
 
@@ -151,6 +169,17 @@ impl Operation {
         let responses = self.members["responses"].as_object().unwrap();
         let success = responses.keys().find(|s| s.starts_with('2') || *s == "101");
         success.map_or("200", String::as_str)
+    }
+
+    /// Its path, query and header parameters.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &Value> {
+        self.members["parameters"].as_array().into_iter().flatten()
+    }
+
+    /// The schema of its body of a media type.
+    pub(crate) fn body(&self, media_type: &str) -> Option<&Value> {
+        let content = &self.members["requestBody"]["content"];
+        content.get(media_type)?.get("schema")
     }
 
     fn fits(&self, path: &str) -> bool {

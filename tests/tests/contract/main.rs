@@ -9,9 +9,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bench;
+mod bounds;
 mod call;
 mod checks;
 mod document;
+mod edges;
+mod fields;
 mod objects;
 mod rows;
 
@@ -48,6 +51,29 @@ fn every_route_keeps_its_contract() {
     assert!(problems.is_empty(), "{count}:\n\n{}\n", problems.join("\n"));
 }
 
+#[test]
+fn every_bound_of_every_field_holds() {
+    let bench = Bench::start();
+    let document = Document::of(bench.server());
+    let only = std::env::var(ROUTE).ok();
+    let mut tried = bounds::Tried::default();
+    let mut problems = Vec::new();
+    for rows in rows::all() {
+        let meant = only.as_ref().is_none_or(|only| rows.route == only);
+        if let Some(operation) = document.operation(rows.route).filter(|_| meant) {
+            problems.extend(bounds::check(
+                &bench, &document, operation, &rows, &mut tried,
+            ));
+        }
+    }
+    if only.is_none() {
+        problems.extend(bounds::stale(&tried));
+        assert!(tried.count > 600, "only {} requests", tried.count);
+    }
+    let count = problems.len();
+    assert!(problems.is_empty(), "{count}:\n\n{}\n", problems.join("\n"));
+}
+
 /// Routes without rows, and rows without a route.
 fn misfits(document: &Document, all: &[Rows]) -> Vec<String> {
     let mut known = BTreeSet::new();
@@ -72,7 +98,7 @@ fn misfits(document: &Document, all: &[Rows]) -> Vec<String> {
 fn stray_paths(document: &Document, operation: &Operation, rows: &Rows) -> Vec<String> {
     let calls = rows.calls();
     calls
-        .filter(|call| !document.leads_to(call.path, operation))
+        .filter(|call| !document.leads_to(&call.path, operation))
         .map(|call| format!("{}: {} is not a path of this route", rows.route, call.path))
         .collect()
 }

@@ -125,7 +125,8 @@ impl Shape for Address {
     }
 
     fn schema(&self) -> Schema {
-        json_schema!({"type": ["string", "integer"]})
+        let number = integer(0..=u32::MAX).schema();
+        json_schema!({"anyOf": [{"type": "string"}, number]})
     }
 }
 

@@ -5,8 +5,8 @@ use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::{
-    BAUD, CHANNELS, DIRECTIONS, NAME_CHARS_MAX, NUMBERS, ROLES, SIGNALS_MAX, TARGET_CHARS_MAX,
-    TEXT_CHARS_MAX, check, i2c_addresses,
+    BAUD, CHANNELS, DIRECTIONS, I2C_ADDRESSES, NAME_CHARS_MAX, NUMBERS, ROLES, SIGNALS_MAX,
+    TARGET_CHARS_MAX, TEXT_CHARS_MAX, check, i2c_addresses,
 };
 
 /// An object that [`check`] accepts, read as it is.
@@ -55,8 +55,9 @@ impl Shape for Profile {
             "maxItems": SIGNALS_MAX,
             "items": signal()
         });
+        let number = integer(I2C_ADDRESSES).schema();
         let address = json!({
-            "type": ["string", "integer"],
+            "anyOf": [{"type": "string"}, number],
             "description": format!("{}, or its number.", i2c_addresses())
         });
         for (name, schema) in [

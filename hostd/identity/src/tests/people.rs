@@ -265,7 +265,7 @@ async fn logins_passwords_and_organisations_are_checked() {
     let user = add_user(&identity, "default", "ann", Role::Member).await;
     let twice = identity.user_add("default", "ann", Role::Member).await;
     assert!(matches!(twice, Err(UserChangeError::User(_))));
-    let long = "p".repeat(PASSWORD_BYTES_MAX + 1);
+    let long = "p".repeat(PASSWORD_CHARS.end() + 1);
     for password in ["", "too short", &long] {
         let set = identity.user_set_password(&user.id, password).await;
         assert!(matches!(
