@@ -1,6 +1,7 @@
 //! Runs tests: every default one, which need no hardware, no network and no fixed port, or those of
 //! one package with no more set-up than they need.
 
+use std::ffi::OsStr;
 use std::num::NonZero;
 
 use anyhow::Result;
@@ -15,6 +16,8 @@ const END_TO_END: &str = "tests";
 
 /// The package that loads components. Its tests read some, and what depends on it embeds them.
 const RUNTIME: &str = "runtime";
+
+const NEXTEST: &str = "cargo-nextest";
 
 /// Tells nextest how many places there are for tests.
 const PLACES: &str = "NEXTEST_TEST_THREADS";
@@ -91,17 +94,23 @@ pub(crate) fn run(tests: &Tests, options: &Options) -> Result<()> {
     run_tests(&metadata, &selection(package), profile, tests, options)
 }
 
-/// What selects the tests of a package.
-fn selection(package: &Package) -> Vec<&str> {
-    if package.name != END_TO_END {
-        return vec!["--package", &package.name];
+/// What selects the tests of a package. Those that use much of the rest are picked out of the whole
+/// workspace: so the crates below are those that the server was built with, where the package alone would
+/// have wasmtime and more compiled anew, with fewer features.
+fn selection(package: &Package) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    if package.name == END_TO_END {
+        let programs = package.targets.iter().filter(|t| t.is("test"));
+        let mut selection: Vec<String> = words(&["--workspace"]);
+        selection.extend(programs.flat_map(|program| ["--test".to_owned(), program.name.clone()]));
+        return selection;
     }
-    // By the names of its test programs, out of the whole workspace: so the crates below are those that the
-    // server was built with, where the package alone would have them compiled with fewer features.
-    let programs = package.targets.iter().filter(|t| t.is("test"));
-    let mut words = vec!["--workspace"];
-    words.extend(programs.flat_map(|program| ["--test", &program.name]));
-    words
+    // Only nextest can leave out the tests of the others once they are compiled.
+    if SetUp::of(package) == SetUp::Handlers && tool::is_installed(NEXTEST) {
+        let only = format!("package(={})", package.name);
+        return words(&["--workspace", "--filterset", &only]);
+    }
+    words(&["--package", &package.name])
 }
 
 /// Runs all tests when handlers and server are built.
@@ -121,7 +130,7 @@ fn run_examples(metadata: &Metadata, packages: &[&str], profile: Profile) -> Res
 
 fn run_tests(
     metadata: &Metadata,
-    packages: &[&str],
+    packages: &[impl AsRef<OsStr>],
     profile: Profile,
     tests: &Tests,
     options: &Options,
@@ -132,7 +141,7 @@ fn run_tests(
         // What insta, which compares the snapshots, reads.
         cargo = cargo.env("INSTA_UPDATE", "always");
     }
-    if !tool::is_installed("cargo-nextest") {
+    if !tool::is_installed(NEXTEST) {
         progress::detail("cargo-nextest would be faster");
         let goes_on = (profile != Profile::Default).then_some("--no-fail-fast");
         return cargo
@@ -172,8 +181,8 @@ mod tests {
         assert_eq!(select("decode"), ["--package", "decode"]);
         let words = select("tests");
         assert_eq!(words[0], "--workspace");
-        assert!(words.contains(&"end-to-end") && words.contains(&"contract"));
-        assert!(!words.contains(&"attack"));
+        let has = |name: &str| words.iter().any(|word| word == name);
+        assert!(has("end-to-end") && has("contract") && !has("attack"));
     }
 
     #[test]
