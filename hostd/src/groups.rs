@@ -202,16 +202,18 @@ fn instantiate(
         let services = services.clone();
         let label = label.clone();
         move || {
-            Call::new(Context {
-                services: services.clone(),
-                group: label.clone(),
-                request_id: "load".to_owned(),
-                caller: None,
-                lease: None,
-                client: None,
-                answer_by: Instant::now(),
-                disk_full: Arc::default(),
-            })
+            Call::new(
+                services.clone(),
+                Context {
+                    group: label.clone(),
+                    request_id: "load".to_owned(),
+                    caller: None,
+                    lease: None,
+                    client: None,
+                    answer_by: Instant::now(),
+                    disk_full: Arc::default(),
+                },
+            )
         }
     };
     let handler = Handler::new(engine, &linker, component, options, make)

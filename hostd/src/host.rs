@@ -1,27 +1,29 @@
 //! What the host offers to handlers: one file per WIT interface under `host/`, same stem as in
 //! `wit/`. Each checks arguments, makes one call and maps the error; what it may touch follows
 //! from who is calling.
+//!
+//! An interface is implemented for a `View` of its own, which borrows from the call what the
+//! interface needs. Its `link` says what that is; nothing else of the server is within its reach.
 
-use std::net::IpAddr;
-use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use admission::Requester;
 use runtime::{CallData, State};
-use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime::component::{Linker, ResourceTable};
 
 use crate::services::Services;
-use base::space;
-use identity::Verified;
+use context::internal;
 use uploads::Inbound;
+
+pub use context::Context;
 
 mod builds;
 pub mod caller;
 mod captures;
+mod context;
 mod decode;
 mod devices;
+mod door;
 mod flashing;
 mod keys;
 mod leases;
@@ -66,99 +68,39 @@ fn cursor_rule(cursor: &str) -> Option<&'static str> {
 /// The worlds, read from the contract itself: it is the list of what each group may do.
 const WORLDS: &str = include_str!("../../wit/world.wit");
 
-type LinkFn = fn(&mut Linker<State<Call>>) -> wasmtime::Result<()>;
+type CallLinker = Linker<State<Call>>;
+
+type LinkFn = fn(&mut CallLinker) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
 const INTERFACES: &[(&str, LinkFn)] = &[
-    ("builds", |l| {
-        wit::builds::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("captures", |l| {
-        wit::captures::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("decode", |l| {
-        wit::decode::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("devices", |l| {
-        wit::devices::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("flashing", |l| {
-        wit::flashing::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("keys", |l| {
-        wit::keys::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("leases", |l| {
-        wit::leases::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("log", |l| {
-        wit::log::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("pod", |l| {
-        wit::pod::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("recordings", |l| {
-        wit::recordings::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("replay", |l| {
-        wit::replay::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("sessions", |l| {
-        wit::sessions::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("store", |l| {
-        wit::store::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("tokens", |l| {
-        wit::tokens::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("trust", |l| {
-        wit::trust::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("tunnels", |l| {
-        wit::tunnels::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("uarts", |l| {
-        wit::uarts::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("updates", |l| {
-        wit::updates::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("uploads", |l| {
-        wit::uploads::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("users", |l| {
-        wit::users::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
-    ("waveforms", |l| {
-        wit::waveforms::add_to_linker::<_, HasSelf<Call>>(l, |s| &mut s.data)
-    }),
+    ("builds", builds::link),
+    ("captures", captures::link),
+    ("decode", decode::link),
+    ("devices", devices::link),
+    ("flashing", flashing::link),
+    ("keys", keys::link),
+    ("leases", leases::link),
+    ("log", log::link),
+    ("pod", pod::link),
+    ("recordings", recordings::link),
+    ("replay", replay::link),
+    ("sessions", sessions::link),
+    ("store", store::link),
+    ("tokens", tokens::link),
+    ("trust", trust::link),
+    ("tunnels", tunnels::link),
+    ("uarts", uarts::link),
+    ("updates", updates::link),
+    ("uploads", uploads::link),
+    ("users", users::link),
+    ("waveforms", waveforms::link),
 ];
-
-/// Who asks, and for whom the host acts.
-#[derive(Debug)]
-pub struct Context {
-    pub services: Arc<Services>,
-    /// Name of the handler group, for logs and for the store's namespace.
-    pub group: Arc<str>,
-    pub request_id: String,
-    /// None on public routes and while a component is being loaded.
-    pub caller: Option<Verified>,
-    /// The lease that the request shows.
-    pub lease: Option<String>,
-    /// Where the request comes from.
-    pub client: Option<IpAddr>,
-    /// When a handler that waits should rather tell how far things are, to have answered before its
-    /// deadline.
-    pub answer_by: Instant,
-    /// Set when something could not be done because the disk is full: whatever the handler makes of
-    /// that failure, the caller is told what it was.
-    pub disk_full: Arc<AtomicBool>,
-}
 
 /// One request on its way through a handler: its context, and what the guest holds of the host.
 #[derive(Debug)]
 pub struct Call {
+    services: Arc<Services>,
     context: Context,
     table: ResourceTable,
     log_lines: u32,
@@ -168,8 +110,9 @@ pub struct Call {
 
 impl Call {
     #[must_use]
-    pub fn new(context: Context) -> Self {
+    pub fn new(services: Arc<Services>, context: Context) -> Self {
         Self {
+            services,
             context,
             table: ResourceTable::new(),
             log_lines: 0,
@@ -190,15 +133,6 @@ impl Call {
     pub fn with_body(mut self, inbound: Inbound) -> Self {
         self.inbound = inbound;
         self
-    }
-}
-
-/// Host functions wait with the context in hand; the rest of a call cannot be shared meanwhile.
-impl Deref for Call {
-    type Target = Context;
-
-    fn deref(&self) -> &Context {
-        &self.context
     }
 }
 
@@ -240,24 +174,6 @@ pub fn link(linker: &mut Linker<State<Call>>, interfaces: &[&str]) -> wasmtime::
         add(linker)?;
     }
     Ok(())
-}
-
-/// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
-/// it happened.
-fn internal(call: &Context, interface: &str, error: &(dyn std::error::Error + 'static)) -> String {
-    if space::is_full(error) {
-        call.disk_full.store(true, Ordering::Relaxed);
-        return "the disk of the server is full".to_owned();
-    }
-    let mut chain = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        chain.push_str(": ");
-        chain.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    tracing::error!(request_id = call.request_id, handler = %call.group, interface, error = chain, "host call failed");
-    "the server failed to do this; its log has the details".to_owned()
 }
 
 #[cfg(test)]

@@ -2,23 +2,43 @@
 
 use runtime::BodyStream;
 use serde_json::{Map, Value};
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::builds::{
     Artifact as WitArtifact, Build as WitBuild, Error, Format as WitFormat, Host, Kind as WitKind,
     Selector as WitSelector, Source, Status as WitStatus,
 };
-use super::{Call, Context, internal};
+use super::uploads::given;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use identity::Verified;
 use lab::blobs::Staged;
-use lab::builds::{Artifact, BuildError, Format, NewBuild, Selector};
+use lab::builds::{Artifact, BuildError, Builds, Format, NewBuild, Selector};
 use store::builds::{Build, Kind, Origin, Status};
 
 /// Most files of one list.
 const LIST_MAX: u32 = 500;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    builds: &'a Builds,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::builds::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        builds: &state.data.services.builds,
+    })
+}
+
+impl Host for View<'_> {
     async fn create(
         &mut self,
         source: Source,
@@ -33,14 +53,14 @@ impl Host for Call {
             name,
             wiring: object(&wiring)?,
         };
-        let builds = &self.services.builds;
+        let builds = self.builds;
         let made = builds.create(caller.org(), caller.user(), new).await;
         made.map(|b| to_wit(&b)).map_err(|e| self.build_error(e))
     }
 
     async fn room(&mut self, build: String, kind: WitKind) -> Result<u64, Error> {
         let org = self.build_caller()?.org();
-        let room = self.services.builds.room(org, &build, kind.into()).await;
+        let room = self.builds.room(org, &build, kind.into()).await;
         room.map_err(|e| self.build_error(e))
     }
 
@@ -52,9 +72,9 @@ impl Host for Call {
         content_type: String,
         file: Resource<Staged>,
     ) -> Result<WitArtifact, Error> {
-        let staged = self.given(file).map_err(Error::Other)?;
+        let staged = given(self.context, self.table, file).map_err(Error::Other)?;
         let org = self.build_caller()?.org();
-        let builds = &self.services.builds;
+        let builds = self.builds;
         let attached = builds.attach(org, &build, kind.into(), &name, &content_type, &staged);
         attached
             .await
@@ -71,7 +91,7 @@ impl Host for Call {
     ) -> Result<WitBuild, Error> {
         let org = self.build_caller()?.org();
         let wiring = wiring.as_deref().map(object).transpose()?;
-        let builds = &self.services.builds;
+        let builds = self.builds;
         let finished = builds.finish(org, &build, success, reason, wiring.unwrap_or_default());
         finished
             .await
@@ -87,14 +107,14 @@ impl Host for Call {
             r#ref: selector.ref_,
             artifact: selector.artifact,
         };
-        let found = self.services.builds.select(org, selector).await;
+        let found = self.builds.select(org, selector).await;
         found.map(|a| artifact(&a)).map_err(|e| self.build_error(e))
     }
 
     async fn flashable(&mut self, limit: u32) -> Result<Vec<WitArtifact>, Error> {
         let org = self.build_caller()?.org();
         let limit = limit.clamp(1, LIST_MAX) as usize;
-        let found = self.services.builds.flashable(org, limit).await;
+        let found = self.builds.flashable(org, limit).await;
         found
             .map(|list| list.iter().map(artifact).collect())
             .map_err(|e| self.build_error(e))
@@ -106,20 +126,20 @@ impl Host for Call {
         name: String,
     ) -> Result<(WitArtifact, Resource<BodyStream>), Error> {
         let org = self.build_caller()?.org();
-        let builds = &self.services.builds;
+        let builds = self.builds;
         let found = builds.artifact(org, &build, &name).await;
         let found = found.map_err(|e| self.build_error(e))?;
         let stream = builds.read(&found).await;
         let stream = stream.map_err(|e| self.build_error(e))?;
         let pushed = self.table.push(BodyStream::new(None, stream));
-        let pushed = pushed.map_err(|e| Error::Other(internal(self, "builds", &e)))?;
+        let pushed = pushed.map_err(|e| Error::Other(internal(self.context, "builds", &e)))?;
         Ok((artifact(&found), pushed))
     }
 }
 
-impl Context {
+impl View<'_> {
     fn build_caller(&self) -> Result<&Verified, Error> {
-        self.caller.as_ref().ok_or(Error::NotFound)
+        self.context.caller.as_ref().ok_or(Error::NotFound)
     }
 
     fn build_error(&self, error: BuildError) -> Error {
@@ -130,7 +150,7 @@ impl Context {
             BuildError::Full { .. } => Error::Full(error.to_string()),
             BuildError::Ambiguous { names } => Error::Ambiguous(names),
             BuildError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
-            other => Error::Other(internal(self, "builds", &other)),
+            other => Error::Other(internal(self.context, "builds", &other)),
         }
     }
 }

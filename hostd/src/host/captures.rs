@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use runtime::{CallData, Upgrade};
-use wasmtime::component::Resource;
+use runtime::Upgrade;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
-    Page, Plan, Started, Status as WitStatus, Stimulus as WitStimulus,
+    Page, Started, Status as WitStatus,
 };
-use super::{Call, Context, cursor_rule, internal};
+use super::door::Door;
+use super::{CallLinker, Context, cursor_rule, internal, wit};
 use base::clock;
 use base::live::BoxedLive;
-use lab::captures::CaptureError;
 use lab::captures::follow::{Follower, Resume};
 use lab::captures::layout::frames;
 use lab::captures::plan::PlanError;
 use lab::captures::reader::{Data, ReadError, Reader};
+use lab::captures::{CaptureError, Captures};
 use lab::leases::Beside;
-use lab::replay::Stimulus;
-use lab::waveforms::{Sampled, WaveformError};
+use lab::waveforms::Waveforms;
 use store::captures::{self, CaptureRecord, ChannelRecord, Status};
 
 mod order;
@@ -36,13 +36,37 @@ pub struct OpenCapture {
     reader: Arc<Reader>,
 }
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    door: Door<'a>,
+    captures: &'a Arc<Captures>,
+    waveforms: &'a Waveforms,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::captures::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        door: Door::new(&state.data.context, &state.data.services),
+        captures: &state.data.services.captures,
+        waveforms: &state.data.services.waveforms,
+    })
+}
+
+impl Host for View<'_> {
     async fn start(&mut self, order: Order) -> Result<Started, Error> {
-        let entered = self.enter(&order.device)?;
-        let stimulus = self.stimulus(&entered.device.record.org, &order).await?;
-        let captures = &self.services.captures;
+        let entered = self.door.enter(&order.device)?;
+        let org = &entered.device.record.org;
+        let stimulus = order::stimulus(self.context, self.waveforms, org, &order).await?;
+        let captures = self.captures;
         let started = captures.start(entered, &order.into(), stimulus).await;
-        let (record, warnings) = started.map_err(|e| self.capture_error(e))?;
+        let (record, warnings) = started.map_err(|e| self.context.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),
             warnings,
@@ -50,7 +74,10 @@ impl Host for Call {
     }
 
     async fn get(&mut self, id: String) -> Result<Info, Error> {
-        self.capture(&id).await.map(|r| to_wit(&r))
+        self.door
+            .capture(self.captures, &id)
+            .await
+            .map(|r| to_wit(&r))
     }
 
     async fn list(
@@ -59,17 +86,21 @@ impl Host for Call {
         cursor: Option<String>,
         limit: u32,
     ) -> Result<Page, Error> {
-        let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
         if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
             return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
         }
-        if self.is_restricted() && device.as_ref().is_some_and(|d| self.device(d).is_none()) {
+        if self.context.is_restricted()
+            && device
+                .as_ref()
+                .is_some_and(|d| self.door.device(d).is_none())
+        {
             return Err(Error::NotFound);
         }
         // A restricted session gets full pages of what it may see.
         let usable = |devices: &[String]| {
-            let usable = devices.iter().filter(|d| self.device(d).is_some());
+            let usable = devices.iter().filter(|d| self.door.device(d).is_some());
             usable.cloned().collect()
         };
         let devices: Option<Vec<String>> = match device {
@@ -77,11 +108,10 @@ impl Host for Call {
             None => caller.devices().map(usable),
         };
         let found = self
-            .services
             .captures
             .list(caller.org(), devices.as_deref(), cursor.as_deref(), limit)
             .await
-            .map_err(|e| self.capture_error(e))?;
+            .map_err(|e| self.context.capture_error(e))?;
         let next = (found.len() == limit)
             .then(|| found.last().map(|r| r.id.clone()))
             .flatten();
@@ -90,26 +120,24 @@ impl Host for Call {
     }
 
     async fn cancel(&mut self, id: String) -> Result<Info, Error> {
-        let org = self.capture(&id).await?.org;
-        let cancelled = self.services.captures.cancel(&org, &id).await;
+        let org = self.door.capture(self.captures, &id).await?.org;
+        let cancelled = self.captures.cancel(&org, &id).await;
         cancelled
             .map(|r| to_wit(&r))
-            .map_err(|e| self.capture_error(e))
+            .map_err(|e| self.context.capture_error(e))
     }
 
     async fn delete(&mut self, id: String) -> Result<(), Error> {
-        let org = self.capture(&id).await?.org;
-        let deleted = self.services.captures.delete(&org, &id).await;
-        deleted.map_err(|e| self.capture_error(e))
+        let org = self.door.capture(self.captures, &id).await?.org;
+        let deleted = self.captures.delete(&org, &id).await;
+        deleted.map_err(|e| self.context.capture_error(e))
     }
 
     async fn open(&mut self, id: String) -> Result<Resource<OpenCapture>, Error> {
-        let org = self.capture(&id).await?.org;
-        let reader = self.services.captures.read(&org, &id).await;
-        let reader = reader.map_err(|e| self.capture_error(e))?;
-        self.table()
+        let reader = self.door.reader(self.captures, &id).await?;
+        self.table
             .push(OpenCapture { reader })
-            .map_err(|e| Error::Other(internal(self, "captures", &e)))
+            .map_err(|e| Error::Other(internal(self.context, "captures", &e)))
     }
 
     async fn follow(
@@ -118,12 +146,12 @@ impl Host for Call {
         resume: Option<(String, u32)>,
         binary: bool,
     ) -> Result<Resource<Upgrade>, Error> {
-        let Beside { device, pod, .. } = self.look(&device)?;
+        let Beside { device, pod, .. } = self.door.look(&device)?;
         let record = device.record;
         let resume = match resume {
             None => None,
             Some((id, from_seq)) => {
-                let capture = self.capture(&id).await?;
+                let capture = self.door.capture(self.captures, &id).await?;
                 if capture.device != record.id {
                     let rule = "must be a capture of the device".to_owned();
                     return Err(Error::Invalid(("capture_id".to_owned(), rule)));
@@ -137,33 +165,33 @@ impl Host for Call {
         };
         let events = pod.events();
         let state = (device.facts.is_some(), events);
-        let captures = self.services.captures.clone();
+        let captures = self.captures.clone();
         let follower = Follower::new(captures, &record.id, state, binary, resume);
         self.upgrade(follower)
     }
 }
 
-impl Call {
+impl View<'_> {
     /// A follower as what a response becomes.
     fn upgrade(&mut self, follower: Follower) -> Result<Resource<Upgrade>, Error> {
         let stream: BoxedLive = Box::new(follower);
-        let pushed = self.table().push(Upgrade::new(stream));
-        pushed.map_err(|e| Error::Other(internal(self, "captures", &e)))
+        let pushed = self.table.push(Upgrade::new(stream));
+        pushed.map_err(|e| Error::Other(internal(self.context, "captures", &e)))
     }
 }
 
-impl HostCapture for Call {
+impl HostCapture for View<'_> {
     async fn frames(
         &mut self,
         capture: Resource<OpenCapture>,
         from_seq: u32,
         max_bytes: u32,
     ) -> Result<Frames, Error> {
-        let reader = match self.table().get(&capture) {
+        let reader = match self.table.get(&capture) {
             Ok(open) => open.reader.clone(),
-            Err(e) => return Err(Error::Other(internal(self, "captures", &e))),
+            Err(e) => return Err(Error::Other(internal(self.context, "captures", &e))),
         };
-        let place = self.services.captures.reader_place().await;
+        let place = self.captures.reader_place().await;
         let budget = max_bytes.clamp(1, READ_BYTES_MAX) as usize;
         let read = tokio::task::spawn_blocking(move || {
             let page = page(&reader, from_seq, budget);
@@ -172,13 +200,13 @@ impl HostCapture for Call {
         })
         .await;
         match read {
-            Ok(page) => page.map_err(|e| self.capture_error(e.into())),
-            Err(e) => Err(Error::Other(internal(self, "captures", &e))),
+            Ok(page) => page.map_err(|e| self.context.capture_error(e.into())),
+            Err(e) => Err(Error::Other(internal(self.context, "captures", &e))),
         }
     }
 
     async fn drop(&mut self, capture: Resource<OpenCapture>) -> wasmtime::Result<()> {
-        self.table().delete(capture)?;
+        self.table.delete(capture)?;
         Ok(())
     }
 }
@@ -218,62 +246,33 @@ fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadErr
     })
 }
 
-impl Context {
-    /// The waveform that a measurement names or brings along.
-    async fn stimulus(&self, org: &str, order: &Order) -> Result<Option<Stimulus>, Error> {
-        let Plan::Measure(measure) = &order.plan else {
-            return Ok(None);
-        };
-        let waveforms = &self.services.waveforms;
-        let (sampled, field) = match &measure.stimulus {
-            WitStimulus::Generate(_) => return Ok(None),
-            WitStimulus::Library(id) => (waveforms.sampled(org, id).await, "waveform_id"),
-            WitStimulus::Given(given) => {
-                let (bits, rate_hz) = (given.bits, given.sample_rate_hz);
-                let full = given.full_scale_v;
-                let sampled = Sampled::given(&given.samples_b64, bits, rate_hz, full);
-                (sampled, "samples_b64")
-            }
-        };
-        let sampled = sampled.map_err(|e| self.stimulus_error(e, None))?;
-        let stimulus = Stimulus::of(waveforms, sampled).await;
-        stimulus
-            .map(Some)
-            .map_err(|e| self.stimulus_error(e, Some(field)))
-    }
-
-    /// `whole` is the member to blame when it is the waveform as a whole.
-    fn stimulus_error(&self, error: WaveformError, whole: Option<&str>) -> Error {
-        match (error, whole) {
-            (WaveformError::NotFound, _) => Error::NoWaveform,
-            (WaveformError::Invalid { .. }, Some(field)) => {
-                let message = "must be in volts, or plain codes".to_owned();
-                Error::Invalid((format!("stimulus.{field}"), message))
-            }
-            (WaveformError::Invalid { field, message }, None) => {
-                Error::Invalid((format!("stimulus.{field}"), message))
-            }
-            (other, _) => Error::Other(internal(self, "captures", &other)),
-        }
-    }
-
+impl Door<'_> {
     /// The capture with this id, if the caller may use its device. A device that was removed
     /// leaves its captures to everyone in the organisation whose session is not restricted.
-    pub(super) async fn capture(&self, id: &str) -> Result<CaptureRecord, Error> {
-        let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
-        let found = self.services.captures.get(caller.org(), id).await;
-        let record = found.map_err(|e| self.capture_error(e))?;
-        if self.device(&record.device).is_some() || !self.is_restricted() {
+    pub(super) async fn capture(
+        self,
+        captures: &Captures,
+        id: &str,
+    ) -> Result<CaptureRecord, Error> {
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
+        let found = captures.get(caller.org(), id).await;
+        let record = found.map_err(|e| self.context.capture_error(e))?;
+        if self.device(&record.device).is_some() || !self.context.is_restricted() {
             Ok(record)
         } else {
             Err(Error::NotFound)
         }
     }
 
-    pub(super) fn is_restricted(&self) -> bool {
-        self.caller.as_ref().is_none_or(|c| c.devices().is_some())
+    /// What reads the capture with this id, if the caller may use its device.
+    pub(super) async fn reader(self, captures: &Captures, id: &str) -> Result<Arc<Reader>, Error> {
+        let record = self.capture(captures, id).await?;
+        let reader = captures.read(&record.org, id).await;
+        reader.map_err(|e| self.context.capture_error(e))
     }
+}
 
+impl Context {
     pub(super) fn capture_error(&self, error: CaptureError) -> Error {
         match error {
             CaptureError::NotFound | CaptureError::NoDevice => Error::NotFound,

@@ -5,17 +5,20 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Requester;
 use bytes::Bytes;
 use decode::{Format, Spec, SpecError};
-use runtime::{BodyStream, CallData};
+use runtime::BodyStream;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::captures::Error as CaptureError;
 use super::bindings::bench::host::decode::{Error, Format as WitFormat, Host, Job};
-use super::{Call, Context, internal};
+use super::door::Door;
+use super::{CallLinker, Context, internal, wit};
+use lab::captures::Captures;
 use lab::captures::reader::Reader;
 
 /// Bytes of one part of a streamed answer.
@@ -30,9 +33,32 @@ pub(super) const PART_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Events that a guest may take into its memory.
 const EVENTS_MAX: u32 = 10_000;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    requester: Option<&'a Requester>,
+    door: Door<'a>,
+    captures: &'a Captures,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::decode::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        requester: state.data.requester.as_ref(),
+        door: Door::new(&state.data.context, &state.data.services),
+        captures: &state.data.services.captures,
+    })
+}
+
+impl Host for View<'_> {
     async fn run(&mut self, capture: String, job: Job) -> Result<Resource<BodyStream>, Error> {
-        let (reader, spec) = self.open_for(&capture, &job).await?;
+        let (reader, spec) = open(self.door, self.captures, &capture, &job).await?;
         let (format, content_type) = match job.format {
             WitFormat::Json => (Format::Json, "application/x-ndjson"),
             WitFormat::Sigrok => (Format::Sigrok, "text/plain; charset=utf-8"),
@@ -40,16 +66,16 @@ impl Host for Call {
         };
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.services.captures.stream_place(self.requester.as_ref());
+        let waited = self.captures.stream_place(self.requester);
         let place = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, &spec, format, parts);
             drop(place);
         });
         let stream = BodyStream::new(Some(content_type.to_owned()), receiver);
-        self.table()
+        self.table
             .push(stream)
-            .map_err(|e| Error::Other(internal(self, "decode", &e)))
+            .map_err(|e| Error::Other(internal(self.context, "decode", &e)))
     }
 
     async fn events(
@@ -58,8 +84,8 @@ impl Host for Call {
         job: Job,
         max_events: u32,
     ) -> Result<(String, bool), Error> {
-        let (reader, spec) = self.open_for(&capture, &job).await?;
-        let place = self.services.captures.reader_place().await;
+        let (reader, spec) = open(self.door, self.captures, &capture, &job).await?;
+        let place = self.captures.reader_place().await;
         let most = max_events.min(EVENTS_MAX) as usize;
         let work = tokio::task::spawn_blocking(move || {
             let result = collect(&reader, &spec, most);
@@ -68,32 +94,34 @@ impl Host for Call {
         });
         match work.await {
             Ok(Ok(events)) => Ok(events),
-            Ok(Err(e)) => Err(Error::Other(internal(self, "decode", &e))),
-            Err(e) => Err(Error::Other(internal(self, "decode", &e))),
+            Ok(Err(e)) => Err(Error::Other(internal(self.context, "decode", &e))),
+            Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
         }
     }
 }
 
-impl Context {
-    async fn open_for(&self, id: &str, job: &Job) -> Result<(Arc<Reader>, Spec), Error> {
-        let record = self.capture(id).await.map_err(decode_error)?;
-        let reader = self.services.captures.read(&record.org, id).await;
-        let reader = reader.map_err(|e| decode_error(self.capture_error(e)))?;
-        if !reader.has_logic() {
-            return Err(Error::WrongState(
-                "the capture has no logic channels".into(),
-            ));
-        }
-        let spec = Spec::parse(
-            &job.protocol,
-            &pairs(&job.channels),
-            &pairs(&job.options),
-            job.annotations.as_deref(),
-            &reader.logic_names(),
-        )
-        .map_err(|e| Error::Invalid((field(&e), e.to_string())))?;
-        Ok((reader, spec))
+/// What reads a capture, and what a job makes of it.
+async fn open(
+    door: Door<'_>,
+    captures: &Captures,
+    id: &str,
+    job: &Job,
+) -> Result<(Arc<Reader>, Spec), Error> {
+    let reader = door.reader(captures, id).await.map_err(decode_error)?;
+    if !reader.has_logic() {
+        return Err(Error::WrongState(
+            "the capture has no logic channels".into(),
+        ));
     }
+    let spec = Spec::parse(
+        &job.protocol,
+        &pairs(&job.channels),
+        &pairs(&job.options),
+        job.annotations.as_deref(),
+        &reader.logic_names(),
+    )
+    .map_err(|e| Error::Invalid((field(&e), e.to_string())))?;
+    Ok((reader, spec))
 }
 
 /// Name of the query parameter that is to blame.

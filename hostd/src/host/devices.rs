@@ -1,42 +1,68 @@
 //! `bench:host/devices`: the caller's devices.
 
+use std::sync::Arc;
+
 use pods::Capabilities;
+use wasmtime::component::HasData;
 
 use super::bindings::bench::host::devices::{
     Capability, Device as WitDevice, Error, Host, Lease, State, Transport,
 };
-use super::{Call, Context, internal};
-use crate::services::Services;
+use super::door::Door;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use lab::devices::{Device, DeviceError};
-use lab::leases::{LeaseError, Terms};
+use lab::devices::{Device, DeviceError, Devices};
+use lab::leases::{LeaseError, Leases, Terms};
+use lab::updates::Updates;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    door: Door<'a>,
+    devices: &'a Arc<Devices>,
+    leases: &'a Arc<Leases>,
+    updates: &'a Updates,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::devices::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        door: Door::new(&state.data.context, &state.data.services),
+        devices: &state.data.services.devices,
+        leases: &state.data.services.leases,
+        updates: &state.data.services.updates,
+    })
+}
+
+impl Host for View<'_> {
     async fn list(&mut self) -> Result<Vec<WitDevice>, Error> {
-        let caller = self.caller.as_ref().ok_or(Error::NotFound)?;
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
         Ok(self
-            .services
             .devices
             .list(caller.org())
             .into_iter()
             .filter(|d| caller.may_use_id(&d.record.id))
-            .map(|d| to_wit(&d, &self.services))
+            .map(|d| self.shown(&d))
             .collect())
     }
 
     async fn get(&mut self, id: String) -> Result<WitDevice, Error> {
-        let device = self.device(&id).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services))
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
+        Ok(self.shown(&device))
     }
 
     async fn changeable(&mut self, id: String) -> Result<WitDevice, Error> {
         let device = self.changeable_device(&id)?;
-        Ok(to_wit(&device, &self.services))
+        Ok(self.shown(&device))
     }
 
     async fn find(&mut self, name: String) -> Result<WitDevice, Error> {
-        let device = self.device_named(&name).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services))
+        let device = self.door.device_named(&name).ok_or(Error::NotFound)?;
+        Ok(self.shown(&device))
     }
 
     async fn rename(&mut self, id: String, name: String) -> Result<WitDevice, Error> {
@@ -44,10 +70,10 @@ impl Host for Call {
         if self.is_taken_as(&org, &name, &id) {
             return Err(Error::NameTaken);
         }
-        let renamed = self.services.devices.rename(&org, &id, &name).await;
+        let renamed = self.devices.rename(&org, &id, &name).await;
         renamed.map_err(|e| self.device_error(e))?;
-        let device = self.device(&id).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services))
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
+        Ok(self.shown(&device))
     }
 
     async fn remove(
@@ -56,86 +82,68 @@ impl Host for Call {
         holder: Option<String>,
         overriding: bool,
     ) -> Result<(), Error> {
-        let device = self.device(&id).ok_or(Error::NotFound)?;
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
         self.check_keeper("removing a device")?;
         tracing::warn!(
-            request_id = self.request_id,
-            user = self.owner(),
+            request_id = self.context.request_id,
+            user = self.context.owner(),
             device = device.record.name,
             from = holder,
             overriding,
             "an administrator removes a device"
         );
         let terms = Terms { holder, overriding };
-        let removed = self.services.leases.remove(&id, terms).await;
+        let removed = self.leases.remove(&id, terms).await;
         removed.map_err(|e| self.removal_error(e))?;
-        self.services.updates.forget(&id).await;
+        self.updates.forget(&id).await;
         Ok(())
     }
 
     async fn admit(&mut self, which: String) -> Result<WitDevice, Error> {
         self.check_keeper("admitting a device")?;
-        let org = self.caller.as_ref().ok_or(Error::NotFound)?.org();
-        let admitted = self.services.leases.admit_again(org, &which).await;
+        let org = self.context.caller.as_ref().ok_or(Error::NotFound)?.org();
+        let admitted = self.leases.admit_again(org, &which).await;
         let id = admitted.map_err(|e| self.removal_error(e))?;
         tracing::warn!(
-            request_id = self.request_id,
-            user = self.owner(),
+            request_id = self.context.request_id,
+            user = self.context.owner(),
             device = id,
             "an administrator admits a device again"
         );
-        let device = self.device(&id).ok_or(Error::NotFound)?;
-        Ok(to_wit(&device, &self.services))
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
+        Ok(self.shown(&device))
     }
 }
 
-impl Context {
-    /// The device with this id, if the caller may use it.
-    pub(super) fn device(&self, id: &str) -> Option<Device> {
-        let caller = self.caller.as_ref()?;
-        let device = self.services.devices.get(caller.org(), id)?;
-        caller.may_use_id(&device.record.id).then_some(device)
-    }
-
-    /// The device with this name, if the caller may use it: the one it holds since it had this name,
-    /// or the one that has it now. They are never two.
-    pub(super) fn device_named(&self, name: &str) -> Option<Device> {
-        let caller = self.caller.as_ref()?;
-        let owner = self.owner();
-        let mut taken = self.services.leases.taken_as(name).into_iter();
-        if let Some((id, _)) = taken.find(|(_, holder)| *holder == owner)
-            && let Some(held) = self.device(&id)
-        {
-            return Some(held);
-        }
-        let all = self.services.devices.list(caller.org());
-        let named = all.into_iter().find(|d| d.record.name == name)?;
-        caller.may_use_id(&named.record.id).then_some(named)
-    }
-
+impl View<'_> {
     /// Whether somebody still holds another device that was taken under this name.
     fn is_taken_as(&self, org: &str, name: &str, id: &str) -> bool {
-        let taken = self.services.leases.taken_as(name);
+        let taken = self.leases.taken_as(name);
         taken
             .iter()
-            .any(|(device, _)| device != id && self.services.devices.get(org, device).is_some())
+            .any(|(device, _)| device != id && self.devices.get(org, device).is_some())
     }
 
     /// The device with this id, if the caller may change its name and wiring now.
     fn changeable_device(&self, id: &str) -> Result<Device, Error> {
-        let device = self.device(id).ok_or(Error::NotFound)?;
-        let is_admin = self.caller.as_ref().is_some_and(|c| c.is_admin());
-        let owner = self.owner();
-        match self.services.leases.check_change(id, self.shown(&owner)) {
-            Err(busy) if !is_admin => Err(Error::Held(self.told(&busy))),
+        let device = self.door.device(id).ok_or(Error::NotFound)?;
+        let is_admin = self.context.caller.as_ref().is_some_and(|c| c.is_admin());
+        let owner = self.context.owner();
+        match self.leases.check_change(id, self.context.shown(&owner)) {
+            Err(busy) if !is_admin => Err(Error::Held(self.door.told(&busy))),
             _ => Ok(device),
         }
     }
 
     /// Which devices there are is up to administrators, and not to jobs that are let in to some.
     fn check_keeper(&self, doing: &str) -> Result<(), Error> {
-        self.check_admin(doing).map_err(Error::Forbidden)?;
-        if self.caller.as_ref().is_some_and(|c| c.devices().is_some()) {
+        self.context.check_admin(doing).map_err(Error::Forbidden)?;
+        if self
+            .context
+            .caller
+            .as_ref()
+            .is_some_and(|c| c.devices().is_some())
+        {
             return Err(Error::Forbidden(format!(
                 "{doing} takes a credential that is not restricted to devices"
             )));
@@ -143,11 +151,52 @@ impl Context {
         Ok(())
     }
 
+    /// A device and who has it, in the words of the contract.
+    fn shown(&self, device: &Device) -> WitDevice {
+        let record = &device.record;
+        let online = device.facts.is_some();
+        WitDevice {
+            id: record.id.clone(),
+            name: record.name.clone(),
+            online,
+            state: if self.updates.is_running(&record.id) {
+                State::Updating
+            } else if online {
+                State::Online
+            } else {
+                State::Offline
+            },
+            transport: match record.transport.as_str() {
+                "usb" => Transport::Usb,
+                "sim" => Transport::Sim,
+                _ => Transport::Tcp,
+            },
+            serial: record.serial.clone(),
+            board: record.board.clone(),
+            firmware_version: record.firmware_version.clone(),
+            capabilities: capabilities(device.capabilities()),
+            parameters: device
+                .capabilities()
+                .map(|c| c.parameters.clone().into_iter().collect())
+                .unwrap_or_default(),
+            lease: self
+                .leases
+                .holder(&record.id)
+                .map(|(holder, expires_ms)| Lease {
+                    holder,
+                    expires_at: clock::text(expires_ms),
+                }),
+            making_safe_since: self.leases.owes_since_ms(&record.id).map(clock::text),
+            last_active_at: record.last_active_ms.map(clock::text),
+            created_at: clock::text(record.created_ms),
+        }
+    }
+
     fn removal_error(&self, error: LeaseError) -> Error {
         match error {
-            LeaseError::Busy(busy) => Error::Held(self.told(&busy)),
+            LeaseError::Busy(busy) => Error::Held(self.door.told(&busy)),
             LeaseError::Device(e) => self.device_error(e),
-            LeaseError::Store(e) => Error::Other(internal(self, "devices", &e)),
+            LeaseError::Store(e) => Error::Other(internal(self.context, "devices", &e)),
         }
     }
 
@@ -157,48 +206,8 @@ impl Context {
             DeviceError::NameTaken(_) => Error::NameTaken,
             DeviceError::PodTaken(_) => Error::Conflict(error.to_string()),
             DeviceError::BadName => Error::Invalid(error.to_string()),
-            DeviceError::Store(e) => Error::Other(internal(self, "devices", &e)),
+            DeviceError::Store(e) => Error::Other(internal(self.context, "devices", &e)),
         }
-    }
-}
-
-fn to_wit(device: &Device, services: &Services) -> WitDevice {
-    let record = &device.record;
-    let online = device.facts.is_some();
-    WitDevice {
-        id: record.id.clone(),
-        name: record.name.clone(),
-        online,
-        state: if services.updates.is_running(&record.id) {
-            State::Updating
-        } else if online {
-            State::Online
-        } else {
-            State::Offline
-        },
-        transport: match record.transport.as_str() {
-            "usb" => Transport::Usb,
-            "sim" => Transport::Sim,
-            _ => Transport::Tcp,
-        },
-        serial: record.serial.clone(),
-        board: record.board.clone(),
-        firmware_version: record.firmware_version.clone(),
-        capabilities: capabilities(device.capabilities()),
-        parameters: device
-            .capabilities()
-            .map(|c| c.parameters.clone().into_iter().collect())
-            .unwrap_or_default(),
-        lease: services
-            .leases
-            .holder(&record.id)
-            .map(|(holder, expires_ms)| Lease {
-                holder,
-                expires_at: clock::text(expires_ms),
-            }),
-        making_safe_since: services.leases.owes_since_ms(&record.id).map(clock::text),
-        last_active_at: record.last_active_ms.map(clock::text),
-        created_at: clock::text(record.created_ms),
     }
 }
 

@@ -1,27 +1,58 @@
 //! `bench:host/flashing`: programming the targets of the caller's devices.
 
+use std::sync::Arc;
+
 use pods::PodError;
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::flashing::{
     Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
     Source,
 };
-use super::{Call, Context, internal};
+use super::door::Door;
+use super::uploads::given;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use lab::blobs::Staged;
-use lab::builds::BuildError;
+use lab::builds::{BuildError, Builds};
 use lab::devices::Device;
-use lab::flashing::{Firmware, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State};
+use lab::flashing::{
+    Firmware, Flashing, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State,
+};
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    door: Door<'a>,
+    builds: &'a Builds,
+    flashing: &'a Arc<Flashing>,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::flashing::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        door: Door::new(&state.data.context, &state.data.services),
+        builds: &state.data.services.builds,
+        flashing: &state.data.services.flashing,
+    })
+}
+
+impl Host for View<'_> {
     async fn start(&mut self, order: WitOrder, source: Source) -> Result<Flash, Error> {
         let firmware = match source {
             Source::Upload((upload, name)) => self.uploaded(upload, name)?,
-            Source::Artifact((build, name)) => self.built(&build, &name).await?,
+            Source::Artifact((build, name)) => {
+                built(self.context, self.builds, &build, &name).await?
+            }
         };
-        let entered = self.enter(&order.device)?;
-        let flashing = &self.services.flashing;
+        let entered = self.door.enter(&order.device)?;
+        let flashing = self.flashing;
         let started = flashing.start(entered, order_of(order), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
         Ok(to_wit(started))
@@ -29,34 +60,36 @@ impl Host for Call {
 
     async fn wait(&mut self, device: String, id: String) -> Result<Flash, Error> {
         self.flashed(&device)?;
-        let flashing = &self.services.flashing;
-        let seen = flashing.wait(&device, &id, self.answer_by.into()).await;
+        let flashing = self.flashing;
+        let seen = flashing
+            .wait(&device, &id, self.context.answer_by.into())
+            .await;
         seen.map(to_wit).map_err(|e| self.flashing_error(e))
     }
 
     async fn get(&mut self, device: String, id: String) -> Result<Flash, Error> {
         self.flashed(&device)?;
-        let found = self.services.flashing.get(&device, &id);
+        let found = self.flashing.get(&device, &id);
         found.map(to_wit).map_err(|e| self.flashing_error(e))
     }
 
     async fn list(&mut self, device: String) -> Result<Vec<Flash>, Error> {
         self.flashed(&device)?;
-        let found = self.services.flashing.list(&device);
+        let found = self.flashing.list(&device);
         Ok(found.into_iter().map(to_wit).collect())
     }
 
     async fn cancel(&mut self, device: String, id: String) -> Result<Flash, Error> {
         self.flashed(&device)?;
-        self.admit(&device).map_err(Error::Held)?;
-        let ended = self.services.flashing.cancel(&device, &id).await;
+        self.door.admit(&device).map_err(Error::Held)?;
+        let ended = self.flashing.cancel(&device, &id).await;
         ended.map(to_wit).map_err(|e| self.flashing_error(e))
     }
 }
 
-impl Call {
+impl View<'_> {
     fn uploaded(&mut self, upload: Resource<Staged>, name: String) -> Result<Firmware, Error> {
-        let staged = self.given(upload).map_err(Error::Other)?;
+        let staged = given(self.context, self.table, upload).map_err(Error::Other)?;
         Ok(Firmware {
             name,
             size_bytes: staged.size_bytes(),
@@ -68,31 +101,12 @@ impl Call {
     }
 }
 
-impl Context {
+impl View<'_> {
     /// A device that the caller may use.
     fn flashed(&self, id: &str) -> Result<Device, Error> {
-        self.device(id)
+        self.door
+            .device(id)
             .ok_or_else(|| Error::NotFound("device".to_owned()))
-    }
-
-    async fn built(&self, build: &str, name: &str) -> Result<Firmware, Error> {
-        let missing = || Error::NotFound("build or file".to_owned());
-        let org = self.caller.as_ref().ok_or_else(missing)?.org();
-        let builds = &self.services.builds;
-        let found = builds.artifact(org, build, name).await;
-        let found = found.map_err(|error| match error {
-            BuildError::NotFound => missing(),
-            other => Error::Other(internal(self, "flashing", &other)),
-        })?;
-        let file = found.file;
-        Ok(Firmware {
-            path: builds.blobs().path(&file.sha256),
-            name: file.name,
-            size_bytes: file.size_bytes,
-            sha256: file.sha256,
-            build: Some(found.build.id),
-            staged: None,
-        })
     }
 
     fn flashing_error(&self, error: FlashingError) -> Error {
@@ -107,10 +121,35 @@ impl Context {
             }
             FlashingError::Pod(PodError::Offline { .. } | PodError::Ended(_)) => Error::Offline,
             error @ (FlashingError::Read { .. } | FlashingError::Pod(_)) => {
-                Error::Other(internal(self, "flashing", &error))
+                Error::Other(internal(self.context, "flashing", &error))
             }
         }
     }
+}
+
+/// A file of a build of the caller's organisation.
+async fn built(
+    context: &Context,
+    builds: &Builds,
+    build: &str,
+    name: &str,
+) -> Result<Firmware, Error> {
+    let missing = || Error::NotFound("build or file".to_owned());
+    let org = context.caller.as_ref().ok_or_else(missing)?.org();
+    let found = builds.artifact(org, build, name).await;
+    let found = found.map_err(|error| match error {
+        BuildError::NotFound => missing(),
+        other => Error::Other(internal(context, "flashing", &other)),
+    })?;
+    let file = found.file;
+    Ok(Firmware {
+        path: builds.blobs().path(&file.sha256),
+        name: file.name,
+        size_bytes: file.size_bytes,
+        sha256: file.sha256,
+        build: Some(found.build.id),
+        staged: None,
+    })
 }
 
 fn order_of(order: WitOrder) -> Order {

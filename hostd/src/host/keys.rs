@@ -1,14 +1,33 @@
 //! `bench:host/keys`: API keys that the caller may see and change.
 
+use wasmtime::component::HasData;
+
 use super::bindings::bench::host::keys::{Created, Error, Host, Key as WitKey};
-use super::{Call, Context, internal};
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use identity::{KeyError, Verified};
+use identity::{Identity, KeyError, Verified};
 use store::keys::Key;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    auth: &'a Identity,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::keys::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        auth: &state.data.services.auth,
+    })
+}
+
+impl Host for View<'_> {
     async fn list(&mut self) -> Result<Vec<WitKey>, Error> {
-        let keys = self.services.auth.keys_list(self.key_caller()?).await;
+        let keys = self.auth.keys_list(self.key_caller()?).await;
         keys.map(|list| list.iter().map(to_wit).collect())
             .map_err(|e| self.key_error(e))
     }
@@ -20,7 +39,7 @@ impl Host for Call {
         ttl_seconds: Option<u64>,
     ) -> Result<Created, Error> {
         let caller = self.key_caller()?;
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let made = auth.key_create(caller, &name, &scopes, ttl_seconds).await;
         made.map(|made| Created {
             key: to_wit(&made.key),
@@ -36,21 +55,21 @@ impl Host for Call {
         scopes: Option<Vec<String>>,
     ) -> Result<WitKey, Error> {
         let caller = self.key_caller()?;
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let changed = auth.key_update(caller, &kid, name, scopes).await;
         changed.map(|k| to_wit(&k)).map_err(|e| self.key_error(e))
     }
 
     async fn revoke(&mut self, kid: String) -> Result<(), Error> {
         let caller = self.key_caller()?;
-        let revoked = self.services.auth.key_revoke(caller, &kid).await;
+        let revoked = self.auth.key_revoke(caller, &kid).await;
         revoked.map_err(|e| self.key_error(e))
     }
 }
 
-impl Context {
+impl View<'_> {
     fn key_caller(&self) -> Result<&Verified, Error> {
-        let caller = self.caller.as_ref();
+        let caller = self.context.caller.as_ref();
         caller.ok_or_else(|| Error::Forbidden("keys need a caller".into()))
     }
 
@@ -59,7 +78,7 @@ impl Context {
             KeyError::NotFound => Error::NotFound,
             KeyError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
             KeyError::Forbidden(text) => Error::Forbidden(text),
-            KeyError::Store(e) => Error::Other(internal(self, "keys", &e)),
+            KeyError::Store(e) => Error::Other(internal(self.context, "keys", &e)),
         }
     }
 }

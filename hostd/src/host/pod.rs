@@ -3,27 +3,46 @@
 use std::time::Duration;
 
 use pods::PodError;
-use pods::protocol::commands::{self, Tier};
+use pods::protocol::commands;
 use serde_json::{Map, Value};
+use wasmtime::component::HasData;
 
 use super::bindings::bench::host::pod::{Error, Host};
-use super::{Call, Context};
+use super::door::Door;
+use super::{CallLinker, Context, wit};
 use lab::leases::Entered;
 
 /// Longest wait a handler may ask for.
 const TIMEOUT_MS_MAX: u32 = 120_000;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    door: Door<'a>,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::pod::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        door: Door::new(&state.data.context, &state.data.services),
+    })
+}
+
+impl Host for View<'_> {
     async fn command(
         &mut self,
         device: String,
         command: String,
         timeout_ms: u32,
     ) -> Result<String, Error> {
-        let beside = self.look(&device)?;
+        let beside = self.door.look(&device)?;
         let command: Map<String, Value> = serde_json::from_str(&command)
             .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
-        if commands::tier_of(&command) > self.tier_max() {
+        if commands::tier_of(&command) > self.context.tier_max() {
             return Err(Error::Forbidden);
         }
         let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
@@ -31,14 +50,14 @@ impl Host for Call {
         let answered = if is_light_read(&command) {
             beside.pod.command(command, wait).await
         } else {
-            let Entered { pod, mut visit, .. } = self.drive(beside)?;
+            let Entered { pod, mut visit, .. } = self.door.drive(beside)?;
             tokio::select! {
                 biased;
                 answered = pod.command(command, wait) => answered,
                 // What was not sent yet never is.
                 () = visit.over() => {
                     drop(visit);
-                    return Err(Error::Held(self.cut(&device)));
+                    return Err(Error::Held(self.door.cut(&device)));
                 }
             }
         };
@@ -56,18 +75,9 @@ fn is_light_read(command: &Map<String, Value>) -> bool {
     known.is_some_and(|known| known.is_light_read(command))
 }
 
-impl Context {
-    /// How far the caller's commands may reach. What outlives its session takes an administrator,
-    /// since a mistake there takes the bench away from everybody.
-    pub(super) fn tier_max(&self) -> Tier {
-        match &self.caller {
-            Some(caller) if caller.is_admin() => Tier::Firmware,
-            _ => Tier::Instrument,
-        }
-    }
-
+impl View<'_> {
     fn pod_error(&self, error: PodError, wait_ms: u32) -> Error {
-        let request_id = &self.request_id;
+        let request_id = &self.context.request_id;
         match error {
             PodError::Offline { reason } => {
                 tracing::info!(request_id, reason, "pod offline");

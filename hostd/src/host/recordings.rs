@@ -5,56 +5,88 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Requester;
 use bytes::Bytes;
 use decode::{SpecError, find_channel};
-use runtime::{BodyStream, CallData};
+use runtime::BodyStream;
 use tokio::sync::mpsc;
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::captures::{Error as CaptureError, Info};
 use super::bindings::bench::host::recordings::{
     Content as WitContent, Error, Format as WitFormat, Host, Overview,
 };
 use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
-use super::{Call, Context, captures, internal};
+use super::door::Door;
+use super::uploads::given;
+use super::{CallLinker, Context, captures, internal, wit};
 use lab::blobs::Staged;
 use lab::captures::export::{Content, Export, ExportError, Format};
 use lab::captures::import::{FILE_BYTES_MAX, ImportError};
 use lab::captures::overview::overview;
 use lab::captures::plan::PlanError;
 use lab::captures::reader::Reader;
-use lab::captures::{CaptureError as Failure, Import};
+use lab::captures::{CaptureError as Failure, Captures, Import};
 
 /// Most stretches of an overview.
 const POINTS_MAX: u32 = 10_000;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    requester: Option<&'a Requester>,
+    door: Door<'a>,
+    captures: &'a Arc<Captures>,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::recordings::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        requester: state.data.requester.as_ref(),
+        door: Door::new(&state.data.context, &state.data.services),
+        captures: &state.data.services.captures,
+    })
+}
+
+impl Host for View<'_> {
     async fn save(
         &mut self,
         capture: String,
         format: WitFormat,
         content: Option<WitContent>,
     ) -> Result<(String, Resource<BodyStream>), Error> {
-        let reader = self.recording(&capture).await?;
+        let reader = self
+            .door
+            .reader(self.captures, &capture)
+            .await
+            .map_err(refusal)?;
         let plan = Export::plan(&reader, to_format(format), content.map(to_content));
         let export = plan.map_err(|error| match error {
             ExportError::Lacks(_) | ExportError::TooLong { .. } => {
                 Error::WrongState(error.to_string())
             }
-            other => Error::Other(internal(self, "recordings", &other)),
+            other => Error::Other(internal(self.context, "recordings", &other)),
         })?;
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.services.captures.stream_place(self.requester.as_ref());
-        let place = waited.await.map_err(|e| refusal(self.capture_error(e)))?;
+        let waited = self.captures.stream_place(self.requester);
+        let place = waited
+            .await
+            .map_err(|e| refusal(self.context.capture_error(e)))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, export, parts, PART_WAIT_MAX);
             drop(place);
         });
         let media_type = export.content_type().to_owned();
         let stream = BodyStream::new(Some(media_type.clone()), receiver);
-        let pushed = self.table().push(stream);
-        let pushed = pushed.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+        let pushed = self.table.push(stream);
+        let pushed = pushed.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
         Ok((media_type, pushed))
     }
 
@@ -66,7 +98,11 @@ impl Host for Call {
         end: Option<u64>,
         points: u32,
     ) -> Result<Overview, Error> {
-        let reader = self.recording(&capture).await?;
+        let reader = self
+            .door
+            .reader(self.captures, &capture)
+            .await
+            .map_err(refusal)?;
         let channels = &reader.record().channels;
         let names: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
         let index = find_channel(&channel, &names)
@@ -74,7 +110,7 @@ impl Host for Call {
         let record = channels[index].clone();
         let range = range(first, end, record.samples)?;
         let points = points.clamp(1, POINTS_MAX);
-        let place = self.services.captures.reader_place().await;
+        let place = self.captures.reader_place().await;
         let asked = range.clone();
         let looked = tokio::task::spawn_blocking(move || {
             let seen = overview(&reader, index, &asked, points);
@@ -83,8 +119,8 @@ impl Host for Call {
         });
         let looked = looked
             .await
-            .map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
-        let seen = looked.map_err(|e| Error::Other(internal(self, "recordings", &e)))?;
+            .map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
+        let seen = looked.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
         Ok(Overview {
             channel: u32::try_from(index).expect("a capture has few channels"),
             name: record.name,
@@ -108,16 +144,17 @@ impl Host for Call {
         name: Option<String>,
         device: Option<String>,
     ) -> Result<Info, Error> {
-        let staged = self.given(file).map_err(Error::Other)?;
+        let staged = given(self.context, self.table, file).map_err(Error::Other)?;
         let org = self
+            .context
             .caller
             .as_ref()
             .ok_or(Error::NotFound)?
             .org()
             .to_owned();
         if let Some(device) = &device {
-            self.device(device).ok_or(Error::NotFound)?;
-        } else if self.is_restricted() {
+            self.door.device(device).ok_or(Error::NotFound)?;
+        } else if self.context.is_restricted() {
             let rule = "is required, since the session is restricted to devices";
             return Err(Error::Invalid(("device_id".to_owned(), rule.to_owned())));
         }
@@ -126,20 +163,14 @@ impl Host for Call {
             device: device.unwrap_or_default(),
             name,
         };
-        let imported = self.services.captures.import(import, staged).await;
+        let imported = self.captures.import(import, staged).await;
         imported
             .map(|record| captures::to_wit(&record))
             .map_err(|e| self.import_error(e))
     }
 }
 
-impl Context {
-    async fn recording(&self, id: &str) -> Result<Arc<Reader>, Error> {
-        let record = self.capture(id).await.map_err(refusal)?;
-        let reader = self.services.captures.read(&record.org, id).await;
-        reader.map_err(|e| refusal(self.capture_error(e)))
-    }
-
+impl View<'_> {
     fn import_error(&self, error: Failure) -> Error {
         match error {
             Failure::Import(cause) if cause.is_of_file() => {
@@ -148,7 +179,7 @@ impl Context {
             Failure::Plan(PlanError::Invalid { field, message }) => {
                 Error::Invalid((field, message))
             }
-            other => refusal(self.capture_error(other)),
+            other => refusal(self.context.capture_error(other)),
         }
     }
 }

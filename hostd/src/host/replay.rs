@@ -1,42 +1,63 @@
 //! `bench:host/replay`: waveforms out of the DAC of one of the caller's devices.
 
 use pods::{PodError, RefusalKind};
+use wasmtime::component::HasData;
 
 use super::bindings::bench::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
-use super::{Call, Context, internal};
+use super::door::Door;
+use super::{CallLinker, Context, internal, wit};
 use lab::leases::Entered;
 use lab::replay::{self, Order, Playing, ReplayError};
 use lab::waveforms::signal::{CODE_MAX, Fault};
-use lab::waveforms::{Sampled, WaveformError};
+use lab::waveforms::{Sampled, WaveformError, Waveforms};
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    door: Door<'a>,
+    waveforms: &'a Waveforms,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::replay::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        door: Door::new(&state.data.context, &state.data.services),
+        waveforms: &state.data.services.waveforms,
+    })
+}
+
+impl Host for View<'_> {
     async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
         let Entered {
             device,
             pod,
             mut visit,
             ..
-        } = self.enter(&order.device)?;
+        } = self.door.enter(&order.device)?;
         let capabilities = device.capabilities().ok_or(Error::Offline)?;
         let sampled = self.sampled(&device.record.org, &order.source).await?;
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let playing = tokio::select! {
             playing = replay::start(waveforms, &pod, capabilities, sampled, to_order(&order)) => playing,
             () = visit.over() => {
                 drop(visit);
-                return Err(Error::Held(self.cut(&device.record.id)));
+                return Err(Error::Held(self.door.cut(&device.record.id)));
             }
         };
         playing.map(to_wit).map_err(|e| self.replay_error(e))
     }
 }
 
-impl Context {
+impl View<'_> {
     async fn sampled(&self, org: &str, source: &Source) -> Result<Sampled, Error> {
         let sampled = match source {
-            Source::Library(id) => self.services.waveforms.sampled(org, id).await,
+            Source::Library(id) => self.waveforms.sampled(org, id).await,
             Source::Inline(given) => Sampled::given(
                 &given.samples_b64,
                 given.bits,
@@ -58,7 +79,7 @@ impl Context {
             ReplayError::TooSlow => Error::TimedOut(replay::START_WAIT_MS),
             ReplayError::NoRange => Error::Protocol(error.to_string()),
             ReplayError::Waveform(WaveformError::NotFound) => Error::NoWaveform,
-            ReplayError::Waveform(other) => Error::Other(internal(self, "replay", &other)),
+            ReplayError::Waveform(other) => Error::Other(internal(self.context, "replay", &other)),
             ReplayError::Pod(error) => self.replay_pod_error(error),
         }
     }
@@ -76,7 +97,7 @@ impl Context {
             }
             PodError::Timeout { waited_ms, .. } => Error::TimedOut(waited_ms),
             PodError::Protocol(cause) => Error::Protocol(cause.to_string()),
-            other => Error::Other(internal(self, "replay", &other)),
+            other => Error::Other(internal(self.context, "replay", &other)),
         }
     }
 }

@@ -1,21 +1,45 @@
 //! `bench:host/sessions`: sign-in of people, and what a credential stands for.
 
 use runtime::Role;
+use wasmtime::component::HasData;
 
-use super::bindings::bench::host::sessions::{Error, Host, Identity, Renewal, Session};
-use super::{Call, Context, internal};
+use super::bindings::bench::host::sessions::{
+    Error, Host, Identity as WitIdentity, Renewal, Session,
+};
+use super::door::device;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use identity::{Origin, PeopleError, SignInError, SignedIn, Verified};
+use identity::{Identity, Origin, PeopleError, SignInError, SignedIn, Verified};
+use lab::devices::Devices;
 use store::users;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    auth: &'a Identity,
+    devices: &'a Devices,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::sessions::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        auth: &state.data.services.auth,
+        devices: &state.data.services.devices,
+    })
+}
+
+impl Host for View<'_> {
     async fn password(
         &mut self,
         login: String,
         password: String,
         keep: bool,
     ) -> Result<Session, Error> {
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let result = auth
             .sign_in_password(self.origin(), &login, password, keep)
             .await;
@@ -23,25 +47,26 @@ impl Host for Call {
     }
 
     async fn code(&mut self, code: String, keep: bool) -> Result<Session, Error> {
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let result = auth.sign_in_code(self.origin(), &code, keep).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
     async fn renew(&mut self, token: String) -> Result<Session, Error> {
-        let result = self.services.auth.renew(&token).await;
+        let result = self.auth.renew(&token).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
-    async fn current(&mut self) -> Result<Identity, Error> {
+    async fn current(&mut self) -> Result<WitIdentity, Error> {
         let caller = self.session_caller()?;
-        let found = self.services.auth.whoami(caller).await;
+        let found = self.auth.whoami(caller).await;
         let (user, org_name) = found.map_err(|e| self.person_error(e))?;
         let devices = caller.devices().map(|ids| {
-            let name = |id: &String| self.device(id).map(|d| (id.clone(), d.record.name));
+            let name =
+                |id: &String| device(self.devices, caller, id).map(|d| (id.clone(), d.record.name));
             ids.iter().filter_map(name).collect()
         });
-        Ok(Identity {
+        Ok(WitIdentity {
             credential: super::caller::credential(caller.credential()),
             user: user.id,
             login: user.login,
@@ -56,8 +81,8 @@ impl Host for Call {
     }
 
     async fn end(&mut self) -> Result<(), Error> {
-        let ended = self.services.auth.sign_out(self.session_caller()?).await;
-        ended.map_err(|e| Error::Other(internal(self, "sessions", &e)))
+        let ended = self.auth.sign_out(self.session_caller()?).await;
+        ended.map_err(|e| Error::Other(internal(self.context, "sessions", &e)))
     }
 
     async fn change_password(
@@ -66,27 +91,27 @@ impl Host for Call {
         new: String,
     ) -> Result<Session, Error> {
         let caller = self.session_caller()?;
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let changed = auth.change_own_password(caller, old, &new).await;
         changed.map(to_wit).map_err(|e| self.person_error(e))
     }
 }
 
-impl Context {
+impl View<'_> {
     fn session_caller(&self) -> Result<&Verified, Error> {
-        let caller = self.caller.as_ref();
+        let caller = self.context.caller.as_ref();
         caller.ok_or_else(|| Error::Forbidden("there is no session".to_owned()))
     }
 
     fn origin(&self) -> Origin {
-        Origin::Address(self.client)
+        Origin::Address(self.context.client)
     }
 
     fn sign_in_error(&self, error: SignInError) -> Error {
         match error {
             SignInError::Rejected => Error::Rejected,
             SignInError::SlowDown { wait_s } => Error::SlowDown(wait_s),
-            other => Error::Other(internal(self, "sessions", &other)),
+            other => Error::Other(internal(self.context, "sessions", &other)),
         }
     }
 
@@ -95,7 +120,7 @@ impl Context {
             PeopleError::SignIn(e) => self.sign_in_error(e),
             PeopleError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
             PeopleError::Forbidden(text) => Error::Forbidden(text),
-            other => Error::Other(internal(self, "sessions", &other)),
+            other => Error::Other(internal(self.context, "sessions", &other)),
         }
     }
 }

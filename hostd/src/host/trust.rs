@@ -1,16 +1,41 @@
 //! `bench:host/trust`: rules for CI runs, and the exchange of their tokens.
 
+use wasmtime::component::HasData;
+
 use super::bindings::bench::host::tokens::Token;
 use super::bindings::bench::host::trust::{Edit, Error, Host, NewRule as WitNewRule, Rule};
-use super::{Call, Context, internal};
+use super::door::device_ids;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use identity::oidc::OidcError;
-use identity::{NewRule, RuleEdit, TrustError, Verified};
+use identity::oidc::{Oidc, OidcError};
+use identity::{Identity, NewRule, RuleEdit, TrustError, Verified};
+use lab::devices::Devices;
 use store::trust::TrustRule;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    auth: &'a Identity,
+    oidc: &'a Oidc,
+    devices: &'a Devices,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::trust::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        auth: &state.data.services.auth,
+        oidc: &state.data.services.oidc,
+        devices: &state.data.services.devices,
+    })
+}
+
+impl Host for View<'_> {
     async fn list(&mut self) -> Result<Vec<Rule>, Error> {
-        let rules = self.services.auth.rules(self.trust_caller()?);
+        let rules = self.auth.rules(self.trust_caller()?);
         let rules = rules.map_err(|e| self.trust_error(e))?;
         Ok(rules.into_iter().map(|r| self.rule(r)).collect())
     }
@@ -24,7 +49,7 @@ impl Host for Call {
             devices: self.trusted_devices(caller, rule.devices)?,
             ttl_s: rule.ttl_seconds,
         };
-        let made = self.services.auth.rule_add(caller, new).await;
+        let made = self.auth.rule_add(caller, new).await;
         made.map(|r| self.rule(r)).map_err(|e| self.trust_error(e))
     }
 
@@ -35,7 +60,7 @@ impl Host for Call {
             ttl_s: edit.ttl_seconds,
             devices: self.trusted_devices(caller, edit.devices)?,
         };
-        let changed = self.services.auth.rule_update(caller, &id, edit).await;
+        let changed = self.auth.rule_update(caller, &id, edit).await;
         changed
             .map(|r| self.rule(r))
             .map_err(|e| self.trust_error(e))
@@ -43,17 +68,17 @@ impl Host for Call {
 
     async fn remove(&mut self, id: String) -> Result<(), Error> {
         let caller = self.trust_caller()?;
-        let removed = self.services.auth.rule_remove(caller, &id).await;
+        let removed = self.auth.rule_remove(caller, &id).await;
         removed.map_err(|e| self.trust_error(e))
     }
 
     async fn exchange(&mut self, id_token: String) -> Result<Token, Error> {
-        let auth = &self.services.auth;
+        let auth = self.auth;
         // Without a rule the provider need not even be asked.
         if !auth.trusts_anybody() {
             return Err(Error::Untrusted);
         }
-        let run = self.services.oidc.verify(&id_token).await;
+        let run = self.oidc.verify(&id_token).await;
         let run = run.map_err(|error| match error {
             OidcError::NoKeys => Error::Unavailable,
             refused => Error::Rejected(refused.to_string()),
@@ -67,9 +92,9 @@ impl Host for Call {
     }
 }
 
-impl Context {
+impl View<'_> {
     fn trust_caller(&self) -> Result<&Verified, Error> {
-        let caller = self.caller.as_ref();
+        let caller = self.context.caller.as_ref();
         caller.ok_or_else(|| Error::Forbidden("trust rules need a caller".to_owned()))
     }
 
@@ -78,13 +103,13 @@ impl Context {
         caller: &Verified,
         names: Option<Vec<String>>,
     ) -> Result<Option<Vec<String>>, Error> {
-        let ids = names.map(|names| self.device_ids(caller, names));
+        let ids = names.map(|names| device_ids(self.devices, caller, names));
         ids.transpose().map_err(Error::UnknownDevice)
     }
 
     fn rule(&self, rule: TrustRule) -> Rule {
         let named = |id: String| {
-            let device = self.services.devices.get(&rule.org, &id)?;
+            let device = self.devices.get(&rule.org, &id)?;
             Some((id, device.record.name))
         };
         Rule {
@@ -109,7 +134,7 @@ impl Context {
             TrustError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
             TrustError::Untrusted => Error::Untrusted,
             TrustError::Ambiguous => Error::Ambiguous,
-            other => Error::Other(internal(self, "trust", &other)),
+            other => Error::Other(internal(self.context, "trust", &other)),
         }
     }
 }

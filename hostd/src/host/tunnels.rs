@@ -3,34 +3,57 @@
 use std::time::Instant;
 
 use pods::{PodError, SessionKind};
-use runtime::{CallData, Upgrade};
-use wasmtime::component::Resource;
+use runtime::Upgrade;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::tunnels::{Error, Host, Kind};
-use super::{Call, internal};
+use super::door::Door;
+use super::{CallLinker, Context, internal, wit};
 use base::live::BoxedLive;
 use lab::leases::Entered;
 use lab::tunnel::Tunnel;
 use lab::tunnel::gate::{self, Gate};
+use lab::uart::Uarts;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    door: Door<'a>,
+    uarts: &'a Uarts,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::tunnels::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        door: Door::new(&state.data.context, &state.data.services),
+        uarts: &state.data.services.uarts,
+    })
+}
+
+impl Host for View<'_> {
     async fn open(&mut self, device: String, kind: Kind) -> Result<Resource<Upgrade>, Error> {
-        let Entered { pod, visit, .. } = self.enter(&device)?;
+        let Entered { pod, visit, .. } = self.door.enter(&device)?;
         let (asked, kind) = kinds(kind);
-        self.services.uarts.give_way(&device).await;
+        self.uarts.give_way(&device).await;
         let session = pod.begin(asked).await.map_err(|error| match error {
             PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
             PodError::Busy { .. } | PodError::NoPlace { .. } => Error::InUse(error.to_string()),
-            other => Error::Other(internal(self, "tunnels", &other)),
+            other => Error::Other(internal(self.context, "tunnels", &other)),
         })?;
         let tunnel: BoxedLive = Box::new(Tunnel {
             pod,
             session,
             visit,
-            gate: Gate::new(kind, self.tier_max(), Instant::now()),
+            gate: Gate::new(kind, self.context.tier_max(), Instant::now()),
         });
-        let pushed = self.table().push(Upgrade::new(tunnel));
-        pushed.map_err(|e| Error::Other(internal(self, "tunnels", &e)))
+        let pushed = self.table.push(Upgrade::new(tunnel));
+        pushed.map_err(|e| Error::Other(internal(self.context, "tunnels", &e)))
     }
 }
 

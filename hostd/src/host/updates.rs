@@ -1,23 +1,51 @@
 //! `bench:host/updates`: firmware updates of pods.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pods::PodError;
+use wasmtime::component::{HasData, ResourceTable};
 
 use super::bindings::bench::host::updates::{
     Error, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
 };
-use super::{Call, Context, internal};
+use super::door::Door;
+use super::uploads::given;
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
+use lab::builds::Builds;
 use lab::updates::image::{Image, ImageError};
-use lab::updates::{Terms, UpdateError};
-use store::updates::Phase;
-use store::updates::UpdateRecord;
+use lab::updates::{Terms, UpdateError, Updates};
+use store::updates::{Phase, UpdateRecord};
 
 /// Bytes of a signature block.
 const SIGNATURE_BYTES: usize = 128;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    door: Door<'a>,
+    builds: &'a Builds,
+    updates: &'a Arc<Updates>,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::updates::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        door: Door::new(&state.data.context, &state.data.services),
+        builds: &state.data.services.builds,
+        updates: &state.data.services.updates,
+    })
+}
+
+impl Host for View<'_> {
     async fn start(
         &mut self,
         device: String,
@@ -31,9 +59,9 @@ impl Host for Call {
             signature,
             version: terms.version,
         };
-        let owner = self.owner();
-        let shown = self.shown(&owner);
-        let updates = &self.services.updates;
+        let owner = self.context.owner();
+        let shown = self.context.shown(&owner);
+        let updates = self.updates;
         let started = updates.start(&device.org, &device.id, shown, image, terms);
         started
             .await
@@ -43,7 +71,7 @@ impl Host for Call {
 
     async fn get(&mut self, device: String) -> Result<Update, Error> {
         let device = self.updatable(&device)?;
-        let found = self.services.updates.get(&device.id).await;
+        let found = self.updates.get(&device.id).await;
         found
             .map(to_wit)
             .map_err(|e| self.update_error(UpdateError::Store(e)))
@@ -51,9 +79,9 @@ impl Host for Call {
 
     async fn abort(&mut self, device: String) -> Result<Update, Error> {
         let device = self.updatable(&device)?;
-        let owner = self.owner();
-        let shown = self.shown(&owner);
-        let updates = &self.services.updates;
+        let owner = self.context.owner();
+        let shown = self.context.shown(&owner);
+        let updates = self.updates;
         let aborted = updates.abort(&device.org, &device.id, shown).await;
         aborted.map(to_wit).map_err(|e| self.update_error(e))
     }
@@ -65,19 +93,19 @@ struct Place {
     id: String,
 }
 
-impl Call {
+impl View<'_> {
     /// Read the image that is meant. It is in memory afterwards, so that neither a build that is
     /// forgotten nor a file that is removed meanwhile matters.
     async fn image(&mut self, image: WitImage, sha256: Option<&str>) -> Result<Image, Error> {
         let read = match image {
             WitImage::Upload(upload) => {
-                let staged = self.given(upload).map_err(Error::Other)?;
+                let staged = given(self.context, self.table, upload).map_err(Error::Other)?;
                 expect_hash(staged.sha256(), sha256)?;
                 Image::read(staged.path(), staged.size_bytes(), staged.sha256()).await
             }
             WitImage::Artifact((build, name)) => {
-                let org = self.caller.as_ref().ok_or(Error::NotFound)?.org();
-                let builds = &self.services.builds;
+                let org = self.context.caller.as_ref().ok_or(Error::NotFound)?.org();
+                let builds = self.builds;
                 let found = builds.artifact(org, &build, &name).await;
                 let file = found.map_err(|_| Error::NoArtifact)?.file;
                 expect_hash(&file.sha256, sha256)?;
@@ -89,16 +117,16 @@ impl Call {
             ImageError::Empty | ImageError::TooLarge { .. } => {
                 Error::Invalid(("image".to_owned(), format!("cannot be used: {error}")))
             }
-            ImageError::Read { .. } => Error::Other(internal(self, "updates", &error)),
+            ImageError::Read { .. } => Error::Other(internal(self.context, "updates", &error)),
         })
     }
 }
 
-impl Context {
+impl View<'_> {
     /// The device, for those who may update it.
     fn updatable(&self, id: &str) -> Result<Place, Error> {
-        let record = self.device(id).ok_or(Error::NotFound)?.record;
-        if !self.caller.as_ref().is_some_and(|c| c.is_admin()) {
+        let record = self.door.device(id).ok_or(Error::NotFound)?.record;
+        if !self.context.caller.as_ref().is_some_and(|c| c.is_admin()) {
             return Err(Error::Forbidden);
         }
         Ok(Place {
@@ -112,13 +140,13 @@ impl Context {
             UpdateError::NoDevice => Error::NotFound,
             UpdateError::Offline => Error::Offline,
             UpdateError::NotCapable => Error::NotCapable(error.to_string()),
-            UpdateError::Busy(busy) => Error::Held(self.told(&busy)),
+            UpdateError::Busy(busy) => Error::Held(self.door.told(&busy)),
             UpdateError::Running | UpdateError::Full => Error::InUse(error.to_string()),
             UpdateError::InUse(text) => Error::InUse(text),
             UpdateError::State(text) => Error::WrongState(text.to_owned()),
             UpdateError::Pod(PodError::Refused(refusal)) => Error::Refused(refusal.to_string()),
             UpdateError::Pod(_) | UpdateError::Store(_) => {
-                Error::Other(internal(self, "updates", &error))
+                Error::Other(internal(self.context, "updates", &error))
             }
         }
     }

@@ -8,10 +8,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::uploads::{Error, Form, FormFile, Host, HostUpload};
-use super::{Call, internal};
+use super::{CallLinker, Context, internal, wit};
 use base::multipart;
 use lab::blobs::{Staged, StagedForm};
 
@@ -96,7 +96,26 @@ impl Inbound {
     }
 }
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    inbound: &'a Inbound,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::uploads::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        inbound: &state.data.inbound,
+    })
+}
+
+impl Host for View<'_> {
     async fn receive(&mut self, bytes_max: u64) -> Result<Resource<Staged>, Error> {
         match self.inbound.receive(Wanted::File { bytes_max })? {
             // There may be less room by now.
@@ -137,16 +156,20 @@ impl Host for Call {
     }
 }
 
-impl Call {
-    /// The file behind an upload that a handler gives away.
-    pub(super) fn given(&mut self, upload: Resource<Staged>) -> Result<Staged, String> {
-        let staged = self.table.delete(upload);
-        staged.map_err(|e| internal(self, "uploads", &e))
-    }
+/// The file behind an upload that a handler gives away.
+pub(super) fn given(
+    context: &Context,
+    table: &mut ResourceTable,
+    upload: Resource<Staged>,
+) -> Result<Staged, String> {
+    let staged = table.delete(upload);
+    staged.map_err(|e| internal(context, "uploads", &e))
+}
 
+impl View<'_> {
     fn hand_over(&mut self, staged: Staged) -> Result<Resource<Staged>, Error> {
         let pushed = self.table.push(staged);
-        pushed.map_err(|e| Error::Other(internal(self, "uploads", &e)))
+        pushed.map_err(|e| Error::Other(internal(self.context, "uploads", &e)))
     }
 
     fn hand_over_form(&mut self, form: StagedForm) -> Result<Form, Error> {
@@ -164,7 +187,7 @@ impl Call {
     }
 }
 
-impl HostUpload for Call {
+impl HostUpload for View<'_> {
     async fn size_bytes(&mut self, upload: Resource<Staged>) -> u64 {
         self.table.get(&upload).map_or(0, Staged::size_bytes)
     }

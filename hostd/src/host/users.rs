@@ -1,17 +1,35 @@
 //! `bench:host/users`: users of the caller's organisation.
 
 use runtime::Role;
+use wasmtime::component::HasData;
 
 use super::bindings::bench::host::users::{Code, Error, Host, User as WitUser};
 use super::sessions::role;
-use super::{Call, Context, internal};
+use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use identity::{OneTimeCode, PeopleError, Verified};
+use identity::{Identity, OneTimeCode, PeopleError, Verified};
 use store::users::{self, User};
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    auth: &'a Identity,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::users::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        auth: &state.data.services.auth,
+    })
+}
+
+impl Host for View<'_> {
     async fn list(&mut self) -> Result<Vec<WitUser>, Error> {
-        let listed = self.services.auth.people(self.user_caller()?).await;
+        let listed = self.auth.people(self.user_caller()?).await;
         listed
             .map(|list| list.into_iter().map(to_wit).collect())
             .map_err(|e| self.user_error(e))
@@ -19,7 +37,7 @@ impl Host for Call {
 
     async fn create(&mut self, login: String, role: Role) -> Result<(WitUser, Code), Error> {
         let caller = self.user_caller()?;
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let added = auth.person_add(caller, &login, stored(role)).await;
         added
             .map(|(user, code)| (to_wit(user), code_to_wit(&code)))
@@ -33,29 +51,29 @@ impl Host for Call {
         disabled: Option<bool>,
     ) -> Result<WitUser, Error> {
         let caller = self.user_caller()?;
-        let auth = &self.services.auth;
+        let auth = self.auth;
         let changed = auth.person_update(caller, &id, role.map(stored), disabled);
         changed.await.map(to_wit).map_err(|e| self.user_error(e))
     }
 
     async fn remove(&mut self, id: String) -> Result<(), Error> {
         let caller = self.user_caller()?;
-        let removed = self.services.auth.person_remove(caller, &id).await;
+        let removed = self.auth.person_remove(caller, &id).await;
         removed.map_err(|e| self.user_error(e))
     }
 
     async fn issue_code(&mut self, id: String) -> Result<Code, Error> {
         let caller = self.user_caller()?;
-        let issued = self.services.auth.person_code(caller, &id).await;
+        let issued = self.auth.person_code(caller, &id).await;
         issued
             .map(|code| code_to_wit(&code))
             .map_err(|e| self.user_error(e))
     }
 }
 
-impl Context {
+impl View<'_> {
     fn user_caller(&self) -> Result<&Verified, Error> {
-        let caller = self.caller.as_ref();
+        let caller = self.context.caller.as_ref();
         caller.ok_or_else(|| Error::Forbidden("users need a caller".to_owned()))
     }
 
@@ -66,7 +84,7 @@ impl Context {
             PeopleError::LastOwner => Error::LastOwner,
             PeopleError::Forbidden(text) => Error::Forbidden(text),
             PeopleError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
-            other => Error::Other(internal(self, "users", &other)),
+            other => Error::Other(internal(self.context, "users", &other)),
         }
     }
 }

@@ -1,18 +1,19 @@
 //! `bench:host/waveforms`: waveforms of the caller's organisation.
 
 use runtime::BodyStream;
-use wasmtime::component::Resource;
+use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::waveforms::{
     Error, Host, Kind as WitKind, Mapping as WitMapping, Output as WitOutput, Page, Previewed,
     Segment as WitSegment, Shape as WitShape, Unit as WitUnit, Waveform,
 };
-use super::{Call, Context, cursor_rule, internal};
+use super::uploads::given;
+use super::{CallLinker, Context, cursor_rule, internal, wit};
 use base::clock;
 use identity::Verified;
 use lab::blobs::Staged;
 use lab::waveforms::signal::Mapping;
-use lab::waveforms::{Label, Preview, Recorded, WaveformError};
+use lab::waveforms::{Label, Preview, Recorded, WaveformError, Waveforms};
 use store::waveforms::{Kind, Output, Segment, Shape, Unit, WaveformRecord};
 
 /// Longest page of the list.
@@ -21,14 +22,33 @@ const LIST_MAX: u32 = 200;
 /// Most points of a preview.
 const POINTS_MAX: u32 = 65_536;
 
-impl Host for Call {
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    waveforms: &'a Waveforms,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::waveforms::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        waveforms: &state.data.services.waveforms,
+    })
+}
+
+impl Host for View<'_> {
     async fn list(&mut self, cursor: Option<String>, limit: u32) -> Result<Page, Error> {
         let org = self.waveform_caller()?.org();
         let limit = limit.clamp(1, LIST_MAX) as usize;
         if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
             return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
         }
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let found = waveforms.list(org, cursor.as_deref(), limit).await;
         let found = found.map_err(|e| self.waveform_error(e))?;
         let next = (found.len() == limit).then(|| found.last().map(|w| w.id.clone()));
@@ -40,22 +60,22 @@ impl Host for Call {
 
     async fn get(&mut self, id: String) -> Result<Waveform, Error> {
         let org = self.waveform_caller()?.org();
-        let found = self.services.waveforms.get(org, &id).await;
+        let found = self.waveforms.get(org, &id).await;
         found.map(to_wit).map_err(|e| self.waveform_error(e))
     }
 
     async fn samples_b64(&mut self, id: String) -> Result<String, Error> {
         let org = self.waveform_caller()?.org();
-        let samples = self.services.waveforms.samples_b64(org, &id).await;
+        let samples = self.waveforms.samples_b64(org, &id).await;
         samples.map_err(|e| self.waveform_error(e))
     }
 
     async fn read(&mut self, id: String) -> Result<Resource<BodyStream>, Error> {
         let org = self.waveform_caller()?.org();
-        let stream = self.services.waveforms.read(org, &id).await;
+        let stream = self.waveforms.read(org, &id).await;
         let stream = stream.map_err(|e| self.waveform_error(e))?;
         let pushed = self.table.push(BodyStream::new(None, stream));
-        pushed.map_err(|e| Error::Other(internal(self, "waveforms", &e)))
+        pushed.map_err(|e| Error::Other(internal(self.context, "waveforms", &e)))
     }
 
     async fn preview(
@@ -68,7 +88,7 @@ impl Host for Call {
         let org = self.waveform_caller()?.org();
         let points = points.clamp(1, POINTS_MAX) as usize;
         let output = Output::from(output);
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let shown = waveforms.preview(org, &id, mapping.into(), output, points);
         let shown = shown.await.map_err(|e| self.waveform_error(e))?;
         Ok(preview(shown, output.unit()))
@@ -76,7 +96,7 @@ impl Host for Call {
 
     async fn room(&mut self) -> Result<u64, Error> {
         let org = self.waveform_caller()?.org();
-        let room = self.services.waveforms.room(org).await;
+        let room = self.waveforms.room(org).await;
         room.map_err(|e| self.waveform_error(e))
     }
 
@@ -89,7 +109,7 @@ impl Host for Call {
         full_scale: Option<f64>,
     ) -> Result<Waveform, Error> {
         let label = self.label(&name)?;
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let saved = waveforms.save_codes(label, &samples_b64, bits, sample_rate_hz, full_scale);
         let saved = saved.await;
         saved.map(to_wit).map_err(|e| self.waveform_error(e))
@@ -104,7 +124,7 @@ impl Host for Call {
         unit: WitUnit,
         samples: Option<u64>,
     ) -> Result<Waveform, Error> {
-        let staged = self.given(file).map_err(Error::Other)?;
+        let staged = given(self.context, self.table, file).map_err(Error::Other)?;
         let label = self.label(&name)?;
         let told = Recorded {
             sample_rate_hz,
@@ -112,7 +132,7 @@ impl Host for Call {
             unit: unit.into(),
             samples,
         };
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let saved = waveforms.save_recording(label, &staged, told).await;
         saved.map(to_wit).map_err(|e| self.waveform_error(e))
     }
@@ -125,7 +145,7 @@ impl Host for Call {
     ) -> Result<Waveform, Error> {
         let label = self.label(&name)?;
         let segments = segments.into_iter().map(segment_from).collect();
-        let waveforms = &self.services.waveforms;
+        let waveforms = self.waveforms;
         let saved = waveforms
             .save_segments(label, output.into(), segments)
             .await;
@@ -134,20 +154,20 @@ impl Host for Call {
 
     async fn rename(&mut self, id: String, name: String) -> Result<Waveform, Error> {
         let label = self.label(&name)?;
-        let renamed = self.services.waveforms.rename(label, &id).await;
+        let renamed = self.waveforms.rename(label, &id).await;
         renamed.map(to_wit).map_err(|e| self.waveform_error(e))
     }
 
     async fn delete(&mut self, id: String) -> Result<(), Error> {
         let org = self.waveform_caller()?.org();
-        let deleted = self.services.waveforms.delete(org, &id).await;
+        let deleted = self.waveforms.delete(org, &id).await;
         deleted.map_err(|e| self.waveform_error(e))
     }
 }
 
-impl Context {
+impl View<'_> {
     fn waveform_caller(&self) -> Result<&Verified, Error> {
-        self.caller.as_ref().ok_or(Error::NotFound)
+        self.context.caller.as_ref().ok_or(Error::NotFound)
     }
 
     fn label<'a>(&'a self, name: &'a str) -> Result<Label<'a>, Error> {
@@ -167,7 +187,7 @@ impl Context {
             WaveformError::Invalid { field, message } => {
                 Error::Invalid((field.to_owned(), message))
             }
-            other => Error::Other(internal(self, "waveforms", &other)),
+            other => Error::Other(internal(self.context, "waveforms", &other)),
         }
     }
 }

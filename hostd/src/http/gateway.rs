@@ -341,16 +341,18 @@ impl Gateway {
             caller: caller.as_ref().map(crate::host::caller::caller),
         };
         let disk_full = Arc::new(AtomicBool::new(false));
-        let call = Call::new(Context {
-            services: self.services.clone(),
-            group: group.name(),
-            request_id: request_id.to_owned(),
-            caller,
-            lease: lease(&head.headers).or(lease_in_query),
-            client: self.client(head),
-            answer_by: Instant::now() + group.patience(),
-            disk_full: disk_full.clone(),
-        })
+        let call = Call::new(
+            self.services.clone(),
+            Context {
+                group: group.name(),
+                request_id: request_id.to_owned(),
+                caller,
+                lease: lease(&head.headers).or(lease_in_query),
+                client: self.client(head),
+                answer_by: Instant::now() + group.patience(),
+                disk_full: disk_full.clone(),
+            },
+        )
         .with_body(inbound)
         .with_requester(requester);
         let answered = group.call(record, call).await;

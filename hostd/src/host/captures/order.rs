@@ -1,8 +1,10 @@
 //! A capture's order in the words of the contract, as the captures take it.
 
-use lab::captures::order;
-
 use super::super::bindings::bench::host::captures as wit;
+use super::super::{Context, internal};
+use lab::captures::order;
+use lab::replay::Stimulus;
+use lab::waveforms::{Sampled, WaveformError, Waveforms};
 
 impl From<wit::Order> for order::Order {
     fn from(asked: wit::Order) -> Self {
@@ -71,5 +73,47 @@ impl From<wit::Stimulus> for order::Stimulus {
             }),
             wit::Stimulus::Library(_) | wit::Stimulus::Given(_) => Self::Play,
         }
+    }
+}
+
+/// The waveform that a measurement names or brings along.
+pub(super) async fn stimulus(
+    context: &Context,
+    waveforms: &Waveforms,
+    org: &str,
+    order: &wit::Order,
+) -> Result<Option<Stimulus>, wit::Error> {
+    let wit::Plan::Measure(measure) = &order.plan else {
+        return Ok(None);
+    };
+    let (sampled, field) = match &measure.stimulus {
+        wit::Stimulus::Generate(_) => return Ok(None),
+        wit::Stimulus::Library(id) => (waveforms.sampled(org, id).await, "waveform_id"),
+        wit::Stimulus::Given(given) => {
+            let (bits, rate_hz) = (given.bits, given.sample_rate_hz);
+            let full = given.full_scale_v;
+            let sampled = Sampled::given(&given.samples_b64, bits, rate_hz, full);
+            (sampled, "samples_b64")
+        }
+    };
+    let sampled = sampled.map_err(|e| stimulus_error(context, e, None))?;
+    let stimulus = Stimulus::of(waveforms, sampled).await;
+    stimulus
+        .map(Some)
+        .map_err(|e| stimulus_error(context, e, Some(field)))
+}
+
+/// `whole` is the member to blame when it is the waveform as a whole.
+fn stimulus_error(context: &Context, error: WaveformError, whole: Option<&str>) -> wit::Error {
+    match (error, whole) {
+        (WaveformError::NotFound, _) => wit::Error::NoWaveform,
+        (WaveformError::Invalid { .. }, Some(field)) => {
+            let message = "must be in volts, or plain codes".to_owned();
+            wit::Error::Invalid((format!("stimulus.{field}"), message))
+        }
+        (WaveformError::Invalid { field, message }, None) => {
+            wit::Error::Invalid((format!("stimulus.{field}"), message))
+        }
+        (other, _) => wit::Error::Other(internal(context, "captures", &other)),
     }
 }

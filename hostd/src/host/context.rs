@@ -1,0 +1,93 @@
+//! Who asks, and for whom the host acts: what every interface may know of a call.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use base::space;
+use identity::Verified;
+use lab::leases::Shown;
+use pods::protocol::commands::Tier;
+
+/// Who asks, and for whom the host acts.
+#[derive(Debug)]
+pub struct Context {
+    /// Name of the handler group, for logs and for the store's namespace.
+    pub group: Arc<str>,
+    pub request_id: String,
+    /// None on public routes and while a component is being loaded.
+    pub caller: Option<Verified>,
+    /// The lease that the request shows.
+    pub lease: Option<String>,
+    /// Where the request comes from.
+    pub client: Option<IpAddr>,
+    /// When a handler that waits should rather tell how far things are, to have answered before its
+    /// deadline.
+    pub answer_by: Instant,
+    /// Set when something could not be done because the disk is full: whatever the handler makes of
+    /// that failure, the caller is told what it was.
+    pub disk_full: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// Who a lease belongs to: a person and all that acts for it.
+    pub(super) fn owner(&self) -> String {
+        let caller = self.caller.as_ref();
+        caller.map_or_else(String::new, |c| format!("{}/{}", c.org(), c.user()))
+    }
+
+    /// What the request shows for the device it is about, whoever `owner` is.
+    pub(super) fn shown<'a>(&'a self, owner: &'a str) -> Shown<'a> {
+        Shown {
+            lease_id: self.lease.as_deref(),
+            owner,
+        }
+    }
+
+    /// The refusal of one who is no administrator; `doing` begins it.
+    pub(super) fn check_admin(&self, doing: &str) -> Result<(), String> {
+        if self.caller.as_ref().is_some_and(|c| c.is_admin()) {
+            return Ok(());
+        }
+        Err(format!(
+            "{doing} takes an admin's session, or an admin's key with scope bench:admin"
+        ))
+    }
+
+    /// Whether the caller may use some devices only.
+    pub(super) fn is_restricted(&self) -> bool {
+        self.caller.as_ref().is_none_or(|c| c.devices().is_some())
+    }
+
+    /// How far the caller's commands may reach. What outlives its session takes an administrator,
+    /// since a mistake there takes the bench away from everybody.
+    pub(super) fn tier_max(&self) -> Tier {
+        match &self.caller {
+            Some(caller) if caller.is_admin() => Tier::Firmware,
+            _ => Tier::Instrument,
+        }
+    }
+}
+
+/// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
+/// it happened.
+pub(super) fn internal(
+    call: &Context,
+    interface: &str,
+    error: &(dyn std::error::Error + 'static),
+) -> String {
+    if space::is_full(error) {
+        call.disk_full.store(true, Ordering::Relaxed);
+        return "the disk of the server is full".to_owned();
+    }
+    let mut chain = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        chain.push_str(": ");
+        chain.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    tracing::error!(request_id = call.request_id, handler = %call.group, interface, error = chain, "host call failed");
+    "the server failed to do this; its log has the details".to_owned()
+}

@@ -1,0 +1,195 @@
+//! The door to the caller's devices: who may use which, and who gets at the pod behind it. Interfaces
+//! that are about a device go through it and have no other way to a pod.
+
+use super::Context;
+use super::bindings::bench::host::http_types::Busy;
+use crate::services::Services;
+use base::clock;
+use identity::Verified;
+use lab::devices::{Device, Devices};
+use lab::leases::{self, Beside, Entered, EntryError, Leases, Visit};
+
+/// What stands between a caller and devices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Door<'a> {
+    pub(super) context: &'a Context,
+    devices: &'a Devices,
+    leases: &'a Leases,
+}
+
+/// Why a request does not get at a pod, in the words of the contract.
+pub(super) enum Refused {
+    NoDevice,
+    Held(Busy),
+    Offline,
+}
+
+/// The same as the errors of the interfaces that let somebody at a pod; each says in its own way that
+/// there is no such device.
+macro_rules! refusals {
+    ($($interface:ident: $no_device:expr),* $(,)?) => {$(
+        const _: () = {
+            use super::wit::$interface::Error;
+
+            impl From<Refused> for Error {
+                fn from(refused: Refused) -> Self {
+                    match refused {
+                        Refused::NoDevice => $no_device,
+                        Refused::Held(busy) => Self::Held(busy),
+                        Refused::Offline => Self::Offline,
+                    }
+                }
+            }
+        };
+    )*};
+}
+
+refusals! {
+    captures: Error::NotFound,
+    flashing: Error::NotFound("device".to_owned()),
+    pod: Error::NotFound,
+    replay: Error::NoDevice,
+    tunnels: Error::NotFound,
+    uarts: Error::NotFound,
+}
+
+/// The device with this id, if the caller may use it.
+pub(super) fn device(devices: &Devices, caller: &Verified, id: &str) -> Option<Device> {
+    let device = devices.get(caller.org(), id)?;
+    caller.may_use_id(&device.record.id).then_some(device)
+}
+
+/// Ids of the devices with these names. A token is bound to ids, so that a rename moves no access.
+///
+/// # Errors
+/// The first name that no device has which the caller may use.
+pub(super) fn device_ids(
+    devices: &Devices,
+    caller: &Verified,
+    names: Vec<String>,
+) -> Result<Vec<String>, String> {
+    let known = devices.list(caller.org());
+    let id_of = |name: String| {
+        let named = known.iter().find(|d| d.record.name == name);
+        named
+            .filter(|d| caller.may_use_id(&d.record.id))
+            .map(|d| d.record.id.clone())
+            .ok_or(name)
+    };
+    names.into_iter().map(id_of).collect()
+}
+
+impl<'a> Door<'a> {
+    pub(super) fn new(context: &'a Context, services: &'a Services) -> Self {
+        Self {
+            context,
+            devices: &services.devices,
+            leases: &services.leases,
+        }
+    }
+}
+
+impl Door<'_> {
+    /// The device with this id, if the caller may use it.
+    pub(super) fn device(&self, id: &str) -> Option<Device> {
+        device(self.devices, self.context.caller.as_ref()?, id)
+    }
+
+    /// The device with this name, if the caller may use it: the one it holds since it had this name,
+    /// or the one that has it now. They are never two.
+    pub(super) fn device_named(&self, name: &str) -> Option<Device> {
+        let caller = self.context.caller.as_ref()?;
+        let owner = self.context.owner();
+        let mut taken = self.leases.taken_as(name).into_iter();
+        if let Some((id, _)) = taken.find(|(_, holder)| *holder == owner)
+            && let Some(held) = self.device(&id)
+        {
+            return Some(held);
+        }
+        let all = self.devices.list(caller.org());
+        let named = all.into_iter().find(|d| d.record.name == name)?;
+        caller.may_use_id(&named.record.id).then_some(named)
+    }
+
+    /// Let the request drive a device, if no lease is in its way.
+    pub(super) fn admit(&self, device: &str) -> Result<(), Busy> {
+        let owner = self.context.owner();
+        let admitted = self.leases.admit(device, self.context.shown(&owner));
+        admitted.map_err(|busy| self.told(&busy))
+    }
+
+    /// What the end of a visit means to a request that it let in.
+    pub(super) fn cut(&self, device: &str) -> Busy {
+        match self.admit(device) {
+            Err(busy) => busy,
+            // It changed hands and back again meanwhile.
+            Ok(()) => Busy {
+                holder: None,
+                expires_at: None,
+                making_safe: false,
+                place: None,
+                retry_after_s: 1,
+            },
+        }
+    }
+
+    /// Let the request look at what a device does.
+    pub(super) fn look(&self, device: &str) -> Result<Beside, Refused> {
+        let looked = self.at_the_door(|caller| self.leases.look(caller, device));
+        looked.map_err(|error| self.refused(error))
+    }
+
+    /// Let what the request begins drive a device, until a lease takes it away.
+    pub(super) fn enter(&self, device: &str) -> Result<Entered, Refused> {
+        let entered = self.at_the_door(|caller| self.leases.enter(caller, device));
+        entered.map_err(|error| self.refused(error))
+    }
+
+    /// Let the request, which looks at a device already, drive it, until a lease takes it away.
+    pub(super) fn drive(&self, beside: Beside) -> Result<Entered, Refused> {
+        let owner = self.context.owner();
+        let driven = self.leases.drive(beside, self.context.shown(&owner));
+        driven.map_err(|busy| Refused::Held(self.told(&busy)))
+    }
+
+    /// Let the request look at what a device does, and drive it if nothing is in the way.
+    pub(super) fn join(
+        &self,
+        device: &str,
+    ) -> Result<(Beside, Result<Visit, leases::Busy>), Refused> {
+        let joined = self.at_the_door(|caller| self.leases.join(caller, device));
+        joined.map_err(|error| self.refused(error))
+    }
+
+    fn at_the_door<T>(
+        &self,
+        knock: impl FnOnce(&leases::Caller<'_>) -> Result<T, EntryError>,
+    ) -> Result<T, EntryError> {
+        let verified = self.context.caller.as_ref().ok_or(EntryError::NoDevice)?;
+        let owner = self.context.owner();
+        knock(&leases::Caller {
+            org: verified.org(),
+            may_use: &|device| verified.may_use_id(device),
+            shown: self.context.shown(&owner),
+        })
+    }
+
+    fn refused(&self, error: EntryError) -> Refused {
+        match error {
+            EntryError::NoDevice => Refused::NoDevice,
+            EntryError::Held(busy) => Refused::Held(self.told(&busy)),
+            EntryError::Offline => Refused::Offline,
+        }
+    }
+
+    pub(super) fn told(&self, busy: &leases::Busy) -> Busy {
+        let wall = |ms| clock::text(self.leases.wall_ms(ms));
+        Busy {
+            holder: busy.holder.clone(),
+            expires_at: busy.expires_ms.map(wall),
+            making_safe: busy.making_safe,
+            place: busy.place,
+            retry_after_s: u32::try_from(busy.retry_after_ms.div_ceil(1000)).unwrap_or(u32::MAX),
+        }
+    }
+}
