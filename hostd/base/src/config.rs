@@ -9,18 +9,17 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+mod keys;
 mod proxies;
 mod sections;
 
+pub use keys::{KEYS, default_text, env_name};
 pub use proxies::Proxies;
 pub use sections::{
     AtQuota, AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, DiskConfig, HandlersConfig,
     HttpConfig, LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig,
     PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
 };
-
-/// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
-const ENV_PREFIX: &str = "HOSTD_";
 
 /// Variables with that prefix that are not configuration keys: what the command line and the build
 /// read, and what clients of a server are told by it.
@@ -40,193 +39,6 @@ const PING_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
 
 /// Waits for a client that takes nothing that make sense.
 const SOCKET_WRITE_WAIT_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
-
-/// All keys of the configuration file, except the `[[devices]]` list.
-pub const KEYS: &[(&str, &str)] = &[
-    ("data_dir", "folder that holds everything hostd keeps"),
-    (
-        "http.listen",
-        "address and port to listen on; port 0 picks a free one",
-    ),
-    (
-        "http.connections_max",
-        "open connections; for more, the idlest one is closed",
-    ),
-    (
-        "http.connections_per_address_max",
-        "of them those of one address (IPv6: /64); one of http.trusted_proxies may have all",
-    ),
-    (
-        "http.connections_reserve",
-        "more that are let in when all are busy, for health checks and valid credentials alone",
-    ),
-    ("http.head_bytes_max", "size of a request head in bytes"),
-    (
-        "http.head_wait_ms",
-        "time for a request head to arrive; also ends idle connections",
-    ),
-    ("http.body_wait_ms", "time for a request body to arrive"),
-    (
-        "http.write_wait_ms",
-        "time after which a client that takes nothing of an answer is cut off",
-    ),
-    ("http.drain_ms", "time that open requests get at shutdown"),
-    (
-        "http.rate_per_s",
-        "requests per second that one key or sign-in may make; 0 is no limit",
-    ),
-    (
-        "http.rate_burst",
-        "requests that one key or sign-in may make at once",
-    ),
-    ("http.sockets_max", "WebSockets open at once"),
-    (
-        "http.ping_ms",
-        "pause between pings of a WebSocket; a client that answers none of three is gone",
-    ),
-    (
-        "http.socket_write_wait_ms",
-        "time after which a client that takes nothing of a WebSocket is closed",
-    ),
-    (
-        "http.trusted_proxies",
-        "addresses and networks of proxies, with commas, whose X-Forwarded-For tells the client",
-    ),
-    ("log.format", "text or json"),
-    (
-        "log.level",
-        "error, warn, info, debug or trace, or a filter such as info,pods=debug",
-    ),
-    ("store.cache_mib", "page cache of the database, in MiB"),
-    (
-        "metrics.token",
-        "bearer token that /metrics asks for; empty leaves it open",
-    ),
-    ("auth.key_prefix", "first part of API keys"),
-    (
-        "oidc.issuer",
-        "identity provider of CI runs, as its tokens name it",
-    ),
-    (
-        "oidc.audience",
-        "what the tokens of CI runs must be meant for",
-    ),
-    (
-        "oidc.jwks",
-        "URL or file of the identity provider's public keys",
-    ),
-    (
-        "handlers.dir",
-        "load handler components from this folder instead of the built-in ones",
-    ),
-    (
-        "handlers.fresh",
-        "give every request a fresh instance instead of a pooled one",
-    ),
-    (
-        "handlers.calls_per_instance",
-        "requests a pooled instance serves before it is replaced",
-    ),
-    (
-        "handlers.in_flight_max",
-        "requests inside one handler group at once; one user has at most two thirds, an organisation three quarters",
-    ),
-    (
-        "handlers.queue_wait_ms",
-        "wait for a free instance, or for one of the caller's share, before a request is refused with 503",
-    ),
-    (
-        "handlers.deadline_ms",
-        "time one request may take inside a handler",
-    ),
-    (
-        "handlers.memory_mib",
-        "linear memory one instance may grow to, in MiB",
-    ),
-    (
-        "pods.grace_ms",
-        "time a pod that lost its link may be away before its device counts as offline",
-    ),
-    ("captures.queue_max", "captures waiting for one device"),
-    (
-        "captures.samples_max",
-        "samples of one capture, whatever the pod could do",
-    ),
-    (
-        "captures.read_max",
-        "captures being read, decoded or exported at once; half of them for one user",
-    ),
-    (
-        "captures.quota_mib",
-        "size of all captures of one organisation, in MiB",
-    ),
-    ("captures.count_max", "captures of one organisation"),
-    (
-        "captures.at_quota",
-        "oldest or refuse: whether the oldest captures without a name give way, or new ones are refused",
-    ),
-    (
-        "captures.keep_days",
-        "days until a capture without a name is forgotten; 0 is no limit",
-    ),
-    (
-        "disk.floor_mib",
-        "free space below which captures and uploads are refused, in MiB; 0 is a tenth of the disk, at most 1024",
-    ),
-    (
-        "disk.reserve_mib",
-        "space laid by, in MiB, with which leases and sign-in go on when the disk is full",
-    ),
-    (
-        "builds.artifact_mib_max",
-        "size of one file of a build, in MiB, at most 2047",
-    ),
-    ("builds.log_mib_max", "size of one log of a build, in MiB"),
-    (
-        "builds.quota_mib",
-        "size of all build files of one organisation, in MiB",
-    ),
-    (
-        "builds.count_max",
-        "builds of one organisation; the oldest ones with a result give way",
-    ),
-    ("builds.keep_days", "days until a build is forgotten"),
-    ("builds.upload_wait_ms", "time for a file to arrive"),
-    (
-        "uploads.per_user_max",
-        "files and bodies over 64 KiB of one user that arrive at once; further ones wait",
-    ),
-    (
-        "uploads.per_org_max",
-        "the same for all users of one organisation",
-    ),
-    ("uploads.total_max", "the same for everybody, at most 1024"),
-    (
-        "uploads.queue_wait_ms",
-        "wait for one of those places before an upload is refused with 429 or 503",
-    ),
-    (
-        "uploads.bytes_per_s_min",
-        "rate below which a body is given up; 0 is no limit",
-    ),
-    (
-        "uploads.grace_ms",
-        "time over which that rate is looked at, 100 to 600000",
-    ),
-    (
-        "waveforms.recording_mib_max",
-        "size of one recording among the waveforms, in MiB, at most 256",
-    ),
-    (
-        "waveforms.quota_mib",
-        "size of all waveforms of one organisation, in MiB",
-    ),
-    ("waveforms.count_max", "waveforms of one organisation"),
-    (
-        "leases.power_on_release",
-        "off or keep: target power when a lease ends",
-    ),
-];
 
 /// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -318,24 +130,12 @@ impl Config {
                     origin: origin.clone(),
                     message: e.to_string(),
                 })?;
-            check_keys(&table, "", &origin)?;
+            keys::check(&table, "", &origin)?;
         }
-        for (name, value) in env.filter(|(name, _)| name.starts_with(ENV_PREFIX)) {
-            if ENV_OTHER.contains(&name.as_str()) {
-                continue;
+        for (name, value) in env.filter(|(name, _)| name.starts_with(keys::ENV_PREFIX)) {
+            if !ENV_OTHER.contains(&name.as_str()) {
+                put(&mut table, keys::of_variable(&name)?, &value);
             }
-            let key = KEYS
-                .iter()
-                .map(|(key, _)| *key)
-                .find(|key| env_name(key) == name)
-                .ok_or_else(|| {
-                    unknown(
-                        &name,
-                        "the environment",
-                        KEYS.iter().map(|(k, _)| env_name(k)),
-                    )
-                })?;
-            put(&mut table, key, &value);
         }
         for (key, value) in flags {
             put(&mut table, key, value);
@@ -419,60 +219,6 @@ impl Config {
             })?;
         }
         Ok(())
-    }
-}
-
-/// What a key is when nothing sets it, as a configuration file has it.
-///
-/// # Panics
-/// The defaults lack a key of [`KEYS`].
-#[must_use]
-pub fn default_text(key: &str) -> String {
-    let defaults = Table::try_from(Config::default()).expect("the defaults are a table");
-    let mut value = &Value::Table(defaults);
-    for part in key.split('.') {
-        value = value.get(part).expect("every key has a default");
-    }
-    value.to_string()
-}
-
-/// Name of the environment variable for a key.
-#[must_use]
-pub fn env_name(key: &str) -> String {
-    format!("{ENV_PREFIX}{}", key.replace('.', "_").to_uppercase())
-}
-
-fn check_keys(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
-    for (name, value) in table {
-        let key = format!("{prefix}{name}");
-        // The entries of the device list are checked by their own type.
-        if key == "devices" {
-            continue;
-        }
-        let section = format!("{key}.");
-        let is_section = KEYS.iter().any(|(k, _)| k.starts_with(&section));
-        match value {
-            Value::Table(inner) if is_section => check_keys(inner, &section, origin)?,
-            _ if KEYS.iter().any(|(k, _)| *k == key) => {}
-            _ => {
-                return Err(unknown(
-                    &key,
-                    origin,
-                    KEYS.iter().map(|(k, _)| (*k).to_owned()),
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn unknown(key: &str, origin: &str, known: impl Iterator<Item = String>) -> ConfigError {
-    let best =
-        known.max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)));
-    ConfigError::UnknownKey {
-        key: key.into(),
-        origin: origin.into(),
-        hint: best.map_or_else(String::new, |best| format!("; did you mean {best}?")),
     }
 }
 
