@@ -69,10 +69,10 @@ fn parse(request: &Request) -> Result<(String, Kind), ApiError> {
 fn refusal(error: Error, name: &str) -> ApiError {
     match error {
         Error::NotFound => device::missing(name),
-        Error::Offline => ApiError::new(503, "device_offline", "the device is offline"),
+        Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
         Error::Held(busy) => ApiError::held(busy),
         Error::InUse(why) => {
-            ApiError::new(409, "device_busy", format!("device is busy: {why}")).retry_after(1)
+            ApiError::of(Refusal::DeviceBusy, format!("device is busy: {why}")).retry_after(1)
         }
         Error::Other(cause) => ApiError::internal(cause),
     }

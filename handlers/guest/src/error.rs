@@ -128,9 +128,8 @@ impl ApiError {
     /// 404 `not_found`: `<what> not found: <id>`.
     #[must_use]
     pub fn not_found(what: &str, id: &str) -> Self {
-        Self::new(
-            404,
-            "not_found",
+        Self::of(
+            Refusal::NotFound,
             format!("{what} not found: {}", clip(id, 80)),
         )
     }
@@ -138,7 +137,7 @@ impl ApiError {
     /// 403 `forbidden`.
     #[must_use]
     pub fn forbidden(message: impl Into<String>) -> Self {
-        Self::new(403, "forbidden", message)
+        Self::of(Refusal::Forbidden, message)
     }
 
     /// 409 `lease_held`, with `busy`, `holder`, `expires_at` and `queue_place` beside the sentence.
@@ -151,7 +150,7 @@ impl ApiError {
             }
             None => "the device is being handed over; retry shortly".to_owned(),
         };
-        let mut error = Self::new(409, "lease_held", message);
+        let mut error = Self::of(Refusal::LeaseHeld, message);
         error.held = Some(Box::new(Held {
             holder: busy.holder,
             expires_at: busy.expires_at,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ApiError, Body, Caller, Fields, Query, Request, Response, Role};
+use crate::{ApiError, Body, Caller, Fields, Query, Refusal, Request, Response, Role};
 
 impl Request {
     /// Value of the pattern's placeholder number `index`; empty when the pattern has fewer.
@@ -48,9 +48,8 @@ impl Request {
     pub(crate) fn json_in(&self, body: &[u8]) -> Result<Fields, ApiError> {
         let media_type = self.header("content-type").unwrap_or("application/json");
         if !is_json(media_type) {
-            return Err(ApiError::new(
-                415,
-                "unsupported_media_type",
+            return Err(ApiError::of(
+                Refusal::UnsupportedMediaType,
                 "the body must be JSON with content-type application/json",
             ));
         }

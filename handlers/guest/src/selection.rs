@@ -1,21 +1,23 @@
 //! Why no file of a build was selected, for every group that takes one.
 
-use crate::{ApiError, builds};
+use crate::{ApiError, Refusal, builds};
 
 /// A selection that found no file, or several.
 #[must_use]
 pub fn refusal(error: builds::Error) -> ApiError {
     match error {
-        builds::Error::Ambiguous(names) => ApiError::new(
-            409,
-            "ambiguous",
+        builds::Error::Ambiguous(names) => ApiError::of(
+            Refusal::Ambiguous,
             format!(
                 "several files fit, name one with artifact: {}",
                 names.join(", ")
             ),
         ),
         builds::Error::Other(cause) => ApiError::internal(cause),
-        _ => ApiError::new(404, "not_found", "not found: no build has a file that fits"),
+        _ => ApiError::of(
+            Refusal::NotFound,
+            "not found: no build has a file that fits",
+        ),
     }
 }
 
