@@ -123,9 +123,9 @@ impl Admin {
             return Line::Error("begin: another backup is in progress".into());
         };
         // No blob may be between its folder and its record while pinning.
-        let order = self.services.builds.blobs().order().await;
+        let turn = self.services.builds.blobs().turn().await;
         let pin = self.services.space.pins.pin();
-        drop(order);
+        drop(turn);
         let admin = self.clone();
         let taken = tokio::task::spawn_blocking(move || {
             let snapshot = admin.services.store.snapshot()?;
@@ -162,10 +162,10 @@ async fn send(writer: &mut (impl AsyncWriteExt + Unpin), line: &Line) -> io::Res
 }
 
 async fn serve(admin: Arc<Admin>, listener: UnixListener) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        let place = places.clone().acquire_owned().await;
-        let place = place.expect("the semaphore is never closed");
+        let permit = permits.clone().acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
         let Ok((stream, _)) = listener.accept().await else {
             // Descriptors are short; the next one may find some.
             tokio::time::sleep(CLIENT_WAIT).await;
@@ -176,7 +176,7 @@ async fn serve(admin: Arc<Admin>, listener: UnixListener) {
             if let Err(error) = admin.answer(stream).await {
                 info!(%error, "gave up on a client of {NAME}");
             }
-            drop(place);
+            drop(permit);
         });
     }
 }

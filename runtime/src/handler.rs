@@ -53,7 +53,7 @@ pub struct Handler<T: CallData> {
     counters: Arc<Counters>,
     /// Fills the store of an instance that waits in the pool.
     make: Box<dyn Fn() -> T + Send + Sync>,
-    _places: Reservation,
+    _permits: Reservation,
     /// Keeps the ticker running.
     _engine: Engine,
 }
@@ -77,7 +77,7 @@ impl<T: CallData> Handler<T> {
             name: name(),
             source,
         };
-        let places = engine.reserve(options.in_flight_max).map_err(|left| {
+        let permits = engine.reserve(options.in_flight_max).map_err(|left| {
             let asked = options.in_flight_max;
             LoadError::NoRoom {
                 name: name(),
@@ -97,7 +97,7 @@ impl<T: CallData> Handler<T> {
             admission: Admission::new(options.admission()),
             counters: Arc::default(),
             make: Box::new(make),
-            _places: places,
+            _permits: permits,
             _engine: engine.clone(),
             options,
         };

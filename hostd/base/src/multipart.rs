@@ -58,7 +58,7 @@ pub enum Event {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Preamble,
     /// Just behind a boundary.
     Boundary,
@@ -74,7 +74,7 @@ pub struct Form {
     /// Line break, two dashes, and the boundary that the media type names.
     delimiter: Finder<'static>,
     buffer: BytesMut,
-    place: Place,
+    position: Position,
     skipped: usize,
     parts: usize,
 }
@@ -88,7 +88,7 @@ impl Form {
             delimiter: Finder::new(&delimiter).into_owned(),
             // The first boundary may be what the body begins with.
             buffer: BytesMut::from(&b"\r\n"[..]),
-            place: Place::Preamble,
+            position: Position::Preamble,
             skipped: 0,
             parts: 0,
         }
@@ -97,7 +97,7 @@ impl Form {
     /// Take what has arrived. All of it is to be asked for with [`next_event`](Self::next_event) before more comes.
     pub fn push(&mut self, bytes: &[u8]) {
         // Nobody needs what follows the end.
-        if self.place != Place::Epilogue {
+        if self.position != Position::Epilogue {
             self.buffer.extend_from_slice(bytes);
         }
     }
@@ -108,20 +108,20 @@ impl Form {
     /// The body is no form. Nothing more is to be expected of it then.
     pub fn next_event(&mut self) -> Result<Option<Event>, FormError> {
         loop {
-            match self.place {
-                Place::Preamble => {
+            match self.position {
+                Position::Preamble => {
                     if !self.skip_preamble()? {
                         return Ok(None);
                     }
                 }
-                Place::Boundary => {
+                Position::Boundary => {
                     if !self.leave_boundary()? {
                         return Ok(None);
                     }
                 }
-                Place::Head => return Ok(self.read_head()?.map(Event::Part)),
-                Place::Content => return Ok(self.read_content()),
-                Place::Epilogue => {
+                Position::Head => return Ok(self.read_head()?.map(Event::Part)),
+                Position::Content => return Ok(self.read_content()),
+                Position::Epilogue => {
                     self.buffer.clear();
                     return Ok(None);
                 }
@@ -134,9 +134,9 @@ impl Form {
     /// # Errors
     /// Parts are missing.
     pub fn finish(&self) -> Result<(), FormError> {
-        match self.place {
-            Place::Epilogue => Ok(()),
-            Place::Preamble => Err(FormError::NoBoundary),
+        match self.position {
+            Position::Epilogue => Ok(()),
+            Position::Preamble => Err(FormError::NoBoundary),
             _ => Err(FormError::CutOff),
         }
     }
@@ -160,14 +160,14 @@ impl Form {
         self.buffer.advance(skip);
         if found.is_some() {
             self.buffer.advance(self.delimiter_len());
-            self.place = Place::Boundary;
+            self.position = Position::Boundary;
         }
         Ok(found.is_some())
     }
 
     fn leave_boundary(&mut self) -> Result<bool, FormError> {
         if self.buffer.starts_with(b"--") {
-            self.place = Place::Epilogue;
+            self.position = Position::Epilogue;
             return Ok(true);
         }
         let is_padding = |byte: &u8| matches!(byte, b' ' | b'\t');
@@ -176,7 +176,7 @@ impl Form {
             [b'\r', b'\n', ..] if padding <= PADDING_BYTES_MAX => {
                 // The line break stays: it begins the end of a head without lines.
                 self.buffer.advance(padding);
-                self.place = Place::Head;
+                self.position = Position::Head;
                 Ok(true)
             }
             [] | [b'\r'] if padding <= PADDING_BYTES_MAX => Ok(false),
@@ -200,7 +200,7 @@ impl Form {
         }
         let head = Head::parse(&self.buffer[..end])?;
         self.buffer.advance(end + HEAD_END.len());
-        self.place = Place::Content;
+        self.position = Position::Content;
         Ok(Some(head))
     }
 
@@ -208,7 +208,7 @@ impl Form {
         match self.delimiter.find(&self.buffer) {
             Some(0) => {
                 self.buffer.advance(self.delimiter_len());
-                self.place = Place::Boundary;
+                self.position = Position::Boundary;
                 Some(Event::End)
             }
             Some(end) => Some(Event::Data(self.buffer.split_to(end).freeze())),

@@ -12,7 +12,7 @@ pub type Cause = Box<dyn Error + Send + Sync>;
 /// Why the firmware is not on the chip, or not known to be there.
 #[derive(Debug, thiserror::Error)]
 pub enum FlashError {
-    /// The order names a chip that is not known.
+    /// The request names a chip that is not known.
     #[error("`{asked}` is no supported chip{}", proposal(.nearest))]
     UnsupportedChip {
         /// What was asked for.
@@ -20,7 +20,7 @@ pub enum FlashError {
         /// The names most like it, best first.
         nearest: Vec<String>,
     },
-    /// The order could mean several chips and the target does not say which it is.
+    /// The request could mean several chips and the target does not say which it is.
     #[error("`{asked}` can mean several chips ({}); name one", .names.join(", "))]
     AmbiguousChip {
         /// What was asked for.

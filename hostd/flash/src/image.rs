@@ -154,7 +154,7 @@ pub struct Image {
 #[derive(Clone, PartialEq, Eq)]
 enum Contents {
     Placed(Vec<Segment>),
-    /// Plain bytes that go where the order says.
+    /// Plain bytes that go where the request says.
     Plain(Vec<u8>),
 }
 

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use crate::error::FlashError;
 use crate::link::{DapLink, Line};
-use crate::order::{Order, Report};
 use crate::progress::{Phase, Progress, Tracker};
+use crate::request::{Report, Request};
 use crate::stop::Stop;
 
-/// Carries out an order over a link to a probe. Blocks, for seconds: it needs a thread of its own. `report` is
+/// Carries out a request over a link to a probe. Blocks, for seconds: it needs a thread of its own. `report` is
 /// called on that thread. The link is dropped at the end.
 ///
 /// After `stop` or a failure of the link nothing more is sent, so this returns as soon as the packet that is
@@ -21,7 +21,7 @@ use crate::stop::Stop;
 /// [`FlashError`].
 pub fn run(
     link: impl DapLink,
-    order: &Order,
+    request: &Request,
     stop: &Stop,
     report: &mut dyn FnMut(Progress),
 ) -> Result<Report, FlashError> {
@@ -30,7 +30,7 @@ pub fn run(
     tracker.begin(Phase::Connecting);
     let line = Line::new(Box::new(link), stop.clone());
     let memory = line.memory().clone();
-    let result = carry_out(line, order, &mut tracker);
+    let result = carry_out(line, request, &mut tracker);
     // The cause of everything else, if the link has failed. Errors of the library only show its effects.
     let result = match memory.take_failure() {
         Some(failure) => Err(FlashError::from_link(failure, tracker.phase())),
@@ -62,11 +62,15 @@ fn of_target(error: FlashError, memory: &crate::link::Memory, phase: Phase) -> F
     }
 }
 
-fn carry_out(line: Line, order: &Order, tracker: &mut Tracker<'_>) -> Result<Report, FlashError> {
+fn carry_out(
+    line: Line,
+    request: &Request,
+    tracker: &mut Tracker<'_>,
+) -> Result<Report, FlashError> {
     let catalog = crate::chips::Catalog::load();
-    let mut connected = connect::connect(&catalog, line, order)?;
-    let bytes = program::program(&mut connected, order, tracker)?;
-    if order.reset {
+    let mut connected = connect::connect(&catalog, line, request)?;
+    let bytes = program::program(&mut connected, request, tracker)?;
+    if request.reset {
         tracker.begin(Phase::Resetting);
         let reset = connected.session.core(0).and_then(|mut core| core.reset());
         reset.map_err(|error| FlashError::Reset {
@@ -77,8 +81,8 @@ fn carry_out(line: Line, order: &Order, tracker: &mut Tracker<'_>) -> Result<Rep
         chip: connected.chip.clone(),
         found: connected.identity.as_ref().map(ToString::to_string),
         bytes,
-        verified: order.verify,
-        reset: order.reset,
+        verified: request.verify,
+        reset: request.reset,
         duration: std::time::Duration::ZERO,
     })
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   bytes of a file --> Image ---+
 //!                                v
-//!   chip, options ----------> Order ---> run ---> Report or FlashError
+//!   chip, options --------> Request ---> run ---> Report or FlashError
 //!                                        |  \
 //!                        Progress <------+   DapLink: packets to the probe and back
 //! ```
@@ -20,10 +20,10 @@ mod identity;
 pub mod image;
 mod job;
 mod link;
-mod order;
 mod packets;
 mod probe;
 mod progress;
+mod request;
 mod stop;
 
 pub use chips::check_chip;
@@ -31,7 +31,7 @@ pub use error::{Cause, FlashError};
 pub use image::Image;
 pub use job::run;
 pub use link::{DapLink, LinkError};
-pub use order::{Order, Report};
 pub use probe::{SPEED_KHZ_DEFAULT, open_probe};
 pub use progress::{Phase, Progress};
+pub use request::{Report, Request};
 pub use stop::Stop;

@@ -7,7 +7,7 @@ use crate::probe::SPEED_KHZ_DEFAULT;
 
 /// A job: which firmware goes to which chip, and how.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct Request {
     /// A chip (`STM32F030R8`, `nRF52832_xxAA`, also the beginning of a name) or an OpenOCD target
     /// configuration (`target/stm32f0x.cfg`, `stm32f0x`), which stands for all chips of its series: which one
     /// it is, the target says. Upper and lower case are the same.
@@ -29,7 +29,7 @@ pub struct Order {
     pub speed_khz: u32,
 }
 
-impl Order {
+impl Request {
     /// Programs, verifies and starts `image` on `chip`, with nothing else asked for.
     #[must_use]
     pub fn new(chip: impl Into<String>, image: Image) -> Self {

@@ -10,11 +10,11 @@ mod failures;
 mod files;
 
 use bench::{Bench, demo, noise};
-use flash::{FlashError, Image, Order, Phase, Progress, Stop, run};
+use flash::{FlashError, Image, Phase, Progress, Request, Stop, run};
 use target_sim::stm32f0::{STM32F030R8, STM32F030RC};
 
-fn order(chip: &str) -> Order {
-    Order::new(chip, demo())
+fn request(chip: &str) -> Request {
+    Request::new(chip, demo())
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn the_demo_is_programmed_verified_and_runs() {
     let mut seen: Vec<Progress> = Vec::new();
     let report = run(
         bench.link(),
-        &order("STM32F030R8Tx"),
+        &request("STM32F030R8Tx"),
         &Stop::new(),
         &mut |progress| seen.push(progress),
     )
@@ -62,7 +62,7 @@ fn the_target_says_which_chip_of_a_configuration_it_is() {
     for (part, chip) in [(STM32F030R8, "STM32F030"), (STM32F030RC, "STM32F")] {
         for name in ["target/stm32f0x.cfg", "stm32f0x", "STM32F030", "stm32f0"] {
             let bench = Bench::powered(part);
-            let report = run(bench.link(), &order(name), &Stop::new(), &mut |_| {}).unwrap();
+            let report = run(bench.link(), &request(name), &Stop::new(), &mut |_| {}).unwrap();
             assert!(report.chip.starts_with(chip), "{}", report.chip);
             let size = if part == STM32F030R8 { '8' } else { 'C' };
             assert_eq!(report.chip.chars().last(), Some(size), "{}", report.chip);
@@ -73,16 +73,16 @@ fn the_target_says_which_chip_of_a_configuration_it_is() {
 #[test]
 fn without_reset_the_firmware_waits_and_under_reset_it_is_reached() {
     let bench = Bench::powered(STM32F030R8);
-    let mut order = order("STM32F030R8");
-    order.reset = false;
-    order.verify = false;
-    let report = run(bench.link(), &order, &Stop::new(), &mut |_| {}).unwrap();
+    let mut request = request("STM32F030R8");
+    request.reset = false;
+    request.verify = false;
+    let report = run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
     assert!(!report.reset && !report.verified);
     assert_eq!(bench.text_after_ms(200), "");
 
-    order.reset = true;
-    order.connect_under_reset = true;
-    run(bench.link(), &order, &Stop::new(), &mut |_| {}).unwrap();
+    request.reset = true;
+    request.connect_under_reset = true;
+    run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
     assert!(bench.text_after_ms(200).contains("I2C1 "));
     assert!(bench.pressed_reset(), "the reset pin was used");
 }
@@ -90,12 +90,18 @@ fn without_reset_the_firmware_waits_and_under_reset_it_is_reached() {
 #[test]
 fn firmware_that_runs_is_replaced() {
     let bench = Bench::powered(STM32F030R8);
-    run(bench.link(), &order("stm32f0x"), &Stop::new(), &mut |_| {}).unwrap();
+    run(
+        bench.link(),
+        &request("stm32f0x"),
+        &Stop::new(),
+        &mut |_| {},
+    )
+    .unwrap();
     bench.text_after_ms(100);
     let other = noise(20_000);
     let image = Image::parse(&other, "other.bin").unwrap();
-    let order = Order::new("stm32f0x", image);
-    run(bench.link(), &order, &Stop::new(), &mut |_| {}).unwrap();
+    let request = Request::new("stm32f0x", image);
+    run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
     bench.with(|target, _| assert_eq!(target.chip().flash()[..other.len()], other));
 }
 
@@ -109,7 +115,7 @@ fn probes_of_any_packet_size_and_count_are_used_to_the_full() {
         let link = bench.link();
         run(
             link,
-            &Order::new("STM32F030R8", image.clone()),
+            &Request::new("STM32F030R8", image.clone()),
             &Stop::new(),
             &mut |_| {},
         )
@@ -127,7 +133,7 @@ fn probes_of_any_packet_size_and_count_are_used_to_the_full() {
 #[test]
 fn a_configuration_without_an_identification_needs_a_name() {
     let bench = Bench::powered(STM32F030R8);
-    let error = run(bench.link(), &order("rp"), &Stop::new(), &mut |_| {}).unwrap_err();
+    let error = run(bench.link(), &request("rp"), &Stop::new(), &mut |_| {}).unwrap_err();
     assert!(
         matches!(
             error,

@@ -53,7 +53,7 @@ pub struct Blobs {
     threads: Arc<Semaphore>,
     /// Held from a move into place until what refers to the blob is stored, and while blobs that
     /// nothing refers to are removed.
-    order: tokio::sync::Mutex<()>,
+    turn: tokio::sync::Mutex<()>,
     space: Arc<Space>,
 }
 
@@ -83,7 +83,7 @@ pub enum StageError {
 }
 
 /// Keeps the order of blobs and their references while it lives.
-pub struct Order<'b>(#[allow(dead_code, reason = "held")] tokio::sync::MutexGuard<'b, ()>);
+pub struct Turn<'b>(#[allow(dead_code, reason = "held")] tokio::sync::MutexGuard<'b, ()>);
 
 impl Staged {
     #[must_use]
@@ -125,7 +125,7 @@ impl Blobs {
         Ok(Self {
             dir,
             threads: Arc::new(Semaphore::new(WRITES_MAX)),
-            order: tokio::sync::Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
             space,
         })
     }
@@ -174,15 +174,15 @@ impl Blobs {
     }
 
     /// Keep blobs and what refers to them in order until the result is dropped.
-    pub async fn order(&self) -> Order<'_> {
-        Order(self.order.lock().await)
+    pub async fn turn(&self) -> Turn<'_> {
+        Turn(self.turn.lock().await)
     }
 
     /// Move a staged file into place.
     ///
     /// # Errors
     /// The disk.
-    pub fn keep(&self, _order: &Order<'_>, staged: &Staged) -> io::Result<()> {
+    pub fn keep(&self, _turn: &Turn<'_>, staged: &Staged) -> io::Result<()> {
         let path = self.path(&staged.sha256);
         if path.exists() {
             return Ok(());
@@ -197,7 +197,7 @@ impl Blobs {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn sweep(&self, _order: &Order<'_>, wanted: &HashSet<String>) -> io::Result<()> {
+    pub fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
         // A blob that is removed later could be wanted again by then: the next sweep will do.
         if self.space.pins.is_held() {
             return Ok(());

@@ -180,8 +180,8 @@ impl Builds {
             created_ms: self.clock.now_ms(),
         };
         let limits = self.limits();
-        let order = self.blobs.order().await;
-        let kept = self.blobs.keep(&order, staged);
+        let turn = self.blobs.turn().await;
+        let kept = self.blobs.keep(&turn, staged);
         kept.map_err(|source| BuildError::Blob {
             path: self.blobs.path(staged.sha256()),
             source,
@@ -189,7 +189,7 @@ impl Builds {
         let new = file.clone();
         let attach = move |build: &mut Build, used: u64| limits.attach(build, used, &new);
         let changed = self.store.build_change(org, id, attach).await?;
-        drop(order);
+        drop(turn);
         let build = changed.ok_or(BuildError::NotFound)??;
         Ok(Artifact { build, file })
     }
@@ -308,9 +308,9 @@ impl Builds {
         if count > 0 {
             info!(count, "old builds forgotten");
         }
-        let order = self.blobs.order().await;
+        let turn = self.blobs.turn().await;
         let wanted = self.store.read(store::blobs::wanted).await?;
-        if let Err(error) = self.blobs.sweep(&order, &wanted) {
+        if let Err(error) = self.blobs.sweep(&turn, &wanted) {
             warn!(%error, "failed to remove files that nothing refers to");
         }
         Ok(())

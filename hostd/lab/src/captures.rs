@@ -73,7 +73,7 @@ pub struct Captures {
     ledger: Ledger,
     /// Held while captures give way to newer ones.
     making_room: tokio::sync::Mutex<()>,
-    /// One place for each device: a pod takes one capture at a time.
+    /// One permit for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
     /// Final records that the store has not taken; the samples are on disk.
@@ -295,22 +295,22 @@ impl Captures {
         Ok(Arc::new(reader))
     }
 
-    /// A place among those that read or decode a bounded part at the same time.
-    pub async fn reader_place(&self) -> OwnedSemaphorePermit {
-        place(&self.readers).await
+    /// A permit to read or decode a bounded part; so many may at the same time.
+    pub async fn reader_permit(&self) -> OwnedSemaphorePermit {
+        permit(&self.readers).await
     }
 
-    /// A place among those that send all of a capture to a client at the same time. Whoever reads
-    /// slowly leaves places for others. Waits as long as the caller does.
+    /// A permit to send all of a capture to a client; so many may at the same time. A user leaves
+    /// permits for others. Waits as long as the caller does.
     ///
     /// # Errors
     /// Too many wait.
-    pub async fn stream_place(
+    pub async fn stream_permit(
         &self,
         requester: Option<&Requester>,
     ) -> Result<OwnedPermit, CaptureError> {
-        let place = self.streams.enter_owned(requester).await;
-        place.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
+        let permit = self.streams.enter_owned(requester).await;
+        permit.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
     }
 
     /// Take no more captures, cancel what runs, and wait until the records say so.
@@ -365,9 +365,9 @@ fn stream_limits(permits_max: u32) -> Limits {
     }
 }
 
-async fn place(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let places = places.clone();
-    places
+async fn permit(permits: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permits = permits.clone();
+    permits
         .acquire_owned()
         .await
         .expect("the semaphore is never closed")

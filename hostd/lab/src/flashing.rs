@@ -59,7 +59,7 @@ const STOP_WAIT: Duration = Duration::from_secs(20);
 
 /// What is asked for, beside the firmware.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct Request {
     /// Chip or OpenOCD target configuration.
     pub target: String,
     /// Where plain bytes go; none = the start of the flash.
@@ -122,7 +122,7 @@ pub enum FlashingError {
 #[derive(Debug)]
 pub struct Flashing {
     devices: Mutex<HashMap<String, VecDeque<Arc<Job>>>>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     clock: Clock,
     uarts: Arc<Uarts>,
     stopping: watch::Sender<bool>,
@@ -133,35 +133,35 @@ impl Flashing {
     pub fn new(clock: Clock, uarts: Arc<Uarts>) -> Arc<Self> {
         Arc::new(Self {
             devices: Mutex::default(),
-            places: Arc::new(Semaphore::new(RUNNING_MAX)),
+            permits: Arc::new(Semaphore::new(RUNNING_MAX)),
             clock,
             uarts,
             stopping: watch::Sender::new(false),
         })
     }
 
-    /// Check an order and begin to carry it out.
+    /// Check a request and begin to carry it out.
     ///
     /// # Errors
-    /// The order or the firmware makes no sense, the device is in use, or its pod is away.
+    /// The request or the firmware makes no sense, the device is in use, or its pod is away.
     pub async fn start(
         self: &Arc<Self>,
         entered: leases::Entered,
-        order: Order,
+        request: Request,
         firmware: Firmware,
     ) -> Result<State, FlashingError> {
         let leases::Entered { device, pod, visit } = entered;
         let device = device.record.id.as_str();
-        let place = self.places.clone().try_acquire_owned();
-        let place = place.map_err(|_| FlashingError::Full)?;
+        let permit = self.permits.clone().try_acquire_owned();
+        let permit = permit.map_err(|_| FlashingError::Full)?;
         // First, so that only one of two prepares a flash.
-        let entered = self.enter(device, &order, &firmware)?;
-        let (image, session) = begin(&pod, &order, firmware).await?;
+        let entered = self.enter(device, &request, &firmware)?;
+        let (image, session) = begin(&pod, &request, firmware).await?;
         let job = entered.begun();
         info!(
             flash = job.id(),
             device,
-            target = order.target,
+            target = request.target,
             bytes = image.data_bytes(),
             "flash begins"
         );
@@ -169,14 +169,14 @@ impl Flashing {
             job: job.clone(),
             pod,
             visit,
-            order,
+            request,
             clock: self.clock.clone(),
             during: self.uarts.during(device, Work::Flash, job.id()),
             stopping: self.stopping.subscribe(),
         };
         tokio::spawn(async move {
             task.run(session, image).await;
-            drop(place);
+            drop(permit);
         });
         Ok(job.state())
     }
@@ -242,7 +242,7 @@ impl Flashing {
     fn enter(
         &self,
         device: &str,
-        order: &Order,
+        request: &Request,
         firmware: &Firmware,
     ) -> Result<Entered<'_>, FlashingError> {
         let mut devices = self.devices();
@@ -251,7 +251,7 @@ impl Flashing {
             return Err(FlashingError::Running);
         }
         let id = id::ulid(&self.clock);
-        let job = Arc::new(Job::new(id, device, order, firmware, self.clock.now_ms()));
+        let job = Arc::new(Job::new(id, device, request, firmware, self.clock.now_ms()));
         jobs.truncate(REMEMBERED_MAX - 1);
         jobs.push_front(job.clone());
         Ok(Entered {
@@ -305,10 +305,10 @@ impl Drop for Entered<'_> {
 /// What can be found out and taken before the job has a task of its own.
 async fn begin(
     pod: &Pod,
-    order: &Order,
+    request: &Request,
     firmware: Firmware,
 ) -> Result<(Image, Session), FlashingError> {
-    let (target, load_address) = (order.target.clone(), order.load_address);
+    let (target, load_address) = (request.target.clone(), request.load_address);
     let read = tokio::task::spawn_blocking(move || {
         ::flash::check_chip(&target).map_err(|error| invalid("target", &error))?;
         let image = read(&firmware)?;

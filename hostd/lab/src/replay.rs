@@ -33,7 +33,7 @@ pub const START_WAIT_MS: u64 = 120_000;
 
 /// How a waveform shall play.
 #[derive(Debug, Clone, Copy)]
-pub struct Order {
+pub struct Request {
     pub output: Output,
     pub mapping: Mapping,
     /// None = the waveform's own rate.
@@ -64,7 +64,7 @@ pub struct Playing {
     pub deep: bool,
     /// It waits for the next capture.
     pub armed: bool,
-    /// A sentence for each number of the order that is another one.
+    /// A sentence for each number of the request that is another one.
     pub warnings: Vec<String>,
 }
 
@@ -102,20 +102,20 @@ pub enum ReplayError {
 /// Play `sampled` on `pod` again and again, until `dac_stop`.
 ///
 /// # Errors
-/// The board cannot, the order is out of bounds, or the pod refuses or fails.
+/// The board cannot, the request is out of bounds, or the pod refuses or fails.
 pub async fn start(
     waveforms: &Waveforms,
     pod: &Pod,
     capabilities: &Capabilities,
     sampled: Sampled,
-    order: Order,
+    request: Request,
 ) -> Result<Playing, ReplayError> {
     let starting = async {
-        check(capabilities, &sampled, &order)?;
+        check(capabilities, &sampled, &request)?;
         need_no_limits(pod, capabilities).await?;
-        let span = span(pod, order.output).await?;
-        let prepared = prepare(waveforms, capabilities, sampled, &order, span).await?;
-        prepared.play(pod, &order).await
+        let span = span(pod, request.output).await?;
+        let prepared = prepare(waveforms, capabilities, sampled, &request, span).await?;
+        prepared.play(pod, &request).await
     };
     let started = tokio::time::timeout(Duration::from_millis(START_WAIT_MS), starting).await;
     started.map_err(|_| ReplayError::TooSlow)?
@@ -168,7 +168,11 @@ pub fn announces(capabilities: &Capabilities, flag: &str) -> bool {
     parameter.is_some_and(|value| value == "true")
 }
 
-fn check(capabilities: &Capabilities, sampled: &Sampled, order: &Order) -> Result<(), ReplayError> {
+fn check(
+    capabilities: &Capabilities,
+    sampled: &Sampled,
+    request: &Request,
+) -> Result<(), ReplayError> {
     let need = |there: bool, what| {
         if there {
             Ok(())
@@ -177,15 +181,15 @@ fn check(capabilities: &Capabilities, sampled: &Sampled, order: &Order) -> Resul
         }
     };
     need(capabilities.ac_dac != Some(false), "AC waveform DAC")?;
-    if order.output == Output::Current {
+    if request.output == Output::Current {
         need(announces(capabilities, "cap.current_out"), "4-20 mA output")?;
     }
-    if order.on_capture {
+    if request.on_capture {
         let what = "common start of DAC and captures";
         need(announces(capabilities, "cap.dac_cotrig"), what)?;
     }
-    sampled.check_unit(order.output, order.mapping)?;
-    if order.window_start >= sampled.count() {
+    sampled.check_unit(request.output, request.mapping)?;
+    if request.window_start >= sampled.count() {
         return Err(ReplayError::Invalid {
             field: "window_start",
             message: format!("must be below the waveform's {} samples", sampled.count()),
@@ -239,28 +243,28 @@ async fn prepare(
     waveforms: &Waveforms,
     capabilities: &Capabilities,
     sampled: Sampled,
-    order: &Order,
+    request: &Request,
     span: Span,
 ) -> Result<Prepared, ReplayError> {
     let most = codes_max(capabilities);
-    let most = order.codes_max.map_or(most, |asked| asked.min(most));
-    let window = signal::window(sampled.count(), order.window_start, order.window_len);
+    let most = request.codes_max.map_or(most, |asked| asked.min(most));
+    let window = signal::window(sampled.count(), request.window_start, request.window_len);
     let source_samples = window.len();
     let averaged = signal::block(source_samples, most);
     let own_rate_hz = averaged_rate_hz(sampled.rate_hz, averaged);
-    if own_rate_hz.is_none() && order.rate_hz.is_none() {
+    if own_rate_hz.is_none() && request.rate_hz.is_none() {
         return Err(ReplayError::Invalid {
             field: "sample_rate_mhz",
             message: "is required: the waveform was kept without a rate".to_owned(),
         });
     }
-    let mapping = order.mapping;
+    let mapping = request.mapping;
     let computing = waveforms.compute(move || {
         let means = sampled.means(window, averaged)?;
         Ok(signal::codes(&means, mapping, sampled.span(span)))
     });
     let mut codes = computing.await?;
-    if let Some(fault) = order.fault {
+    if let Some(fault) = request.fault {
         if fault.start >= codes.len() {
             return Err(ReplayError::Invalid {
                 field: "fault.start",
@@ -278,12 +282,12 @@ async fn prepare(
 }
 
 impl Prepared {
-    async fn play(self, pod: &Pod, order: &Order) -> Result<Playing, ReplayError> {
+    async fn play(self, pod: &Pod, request: &Request) -> Result<Playing, ReplayError> {
         let codes = self.codes.len();
         let deep = codes > SHALLOW_MAX;
         let mut upload = pod.upload(&bytes(&self.codes), deep, &mut |_| {}).await?;
-        run(pod, &route(order.output)).await?;
-        let (field, rate_hz) = match order.rate_hz {
+        run(pod, &route(request.output)).await?;
+        let (field, rate_hz) = match request.rate_hz {
             Some(rate_hz) => ("sample_rate_mhz", Some(rate_hz)),
             None => ("sample_rate_hz", self.own_rate_hz),
         };
@@ -291,7 +295,7 @@ impl Prepared {
         let count = Some(codes as u64);
         // However slow, it is above 0: the pod takes its slowest.
         let rate_mhz = rate_hz.map(|hz| (hz / 1e6).max(f64::MIN_POSITIVE));
-        let report = upload.replay(count, rate_mhz, order.on_capture).await?;
+        let report = upload.replay(count, rate_mhz, request.on_capture).await?;
         upload.close().await?;
         let rate_hz = rates::replay_rate_hz(rate_hz, deep);
         Ok(Playing {

@@ -104,7 +104,7 @@ struct Entry {
 }
 
 /// Where one who opens a line finds itself.
-enum Place {
+enum Joined {
     Seat(Seat),
     /// A line that is ending has to be gone first.
     Wait(Arc<Line>, Result<Visit, Busy>),
@@ -134,12 +134,12 @@ impl Uarts {
         let mut admitted = admitted;
         let deadline = tokio::time::Instant::now() + HANDOVER_WAIT;
         loop {
-            match self.place(device, pod, admitted, wish)? {
-                Place::Seat(seat) => {
+            match self.join(device, pod, admitted, wish)? {
+                Joined::Seat(seat) => {
                     seat.opened().await?;
                     return Ok(Client::new(device, seat, wish.after));
                 }
-                Place::Wait(line, again) => {
+                Joined::Wait(line, again) => {
                     admitted = again;
                     let gone = tokio::time::timeout_at(deadline, line.gone()).await;
                     gone.map_err(|_| UartError::InUse("a UART session is ending".to_owned()))?;
@@ -148,13 +148,13 @@ impl Uarts {
         }
     }
 
-    fn place(
+    fn join(
         self: &Arc<Self>,
         device: &str,
         pod: &Pod,
         admitted: Result<Visit, Busy>,
         wish: &Wish,
-    ) -> Result<Place, UartError> {
+    ) -> Result<Joined, UartError> {
         let mut lines = self.lines();
         let entry = lines.entry(device.to_owned()).or_default();
         if let Some(line) = &entry.line {
@@ -163,7 +163,7 @@ impl Uarts {
                 admitted
                     .as_ref()
                     .map_err(|busy| UartError::Held(busy.clone()))?;
-                return Ok(Place::Wait(line.clone(), admitted));
+                return Ok(Joined::Wait(line.clone(), admitted));
             }
             let setting = line.setting();
             if !setting.suits(wish) {
@@ -172,18 +172,18 @@ impl Uarts {
             if line.clients() >= CLIENTS_MAX {
                 return Err(UartError::Full);
             }
-            return Ok(Place::Seat(Seat::take(line.clone(), drives)));
+            return Ok(Joined::Seat(Seat::take(line.clone(), drives)));
         }
         let visit = admitted.map_err(UartError::Held)?;
         let begins = self.clock.now_ms().saturating_mul(POSITIONS_PER_MS);
-        let (line, orders) = Line::new(visit.fence(), wish.setting(), entry.end.max(begins));
+        let (line, requests) = Line::new(visit.fence(), wish.setting(), entry.end.max(begins));
         let line = Arc::new(line);
         entry.line = Some(line.clone());
         let seat = Seat::take(line.clone(), true);
         let updating = entry.updating.subscribe();
-        let keeper = Keeper::new(pod.clone(), line, orders, wish.bank_mv, updating);
+        let keeper = Keeper::new(pod.clone(), line, requests, wish.bank_mv, updating);
         tokio::spawn(keeper.run(self.clone(), device.to_owned(), visit));
-        Ok(Place::Seat(seat))
+        Ok(Joined::Seat(seat))
     }
 
     /// End a line that has no client; false when one has come meanwhile.

@@ -159,7 +159,7 @@ impl Updates {
         // Tunnels and captures that are open go on; the pod could not stage an image beside them.
         let session = pod.begin(SessionKind::Update).await;
         let session = session.map_err(|error| match error {
-            PodError::Busy { .. } | PodError::NoPlace { .. } => {
+            PodError::Busy { .. } | PodError::NoPermit { .. } => {
                 UpdateError::InUse(error.to_string())
             }
             PodError::Offline { .. } | PodError::Ended(_) => UpdateError::Offline,

@@ -39,7 +39,7 @@ pub struct Waveforms {
     store: Store,
     clock: Clock,
     blobs: Arc<Blobs>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// Why a waveform cannot be kept, found or used.
@@ -109,7 +109,7 @@ impl Waveforms {
             store,
             clock,
             blobs,
-            places: Arc::new(Semaphore::new(COMPUTED_MAX)),
+            permits: Arc::new(Semaphore::new(COMPUTED_MAX)),
         }
     }
 
@@ -252,7 +252,7 @@ impl Waveforms {
         Ok(Sampled::kept(record, path))
     }
 
-    /// Run `f` off the async threads, when there is a place.
+    /// Run `f` off the async threads, when there is a permit.
     ///
     /// # Errors
     /// Those of `f`.
@@ -260,12 +260,12 @@ impl Waveforms {
         &self,
         f: impl FnOnce() -> Result<T, WaveformError> + Send + 'static,
     ) -> Result<T, WaveformError> {
-        let places = self.places.clone();
-        let place = places.acquire_owned().await;
-        let place = place.expect("the semaphore is never closed");
+        let permits = self.permits.clone();
+        let permit = permits.acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
         let computing = tokio::task::spawn_blocking(move || {
             let computed = f();
-            drop(place);
+            drop(permit);
             computed
         });
         computing.await.map_err(WaveformError::Panicked)?

@@ -183,7 +183,7 @@ impl Pod {
     /// those of a connection to the pod.
     ///
     /// # Errors
-    /// [`PodError::Busy`] when an open session excludes it, [`PodError::NoPlace`] when the pod's
+    /// [`PodError::Busy`] when an open session excludes it, [`PodError::NoPermit`] when the pod's
     /// connections are all in use, [`PodError::Offline`] when it is not there.
     pub async fn begin(&self, kind: SessionKind) -> Result<Session, PodError> {
         Session::begin(&self.access, kind).await
@@ -217,9 +217,9 @@ impl Pod {
     /// Whether one more session finds a connection, as far as it can be told now.
     ///
     /// # Errors
-    /// [`PodError::NoPlace`] when all connections that sessions may have are in use.
-    pub fn check_place(&self) -> Result<(), PodError> {
-        self.access.check_place()
+    /// [`PodError::NoPermit`] when all connections that sessions may have are in use.
+    pub fn check_permit(&self) -> Result<(), PodError> {
+        self.access.check_permit()
     }
 
     /// Takes all sessions away from their owners. `reason` is a fragment.
@@ -239,7 +239,7 @@ impl Pod {
     /// Opens one more connection outside the rules for sessions.
     ///
     /// # Errors
-    /// [`PodError::NoPlace`] when the pod's connections are all in use, [`PodError::Offline`] when
+    /// [`PodError::NoPermit`] when the pod's connections are all in use, [`PodError::Offline`] when
     /// it is not there.
     pub async fn open(&self) -> Result<BoxedStream, PodError> {
         Ok(Box::new(self.access.open().await?))

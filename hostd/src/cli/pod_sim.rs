@@ -28,9 +28,9 @@ use play::Play;
 /// Connections that a pod serves on the network at once.
 pub const CONNECTIONS_MAX: usize = 5;
 
-/// How long one more connection waits for a place before it is closed: a client that has just
+/// How long one more connection waits for a permit before it is closed: a client that has just
 /// closed a connection finds the next one open, a client that keeps six learns so at once.
-pub const PLACE_WAIT: Duration = Duration::from_millis(500);
+pub const PERMIT_WAIT: Duration = Duration::from_millis(500);
 
 /// Pause after a connection could not be accepted, since the cause (no more file descriptors) does
 /// not go away by asking again at once.
@@ -199,15 +199,15 @@ impl PodSim {
             write_ready_file(path, address, tls_address, console_path.as_deref())
                 .with_context(|| format!("write {}", path.display()))?;
         }
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let (mut connections, mut secured) = (JoinSet::new(), JoinSet::new());
         if let Some(console) = console {
             let pod = pod.clone();
             connections.spawn(async move { pod.console(console).await });
         }
         tokio::select! {
-            () = accept(&listener, &pod, Door::Plain, &places, &mut connections) => {}
-            () = accept_tls(tls.as_ref(), &pod, &places, &mut secured) => {}
+            () = accept(&listener, &pod, Door::Plain, &permits, &mut connections) => {}
+            () = accept_tls(tls.as_ref(), &pod, &permits, &mut secured) => {}
             () = stop => {}
         }
         // Whoever is connected sees the connection end, as when a real pod is unplugged.
@@ -279,11 +279,11 @@ enum Door {
 async fn accept_tls(
     listener: Option<&TcpListener>,
     pod: &Arc<SimPod>,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
     connections: &mut JoinSet<()>,
 ) {
     match listener {
-        Some(listener) => accept(listener, pod, Door::Tls, places, connections).await,
+        Some(listener) => accept(listener, pod, Door::Tls, permits, connections).await,
         None => std::future::pending().await,
     }
 }
@@ -293,7 +293,7 @@ async fn accept(
     listener: &TcpListener,
     pod: &Arc<SimPod>,
     door: Door,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
     connections: &mut JoinSet<()>,
 ) {
     loop {
@@ -302,13 +302,13 @@ async fn accept(
             continue;
         };
         while connections.try_join_next().is_some() {}
-        let Ok(place) = timeout(PLACE_WAIT, places.clone().acquire_owned()).await else {
+        let Ok(permit) = timeout(PERMIT_WAIT, permits.clone().acquire_owned()).await else {
             continue;
         };
         let pod = pod.clone();
         connections.spawn(async move {
             serve(&pod, stream, door).await;
-            drop(place);
+            drop(permit);
         });
     }
 }

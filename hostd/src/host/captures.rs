@@ -191,11 +191,11 @@ impl HostCapture for View<'_> {
             Ok(open) => open.reader.clone(),
             Err(e) => return Err(Error::Other(internal(self.context, "captures", &e))),
         };
-        let place = self.captures.reader_place().await;
+        let permit = self.captures.reader_permit().await;
         let budget = max_bytes.clamp(1, READ_BYTES_MAX) as usize;
         let read = tokio::task::spawn_blocking(move || {
             let page = page(&reader, from_seq, budget);
-            drop(place);
+            drop(permit);
             page
         })
         .await;
@@ -215,14 +215,14 @@ impl HostCapture for View<'_> {
 fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadError> {
     let mut list = Vec::new();
     let mut used = 0;
-    for place in frames(&reader.samples(), from_seq) {
+    for span in frames(&reader.samples(), from_seq) {
         if used >= budget {
             return Ok(Frames {
                 frames: list,
-                next_seq: Some(place.seq),
+                next_seq: Some(span.seq),
             });
         }
-        let data = match reader.frame(place)? {
+        let data = match reader.frame(span)? {
             Data::Counts(bytes) => {
                 used += bytes.len();
                 FrameData::Counts(bytes)
@@ -233,10 +233,10 @@ fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadErr
             }
         };
         list.push(Frame {
-            seq: place.seq,
-            channel: u32::try_from(place.channel).expect("a capture has few channels"),
-            start_sample: place.start_sample,
-            count: u32::try_from(place.count).expect("a frame is short"),
+            seq: span.seq,
+            channel: u32::try_from(span.channel).expect("a capture has few channels"),
+            start_sample: span.start_sample,
+            count: u32::try_from(span.count).expect("a frame is short"),
             data,
         });
     }

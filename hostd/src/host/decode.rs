@@ -66,11 +66,11 @@ impl Host for View<'_> {
         };
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.captures.stream_place(self.requester);
-        let place = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
+        let waited = self.captures.stream_permit(self.requester);
+        let permit = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, &spec, format, parts);
-            drop(place);
+            drop(permit);
         });
         let stream = BodyStream::new(Some(content_type.to_owned()), receiver);
         self.table
@@ -85,11 +85,11 @@ impl Host for View<'_> {
         max_events: u32,
     ) -> Result<(String, bool), Error> {
         let (reader, spec) = open(self.door, self.captures, &capture, &job).await?;
-        let place = self.captures.reader_place().await;
+        let permit = self.captures.reader_permit().await;
         let most = max_events.min(EVENTS_MAX) as usize;
         let work = tokio::task::spawn_blocking(move || {
             let result = collect(&reader, &spec, most);
-            drop(place);
+            drop(permit);
             result
         });
         match work.await {

@@ -17,7 +17,7 @@ use lab::blobs::Staged;
 use lab::builds::{BuildError, Builds};
 use lab::devices::Device;
 use lab::flashing::{
-    Firmware, Flashing, FlashingError, Order, Outcome, Phase, RETRY_AFTER_S, State,
+    Firmware, Flashing, FlashingError, Outcome, Phase, RETRY_AFTER_S, Request, State,
 };
 
 /// What this interface gets of a call.
@@ -44,16 +44,16 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
 }
 
 impl Host for View<'_> {
-    async fn start(&mut self, order: WitOrder, source: Source) -> Result<Flash, Error> {
+    async fn start(&mut self, request: WitOrder, source: Source) -> Result<Flash, Error> {
         let firmware = match source {
             Source::Upload((upload, name)) => self.uploaded(upload, name)?,
             Source::Artifact((build, name)) => {
                 built(self.context, self.builds, &build, &name).await?
             }
         };
-        let entered = self.door.enter(&order.device)?;
+        let entered = self.door.enter(&request.device)?;
         let flashing = self.flashing;
-        let started = flashing.start(entered, order_of(order), firmware);
+        let started = flashing.start(entered, request_of(request), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
         Ok(to_wit(started))
     }
@@ -116,7 +116,7 @@ impl View<'_> {
             FlashingError::Full => Error::Overloaded(RETRY_AFTER_S),
             FlashingError::Invalid { field, message } => Error::Invalid((field.into(), message)),
             FlashingError::Running
-            | FlashingError::Pod(PodError::Busy { .. } | PodError::NoPlace { .. }) => {
+            | FlashingError::Pod(PodError::Busy { .. } | PodError::NoPermit { .. }) => {
                 Error::Busy(error.to_string())
             }
             FlashingError::Pod(PodError::Offline { .. } | PodError::Ended(_)) => Error::Offline,
@@ -152,19 +152,19 @@ async fn built(
     })
 }
 
-fn order_of(order: WitOrder) -> Order {
-    Order {
-        target: order.target,
-        load_address: order.load_address,
-        swclk: order.swclk,
-        swdio: order.swdio,
-        efuse: (order.efuse > 0).then_some(order.efuse),
-        la_mv: order.la_mv,
-        verify: order.verify,
-        reset: order.reset,
-        force: order.force,
-        connect_under_reset: order.connect_under_reset,
-        attended: order.attended,
+fn request_of(request: WitOrder) -> Request {
+    Request {
+        target: request.target,
+        load_address: request.load_address,
+        swclk: request.swclk,
+        swdio: request.swdio,
+        efuse: (request.efuse > 0).then_some(request.efuse),
+        la_mv: request.la_mv,
+        verify: request.verify,
+        reset: request.reset,
+        force: request.force,
+        connect_under_reset: request.connect_under_reset,
+        attended: request.attended,
     }
 }
 

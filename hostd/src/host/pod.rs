@@ -95,7 +95,7 @@ impl View<'_> {
             }
             PodError::QueueFull { .. }
             | PodError::Busy { .. }
-            | PodError::NoPlace { .. }
+            | PodError::NoPermit { .. }
             | PodError::NotReleased { .. }
             | PodError::Ended(_) => Error::Other(error.to_string()),
         }

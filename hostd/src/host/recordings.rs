@@ -75,13 +75,13 @@ impl Host for View<'_> {
         })?;
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.captures.stream_place(self.requester);
-        let place = waited
+        let waited = self.captures.stream_permit(self.requester);
+        let permit = waited
             .await
             .map_err(|e| refusal(self.context.capture_error(e)))?;
         tokio::task::spawn_blocking(move || {
             stream(&reader, export, parts, PART_WAIT_MAX);
-            drop(place);
+            drop(permit);
         });
         let media_type = export.content_type().to_owned();
         let stream = BodyStream::new(Some(media_type.clone()), receiver);
@@ -110,11 +110,11 @@ impl Host for View<'_> {
         let record = channels[index].clone();
         let range = range(first, end, record.samples)?;
         let points = points.clamp(1, POINTS_MAX);
-        let place = self.captures.reader_place().await;
+        let permit = self.captures.reader_permit().await;
         let asked = range.clone();
         let looked = tokio::task::spawn_blocking(move || {
             let seen = overview(&reader, index, &asked, points);
-            drop(place);
+            drop(permit);
             seen
         });
         let looked = looked

@@ -9,7 +9,7 @@ use super::bindings::bench::host::replay::{
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use lab::leases::Entered;
-use lab::replay::{self, Order, Playing, ReplayError};
+use lab::replay::{self, Playing, ReplayError, Request};
 use lab::waveforms::signal::{CODE_MAX, Fault};
 use lab::waveforms::{Sampled, WaveformError, Waveforms};
 
@@ -33,18 +33,18 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
 }
 
 impl Host for View<'_> {
-    async fn start(&mut self, order: WitOrder) -> Result<WitPlaying, Error> {
+    async fn start(&mut self, request: WitOrder) -> Result<WitPlaying, Error> {
         let Entered {
             device,
             pod,
             mut visit,
             ..
-        } = self.door.enter(&order.device)?;
+        } = self.door.enter(&request.device)?;
         let capabilities = device.capabilities().ok_or(Error::Offline)?;
-        let sampled = self.sampled(&device.record.org, &order.source).await?;
+        let sampled = self.sampled(&device.record.org, &request.source).await?;
         let waveforms = self.waveforms;
         let playing = tokio::select! {
-            playing = replay::start(waveforms, &pod, capabilities, sampled, to_order(&order)) => playing,
+            playing = replay::start(waveforms, &pod, capabilities, sampled, to_request(&request)) => playing,
             () = visit.over() => {
                 drop(visit);
                 return Err(Error::Held(self.door.cut(&device.record.id)));
@@ -92,7 +92,7 @@ impl View<'_> {
                 RefusalKind::NoAnalog => Error::NotCapable(refusal.text),
                 _ => Error::Refused(refusal.text),
             },
-            PodError::Busy { .. } | PodError::NoPlace { .. } | PodError::QueueFull { .. } => {
+            PodError::Busy { .. } | PodError::NoPermit { .. } | PodError::QueueFull { .. } => {
                 Error::Busy(error.to_string())
             }
             PodError::Timeout { waited_ms, .. } => Error::TimedOut(waited_ms),
@@ -102,16 +102,16 @@ impl View<'_> {
     }
 }
 
-fn to_order(order: &WitOrder) -> Order {
-    Order {
-        output: order.output.into(),
-        mapping: order.mapping.into(),
-        rate_hz: order.sample_rate_mhz.map(|mhz| mhz * 1e6),
-        window_start: index(order.window_start),
-        window_len: order.window_len.map(index),
-        codes_max: order.target_samples.map(index),
-        on_capture: order.on_capture,
-        fault: order.fault.map(fault),
+fn to_request(request: &WitOrder) -> Request {
+    Request {
+        output: request.output.into(),
+        mapping: request.mapping.into(),
+        rate_hz: request.sample_rate_mhz.map(|mhz| mhz * 1e6),
+        window_start: index(request.window_start),
+        window_len: request.window_len.map(index),
+        codes_max: request.target_samples.map(index),
+        on_capture: request.on_capture,
+        fault: request.fault.map(fault),
     }
 }
 

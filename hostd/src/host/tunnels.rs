@@ -43,7 +43,7 @@ impl Host for View<'_> {
         self.uarts.give_way(&device).await;
         let session = pod.begin(asked).await.map_err(|error| match error {
             PodError::Offline { .. } | PodError::Ended(_) => Error::Offline,
-            PodError::Busy { .. } | PodError::NoPlace { .. } => Error::InUse(error.to_string()),
+            PodError::Busy { .. } | PodError::NoPermit { .. } => Error::InUse(error.to_string()),
             other => Error::Other(internal(self.context, "tunnels", &other)),
         })?;
         let tunnel: BoxedLive = Box::new(Tunnel {

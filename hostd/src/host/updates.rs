@@ -17,6 +17,7 @@ use base::clock;
 use lab::builds::Builds;
 use lab::updates::image::{Image, ImageError};
 use lab::updates::{Terms, UpdateError, Updates};
+use store::devices::DeviceRecord;
 use store::updates::{Phase, UpdateRecord};
 
 /// Bytes of a signature block.
@@ -87,12 +88,6 @@ impl Host for View<'_> {
     }
 }
 
-/// Where a device is.
-struct Place {
-    org: String,
-    id: String,
-}
-
 impl View<'_> {
     /// Read the image that is meant. It is in memory afterwards, so that neither a build that is
     /// forgotten nor a file that is removed meanwhile matters.
@@ -124,15 +119,12 @@ impl View<'_> {
 
 impl View<'_> {
     /// The device, for those who may update it.
-    fn updatable(&self, id: &str) -> Result<Place, Error> {
+    fn updatable(&self, id: &str) -> Result<DeviceRecord, Error> {
         let record = self.door.device(id).ok_or(Error::NotFound)?.record;
         if !self.context.caller.as_ref().is_some_and(|c| c.is_admin()) {
             return Err(Error::Forbidden);
         }
-        Ok(Place {
-            org: record.org,
-            id: record.id,
-        })
+        Ok(record)
     }
 
     fn update_error(&self, error: UpdateError) -> Error {

@@ -51,12 +51,12 @@ pub struct Arrivals {
     upload_pace: Pace,
 }
 
-/// A body in memory, and its place until it is needed no more.
+/// A body in memory, and its permit until it is needed no more.
 #[derive(Debug)]
 pub struct Read<'a> {
     pub bytes: Bytes,
     #[allow(dead_code, reason = "held")]
-    place: Option<Permit<'a>>,
+    permit: Option<Permit<'a>>,
 }
 
 impl Arrivals {
@@ -166,8 +166,8 @@ impl Arrivals {
 
     /// Where every upload begins: a place among them.
     async fn begin_upload(&self, requester: &Requester) -> Result<Permit<'_>, ReadError> {
-        let place = self.uploads.enter(Some(requester)).await;
-        place.map_err(ReadError::Crowded)
+        let permit = self.uploads.enter(Some(requester)).await;
+        permit.map_err(ReadError::Crowded)
     }
 
     async fn collect<B>(
@@ -184,15 +184,15 @@ impl Arrivals {
             return Err(ReadError::TooLarge { limit_bytes });
         }
         let is_small = least <= SMALL_BYTES_MAX as u64;
-        let place = if is_small {
-            let place = self.small.enter(Some(requester)).await;
-            place.map_err(ReadError::Crowded)?
+        let permit = if is_small {
+            let permit = self.small.enter(Some(requester)).await;
+            permit.map_err(ReadError::Crowded)?
         } else {
             self.begin_upload(requester).await?
         };
         let gathering = Gathering {
             arrivals: self,
-            place,
+            permit,
             is_small,
             first: Bytes::new(),
             all: BytesMut::new(),
@@ -208,7 +208,7 @@ impl Read<'_> {
     fn empty() -> Self {
         Self {
             bytes: Bytes::new(),
-            place: None,
+            permit: None,
         }
     }
 }
@@ -216,7 +216,7 @@ impl Read<'_> {
 /// A body on its way into memory.
 struct Gathering<'a> {
     arrivals: &'a Arrivals,
-    place: Permit<'a>,
+    permit: Permit<'a>,
     is_small: bool,
     /// All of it, as long as it is in one part.
     first: Bytes,
@@ -243,7 +243,7 @@ impl<'a> Gathering<'a> {
                 return Err(ReadError::TooLarge { limit_bytes });
             }
             if self.is_small && size > SMALL_BYTES_MAX {
-                self.place = self.arrivals.begin_upload(requester).await?;
+                self.permit = self.arrivals.begin_upload(requester).await?;
                 self.is_small = false;
             }
             self.append(part);
@@ -255,7 +255,7 @@ impl<'a> Gathering<'a> {
         };
         Ok(Read {
             bytes,
-            place: Some(self.place),
+            permit: Some(self.permit),
         })
     }
 

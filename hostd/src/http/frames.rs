@@ -41,7 +41,7 @@ impl Frame {
 
 /// Where the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// So much of the preface has come.
     Preface(usize),
     /// It is another protocol: nothing is looked for any more.
@@ -55,13 +55,13 @@ enum Place {
 /// Reads the heads in what passes by.
 #[derive(Debug)]
 pub struct Frames {
-    place: Place,
+    position: Position,
 }
 
 impl Default for Frames {
     fn default() -> Self {
         Self {
-            place: Place::Preface(0),
+            position: Position::Preface(0),
         }
     }
 }
@@ -70,43 +70,43 @@ impl Frames {
     /// Whether the connection speaks HTTP/2, as far as is known.
     #[must_use]
     pub fn is_http2(&self) -> bool {
-        matches!(self.place, Place::Head(..) | Place::Payload(_))
+        matches!(self.position, Position::Head(..) | Position::Payload(_))
     }
 
     /// Look at what comes next, and tell `found` of every head that is whole with it.
     pub fn pass(&mut self, mut bytes: &[u8], mut found: impl FnMut(Frame)) {
         while !bytes.is_empty() {
-            match &mut self.place {
-                Place::Elsewhere => return,
-                Place::Preface(matched) => {
+            match &mut self.position {
+                Position::Elsewhere => return,
+                Position::Preface(matched) => {
                     let wanted = &PREFACE[*matched..];
                     let length = wanted.len().min(bytes.len());
                     if wanted[..length] != bytes[..length] {
-                        self.place = Place::Elsewhere;
+                        self.position = Position::Elsewhere;
                         return;
                     }
                     *matched += length;
                     bytes = &bytes[length..];
                     if *matched == PREFACE.len() {
-                        self.place = Place::Head([0; HEAD_BYTES], 0);
+                        self.position = Position::Head([0; HEAD_BYTES], 0);
                     }
                 }
-                Place::Head(head, filled) => {
+                Position::Head(head, filled) => {
                     let length = (HEAD_BYTES - *filled).min(bytes.len());
                     head[*filled..*filled + length].copy_from_slice(&bytes[..length]);
                     *filled += length;
                     bytes = &bytes[length..];
                     if *filled == HEAD_BYTES {
                         let frame = read(*head);
-                        self.place = after(frame.length);
+                        self.position = after(frame.length);
                         found(frame);
                     }
                 }
-                Place::Payload(left) => {
+                Position::Payload(left) => {
                     let length = bytes.len().min(*left as usize);
                     bytes = &bytes[length..];
                     let left = *left - u32::try_from(length).unwrap_or(*left);
-                    self.place = after(left);
+                    self.position = after(left);
                 }
             }
         }
@@ -121,10 +121,10 @@ fn read(head: [u8; HEAD_BYTES]) -> Frame {
 }
 
 /// Where the reader is when so much of a frame is still to come.
-fn after(left: u32) -> Place {
+fn after(left: u32) -> Position {
     if left == 0 {
-        Place::Head([0; HEAD_BYTES], 0)
+        Position::Head([0; HEAD_BYTES], 0)
     } else {
-        Place::Payload(left)
+        Position::Payload(left)
     }
 }

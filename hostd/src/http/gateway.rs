@@ -274,7 +274,7 @@ impl Gateway {
                 "a page of another origin may not open this WebSocket",
             ));
         }
-        let place = self.sockets.enter()?;
+        let permit = self.sockets.enter()?;
         let over = self.over(&admitted);
         let nothing = (Bytes::new(), Inbound::default());
         let mut reply = self.call(admitted, &head, nothing, request_id).await?;
@@ -290,7 +290,7 @@ impl Gateway {
             return Err(ApiError::internal());
         };
         self.sockets
-            .serve(place, upgrade, (stream, over), request_id.to_owned());
+            .serve(permit, upgrade, (stream, over), request_id.to_owned());
         Ok(socket::switching(accept))
     }
 

@@ -45,23 +45,23 @@ const KEY_BYTES: usize = 16;
 /// All open WebSockets.
 #[derive(Debug)]
 pub struct Sockets {
-    places: Arc<Semaphore>,
-    places_max: u32,
+    permits: Arc<Semaphore>,
+    permits_max: u32,
     patience: Patience,
     stopping: watch::Sender<bool>,
 }
 
 /// The right to one of them.
 #[derive(Debug)]
-pub struct Place(OwnedSemaphorePermit);
+pub struct Permit(OwnedSemaphorePermit);
 
 impl Sockets {
-    /// Room for `places_max`.
+    /// Room for `permits_max`.
     #[must_use]
-    pub fn new(places_max: u32, patience: Patience) -> Self {
+    pub fn new(permits_max: u32, patience: Patience) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(places_max as usize)),
-            places_max,
+            permits: Arc::new(Semaphore::new(permits_max as usize)),
+            permits_max,
             patience,
             stopping: watch::Sender::new(false),
         }
@@ -71,15 +71,15 @@ impl Sockets {
     ///
     /// # Errors
     /// 503 when there is none.
-    pub fn enter(&self) -> Result<Place, ApiError> {
-        let place = self.places.clone().try_acquire_owned();
-        place.map(Place).map_err(|_| ApiError::overloaded(1))
+    pub fn enter(&self) -> Result<Permit, ApiError> {
+        let permit = self.permits.clone().try_acquire_owned();
+        permit.map(Permit).map_err(|_| ApiError::overloaded(1))
     }
 
     /// Serve `stream` once the client has got its 101, until `over` at the latest.
     pub fn serve(
         &self,
-        place: Place,
+        permit: Permit,
         upgrade: OnUpgrade,
         (stream, over): (BoxedLive, Over),
         request_id: String,
@@ -104,14 +104,14 @@ impl Sockets {
             info!(request_id, stream = name, "WebSocket open");
             stream.serve(peer, Ending::new(stopping, over)).await;
             info!(request_id, stream = name, "WebSocket closed");
-            drop(place.0);
+            drop(permit.0);
         });
     }
 
     /// Tell all streams to end, and wait for them a little.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
-        let all = self.places.acquire_many(self.places_max);
+        let all = self.permits.acquire_many(self.permits_max);
         if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
             warn!("cutting WebSockets that did not close in time");
         }

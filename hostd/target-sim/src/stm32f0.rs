@@ -29,7 +29,7 @@ use crate::bus::{Bus, BusFault, Width};
 use crate::word::low_half;
 use flash::Flash;
 use gpio::Gpio;
-use map::Place;
+use map::Region;
 use rcc::Rcc;
 use usart::Usart;
 
@@ -264,8 +264,10 @@ impl Bus for Stm32f0 {
         if let Some([low, high]) = self.flash.cells().get(offset..offset.wrapping_add(2)) {
             return Ok(u16::from_le_bytes([*low, *high]));
         }
-        match map::place(self, address) {
-            Place::Sram(_) | Place::Flash(_) => self.load(now, address, Width::Half).map(low_half),
+        match map::region(self, address) {
+            Region::Sram(_) | Region::Flash(_) => {
+                self.load(now, address, Width::Half).map(low_half)
+            }
             _ => Err(BusFault { address }),
         }
     }
@@ -311,8 +313,8 @@ impl Bus for Stm32f0 {
     }
 
     fn stalled_until(&self, address: u32) -> u64 {
-        match map::place(self, address) {
-            Place::Flash(_) => self.flash.busy_until(),
+        match map::region(self, address) {
+            Region::Flash(_) => self.flash.busy_until(),
             _ => 0,
         }
     }

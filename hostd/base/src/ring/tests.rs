@@ -5,9 +5,9 @@ use crate::seeded::Random;
 
 /// Bytes of a stream, merged up to eight.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Run(Vec<u8>);
+struct Chunk(Vec<u8>);
 
-impl Piece for Run {
+impl Piece for Chunk {
     fn positions(&self) -> u64 {
         self.0.len() as u64
     }
@@ -30,7 +30,7 @@ impl Piece for Run {
 }
 
 /// What is there now, without waiting.
-fn now(cursor: &mut Cursor<Run>) -> Option<Found<Run>> {
+fn now(cursor: &mut Cursor<Chunk>) -> Option<Found<Chunk>> {
     let mut next = std::pin::pin!(cursor.next());
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     match next.as_mut().poll(&mut cx) {
@@ -39,13 +39,13 @@ fn now(cursor: &mut Cursor<Run>) -> Option<Found<Run>> {
     }
 }
 
-fn piece(at: u64, text: &str) -> Option<Found<Run>> {
-    let piece = Run(text.as_bytes().to_vec());
+fn piece(at: u64, text: &str) -> Option<Found<Chunk>> {
+    let piece = Chunk(text.as_bytes().to_vec());
     Some(Found::Piece { at, piece })
 }
 
-fn run(text: &str) -> Run {
-    Run(text.as_bytes().to_vec())
+fn run(text: &str) -> Chunk {
+    Chunk(text.as_bytes().to_vec())
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_piece_over_the_limit_is_kept_alone() {
 
 #[tokio::test]
 async fn a_reader_waits_and_learns_of_the_end() {
-    let ring = Ring::<Run>::new(0, 64);
+    let ring = Ring::<Chunk>::new(0, 64);
     let mut cursor = ring.cursor(0);
     let reader = tokio::spawn(async move {
         let mut read = Vec::new();
@@ -120,7 +120,7 @@ fn nothing_is_lost_in_silence() {
         let start = random.below(1000);
         let ring = Ring::new(start, weight_max);
         let mut all: Vec<u8> = Vec::new();
-        let mut readers: Vec<(Cursor<Run>, u64)> = Vec::new();
+        let mut readers: Vec<(Cursor<Chunk>, u64)> = Vec::new();
         for _ in 0..400 {
             match random.below(8) {
                 0 => {
@@ -134,7 +134,7 @@ fn nothing_is_lost_in_silence() {
                         .map(|_| u8::try_from(random.below(256)).unwrap())
                         .collect();
                     all.extend(&bytes);
-                    ring.push(Run(bytes));
+                    ring.push(Chunk(bytes));
                 }
                 _ if readers.is_empty() => {}
                 _ => {
@@ -156,7 +156,7 @@ fn nothing_is_lost_in_silence() {
 }
 
 /// One step of a reader that is at `at`, checked against everything pushed; false at the end.
-fn follow(cursor: &mut Cursor<Run>, at: &mut u64, start: u64, all: &[u8]) -> bool {
+fn follow(cursor: &mut Cursor<Chunk>, at: &mut u64, start: u64, all: &[u8]) -> bool {
     match now(cursor) {
         None => false,
         Some(Found::Lost { from, to }) => {

@@ -22,7 +22,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use flash::{DapLink, Image, LinkError, Order, SPEED_KHZ_DEFAULT, Stop, open_probe, run};
+use flash::{DapLink, Image, LinkError, Request, SPEED_KHZ_DEFAULT, Stop, open_probe, run};
 use probe_rs::Permissions;
 use probe_rs::flashing::{BinLoader, BinOptions, DownloadOptions, download_file_with_options};
 use target_sim::dap::Probe;
@@ -66,9 +66,9 @@ impl DapLink for Bench {
     }
 }
 
-fn ours(order: &Order) -> Duration {
+fn ours(request: &Request) -> Duration {
     let began = Instant::now();
-    let report = run(Bench::new(), order, &Stop::new(), &mut |_| {}).unwrap();
+    let report = run(Bench::new(), request, &Stop::new(), &mut |_| {}).unwrap();
     assert!(report.verified && report.bytes == BYTES as u64);
     began.elapsed()
 }
@@ -142,7 +142,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("firmware.bin");
     std::fs::write(&file, &data).unwrap();
-    let order = Order::new(CHIP, Image::parse(&data, "firmware.bin").unwrap());
+    let request = Request::new(CHIP, Image::parse(&data, "firmware.bin").unwrap());
 
     println!("128 KiB erased, programmed, verified and started on a simulated {CHIP}");
     let bench = served::Bench::new();
@@ -154,6 +154,6 @@ fn main() {
     );
     show("POST …/flash, hostd serve", times);
     println!("\nin process, flash that takes no time, medians of {rounds}");
-    let times = compare(rounds, || ours(&order), || alone(&file));
+    let times = compare(rounds, || ours(&request), || alone(&file));
     show("flash::run", times);
 }

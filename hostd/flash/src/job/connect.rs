@@ -10,8 +10,8 @@ use crate::chips::{self, Candidate, Catalog};
 use crate::error::FlashError;
 use crate::identity::Identity;
 use crate::link::Line;
-use crate::order::Order;
 use crate::probe::DapProbeDriver;
+use crate::request::Request;
 
 /// A target that is ready to be programmed.
 pub(super) struct Connected {
@@ -25,24 +25,24 @@ pub(super) struct Connected {
 pub(super) fn connect(
     catalog: &Catalog,
     line: Line,
-    order: &Order,
+    request: &Request,
 ) -> Result<Connected, FlashError> {
-    let candidates = catalog.find(&order.chip)?;
+    let candidates = catalog.find(&request.chip)?;
     let driver =
-        DapProbeDriver::open(line, order.speed_khz).map_err(|error| FlashError::Probe {
+        DapProbeDriver::open(line, request.speed_khz).map_err(|error| FlashError::Probe {
             source: error.into(),
         })?;
     let probe = Probe::new(driver);
-    let (probe, identity) = look(catalog, &candidates, probe, order)?;
-    let candidate = admit(&candidates, identity.as_ref(), order)?;
-    let mut session = attach(catalog, candidate, probe, order)?;
+    let (probe, identity) = look(catalog, &candidates, probe, request)?;
+    let candidate = admit(&candidates, identity.as_ref(), request)?;
+    let mut session = attach(catalog, candidate, probe, request)?;
     let chip = candidate.chip.name.clone();
     // Some show themselves only after what their own series needs to be reached.
     let identity = match identity {
         Some(identity) => Some(identity),
         None => {
             let identity = look_again(catalog, &candidates, &mut session);
-            admit(&candidates, identity.as_ref(), order)?;
+            admit(&candidates, identity.as_ref(), request)?;
             identity
         }
     };
@@ -65,7 +65,7 @@ fn look(
     catalog: &Catalog,
     candidates: &[Candidate<'_>],
     mut probe: Probe,
-    order: &Order,
+    request: &Request,
 ) -> Result<(Probe, Option<Identity>), FlashError> {
     // Two debug ports on one wire: neither answers before it is addressed.
     if candidates
@@ -74,7 +74,7 @@ fn look(
     {
         return Ok((probe, None));
     }
-    let attached = if order.connect_under_reset {
+    let attached = if request.connect_under_reset {
         probe.attach_to_unspecified_under_reset()
     } else {
         probe.attach_to_unspecified()
@@ -83,9 +83,9 @@ fn look(
         source: error.into(),
     })?;
     let interface = probe.try_into_arm_debug_interface(DefaultArmSequence::create());
-    let mut interface = interface.map_err(|(_, error)| failed(order, error))?;
+    let mut interface = interface.map_err(|(_, error)| failed(request, error))?;
     let selected = interface.select_debug_port(DpAddress::Default);
-    selected.map_err(|error| failed(order, error))?;
+    selected.map_err(|error| failed(request, error))?;
     let port = FullyQualifiedApAddress::v1_with_default_dp(0);
     let identity = match interface.memory_interface(&port) {
         Ok(mut memory) => Identity::read(catalog, candidates, &mut |address| {
@@ -114,23 +114,23 @@ fn look_again(
 fn admit<'a>(
     candidates: &[Candidate<'a>],
     identity: Option<&Identity>,
-    order: &Order,
+    request: &Request,
 ) -> Result<Candidate<'a>, FlashError> {
     let Some(identity) = identity else {
-        return chips::choose(&order.chip, candidates.to_vec(), None, false);
+        return chips::choose(&request.chip, candidates.to_vec(), None, false);
     };
     let is_right = |candidate: &Candidate<'_>| identity.admits(candidate);
     let admitted: Vec<_> = candidates.iter().copied().filter(is_right).collect();
     if !admitted.is_empty() {
         let bytes = identity.flash_bytes();
-        return chips::choose(&order.chip, admitted, bytes, identity.is_known());
+        return chips::choose(&request.chip, admitted, bytes, identity.is_known());
     }
-    if order.force {
-        tracing::warn!(asked = order.chip, found = %identity, "programming another chip by force");
-        return chips::choose(&order.chip, candidates.to_vec(), None, false);
+    if request.force {
+        tracing::warn!(asked = request.chip, found = %identity, "programming another chip by force");
+        return chips::choose(&request.chip, candidates.to_vec(), None, false);
     }
     Err(FlashError::WrongTarget {
-        asked: order.chip.clone(),
+        asked: request.chip.clone(),
         found: identity.to_string(),
     })
 }
@@ -139,12 +139,12 @@ fn attach(
     catalog: &Catalog,
     candidate: Candidate<'_>,
     probe: Probe,
-    order: &Order,
+    request: &Request,
 ) -> Result<Session, FlashError> {
     let target = catalog.target(candidate)?;
     let registry = catalog.registry();
     let permissions = Permissions::default();
-    let session = if order.connect_under_reset {
+    let session = if request.connect_under_reset {
         probe.attach_under_reset_with_registry(target, permissions, registry)
     } else {
         probe.attach_with_registry(target, permissions, registry)
@@ -160,9 +160,9 @@ fn attach(
     })
 }
 
-fn failed(order: &Order, error: ArmError) -> FlashError {
+fn failed(request: &Request, error: ArmError) -> FlashError {
     FlashError::Attach {
-        chip: order.chip.clone(),
+        chip: request.chip.clone(),
         source: error.into(),
     }
 }

@@ -8,8 +8,8 @@ use super::connect::Connected;
 use crate::chips;
 use crate::error::FlashError;
 use crate::image::{ImageError, Segment};
-use crate::order::Order;
 use crate::progress::{Phase, Tracker};
+use crate::request::Request;
 
 /// How much is read at once when a difference is looked for, in bytes.
 const SEARCH_BYTES: usize = 1024;
@@ -17,10 +17,10 @@ const SEARCH_BYTES: usize = 1024;
 /// Programs the image; gives how many bytes it was.
 pub(super) fn program(
     connected: &mut Connected,
-    order: &Order,
+    request: &Request,
     tracker: &mut Tracker<'_>,
 ) -> Result<u64, FlashError> {
-    let segments = place(connected, order)?;
+    let segments = place(connected, request)?;
     let session = &mut connected.session;
     let mut loader = session.target().flash_loader();
     for segment in &segments {
@@ -29,12 +29,12 @@ pub(super) fn program(
     }
     let committed = {
         let mut options = DownloadOptions::default();
-        options.verify = order.verify;
+        options.verify = request.verify;
         options.progress = FlashProgress::new(|event| tracker.take(&event));
         loader.commit(session, options)
     };
     match committed {
-        Ok(()) => Ok(order.image.data_bytes() as u64),
+        Ok(()) => Ok(request.image.data_bytes() as u64),
         Err(flashing::FlashError::Verify) => Err(FlashError::Verify {
             address: first_difference(session, &segments),
         }),
@@ -43,15 +43,15 @@ pub(super) fn program(
 }
 
 /// Gives the image addresses, all of which the chip has.
-fn place(connected: &Connected, order: &Order) -> Result<Vec<Segment>, FlashError> {
+fn place(connected: &Connected, request: &Request) -> Result<Vec<Segment>, FlashError> {
     let target = connected.session.target();
     let flash = chips::boot_flash(&target.memory_map);
-    let base = match (order.load_address, &flash) {
+    let base = match (request.load_address, &flash) {
         (Some(address), _) => address,
         (None, Some(flash)) => u32::try_from(flash.start).unwrap_or(u32::MAX),
         (None, None) => 0,
     };
-    let segments = order.image.placed(base).map_err(|error| match error {
+    let segments = request.image.placed(base).map_err(|error| match error {
         ImageError::Wraps { address, bytes } => FlashError::OutsideMemory {
             address,
             bytes: bytes as u64,

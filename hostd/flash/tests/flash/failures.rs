@@ -3,29 +3,29 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use flash::{FlashError, Image, Order, Phase, Report, Stop, check_chip, run};
+use flash::{FlashError, Image, Phase, Report, Request, Stop, check_chip, run};
 use target_sim::stm32f0::{STM32F030R8, STM32F030RC};
 
 use super::bench::{Bench, Fault, noise};
-use super::order;
+use super::request;
 
-fn flash(bench: &Bench, order: &Order) -> Result<Report, FlashError> {
-    run(bench.link(), order, &Stop::new(), &mut |_| {})
+fn flash(bench: &Bench, request: &Request) -> Result<Report, FlashError> {
+    run(bench.link(), request, &Stop::new(), &mut |_| {})
 }
 
-/// How many packets a job takes without faults, and its order.
-fn job_of_32_kib() -> (usize, Order) {
+/// How many packets a job takes without faults, and its request.
+fn job_of_32_kib() -> (usize, Request) {
     let image = Image::parse(&noise(32 * 1024), "").unwrap();
-    let order = Order::new("STM32F030R8", image);
+    let request = Request::new("STM32F030R8", image);
     let bench = Bench::powered(STM32F030R8);
-    flash(&bench, &order).unwrap();
-    (bench.traffic().packets, order)
+    flash(&bench, &request).unwrap();
+    (bench.traffic().packets, request)
 }
 
 #[test]
 fn an_unknown_chip_is_refused_before_anything_is_sent() {
     let bench = Bench::powered(STM32F030R8);
-    let error = flash(&bench, &order("STM32F303RB9")).unwrap_err();
+    let error = flash(&bench, &request("STM32F303RB9")).unwrap_err();
     let FlashError::UnsupportedChip { nearest, .. } = &error else {
         panic!("{error}");
     };
@@ -65,7 +65,7 @@ fn the_wrong_chip_is_left_alone_unless_forced() {
         "STM32F072",
     ] {
         let bench = Bench::powered(STM32F030R8);
-        let error = flash(&bench, &order(name)).unwrap_err();
+        let error = flash(&bench, &request(name)).unwrap_err();
         assert!(
             matches!(error, FlashError::WrongTarget { .. }),
             "{name}: {error}"
@@ -77,16 +77,16 @@ fn the_wrong_chip_is_left_alone_unless_forced() {
         bench.with(|target, _| assert!(target.chip().flash().iter().all(|byte| *byte == 0xff)));
     }
     let bench = Bench::powered(STM32F030R8);
-    let mut order = order("STM32F030RC");
-    order.force = true;
-    assert_eq!(flash(&bench, &order).unwrap().chip, "STM32F030RC");
+    let mut request = request("STM32F030RC");
+    request.force = true;
+    assert_eq!(flash(&bench, &request).unwrap().chip, "STM32F030RC");
 }
 
 #[test]
 fn a_locked_chip_says_so() {
     let bench = Bench::powered(STM32F030R8);
     bench.with(|target, _| target.chip().protect_from_reading());
-    let error = flash(&bench, &order("stm32f0x")).unwrap_err();
+    let error = flash(&bench, &request("stm32f0x")).unwrap_err();
     assert!(matches!(error, FlashError::Locked { .. }), "{error}");
     assert!(error.is_target_untouched());
 }
@@ -101,9 +101,9 @@ fn firmware_outside_the_memory_is_refused() {
     for (load_address, outside) in cases {
         let bench = Bench::powered(STM32F030R8);
         let image = Image::parse(&noise(0x1_0010), "").unwrap();
-        let mut order = Order::new("STM32F030R8", image);
-        order.load_address = Some(load_address);
-        match flash(&bench, &order).unwrap_err() {
+        let mut request = Request::new("STM32F030R8", image);
+        request.load_address = Some(load_address);
+        match flash(&bench, &request).unwrap_err() {
             FlashError::OutsideMemory { address, .. } if load_address != 0x1000 => {
                 assert_eq!(address, outside);
             }
@@ -112,28 +112,28 @@ fn firmware_outside_the_memory_is_refused() {
         }
     }
     let image = Image::parse(&noise(64), "").unwrap();
-    let mut order = Order::new("STM32F030R8", image);
-    order.load_address = Some(0xffff_ffe0);
-    let error = flash(&Bench::powered(STM32F030R8), &order).unwrap_err();
+    let mut request = Request::new("STM32F030R8", image);
+    request.load_address = Some(0xffff_ffe0);
+    let error = flash(&Bench::powered(STM32F030R8), &request).unwrap_err();
     assert!(matches!(error, FlashError::OutsideMemory { .. }), "{error}");
 }
 
 #[test]
 fn altered_cells_are_found_with_their_address() {
     let image = Image::parse(&noise(4096), "").unwrap();
-    let order = Order::new("STM32F030R8", image);
+    let request = Request::new("STM32F030R8", image);
     let wanted = noise(4096)[0x321];
     let bench = Bench::failing(STM32F030R8, 0, Fault::Cell(0x321, !wanted));
-    let error = flash(&bench, &order).unwrap_err();
+    let error = flash(&bench, &request).unwrap_err();
     match &error {
         FlashError::Verify { address } => assert_eq!(*address, Some(0x0800_0321)),
         // A cell that is not erased refuses to be programmed.
         FlashError::Program { address, .. } => assert_eq!(*address, Some(0x0800_0000)),
         _ => panic!("{error}"),
     }
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     let bench = Bench::failing(STM32F030R8, packets * 3 / 4, Fault::Cell(0x321, !wanted));
-    let error = flash(&bench, &order).unwrap_err();
+    let error = flash(&bench, &request).unwrap_err();
     assert!(
         matches!(
             error,
@@ -153,24 +153,24 @@ fn altered_cells_are_found_with_their_address() {
 #[test]
 fn no_power_means_no_target() {
     for under_reset in [false, true] {
-        let mut order = order("stm32f0x");
-        order.connect_under_reset = under_reset;
+        let mut request = request("stm32f0x");
+        request.connect_under_reset = under_reset;
         let bench = Bench::unpowered(STM32F030R8);
-        let error = flash(&bench, &order).unwrap_err();
+        let error = flash(&bench, &request).unwrap_err();
         assert!(matches!(error, FlashError::NoTarget), "{error}");
         assert!(error.target_unreachable() && error.is_target_untouched());
     }
-    let error = flash(&Bench::unpowered(STM32F030R8), &order("rp2040")).unwrap_err();
+    let error = flash(&Bench::unpowered(STM32F030R8), &request("rp2040")).unwrap_err();
     assert!(matches!(error, FlashError::NoTarget), "{error}");
 }
 
 #[test]
 fn a_link_that_breaks_anywhere_ends_the_job() {
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     for part in 0..20 {
         let at = packets * part / 20;
         let bench = Bench::failing(STM32F030R8, at, Fault::LinkBreaks);
-        let error = flash(&bench, &order).unwrap_err();
+        let error = flash(&bench, &request).unwrap_err();
         let FlashError::LinkLost { phase, source } = &error else {
             panic!("{at}: {error}");
         };
@@ -184,10 +184,10 @@ fn a_link_that_breaks_anywhere_ends_the_job() {
 
 #[test]
 fn power_that_fails_is_told_from_everything_else() {
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     for part in 1..16 {
         let bench = Bench::failing(STM32F030R8, packets * part / 16, Fault::PowerFails);
-        let error = flash(&bench, &order).unwrap_err();
+        let error = flash(&bench, &request).unwrap_err();
         assert!(
             matches!(error, FlashError::TargetLost { .. }),
             "{part}: {error}"
@@ -198,17 +198,17 @@ fn power_that_fails_is_told_from_everything_else() {
 
 #[test]
 fn a_cancel_ends_the_job_within_a_packet() {
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     for part in 0..10 {
         let at = packets * part / 10;
         let stop = Stop::new();
         let bench = Bench::failing(STM32F030R8, at, Fault::Cancel(stop.clone()));
-        let error = run(bench.link(), &order, &stop, &mut |_| {}).unwrap_err();
+        let error = run(bench.link(), &request, &stop, &mut |_| {}).unwrap_err();
         assert!(matches!(error, FlashError::Cancelled { .. }), "{error}");
         assert_eq!(bench.traffic().packets, at + 1);
     }
     let bench = Bench::failing(STM32F030R8, packets / 2, Fault::LinkCancels);
-    let error = flash(&bench, &order).unwrap_err();
+    let error = flash(&bench, &request).unwrap_err();
     assert!(matches!(
         error,
         FlashError::Cancelled {
@@ -218,18 +218,18 @@ fn a_cancel_ends_the_job_within_a_packet() {
     // After a cancelled job the next one finds everything in order.
     let stop = Stop::new();
     let bench = Bench::failing(STM32F030RC, packets / 2, Fault::Cancel(stop.clone()));
-    let mut order = order;
-    order.chip = "STM32F030RC".to_owned();
-    run(bench.link(), &order, &stop, &mut |_| {}).unwrap_err();
+    let mut request = request;
+    request.chip = "STM32F030RC".to_owned();
+    run(bench.link(), &request, &stop, &mut |_| {}).unwrap_err();
     bench.repair();
-    flash(&bench, &order).unwrap();
+    flash(&bench, &request).unwrap();
 }
 
 #[test]
 fn a_deadline_ends_the_job() {
     let bench = Bench::powered(STM32F030R8);
     let stop = Stop::at(Instant::now());
-    let error = run(bench.link(), &order("stm32f0x"), &stop, &mut |_| {}).unwrap_err();
+    let error = run(bench.link(), &request("stm32f0x"), &stop, &mut |_| {}).unwrap_err();
     assert!(
         matches!(
             error,
@@ -244,17 +244,17 @@ fn a_deadline_ends_the_job() {
 
 #[test]
 fn a_deadline_that_comes_mid_way_ends_the_job() {
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     let deadline = Instant::now() + Duration::from_millis(500);
     let bench = Bench::failing(STM32F030R8, packets / 2, Fault::SlowUntil(deadline));
-    let error = run(bench.link(), &order, &Stop::at(deadline), &mut |_| {}).unwrap_err();
+    let error = run(bench.link(), &request, &Stop::at(deadline), &mut |_| {}).unwrap_err();
     assert!(matches!(error, FlashError::Deadline { .. }), "{error}");
     assert!(bench.traffic().packets <= packets / 2 + 1);
 }
 
 #[test]
 fn a_probe_that_answers_nonsense_is_not_believed() {
-    let (packets, order) = job_of_32_kib();
+    let (packets, request) = job_of_32_kib();
     let answers: [&[u8]; 6] = [
         &[],
         &[0],
@@ -266,7 +266,7 @@ fn a_probe_that_answers_nonsense_is_not_believed() {
     for answer in answers {
         for at in [0, 1, 10, 30, packets / 2, packets * 3 / 4] {
             let bench = Bench::failing(STM32F030R8, at, Fault::Answers(answer.to_vec()));
-            flash(&bench, &order).unwrap_err();
+            flash(&bench, &request).unwrap_err();
         }
     }
 }

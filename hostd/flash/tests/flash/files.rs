@@ -1,6 +1,6 @@
 //! Files of every format end up in the flash.
 
-use flash::{Image, Order, Stop, run};
+use flash::{Image, Request, Stop, run};
 use target_sim::firmware::DEMO_ELF;
 use target_sim::stm32f0::{FLASH_BASE, STM32F030R8};
 
@@ -8,9 +8,9 @@ use super::bench::{Bench, demo, noise};
 
 fn program(image: Image, load_address: Option<u32>) -> Bench {
     let bench = Bench::powered(STM32F030R8);
-    let mut order = Order::new("target/stm32f0x.cfg", image);
-    order.load_address = load_address;
-    run(bench.link(), &order, &Stop::new(), &mut |_| {}).unwrap();
+    let mut request = Request::new("target/stm32f0x.cfg", image);
+    request.load_address = load_address;
+    run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
     bench
 }
 
@@ -90,7 +90,7 @@ fn the_demo_runs_from_a_file_of_any_format() {
 }
 
 #[test]
-fn plain_bytes_go_where_the_order_says() {
+fn plain_bytes_go_where_the_request_says() {
     let data = noise(3000);
     let bench = program(
         Image::parse(&data, "part.bin").unwrap(),

@@ -61,18 +61,18 @@ async fn a_body_is_kept_under_its_digest_once() {
     for _ in 0..2 {
         let staged = stage(&blobs, b"abc", 3).await.unwrap();
         assert_eq!((staged.size_bytes(), staged.sha256()), (3, ABC));
-        blobs.keep(&blobs.order().await, &staged).unwrap();
+        blobs.keep(&blobs.turn().await, &staged).unwrap();
     }
     assert_eq!(files(dir.path()), 1);
     let mut stream = blobs.read(ABC).await.unwrap();
     assert_eq!(stream.recv().await.unwrap().unwrap(), "abc");
     assert!(stream.recv().await.is_none());
-    let order = blobs.order().await;
+    let turn = blobs.turn().await;
     blobs
-        .sweep(&order, &HashSet::from([ABC.to_owned()]))
+        .sweep(&turn, &HashSet::from([ABC.to_owned()]))
         .unwrap();
     assert_eq!(files(dir.path()), 1);
-    blobs.sweep(&order, &HashSet::new()).unwrap();
+    blobs.sweep(&turn, &HashSet::new()).unwrap();
     assert_eq!(files(dir.path()), 0);
     assert!(blobs.read(ABC).await.is_err());
 }

@@ -131,10 +131,10 @@ impl Writer {
 
     /// Do `work` on a thread that may block.
     async fn lend(&mut self, work: impl FnOnce() -> io::Result<Box<Open>> + Send + 'static) {
-        let place = self.threads.clone().acquire_owned().await;
+        let permit = self.threads.clone().acquire_owned().await;
         self.pen = Pen::Writing(tokio::task::spawn_blocking(move || {
             let done = work();
-            drop(place);
+            drop(permit);
             done
         }));
     }

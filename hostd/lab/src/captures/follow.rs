@@ -41,12 +41,12 @@ pub struct Follower {
     resume: Option<Resume>,
     following: Following,
     events: broadcast::Receiver<PodEvent>,
-    place: Place,
+    position: Position,
 }
 
 /// What the client has been told, so that a gap is noticed.
 #[derive(Debug, Default)]
-struct Place {
+struct Position {
     /// The capture it is in, and the number of the frame that comes next.
     at: Option<(String, u32)>,
     /// Messages that were lost since.
@@ -72,7 +72,7 @@ impl Follower {
             resume,
             following,
             events,
-            place: Place::default(),
+            position: Position::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Follower {
         loop {
             tokio::select! {
                 Some(found) = self.following.cursor.next() => match found {
-                    Found::Lost { from, to } => self.place.lost += to.saturating_sub(from),
+                    Found::Lost { from, to } => self.position.lost += to.saturating_sub(from),
                     Found::Piece { piece, .. } => self.pass(peer, &piece).await?,
                 },
                 event = self.events.recv() => {
@@ -138,11 +138,11 @@ impl Follower {
         send(peer, &wire::state(&record)).await?;
         match record.status {
             Status::Pending | Status::Armed | Status::Running => {
-                self.place.at = Some((record.id.clone(), from_seq));
+                self.position.at = Some((record.id.clone(), from_seq));
                 self.following.seek(|message| {
                     message.capture() == record.id
                         && match &message.event {
-                            Event::Frame { frame, .. } => frame.place.seq >= from_seq,
+                            Event::Frame { frame, .. } => frame.span.seq >= from_seq,
                             _ => message.is_last(),
                         }
                 });
@@ -157,7 +157,7 @@ impl Follower {
         }
         // It is read from its file, and what came after it follows.
         self.following.seek_after_last(&record.id);
-        self.place.at = Some((record.id.clone(), from_seq));
+        self.position.at = Some((record.id.clone(), from_seq));
         let reader = self.captures.read(&record.org, &record.id).await;
         let Ok(reader) = reader else {
             return Err(Goodbye::policy("the capture cannot be read any more"));
@@ -166,17 +166,17 @@ impl Follower {
         let mut seq = from_seq;
         while seq < frames {
             let reader = reader.clone();
-            let place = self.captures.reader_place().await;
+            let permit = self.captures.reader_permit().await;
             let read = tokio::task::spawn_blocking(move || {
                 let read = page(&reader, seq);
-                drop(place);
+                drop(permit);
                 read
             });
             let Ok(Ok(page)) = read.await else {
                 return Err(Goodbye::policy("the capture cannot be read any more"));
             };
             for frame in page {
-                seq = frame.place.seq + 1;
+                seq = frame.span.seq + 1;
                 let capture = record.id.as_str().into();
                 let message = Message::new(Event::Frame { capture, frame });
                 self.pass(peer, &message).await?;
@@ -188,7 +188,7 @@ impl Follower {
 
     /// Send a message, after what has to be said of those before it that were lost.
     async fn pass(&mut self, peer: &mut Peer, message: &Message) -> Result<(), Goodbye> {
-        for text in self.place.step(message) {
+        for text in self.position.step(message) {
             send(peer, &text).await?;
         }
         let binary = self.binary.then(|| message.binary()).flatten();
@@ -200,7 +200,7 @@ impl Follower {
     }
 }
 
-impl Place {
+impl Position {
     /// Go on to `message`; what was dropped before it.
     fn step(&mut self, message: &Message) -> Vec<Value> {
         let id = message.capture();
@@ -222,7 +222,7 @@ impl Place {
         }
         let next = self.at.as_ref().map_or(0, |(_, next)| *next);
         let reached = match &message.event {
-            Event::Frame { frame, .. } => frame.place.seq,
+            Event::Frame { frame, .. } => frame.span.seq,
             Event::Done(_, frames) => *frames,
             Event::State(_) | Event::Failed(_) => next,
         };
@@ -231,7 +231,7 @@ impl Place {
             told.push(dropped(id, next, Some(reached)));
         }
         self.at = match &message.event {
-            Event::Frame { frame, .. } => Some((id.to_owned(), frame.place.seq + 1)),
+            Event::Frame { frame, .. } => Some((id.to_owned(), frame.span.seq + 1)),
             Event::State(_) => Some((id.to_owned(), next)),
             Event::Done(..) | Event::Failed(_) => None,
         };
@@ -242,9 +242,9 @@ impl Place {
 fn page(reader: &Reader, from_seq: u32) -> Result<Vec<framer::Frame>, ReadError> {
     layout::frames(&reader.samples(), from_seq)
         .take(READ_FRAMES)
-        .map(|place| {
-            let data = reader.frame(place)?;
-            Ok(framer::Frame { place, data })
+        .map(|span| {
+            let data = reader.frame(span)?;
+            Ok(framer::Frame { span, data })
         })
         .collect()
 }

@@ -3,14 +3,14 @@
 
 use std::collections::VecDeque;
 
-use super::layout::{self, FRAME_SAMPLES, Place};
+use super::layout::{self, FRAME_SAMPLES, Span};
 use super::reader::Data;
 use store::captures::ChannelRecord;
 
 /// One frame of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    pub place: Place,
+    pub span: Span,
     pub data: Data,
 }
 
@@ -18,7 +18,7 @@ pub struct Frame {
 #[derive(Debug)]
 pub struct Framer {
     /// Frames that are still to come, in order.
-    places: VecDeque<Place>,
+    spans: VecDeque<Span>,
     /// By channel.
     cutters: Vec<Cutter>,
 }
@@ -57,7 +57,7 @@ impl Framer {
             ready: VecDeque::new(),
         };
         Self {
-            places: layout::frames(&samples, 0).collect(),
+            spans: layout::frames(&samples, 0).collect(),
             cutters: channels.iter().map(cutter).collect(),
         }
     }
@@ -85,10 +85,10 @@ impl Framer {
 
     /// The next frame in order, once all its samples are there.
     pub fn take(&mut self) -> Option<Frame> {
-        let place = *self.places.front()?;
-        let data = self.cutters.get_mut(place.channel)?.ready.pop_front()?;
-        self.places.pop_front();
-        Some(Frame { place, data })
+        let span = *self.spans.front()?;
+        let data = self.cutters.get_mut(span.channel)?.ready.pop_front()?;
+        self.spans.pop_front();
+        Some(Frame { span, data })
     }
 }
 

@@ -92,11 +92,11 @@ impl Captures {
             size_bytes: None,
         };
         self.space.admit(0).map_err(CaptureError::Files)?;
-        let place = self.reader_place().await;
+        let permit = self.reader_permit().await;
         let (files, id) = (self.files.clone(), record.id.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
             let channels = unpack(&files, &id, staged.path());
-            drop(place);
+            drop(permit);
             channels
         });
         let unpacked = unpacked.await;

@@ -4,9 +4,9 @@
 /// frame stays far below a page of frames.
 pub const FRAME_SAMPLES: u64 = 65_536;
 
-/// One frame's place.
+/// What one frame covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Span {
     pub seq: u32,
     /// Index into the capture's channels.
     pub channel: usize,
@@ -17,7 +17,7 @@ pub struct Place {
 /// Frames of a capture whose channels have these numbers of samples, from number `from` on.
 ///
 /// Numbers run by block, then by channel; a channel that has ended takes no number.
-pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Place> + '_ {
+pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Span> + '_ {
     let blocks = samples
         .iter()
         .map(|n| n.div_ceil(FRAME_SAMPLES))
@@ -32,7 +32,7 @@ pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Place> + '_ {
             })
         })
         .zip(0u32..)
-        .map(|((channel, start_sample, count), seq)| Place {
+        .map(|((channel, start_sample, count), seq)| Span {
             seq,
             channel,
             start_sample,

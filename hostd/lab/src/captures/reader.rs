@@ -11,7 +11,7 @@ use memmap2::Mmap;
 
 use super::export::Content;
 use super::files::{ANALOG, Files, LOGIC};
-use super::layout::{self, Place};
+use super::layout::{self, Span};
 use store::captures::{CaptureRecord, ChannelRecord};
 
 /// Samples of one frame.
@@ -119,8 +119,8 @@ impl Reader {
                 return Err(ReadError::Short { got, wanted });
             }
         }
-        for place in layout::frames(&self.samples(), 0) {
-            self.frame(place)?;
+        for span in layout::frames(&self.samples(), 0) {
+            self.frame(span)?;
         }
         Ok(())
     }
@@ -180,27 +180,27 @@ impl Reader {
     ///
     /// # Errors
     /// The file is damaged, or there is no such frame.
-    pub fn frame(&self, place: Place) -> Result<Data, ReadError> {
+    pub fn frame(&self, span: Span) -> Result<Data, ReadError> {
         let channels = &self.record.channels;
-        let channel = channels.get(place.channel).ok_or(ReadError::NoChannel)?;
-        let to = place.start_sample + place.count;
+        let channel = channels.get(span.channel).ok_or(ReadError::NoChannel)?;
+        let to = span.start_sample + span.count;
         if channel.la.is_none() {
             let segment = self.analog()?;
             let mut counts = Vec::new();
             segment
-                .read(place.start_sample, to, &mut counts)
+                .read(span.start_sample, to, &mut counts)
                 .map_err(ReadError::Analog)?;
             let bytes = counts.iter().flat_map(|c| c.to_le_bytes()).collect();
             return Ok(Data::Counts(bytes));
         }
-        let before = channels[..place.channel].iter();
+        let before = channels[..span.channel].iter();
         let bit = before.filter(|c| c.la.is_some()).count();
         let segment = self.logic()?;
-        let level = u8::from(segment.level_at(bit, place.start_sample)?);
+        let level = u8::from(segment.level_at(bit, span.start_sample)?);
         let mut runs = Vec::new();
-        let mut from = place.start_sample;
+        let mut from = span.start_sample;
         // A toggle on the first sample is in `level` already.
-        for toggle in segment.toggles(bit, place.start_sample + 1, to) {
+        for toggle in segment.toggles(bit, span.start_sample + 1, to) {
             let toggle = toggle?;
             runs.push(run_length(from, toggle));
             from = toggle;
@@ -229,7 +229,7 @@ fn run_length(from: u64, to: u64) -> u32 {
 /// It cannot be opened.
 pub(super) fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;
-    #[expect(unsafe_code, reason = "captures are read in place, not copied")]
+    #[expect(unsafe_code, reason = "captures are read in span, not copied")]
     // SAFETY: such a file is complete before anybody is told of it and is never changed or truncated
     // afterwards by hostd, which owns the data folder; removing it leaves the mapping intact.
     unsafe {

@@ -55,11 +55,11 @@ impl Run {
     /// Wait for the device, capture, store.
     pub(super) async fn go(mut self, lane: Arc<Semaphore>) {
         let mut cancelled = self.cancelled.clone();
-        let place = tokio::select! {
+        let permit = tokio::select! {
             _ = cancelled.wait_for(|c| *c) => None,
-            place = lane.acquire_owned() => Some(place.expect("a lane is never closed")),
+            permit = lane.acquire_owned() => Some(permit.expect("a lane is never closed")),
         };
-        let outcome = match &place {
+        let outcome = match &permit {
             None => Err(RunError::Cancelled),
             Some(_) => {
                 let recorded = tokio::select! {
@@ -77,7 +77,7 @@ impl Run {
         };
         self.finish(outcome).await;
         // Held until the final record is written, so that a stop can wait for it.
-        drop(place);
+        drop(permit);
     }
 
     async fn record(&mut self) -> Result<Recording, RunError> {

@@ -121,7 +121,7 @@ impl Captures {
         let open = pod.sessions();
         let refused = match open.into_iter().find(|held| held.excludes(wanted)) {
             Some(held) => PodError::Busy { wanted, held },
-            None => match pod.check_place() {
+            None => match pod.check_permit() {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             },

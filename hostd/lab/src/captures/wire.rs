@@ -38,7 +38,7 @@ pub fn json(event: &Event) -> String {
             told
         }
         Event::Frame { capture, frame } => {
-            let place = frame.place;
+            let span = frame.span;
             let (encoding, data): (_, Value) = match &frame.data {
                 Data::Counts(counts) => ("b64-u16le", STANDARD.encode(counts).into()),
                 Data::Runs { level, runs } => {
@@ -46,8 +46,8 @@ pub fn json(event: &Event) -> String {
                     ("rle", all.collect::<Vec<u32>>().into())
                 }
             };
-            json!({"type": "frame", "capture_id": **capture, "channel": place.channel,
-                "seq": place.seq, "start_sample": place.start_sample, "count": place.count,
+            json!({"type": "frame", "capture_id": **capture, "channel": span.channel,
+                "seq": span.seq, "start_sample": span.start_sample, "count": span.count,
                 "encoding": encoding, "data": data})
         }
     }
@@ -75,7 +75,7 @@ pub fn count(record: &CaptureRecord) -> u32 {
 /// A frame as bytes: the header, little-endian, and its samples.
 #[must_use]
 pub fn binary(frame: &Frame) -> Vec<u8> {
-    let place = frame.place;
+    let span = frame.span;
     let (encoding, level, bytes) = match &frame.data {
         Data::Counts(counts) => (COUNTS, 0, counts.len()),
         Data::Runs { level, runs } => (RUNS, *level, runs.len() * size_of::<u32>()),
@@ -85,10 +85,10 @@ pub fn binary(frame: &Frame) -> Vec<u8> {
     out.extend_from_slice(&MAGIC);
     out.push(encoding);
     out.push(level);
-    out.extend_from_slice(&u16::try_from(place.channel).expect(fits).to_le_bytes());
-    out.extend_from_slice(&place.seq.to_le_bytes());
-    out.extend_from_slice(&u32::try_from(place.count).expect(fits).to_le_bytes());
-    out.extend_from_slice(&place.start_sample.to_le_bytes());
+    out.extend_from_slice(&u16::try_from(span.channel).expect(fits).to_le_bytes());
+    out.extend_from_slice(&span.seq.to_le_bytes());
+    out.extend_from_slice(&u32::try_from(span.count).expect(fits).to_le_bytes());
+    out.extend_from_slice(&span.start_sample.to_le_bytes());
     out.extend_from_slice(&u64::try_from(bytes).expect(fits).to_le_bytes());
     debug_assert_eq!(out.len(), HEADER_BYTES, "the header has a fixed length");
     match &frame.data {
@@ -157,12 +157,12 @@ fn status(status: Status) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::captures::layout::Place;
+    use crate::captures::layout::Span;
 
     #[test]
     fn a_binary_frame_is_as_documented() {
         let frame = Frame {
-            place: Place {
+            span: Span {
                 seq: 7,
                 channel: 2,
                 start_sample: 0x1_0000_0000,

@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 use super::link::{Left, Link};
 use super::outcome::{Ended, Failure, Outcome};
 use super::state::{Course, State};
-use super::{ATTENDED_WAIT, Firmware, Order, UNATTENDED_WAIT};
+use super::{ATTENDED_WAIT, Firmware, Request, UNATTENDED_WAIT};
 use crate::leases::Visit;
 use crate::uart::During;
 use base::clock::Clock;
@@ -38,7 +38,7 @@ impl Job {
     pub(super) fn new(
         id: String,
         device: &str,
-        order: &Order,
+        request: &Request,
         firmware: &Firmware,
         created_ms: u64,
     ) -> Self {
@@ -46,7 +46,7 @@ impl Job {
         let asked = State {
             id,
             device: device.to_owned(),
-            target: order.target.clone(),
+            target: request.target.clone(),
             name: firmware.name.clone(),
             size_bytes: firmware.size_bytes,
             sha256: firmware.sha256.clone(),
@@ -101,12 +101,12 @@ impl Job {
     }
 }
 
-/// Everything that carrying out an order needs.
+/// Everything that carrying out a request needs.
 pub(super) struct Task {
     pub(super) job: Arc<Job>,
     pub(super) pod: Pod,
     pub(super) visit: Visit,
-    pub(super) order: Order,
+    pub(super) request: Request,
     pub(super) clock: Clock,
     /// Clients of the device's UART are told.
     pub(super) during: During,
@@ -121,7 +121,7 @@ impl Task {
     pub(super) async fn run(mut self, session: Session, image: Image) {
         let began = Instant::now();
         let deadline = began
-            + if self.order.attended {
+            + if self.request.attended {
                 ATTENDED_WAIT
             } else {
                 UNATTENDED_WAIT
@@ -132,7 +132,7 @@ impl Task {
             ended = until_told(&mut self.visit, &mut told_to_end, &mut self.stopping) => {
                 Err(Failure::of_end(ended))
             }
-            prepared = timeout_at(deadline, prepare(&self.pod, &self.order, session)) => {
+            prepared = timeout_at(deadline, prepare(&self.pod, &self.request, session)) => {
                 match prepared {
                     Ok(Ok(dap)) => Ok(dap),
                     Ok(Err(error)) => Err(Failure::of_pod(&error)),
@@ -222,18 +222,18 @@ impl Task {
     ) -> std::io::Result<oneshot::Receiver<Told>> {
         let (tell, told) = oneshot::channel();
         let (job, link, stop) = (self.job.clone(), Link::new(dap, left.clone()), stop.clone());
-        let order = ::flash::Order {
-            load_address: self.order.load_address,
-            verify: self.order.verify,
-            reset: self.order.reset,
-            force: self.order.force,
-            connect_under_reset: self.order.connect_under_reset,
-            ..::flash::Order::new(self.order.target.clone(), image)
+        let request = ::flash::Request {
+            load_address: self.request.load_address,
+            verify: self.request.verify,
+            reset: self.request.reset,
+            force: self.request.force,
+            connect_under_reset: self.request.connect_under_reset,
+            ..::flash::Request::new(self.request.target.clone(), image)
         };
         let flash = move || {
             let mut lines = Vec::new();
             let mut last = None;
-            let result = ::flash::run(link, &order, &stop, &mut |progress: Progress| {
+            let result = ::flash::run(link, &request, &stop, &mut |progress: Progress| {
                 if last.replace(progress.phase) != Some(progress.phase) {
                     lines.push(line(progress));
                 }
@@ -257,16 +257,16 @@ fn line(progress: Progress) -> String {
 }
 
 /// Get the pod ready: level of the channels, power, the debug probe.
-async fn prepare(pod: &Pod, order: &Order, session: Session) -> Result<DapSession, PodError> {
+async fn prepare(pod: &Pod, request: &Request, session: Session) -> Result<DapSession, PodError> {
     if pod.la_voltage().await?.mv == 0 {
-        pod.set_la_voltage(order.la_mv).await?;
+        pod.set_la_voltage(request.la_mv).await?;
     }
-    let mut request = DapRequest::new(order.swclk, order.swdio);
-    if let Some(efuse) = order.efuse {
+    let mut dap = DapRequest::new(request.swclk, request.swdio);
+    if let Some(efuse) = request.efuse {
         pod.target_power(efuse, true, None).await?;
-        request.wait = Some(POWER_UP_WAIT);
+        dap.wait = Some(POWER_UP_WAIT);
     }
-    DapSession::start(session, &request).await
+    DapSession::start(session, &dap).await
 }
 
 /// Resolves when the flash has to end before it is done.

@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use super::Work;
 use super::control::{self, Because, Code, Control, Notice, Told};
-use super::line::{End, Order, Run, Seat, WRITE_BYTES_MAX};
+use super::line::{Chunk, End, Request, Seat, WRITE_BYTES_MAX};
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 use base::ring::{Cursor, Found};
 
@@ -24,7 +24,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 pub struct Client {
     device: String,
     seat: Seat,
-    bytes: Cursor<Run>,
+    bytes: Cursor<Chunk>,
     notices: Cursor<Notice>,
 }
 
@@ -99,8 +99,8 @@ impl Client {
                         }
                     }
                 },
-                Ok(order) = line.orders.reserve(), if !out.is_empty() => {
-                    order.send(Order::Write(out.split_to(out.len().min(WRITE_BYTES_MAX))));
+                Ok(request) = line.requests.reserve(), if !out.is_empty() => {
+                    request.send(Request::Write(out.split_to(out.len().min(WRITE_BYTES_MAX))));
                 }
             }
         }
@@ -108,18 +108,18 @@ impl Client {
 
     /// Obey a control message, or give the refusal.
     async fn control(&self, said: &str) -> Option<String> {
-        let order = match Control::parse(said) {
+        let request = match Control::parse(said) {
             _ if !self.seat.drives => return Some(read_only()),
             Err(error) => {
                 let message = &error.to_string();
                 let code = Code::InvalidMessage;
                 return Some(Told::Error { code, message }.text());
             }
-            Ok(Control::Baud { baud }) => Order::Baud(baud),
-            Ok(Control::Break {}) => Order::Break,
+            Ok(Control::Baud { baud }) => Request::Baud(baud),
+            Ok(Control::Break {}) => Request::Break,
         };
-        // Behind what was written before. The keeper takes orders for as long as the line is open.
-        let _ = self.seat.line().orders.send(order).await;
+        // Behind what was written before. The keeper takes requests for as long as the line is open.
+        let _ = self.seat.line().requests.send(request).await;
         None
     }
 
@@ -195,7 +195,7 @@ impl Live for Client {
     }
 }
 
-async fn send(peer: &mut Peer, found: Found<Run>) -> Result<(), Goodbye> {
+async fn send(peer: &mut Peer, found: Found<Chunk>) -> Result<(), Goodbye> {
     let message = match found {
         Found::Piece { piece, .. } => Message::Binary(piece.0.into()),
         Found::Lost { from, to } => text(Told::Overrun { from, to }.text()),

@@ -244,7 +244,7 @@ mod tests {
         );
     }
 
-    /// Whatever comes: an order within its bounds, or a refusal.
+    /// Whatever comes: a request within its bounds, or a refusal.
     #[test]
     fn mutated_controls_never_panic() {
         let mut random = 0x5eed_u64;

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
 use super::control::{Because, Code, Notice};
-use super::line::{End, Line, Order, Run};
+use super::line::{Chunk, End, Line, Request};
 use super::{Setting, UartError, Uarts};
 use crate::leases::Visit;
 use crate::tunnel::escape::{ESCAPE_PAUSE, Escape};
@@ -43,7 +43,7 @@ const BREAK_WAIT: Duration = Duration::from_millis(50);
 pub(super) struct Keeper {
     pod: Pod,
     line: Arc<Line>,
-    orders: mpsc::Receiver<Order>,
+    requests: mpsc::Receiver<Request>,
     /// Selected when the bank has no voltage.
     bank_mv: u32,
     session: Option<Session>,
@@ -71,14 +71,14 @@ impl Keeper {
     pub(super) fn new(
         pod: Pod,
         line: Arc<Line>,
-        orders: mpsc::Receiver<Order>,
+        requests: mpsc::Receiver<Request>,
         bank_mv: u32,
         updating: watch::Receiver<bool>,
     ) -> Self {
         Self {
             pod,
             line,
-            orders,
+            requests,
             bank_mv,
             session: None,
             updating,
@@ -216,7 +216,7 @@ impl Keeper {
                 moved = transfer(session, &mut buffer, &out, write_first) => match moved {
                     Ok(Moved::Read(count @ 1..)) => {
                         write_first = true;
-                        self.line.bytes.push(Run(buffer[..count].to_vec()));
+                        self.line.bytes.push(Chunk(buffer[..count].to_vec()));
                     }
                     Ok(Moved::Wrote(count @ 1..)) => {
                         write_first = false;
@@ -233,14 +233,14 @@ impl Keeper {
                         return Step::Gone(end.unwrap_or_else(closed));
                     }
                 },
-                order = self.orders.recv(), if out.is_empty() => match order {
-                    Some(Order::Write(bytes)) => {
+                request = self.requests.recv(), if out.is_empty() => match request {
+                    Some(Request::Write(bytes)) => {
                         escape.follow(&bytes, last.elapsed());
                         last = Instant::now();
                         out = bytes;
                     }
-                    Some(Order::Baud(baud)) => return Step::Baud(baud),
-                    Some(Order::Break) => return Step::Break,
+                    Some(Request::Baud(baud)) => return Step::Baud(baud),
+                    Some(Request::Break) => return Step::Break,
                     // The line itself can still send.
                     None => std::future::pending().await,
                 },
@@ -318,7 +318,7 @@ impl Keeper {
 fn refused(error: &PodError) -> UartError {
     match error {
         PodError::Offline { .. } | PodError::Ended(_) => UartError::Offline,
-        PodError::Busy { .. } | PodError::NoPlace { .. } | PodError::NotReleased { .. } => {
+        PodError::Busy { .. } | PodError::NoPermit { .. } | PodError::NotReleased { .. } => {
             UartError::InUse(error.to_string())
         }
         PodError::Refused(refusal) => UartError::Refused(refusal.to_string()),

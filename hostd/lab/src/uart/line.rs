@@ -19,7 +19,7 @@ const RUN_BYTES_MAX: usize = 4 << 10;
 const NOTICES_KEPT_MAX: usize = 16 << 10;
 
 /// Writes that wait for the pod; each at most [`WRITE_BYTES_MAX`].
-const ORDERS_MAX: usize = 16;
+const REQUESTS_MAX: usize = 16;
 
 /// Bytes handed to the pod at once: even the slowest line sends them in seconds.
 pub(super) const WRITE_BYTES_MAX: usize = 256;
@@ -27,9 +27,9 @@ pub(super) const WRITE_BYTES_MAX: usize = 256;
 /// What clients and keeper share.
 #[derive(Debug)]
 pub(super) struct Line {
-    pub(super) bytes: Ring<Run>,
+    pub(super) bytes: Ring<Chunk>,
     pub(super) notices: Ring<Notice>,
-    pub(super) orders: mpsc::Sender<Order>,
+    pub(super) requests: mpsc::Sender<Request>,
     setting: watch::Sender<Setting>,
     stage: watch::Sender<Stage>,
     clients: watch::Sender<usize>,
@@ -40,7 +40,7 @@ pub(super) struct Line {
 
 /// What a client wants of the line.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum Request {
     Write(Bytes),
     Baud(u32),
     Break,
@@ -70,9 +70,9 @@ pub(super) enum End {
 
 /// Consecutive bytes of the target.
 #[derive(Debug, Clone)]
-pub(super) struct Run(pub(super) Vec<u8>);
+pub(super) struct Chunk(pub(super) Vec<u8>);
 
-impl Piece for Run {
+impl Piece for Chunk {
     fn positions(&self) -> u64 {
         self.0.len() as u64
     }
@@ -96,13 +96,13 @@ impl Piece for Run {
 }
 
 impl Line {
-    /// A line that is being opened, and what its keeper takes orders from.
-    pub(super) fn new(fence: u64, setting: Setting, start: u64) -> (Self, mpsc::Receiver<Order>) {
-        let (orders, taken) = mpsc::channel(ORDERS_MAX);
+    /// A line that is being opened, and what its keeper takes requests from.
+    pub(super) fn new(fence: u64, setting: Setting, start: u64) -> (Self, mpsc::Receiver<Request>) {
+        let (requests, taken) = mpsc::channel(REQUESTS_MAX);
         let line = Self {
             bytes: Ring::new(start, BYTES_KEPT_MAX),
             notices: Ring::new(0, NOTICES_KEPT_MAX),
-            orders,
+            requests,
             setting: watch::Sender::new(setting),
             stage: watch::Sender::new(Stage::Opening),
             clients: watch::Sender::new(0),

@@ -142,11 +142,11 @@ impl Waveforms {
             size_bytes: staged.size_bytes(),
         });
         let path = self.path(&record)?;
-        let order = self.blobs.order().await;
-        let kept = self.blobs.keep(&order, staged);
+        let turn = self.blobs.turn().await;
+        let kept = self.blobs.keep(&turn, staged);
         kept.map_err(|source| WaveformError::Blob { path, source })?;
         let added = self.add(record).await;
-        drop(order);
+        drop(turn);
         added
     }
 

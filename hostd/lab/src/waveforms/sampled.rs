@@ -20,7 +20,7 @@ pub enum Scale {
 
 /// Where the samples are.
 #[derive(Debug)]
-enum Place {
+enum Source {
     /// u8 or little-endian u16.
     Memory(Vec<u8>),
     File(PathBuf),
@@ -31,7 +31,7 @@ enum Place {
 /// The samples of a waveform, and what they mean.
 #[derive(Debug)]
 pub struct Sampled {
-    place: Place,
+    source: Source,
     count: usize,
     bits: u8,
     pub scale: Scale,
@@ -48,12 +48,12 @@ impl Sampled {
             let full = record.full_scale;
             Scale::Level { full, unit }
         };
-        let place = match record.kind {
-            Kind::Codes | Kind::Recording => Place::File(path),
-            Kind::Segments => Place::Segments(record.segments),
+        let source = match record.kind {
+            Kind::Codes | Kind::Recording => Source::File(path),
+            Kind::Segments => Source::Segments(record.segments),
         };
         Self {
-            place,
+            source,
             count: usize::try_from(record.count).unwrap_or(usize::MAX),
             bits: record.bits,
             scale,
@@ -83,7 +83,7 @@ impl Sampled {
         };
         Ok(Self {
             count: bytes.len() / usize::from(bits / 8),
-            place: Place::Memory(bytes),
+            source: Source::Memory(bytes),
             bits,
             scale,
             rate_hz,
@@ -134,16 +134,16 @@ impl Sampled {
     pub fn means(&self, range: Range<usize>, block: usize) -> Result<Vec<f64>, WaveformError> {
         let width = usize::from(self.bits / 8);
         let read;
-        let bytes = match &self.place {
-            Place::Memory(bytes) => &bytes[range.start * width..range.end * width],
-            Place::File(path) => {
+        let bytes = match &self.source {
+            Source::Memory(bytes) => &bytes[range.start * width..range.end * width],
+            Source::File(path) => {
                 read = part(path, range.start * width..range.end * width).map_err(|source| {
                     let path = path.clone();
                     WaveformError::Blob { path, source }
                 })?;
                 &read
             }
-            Place::Segments(segments) => {
+            Source::Segments(segments) => {
                 let levels = signal::levels(segments, self.rate_hz);
                 let range = range.start.min(levels.len())..range.end.min(levels.len());
                 return Ok(signal::averages(levels[range].iter().copied(), block));

@@ -108,16 +108,16 @@ impl Access {
         }
     }
 
-    /// See [`Pod::check_place`](super::Pod::check_place).
-    pub(super) fn check_place(&self) -> Result<(), PodError> {
+    /// See [`Pod::check_permit`](super::Pod::check_permit).
+    pub(super) fn check_permit(&self) -> Result<(), PodError> {
         match self.permits.available_permits() {
-            0 => Err(self.no_place()),
+            0 => Err(self.no_permit()),
             _ => Ok(()),
         }
     }
 
-    fn no_place(&self) -> PodError {
-        PodError::NoPlace {
+    fn no_permit(&self) -> PodError {
+        PodError::NoPermit {
             limit: self.permits_max,
         }
     }
@@ -130,7 +130,7 @@ impl Access {
             self.permits.clone().acquire_owned(),
         )
         .await
-        .map_err(|_| self.no_place())?
+        .map_err(|_| self.no_permit())?
         .expect("the semaphore is never closed");
         let stream = link::connect(&*self.transport, self.options.connect_timeout).await?;
         Ok(Connection::new(stream, permit))

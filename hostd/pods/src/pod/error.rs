@@ -72,7 +72,7 @@ pub enum PodError {
     },
     /// All connections of the pod are in use.
     #[error("all {limit} connections that sessions may have to this pod are in use")]
-    NoPlace {
+    NoPermit {
         /// The limit.
         limit: usize,
     },

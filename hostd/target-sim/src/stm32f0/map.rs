@@ -30,7 +30,7 @@ const MAP_SRAM: u32 = 3;
 
 /// What lies at an address, with the offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Region {
     Flash(u32),
     Sram(u32),
     System(u32),
@@ -41,32 +41,32 @@ pub(super) enum Place {
 }
 
 /// Finds what lies at an address.
-pub(super) fn place(chip: &Stm32f0, address: u32) -> Place {
+pub(super) fn region(chip: &Stm32f0, address: u32) -> Region {
     let within = |base: u32, bytes: u32| {
         let offset = address.wrapping_sub(base);
         (offset < bytes).then_some(offset)
     };
     if let Some(offset) = within(FLASH_BASE, chip.part.flash_bytes) {
-        return Place::Flash(offset);
+        return Region::Flash(offset);
     }
     if let Some(offset) = within(SRAM_BASE, chip.part.sram_bytes) {
-        return Place::Sram(offset);
+        return Region::Sram(offset);
     }
     if let Some(offset) = within(SYSTEM_BASE, SYSTEM_BYTES) {
-        return Place::System(offset);
+        return Region::System(offset);
     }
     if let Some(offset) = within(OPTION_BYTES_BASE, 16) {
-        return Place::Options(offset);
+        return Region::Options(offset);
     }
     if PERIPHERALS.iter().any(|region| region.contains(&address)) {
-        return Place::Peripheral(address & !(BLOCK - 1), address & (BLOCK - 1));
+        return Region::Peripheral(address & !(BLOCK - 1), address & (BLOCK - 1));
     }
     match chip.boot_map {
-        MAP_SYSTEM if address < SYSTEM_BYTES => Place::System(address),
-        MAP_SRAM if address < chip.part.sram_bytes => Place::Sram(address),
-        MAP_SYSTEM | MAP_SRAM => Place::Nothing,
-        _ if address < chip.part.flash_bytes => Place::Flash(address),
-        _ => Place::Nothing,
+        MAP_SYSTEM if address < SYSTEM_BYTES => Region::System(address),
+        MAP_SRAM if address < chip.part.sram_bytes => Region::Sram(address),
+        MAP_SYSTEM | MAP_SRAM => Region::Nothing,
+        _ if address < chip.part.flash_bytes => Region::Flash(address),
+        _ => Region::Nothing,
     }
 }
 
@@ -120,19 +120,19 @@ impl Stm32f0 {
         address: u32,
         width: Width,
     ) -> Result<u32, BusFault> {
-        let value = match place(self, address) {
-            Place::Flash(offset) => read_bytes(self.flash.cells(), offset as usize, width),
-            Place::Sram(offset) => read_bytes(&self.sram, offset as usize, width),
-            Place::Options(offset) => read_bytes(self.flash.options(), offset as usize, width),
-            Place::System(offset) => {
+        let value = match region(self, address) {
+            Region::Flash(offset) => read_bytes(self.flash.cells(), offset as usize, width),
+            Region::Sram(offset) => read_bytes(&self.sram, offset as usize, width),
+            Region::Options(offset) => read_bytes(self.flash.options(), offset as usize, width),
+            Region::System(offset) => {
                 let bytes = [0, 1, 2, 3].map(|place| system_byte(self, offset + place));
                 Some(narrowed(u32::from_le_bytes(bytes), 0, width))
             }
-            Place::Peripheral(block, offset) => {
+            Region::Peripheral(block, offset) => {
                 let word = self.read_register(now, block, offset & !3);
                 Some(narrowed(word, address, width))
             }
-            Place::Nothing => None,
+            Region::Nothing => None,
         };
         value.ok_or(BusFault { address })
     }
@@ -144,23 +144,23 @@ impl Stm32f0 {
         width: Width,
         value: u32,
     ) -> Result<(), BusFault> {
-        match place(self, address) {
-            Place::Flash(offset) => {
+        match region(self, address) {
+            Region::Flash(offset) => {
                 if self.flash.busy_until() > now {
                     self.debugger_waits_until = self.flash.busy_until();
                 }
                 self.flash.program(now, &self.clock, offset, width, value)
             }
-            Place::Options(offset) => {
+            Region::Options(offset) => {
                 self.flash
                     .program_option(now, &self.clock, offset, width, value)
             }
-            Place::Sram(offset) => {
+            Region::Sram(offset) => {
                 write_bytes(&mut self.sram, offset as usize, width, value);
                 Ok(())
             }
-            Place::System(_) => Ok(()),
-            Place::Peripheral(block, offset) => {
+            Region::System(_) => Ok(()),
+            Region::Peripheral(block, offset) => {
                 let shift = (address & 3) * 8;
                 let mask = match width {
                     Width::Byte => 0xff,
@@ -174,7 +174,7 @@ impl Stm32f0 {
                 self.write_register(now, block, offset & !3, word)
                     .map_err(|()| BusFault { address })
             }
-            Place::Nothing => Err(BusFault { address }),
+            Region::Nothing => Err(BusFault { address }),
         }
     }
 

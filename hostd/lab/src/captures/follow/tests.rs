@@ -23,14 +23,14 @@ fn record(id: &str, status: Status) -> CaptureRecord {
 }
 
 fn frame(id: &str, seq: u32) -> Message {
-    let place = layout::Place {
+    let span = layout::Span {
         seq,
         channel: 0,
         start_sample: 0,
         count: 1,
     };
     let data = Data::Counts(vec![0, 0]);
-    let frame = framer::Frame { place, data };
+    let frame = framer::Frame { span, data };
     Message::new(Event::Frame {
         capture: id.into(),
         frame,
@@ -61,7 +61,7 @@ fn dropped(told: &[Value]) -> Vec<(&str, u64, Option<u64>)> {
 
 #[test]
 fn who_keeps_up_is_told_of_no_loss() {
-    let mut place = Place::default();
+    let mut position = Position::default();
     for message in [
         state("a", Status::Pending),
         state("a", Status::Running),
@@ -74,33 +74,33 @@ fn who_keeps_up_is_told_of_no_loss() {
         state("c", Status::Armed),
         frame("c", 0),
     ] {
-        assert!(place.step(&message).is_empty(), "{:?}", message.event);
+        assert!(position.step(&message).is_empty(), "{:?}", message.event);
     }
 }
 
 #[test]
 fn every_gap_is_told() {
-    let mut place = Place::default();
-    place.step(&state("a", Status::Running));
-    place.step(&frame("a", 0));
-    place.lost = 3;
-    assert_eq!(dropped(&place.step(&frame("a", 4))), [("a", 1, Some(4))]);
+    let mut position = Position::default();
+    position.step(&state("a", Status::Running));
+    position.step(&frame("a", 0));
+    position.lost = 3;
+    assert_eq!(dropped(&position.step(&frame("a", 4))), [("a", 1, Some(4))]);
     // The end of one capture and the beginning of the next.
-    place.lost = 9;
+    position.lost = 9;
     assert_eq!(
-        dropped(&place.step(&frame("b", 2))),
+        dropped(&position.step(&frame("b", 2))),
         [("a", 5, None), ("b", 0, Some(2))]
     );
-    place.lost = 1;
-    assert_eq!(dropped(&place.step(&done("b", 4))), [("b", 3, Some(4))]);
+    position.lost = 1;
+    assert_eq!(dropped(&position.step(&done("b", 4))), [("b", 3, Some(4))]);
     // In between: not which, but that.
-    place.lost = 2;
+    position.lost = 2;
     assert_eq!(
-        dropped(&place.step(&state("c", Status::Running))),
+        dropped(&position.step(&state("c", Status::Running))),
         [("c", 0, Some(0))]
     );
     // One who comes late, or goes on where nothing is kept any more.
-    let mut late = Place {
+    let mut late = Position {
         at: Some(("a".into(), 3)),
         lost: 0,
     };

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::super::reader::Reader;
 use super::*;
-use crate::captures::layout::Place;
+use crate::captures::layout::Span;
 use crate::captures::reader::Data;
 use base::space::Space;
 
@@ -74,13 +74,13 @@ fn a_recording_becomes_a_capture() {
     );
     let reader = Reader::open(&folder.files, record(channels)).unwrap();
     let frame = |channel| {
-        let place = Place {
+        let span = Span {
             seq: 0,
             channel,
             start_sample: 0,
             count: 5,
         };
-        reader.frame(place).unwrap()
+        reader.frame(span).unwrap()
     };
     let runs = |level, runs: &[u32]| Data::Runs {
         level,

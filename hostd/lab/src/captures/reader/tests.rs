@@ -85,11 +85,11 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     let reader = Reader::open(&files, record).unwrap();
     assert_eq!(reader.logic_names(), ["LA2", "LA14"]);
     let all: Vec<_> = layout::frames(&reader.samples(), 0)
-        .map(|place| reader.frame(place).unwrap())
+        .map(|span| reader.frame(span).unwrap())
         .collect();
-    let places: Vec<_> = layout::frames(&reader.samples(), 0).collect();
-    let streamed_places: Vec<_> = streamed.iter().map(|f| f.place).collect();
-    assert_eq!(streamed_places, places);
+    let spans: Vec<_> = layout::frames(&reader.samples(), 0).collect();
+    let streamed_spans: Vec<_> = streamed.iter().map(|f| f.span).collect();
+    assert_eq!(streamed_spans, spans);
     assert_eq!(
         streamed.into_iter().map(|f| f.data).collect::<Vec<_>>(),
         all
@@ -133,8 +133,8 @@ fn damaged_and_missing_files_are_errors() {
     ));
     files.write(&record.id, LOGIC, b"not a segment").unwrap();
     let reader = Reader::open(&files, record).unwrap();
-    let place = layout::frames(&reader.samples(), 0).next().unwrap();
-    assert!(matches!(reader.frame(place), Err(ReadError::Logic(_))));
+    let span = layout::frames(&reader.samples(), 0).next().unwrap();
+    assert!(matches!(reader.frame(span), Err(ReadError::Logic(_))));
 }
 
 #[test]

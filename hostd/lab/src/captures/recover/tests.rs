@@ -8,7 +8,7 @@ use pods::PodOptions;
 use tempfile::TempDir;
 
 use crate::captures::Captures;
-use crate::captures::layout::Place;
+use crate::captures::layout::Span;
 use crate::captures::order;
 use crate::devices::Devices;
 use crate::leases::{Entered, Visit};
@@ -90,11 +90,11 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
     let samples: Vec<u64> = record.channels.iter().map(|c| c.samples).collect();
     assert_eq!(samples, [200_000, 200_000]);
     let reader = captures.read(ORG, &id).await.unwrap();
-    let place = Place {
+    let span = Span {
         seq: 0,
         channel: 1,
         start_sample: 0,
         count: 1000,
     };
-    reader.frame(place).unwrap();
+    reader.frame(span).unwrap();
 }

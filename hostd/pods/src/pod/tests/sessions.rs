@@ -239,14 +239,17 @@ async fn connections_beyond_the_pods_wait_a_while_and_commands_keep_theirs() {
     pod.wait_online(DEFAULT_REPLY_TIMEOUT).await.unwrap();
     let mut open = Vec::new();
     for _ in 1..LAN_CONNECTIONS_MAX {
-        pod.check_place().unwrap();
+        pod.check_permit().unwrap();
         open.push(pod.open().await.unwrap());
     }
-    let full = pod.check_place().unwrap_err();
-    assert!(matches!(full, PodError::NoPlace { limit: 4 }), "{full:?}");
+    let full = pod.check_permit().unwrap_err();
+    assert!(matches!(full, PodError::NoPermit { limit: 4 }), "{full:?}");
     let before = Instant::now();
     let error = pod.open().await.err().unwrap();
-    assert!(matches!(error, PodError::NoPlace { limit: 4 }), "{error:?}");
+    assert!(
+        matches!(error, PodError::NoPermit { limit: 4 }),
+        "{error:?}"
+    );
     assert_eq!(before.elapsed(), PodOptions::default().permit_timeout);
     ask(&pod, json!({"cmd": "ping"})).await.unwrap();
     let free = async {
