@@ -13,7 +13,7 @@ pub const CAPTURES: &str = "captures";
 pub const BLOBS: &str = "blobs";
 
 /// All that hostd keeps there.
-pub const KEPT: [&str; 3] = [STORE, CAPTURES, BLOBS];
+pub(crate) const KEPT: [&str; 3] = [STORE, CAPTURES, BLOBS];
 
 /// How the names of folders begin that a backup or a restore has not finished.
 pub const INCOMPLETE: &str = "incomplete-";

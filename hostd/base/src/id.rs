@@ -12,7 +12,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const BASE62_FAIR: u8 = 62 * 4;
 
 /// Characters of a ULID.
-pub const ULID_LEN: usize = 26;
+pub(crate) const ULID_LEN: usize = 26;
 
 /// Characters of the id of a key: `<prefix>_<id>_<secret>`.
 pub const KEY_ID_LEN: usize = 12;

@@ -27,7 +27,7 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 const PADDING_BYTES_MAX: usize = 64;
 
 /// Parts of one body.
-pub const PARTS_MAX: usize = 64;
+pub(crate) const PARTS_MAX: usize = 64;
 
 /// Why a body is no form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

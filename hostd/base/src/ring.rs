@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// Pieces that a ring holds at most, whatever they weigh.
-pub const PIECES_MAX: usize = 16 << 10;
+pub(crate) const PIECES_MAX: usize = 16 << 10;
 
 /// What a ring holds.
 pub trait Piece: Clone + Send {

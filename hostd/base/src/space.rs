@@ -25,7 +25,7 @@ use crate::pins::Pins;
 use crate::private;
 
 /// File in the data folder that does nothing but take room, to be given up when there is no other.
-pub const RESERVE_FILE: &str = "reserve";
+pub(crate) const RESERVE_FILE: &str = "reserve";
 
 /// Between two looks while nobody asks.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ const ZEROS_BYTES: usize = 1 << 20;
 
 /// How a disk stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub(crate) struct Room {
     pub free_bytes: u64,
     pub total_bytes: u64,
 }

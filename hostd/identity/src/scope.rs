@@ -14,7 +14,7 @@ pub enum Scope {
 }
 
 /// Every scope, in the order in which they are shown.
-pub const ALL: [Scope; 4] = [
+pub(crate) const ALL: [Scope; 4] = [
     Scope::JobsSubmit,
     Scope::BenchControl,
     Scope::EmiAnalyze,

@@ -27,7 +27,7 @@ pub use form::{FormRules, StageFormError, StagedFile, StagedForm};
 use writer::Writer;
 
 /// A file part by part. The sender stops when this is dropped.
-pub type FileParts = mpsc::Receiver<io::Result<Bytes>>;
+pub(crate) type FileParts = mpsc::Receiver<io::Result<Bytes>>;
 
 /// Folder of files that are still arriving. No digest has this name.
 const STAGING: &str = "staging";
@@ -197,7 +197,7 @@ impl Blobs {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
+    pub(crate) fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
         // A blob that is removed later could be wanted again by then: the next sweep will do.
         if self.space.pins.is_held() {
             return Ok(());

@@ -301,7 +301,7 @@ impl Builds {
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn tidy(&self) -> Result<(), BuildError> {
+    pub(crate) async fn tidy(&self) -> Result<(), BuildError> {
         let keep_ms = u64::from(self.config.keep_days) * 24 * 3_600_000;
         let before_ms = self.clock.now_ms().saturating_sub(keep_ms);
         let count = self.store.builds_forget(before_ms).await?;

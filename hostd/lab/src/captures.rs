@@ -23,10 +23,10 @@ use store::captures::{CaptureRecord, Status};
 use store::{Store, StoreError};
 
 pub mod export;
-pub mod feed;
+pub(crate) mod feed;
 pub mod files;
 pub mod follow;
-pub mod framer;
+pub(crate) mod framer;
 pub mod import;
 mod last;
 pub mod layout;
@@ -42,7 +42,7 @@ mod recover;
 mod run;
 mod start;
 mod tidy;
-pub mod wire;
+pub(crate) mod wire;
 
 use feed::Feeds;
 use files::Files;
@@ -65,7 +65,7 @@ const STREAM_WAIT_MAX: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub struct Captures {
     files: Files,
-    pub feeds: Feeds,
+    pub(crate) feeds: Feeds,
     config: CapturesConfig,
     store: Store,
     clock: Clock,

@@ -33,7 +33,7 @@ use error::{check_name, write_error};
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Prepares the transport behind an address.
-pub type Connect = fn(&str) -> Result<Arc<dyn Transport>, AddressError>;
+pub(crate) type Connect = fn(&str) -> Result<Arc<dyn Transport>, AddressError>;
 
 /// All devices of all organisations.
 #[derive(Debug)]

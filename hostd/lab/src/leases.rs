@@ -1,6 +1,6 @@
 //! Leases: one consumer of a device at a time, by name of the lease it shows.
 //!
-//! The rules are in [`machine`], one for each device; this is the part with clocks, a store and pods.
+//! The rules are in `machine`, one for each device; this is the part with clocks, a store and pods.
 //! A lease is durable before it is told. When one ends, the safe state that the device owes is
 //! durable before anything is done about it, everything that was let in is cut, and nobody gets the
 //! device before its pod has acknowledged the safe state, however long that takes.
@@ -18,13 +18,13 @@ use store::{Store, StoreError};
 
 pub mod busy;
 mod closed;
-pub mod debt;
+pub(crate) mod debt;
 mod debts;
 pub mod entry;
 pub mod hold;
 mod keeper;
-pub mod machine;
-pub mod payment;
+pub(crate) mod machine;
+pub(crate) mod payment;
 mod queue;
 mod removal;
 mod safe;

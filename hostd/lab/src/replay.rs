@@ -16,14 +16,14 @@ use store::waveforms::Output;
 
 /// Codes that the small memory of a DAC holds.
 #[allow(clippy::cast_possible_truncation, reason = "a small number")]
-pub const SHALLOW_MAX: usize = REPLAY_SAMPLES_MAX as usize;
+pub(crate) const SHALLOW_MAX: usize = REPLAY_SAMPLES_MAX as usize;
 
 /// Codes that the deep memory holds, unless a pod tells otherwise.
 #[allow(clippy::cast_possible_truncation, reason = "far below 2^32")]
 const DEEP_MAX: usize = DEEP_REPLAY_SAMPLES_MAX as usize;
 
 /// Output that stimuli play on: the one that the ADC sees inside the pod.
-pub const STIMULUS_OUTPUT: Output = Output::V5;
+pub(crate) const STIMULUS_OUTPUT: Output = Output::V5;
 
 /// Patience for each command around the upload.
 const COMMAND_WAIT: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ pub struct Playing {
 /// A waveform that plays while a capture samples it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stimulus {
-    /// At most [`SHALLOW_MAX`], for [`STIMULUS_OUTPUT`].
+    /// At most `SHALLOW_MAX`, for `STIMULUS_OUTPUT`.
     pub codes: Vec<u16>,
     /// None = the highest that the DAC has.
     pub rate_hz: Option<f64>,
@@ -143,7 +143,7 @@ impl Stimulus {
     ///
     /// # Errors
     /// The pod refuses or fails.
-    pub async fn arm(&self, pod: &Pod) -> Result<(), PodError> {
+    pub(crate) async fn arm(&self, pod: &Pod) -> Result<(), PodError> {
         let mut upload = pod.upload(&bytes(&self.codes), false, &mut |_| {}).await?;
         let count = Some(self.codes.len() as u64);
         let rate_mhz = self.rate_hz.map(|hz| hz / 1e6);
@@ -163,7 +163,7 @@ struct Prepared {
 
 /// Whether a pod tells that it has something.
 #[must_use]
-pub fn announces(capabilities: &Capabilities, flag: &str) -> bool {
+pub(crate) fn announces(capabilities: &Capabilities, flag: &str) -> bool {
     let parameter = capabilities.parameters.get(flag);
     parameter.is_some_and(|value| value == "true")
 }

@@ -18,7 +18,7 @@ use tracing::{debug, info};
 use crate::leases::Visit;
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 
-pub mod escape;
+pub(crate) mod escape;
 pub mod gate;
 
 use gate::{Gate, Verdict};

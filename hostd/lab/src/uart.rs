@@ -3,7 +3,7 @@
 //! The first client opens the line with its parameters, the others join. What the target says goes
 //! into a [`Ring`](base::ring::Ring) that each client follows at its own pace; what clients write
 //! goes to the pod in the order in which it comes. Who may not drive the device, since a lease
-//! holds it, may join and listen. A line lives for [`LINGER`] after its last client has left, so
+//! holds it, may join and listen. A line lives for `LINGER` after its last client has left, so
 //! that a page can be loaded anew; what must be alone with the pod need not wait for that.
 
 use std::collections::HashMap;
@@ -30,10 +30,10 @@ use keeper::Keeper;
 use line::{End, Line, Seat};
 
 /// Clients of one line.
-pub const CLIENTS_MAX: usize = 32;
+pub(crate) const CLIENTS_MAX: usize = 32;
 
 /// How long a line stays open without a client.
-pub const LINGER: Duration = Duration::from_secs(2);
+pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
 /// Time for a line that ends to be gone, before one that wants it next is refused.
 const HANDOVER_WAIT: Duration = Duration::from_secs(5);
@@ -209,7 +209,7 @@ impl Uarts {
     /// Tell those who have the line of a device open what is done to it until the returned value is
     /// dropped.
     #[must_use]
-    pub fn during(self: &Arc<Self>, device: &str, work: Work, id: &str) -> During {
+    pub(crate) fn during(self: &Arc<Self>, device: &str, work: Work, id: &str) -> During {
         During::new(self.clone(), device, work, id)
     }
 

@@ -256,7 +256,7 @@ impl Waveforms {
     ///
     /// # Errors
     /// Those of `f`.
-    pub async fn compute<T: Send + 'static>(
+    pub(crate) async fn compute<T: Send + 'static>(
         &self,
         f: impl FnOnce() -> Result<T, WaveformError> + Send + 'static,
     ) -> Result<T, WaveformError> {

@@ -42,7 +42,7 @@ pub struct Group {
 }
 
 /// Every command, by group. A new group is one file and one line here.
-pub static GROUPS: &[Group] = &[
+pub(crate) static GROUPS: &[Group] = &[
     identity::GROUP,
     settings::GROUP,
     update::GROUP,

@@ -33,7 +33,7 @@ pub use facts::{PodFacts, PodIdentity};
 pub use options::{
     COMMAND_QUEUE_MAX, DEFAULT_GRACE, DEFAULT_REPLY_TIMEOUT, PodOptions, REPLY_TIMEOUT_MAX,
 };
-pub use session::{Revoker, Session};
+pub use session::Session;
 pub use state::{EVENTS_KEPT_MAX, PodEvent, PodState};
 pub use upload::{UPLOAD_TIMEOUT_MIN, Upload};
 

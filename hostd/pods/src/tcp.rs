@@ -15,13 +15,13 @@ const ADDRESS_FORM: &str = "host[:port]";
 
 /// A pod at a network address.
 #[derive(Debug, Clone)]
-pub struct TcpTransport {
+pub(crate) struct TcpTransport {
     address: String,
 }
 
 impl TcpTransport {
     /// A pod at `host:port`, `[v6]:port`, or `host` on [`TCP_PORT`].
-    pub fn new(address: &str) -> Self {
+    pub(crate) fn new(address: &str) -> Self {
         let bracket_end = address.rfind(']').map_or(0, |at| at + 1);
         let has_port = address[bracket_end..].contains(':');
         let address = if has_port {

@@ -30,7 +30,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ADDRESS_FORM: &str = "host[:port][,sha256=<64 hex digits>]";
 
 /// A pod at a network address, behind TLS.
-pub struct TlsTransport {
+pub(crate) struct TlsTransport {
     host: String,
     port: u16,
     name: ServerName<'static>,
@@ -41,7 +41,7 @@ pub struct TlsTransport {
 impl TlsTransport {
     /// A pod at `host:port`, `[v6]:port`, or `host` on [`TLS_PORT`], trusted by its certificate:
     /// this one, or the first it shows. `None` when the address is none.
-    pub fn new(address: &str, pinned: Option<Fingerprint>) -> Option<Self> {
+    pub(crate) fn new(address: &str, pinned: Option<Fingerprint>) -> Option<Self> {
         let (host, port) = split(address)?;
         let name = ServerName::try_from(host.to_owned()).ok()?;
         let pin = Arc::new(Pin::new(pinned));

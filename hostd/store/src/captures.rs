@@ -30,7 +30,7 @@ const BY_DEVICE: Records<String> = Records::new(TABLES[2]);
 const OPEN: Records<String> = Records::new(TABLES[3]);
 
 /// Most captures on one page of the list.
-pub const PAGE_MAX: usize = 200;
+pub(crate) const PAGE_MAX: usize = 200;
 
 /// Where a capture stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -96,7 +96,8 @@ pub fn list(from: &impl Source, org: &str) -> Result<Vec<DeviceRecord>, StoreErr
 ///
 /// # Errors
 /// The storage failed.
-pub fn by_serial(from: &impl Source, serial: &str) -> Result<Vec<DeviceRecord>, StoreError> {
+#[cfg(test)]
+pub(crate) fn by_serial(from: &impl Source, serial: &str) -> Result<Vec<DeviceRecord>, StoreError> {
     through(from, &BY_SERIAL, serial)
 }
 
@@ -113,7 +114,8 @@ impl Store {
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn device_by_name(
+    #[cfg(test)]
+    pub(crate) async fn device_by_name(
         &self,
         org: &str,
         name: &str,

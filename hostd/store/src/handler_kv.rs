@@ -12,16 +12,16 @@ pub(super) const TABLES: [&str; 1] = ["handler_kv"];
 const TABLE: &str = TABLES[0];
 
 /// Longest key, in bytes.
-pub const KEY_BYTES_MAX: usize = 512;
+pub(crate) const KEY_BYTES_MAX: usize = 512;
 
 /// Largest value, in bytes.
-pub const VALUE_BYTES_MAX: usize = 1 << 20;
+pub(crate) const VALUE_BYTES_MAX: usize = 1 << 20;
 
 /// Most entries of one scan.
 pub const SCAN_MAX: u32 = 1000;
 
 /// Most value bytes of one scan: it ends early, after at least one entry.
-pub const SCAN_BYTES_MAX: usize = 8 << 20;
+pub(crate) const SCAN_BYTES_MAX: usize = 8 << 20;
 
 const VERSION_BYTES: usize = 8;
 

@@ -118,7 +118,7 @@ pub enum AtQuota {
 pub struct DiskConfig {
     /// 0 = a tenth of the disk, at most 1024.
     pub floor_mib: u32,
-    pub reserve_mib: u32,
+    pub(crate) reserve_mib: u32,
 }
 
 impl Default for DiskConfig {

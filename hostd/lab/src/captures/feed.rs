@@ -21,7 +21,7 @@ const MESSAGE_BYTES: usize = 512;
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum Event {
+pub(crate) enum Event {
     /// The capture has got this far.
     State(CaptureRecord),
     Frame {
@@ -36,7 +36,7 @@ pub enum Event {
 
 /// An event with its encodings, which are made once for all who ask.
 #[derive(Debug)]
-pub struct Message {
+pub(crate) struct Message {
     pub event: Event,
     json: OnceLock<Utf8Bytes>,
     binary: OnceLock<Option<Bytes>>,
@@ -44,27 +44,27 @@ pub struct Message {
 
 /// The feeds of all devices.
 #[derive(Debug, Default)]
-pub struct Feeds {
+pub(crate) struct Feeds {
     feeds: Mutex<HashMap<String, Arc<Feed>>>,
 }
 
 /// One device's.
 #[derive(Debug)]
-pub struct Feed {
+pub(crate) struct Feed {
     ring: Ring<Arc<Message>>,
     followers: AtomicUsize,
 }
 
 /// One who follows.
 #[derive(Debug)]
-pub struct Following {
+pub(crate) struct Following {
     feed: Arc<Feed>,
     pub cursor: Cursor<Arc<Message>>,
 }
 
 impl Message {
     #[must_use]
-    pub fn new(event: Event) -> Self {
+    pub(crate) fn new(event: Event) -> Self {
         Self {
             event,
             json: OnceLock::new(),
@@ -74,7 +74,7 @@ impl Message {
 
     /// Id of the capture that it is about.
     #[must_use]
-    pub fn capture(&self) -> &str {
+    pub(crate) fn capture(&self) -> &str {
         match &self.event {
             Event::State(record) | Event::Done(record, _) | Event::Failed(record) => &record.id,
             Event::Frame { capture, .. } => capture,
@@ -83,13 +83,13 @@ impl Message {
 
     /// Whether it is the last one of its capture.
     #[must_use]
-    pub fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         matches!(self.event, Event::Done(..) | Event::Failed(_))
     }
 
     /// As text.
     #[must_use]
-    pub fn json(&self) -> Utf8Bytes {
+    pub(crate) fn json(&self) -> Utf8Bytes {
         self.json
             .get_or_init(|| wire::json(&self.event).into())
             .clone()
@@ -97,7 +97,7 @@ impl Message {
 
     /// A frame as bytes; none for everything else.
     #[must_use]
-    pub fn binary(&self) -> Option<Bytes> {
+    pub(crate) fn binary(&self) -> Option<Bytes> {
         let made = self.binary.get_or_init(|| match &self.event {
             Event::Frame { frame, .. } => Some(wire::binary(frame).into()),
             _ => None,
@@ -119,7 +119,7 @@ impl Whole for Message {
 impl Feeds {
     /// The feed of a device.
     #[must_use]
-    pub fn of(&self, device: &str) -> Arc<Feed> {
+    pub(crate) fn of(&self, device: &str) -> Arc<Feed> {
         // Each change is one insertion, so a panic elsewhere leaves the map whole.
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         let feed = feeds.entry(device.to_owned()).or_insert_with(|| {
@@ -134,7 +134,7 @@ impl Feeds {
 
 impl Feed {
     /// Tell everybody.
-    pub fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         let message = Message::new(event);
         let last = message.is_last();
         self.ring.push(Arc::new(message));
@@ -146,7 +146,7 @@ impl Feed {
 
     /// Follow from now on. What is kept stays for as long as somebody follows.
     #[must_use]
-    pub fn follow(self: &Arc<Self>) -> Following {
+    pub(crate) fn follow(self: &Arc<Self>) -> Following {
         self.followers.fetch_add(1, Ordering::AcqRel);
         Following {
             cursor: self.ring.cursor(self.ring.end()),
@@ -157,12 +157,12 @@ impl Feed {
 
 impl Following {
     /// Go on with the first message that is `wanted`, or from now on when there is none.
-    pub fn seek(&mut self, wanted: impl Fn(&Message) -> bool) {
+    pub(crate) fn seek(&mut self, wanted: impl Fn(&Message) -> bool) {
         self.cursor = self.feed.ring.cursor_where(|message| wanted(message));
     }
 
     /// Go on after the last message about a capture, or from now on when it is not there.
-    pub fn seek_after_last(&mut self, capture: &str) {
+    pub(crate) fn seek_after_last(&mut self, capture: &str) {
         let ring = &self.feed.ring;
         let end = ring.end();
         self.seek(|m| m.is_last() && m.capture() == capture);

@@ -9,14 +9,14 @@ use store::captures::ChannelRecord;
 
 /// One frame of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub(crate) struct Frame {
     pub span: Span,
     pub data: Data,
 }
 
 /// Cuts the channels of one capture.
 #[derive(Debug)]
-pub struct Framer {
+pub(crate) struct Framer {
     /// Frames that are still to come, in order.
     spans: VecDeque<Span>,
     /// By channel.
@@ -43,7 +43,7 @@ struct Cutter {
 impl Framer {
     /// For a capture that will hold what `channels` say.
     #[must_use]
-    pub fn new(channels: &[ChannelRecord]) -> Self {
+    pub(crate) fn new(channels: &[ChannelRecord]) -> Self {
         let samples: Vec<u64> = channels.iter().map(|c| c.samples).collect();
         let cutter = |channel: &ChannelRecord| Cutter {
             digital: channel.la.is_some(),
@@ -63,7 +63,7 @@ impl Framer {
     }
 
     /// Linear counts of the analog channel.
-    pub fn counts(&mut self, counts: &[u16]) {
+    pub(crate) fn counts(&mut self, counts: &[u16]) {
         if let Some(cutter) = self.cutters.iter_mut().find(|c| !c.digital) {
             for count in counts {
                 cutter.count(*count);
@@ -73,7 +73,7 @@ impl Framer {
 
     /// Words of the logic channels, one bit for each in their order, from the sample on that stands
     /// before each; they hold until before `upto`.
-    pub fn edges(&mut self, edges: &[(u64, u64)], upto: u64) {
+    pub(crate) fn edges(&mut self, edges: &[(u64, u64)], upto: u64) {
         let logic = self.cutters.iter_mut().filter(|c| c.digital);
         for (bit, cutter) in logic.enumerate() {
             for (sample, word) in edges {
@@ -84,7 +84,7 @@ impl Framer {
     }
 
     /// The next frame in order, once all its samples are there.
-    pub fn take(&mut self) -> Option<Frame> {
+    pub(crate) fn take(&mut self) -> Option<Frame> {
         let span = *self.spans.front()?;
         let data = self.cutters.get_mut(span.channel)?.ready.pop_front()?;
         self.spans.pop_front();

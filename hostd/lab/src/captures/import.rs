@@ -22,7 +22,7 @@ use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Bytes of samples after unpacking.
-pub const UNPACKED_BYTES_MAX: u64 = 2 << 30;
+pub(crate) const UNPACKED_BYTES_MAX: u64 = 2 << 30;
 
 /// Longest name of a channel, in characters.
 const NAME_CHARS_MAX: usize = 64;
@@ -136,7 +136,11 @@ impl ImportError {
 ///
 /// # Errors
 /// The file is no recording, is over a limit, or the disk fails. Nothing is left then.
-pub fn unpack(files: &Files, id: &str, path: &Path) -> Result<Vec<ChannelRecord>, ImportError> {
+pub(crate) fn unpack(
+    files: &Files,
+    id: &str,
+    path: &Path,
+) -> Result<Vec<ChannelRecord>, ImportError> {
     let bytes = reader::map(path)?;
     let limits = Limits {
         unpacked_bytes_max: UNPACKED_BYTES_MAX,

@@ -2,7 +2,7 @@
 
 /// Samples of one frame; the last one of a channel may be shorter. Small enough that the densest
 /// frame stays far below a page of frames.
-pub const FRAME_SAMPLES: u64 = 65_536;
+pub(crate) const FRAME_SAMPLES: u64 = 65_536;
 
 /// What one frame covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,9 +53,9 @@ pub struct Plan {
     /// LA channels to keep, ascending; empty without LA samples.
     pub la_channels: Vec<u8>,
     /// Whether ADC samples are expected.
-    pub has_adc: bool,
+    pub(crate) has_adc: bool,
     /// Whether the pod's counts wrap at half range.
-    pub adc_wraps: bool,
+    pub(crate) adc_wraps: bool,
     /// SCL and SDA.
     pub i2c: Option<(u8, u8)>,
     /// What the capture starts; stopped again after it.

@@ -26,7 +26,7 @@ pub enum Data {
 impl Data {
     /// Bytes it takes.
     #[must_use]
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Counts(counts) => counts.len(),
             Self::Runs { runs, .. } => size_of_val(runs.as_slice()),
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     #[must_use]
-    pub fn has_analog(&self) -> bool {
+    pub(crate) fn has_analog(&self) -> bool {
         self.analog.is_some()
     }
 
@@ -138,14 +138,14 @@ impl Reader {
     ///
     /// # Errors
     /// There are none, or the file is damaged.
-    pub fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
+    pub(crate) fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
         let bytes = self.analog.as_deref().ok_or(ReadError::NoChannel)?;
         AnalogSegment::open(bytes).map_err(ReadError::Analog)
     }
 
     /// The channels of some kinds, logic ones first.
     #[must_use]
-    pub fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
+    pub(crate) fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
         let channels = &self.record.channels;
         let logic = channels
             .iter()
@@ -160,7 +160,7 @@ impl Reader {
     ///
     /// # Errors
     /// There are none, or the file is damaged.
-    pub fn first_levels(&self) -> Result<u64, ReadError> {
+    pub(crate) fn first_levels(&self) -> Result<u64, ReadError> {
         let segment = self.logic()?;
         let mut levels = 0;
         for channel in 0..segment.channels() {

@@ -22,7 +22,7 @@ pub struct Finished {
     /// Content of the logic file.
     pub logic: Option<Vec<u8>>,
     /// Content of the analog file.
-    pub analog: Option<Vec<u8>>,
+    pub(crate) analog: Option<Vec<u8>>,
 }
 
 impl Finished {
@@ -151,7 +151,7 @@ impl Recording {
     }
 
     /// Note the rates the pod has achieved, as far as it has said.
-    pub fn set_rates(&mut self, adc_hz: Option<f64>, la_hz: Option<f64>) {
+    pub(crate) fn set_rates(&mut self, adc_hz: Option<f64>, la_hz: Option<f64>) {
         self.adc_rate_hz = adc_hz.or(self.adc_rate_hz);
         self.la_rate_hz = la_hz.or(self.la_rate_hz);
     }
@@ -201,7 +201,7 @@ impl Recording {
     }
 
     /// The next frame that is complete, in order.
-    pub fn take_frame(&mut self) -> Option<framer::Frame> {
+    pub(crate) fn take_frame(&mut self) -> Option<framer::Frame> {
         self.framer.take()
     }
 

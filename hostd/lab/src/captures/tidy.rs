@@ -31,7 +31,7 @@ impl Captures {
     ///
     /// # Errors
     /// The store.
-    pub async fn tidy(&self) -> Result<(), StoreError> {
+    pub(crate) async fn tidy(&self) -> Result<(), StoreError> {
         if self.config.keep_days == 0 {
             return Ok(());
         }

@@ -12,10 +12,10 @@ use super::reader::Data;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
 /// First bytes of a binary frame; the last one is the version.
-pub const MAGIC: [u8; 4] = *b"BCF1";
+pub(crate) const MAGIC: [u8; 4] = *b"BCF1";
 
 /// Bytes before the samples of a binary frame.
-pub const HEADER_BYTES: usize = 32;
+pub(crate) const HEADER_BYTES: usize = 32;
 
 /// Codes of the encodings in a binary frame.
 const COUNTS: u8 = 1;
@@ -23,7 +23,7 @@ const RUNS: u8 = 2;
 
 /// An event as text.
 #[must_use]
-pub fn json(event: &Event) -> String {
+pub(crate) fn json(event: &Event) -> String {
     match event {
         Event::State(record) => state(record),
         Event::Done(record, frames) => {
@@ -56,7 +56,7 @@ pub fn json(event: &Event) -> String {
 
 /// How far a capture is, with what is needed to read its frames.
 #[must_use]
-pub fn state(record: &CaptureRecord) -> Value {
+pub(crate) fn state(record: &CaptureRecord) -> Value {
     let mut told = about(record, "capture.state");
     told["kind"] = kind(record.kind).into();
     told["name"] = record.name.clone().into();
@@ -67,14 +67,14 @@ pub fn state(record: &CaptureRecord) -> Value {
 
 /// Frames that a capture has when it is done.
 #[must_use]
-pub fn count(record: &CaptureRecord) -> u32 {
+pub(crate) fn count(record: &CaptureRecord) -> u32 {
     let samples: Vec<u64> = record.channels.iter().map(|c| c.samples).collect();
     u32::try_from(layout::frames(&samples, 0).count()).unwrap_or(u32::MAX)
 }
 
 /// A frame as bytes: the header, little-endian, and its samples.
 #[must_use]
-pub fn binary(frame: &Frame) -> Vec<u8> {
+pub(crate) fn binary(frame: &Frame) -> Vec<u8> {
     let span = frame.span;
     let (encoding, level, bytes) = match &frame.data {
         Data::Counts(counts) => (COUNTS, 0, counts.len()),
@@ -100,7 +100,7 @@ pub fn binary(frame: &Frame) -> Vec<u8> {
 
 /// Something that happened to the pod.
 #[must_use]
-pub fn device(device: &str, event: &PodEvent) -> String {
+pub(crate) fn device(device: &str, event: &PodEvent) -> String {
     let (word, detail) = match event {
         PodEvent::Online(facts) => (
             "online",

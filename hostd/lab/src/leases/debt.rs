@@ -4,8 +4,8 @@ use store::leases::Why;
 
 /// A safe state that is owed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Debt {
-    pub fence: u64,
+pub(crate) struct Debt {
+    pub(crate) fence: u64,
     pub why: Why,
     /// By the wall clock, for people.
     pub since_ms: u64,
@@ -16,7 +16,7 @@ pub struct Debt {
 impl Debt {
     /// As it was stored.
     #[must_use]
-    pub fn stored(fence: u64, why: Why, since_ms: u64) -> Self {
+    pub(crate) fn stored(fence: u64, why: Why, since_ms: u64) -> Self {
         Self {
             fence,
             why,

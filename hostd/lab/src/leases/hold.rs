@@ -25,7 +25,7 @@ pub struct Held {
     pub expires_ms: u64,
     /// Grows with every change of hands. What was let in under one number is cut when another one
     /// stands.
-    pub fence: u64,
+    pub(crate) fence: u64,
 }
 
 /// Which lease a request shows.
@@ -38,13 +38,13 @@ pub struct Shown<'r> {
 impl Held {
     /// Whether the claim is the one that is held.
     #[must_use]
-    pub fn is_for(&self, claim: &Claim) -> bool {
+    pub(crate) fn is_for(&self, claim: &Claim) -> bool {
         self.claim.lease_id == claim.lease_id && self.claim.owner == claim.owner
     }
 
     /// Whether a request shows this lease.
     #[must_use]
-    pub fn is_shown(&self, shown: Shown<'_>) -> bool {
+    pub(crate) fn is_shown(&self, shown: Shown<'_>) -> bool {
         shown.lease_id == Some(self.claim.lease_id.as_str()) && shown.owner == self.claim.owner
     }
 }

@@ -25,18 +25,18 @@ use super::queue::Queue;
 mod removal;
 mod view;
 
-pub use removal::Removal;
+pub(crate) use removal::Removal;
 
 /// What has to be in the store for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Row {
+pub(crate) enum Row {
     Held(Held),
     Owing(Debt),
 }
 
 /// What has to be done next under a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duty {
+pub(crate) enum Duty {
     /// Have those leave who were let in before; then [`Machine::left`].
     Clear,
     /// Store the debt, which the store did not take: [`Machine::store_again`].
@@ -51,7 +51,7 @@ pub enum Duty {
 
 /// What became of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Release {
+pub(crate) enum Release {
     /// The lease has ended; the debt has this fence.
     Ended(u64),
     /// It was over already.
@@ -62,9 +62,9 @@ pub enum Release {
 
 /// The two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
+pub(crate) struct Now {
     /// Never steps.
-    pub steady_ms: u64,
+    pub(crate) steady_ms: u64,
     pub wall_ms: u64,
 }
 
@@ -106,7 +106,7 @@ enum Pending {
 
 /// One device.
 #[derive(Debug, Default)]
-pub struct Machine {
+pub(crate) struct Machine {
     state: State,
     fence: u64,
     queue: Queue,
@@ -118,7 +118,7 @@ pub struct Machine {
 impl Machine {
     /// A device as the store has it. A lease lives on for `left_ms` at most; without any left, its
     /// safe state is owed, which has to be stored.
-    pub fn restore(&mut self, row: Row, left_ms: u64, now: Now) {
+    pub(crate) fn restore(&mut self, row: Row, left_ms: u64, now: Now) {
         let (Row::Held(Held { fence, .. }) | Row::Owing(Debt { fence, .. })) = &row;
         self.fence = (*fence).max(self.fence) + 1;
         let fence = self.fence;
@@ -154,7 +154,12 @@ impl Machine {
     /// # Errors
     /// Somebody else has it, is before the claimant in the queue, or it owes a safe state; the
     /// claimant now waits in the queue.
-    pub fn acquire(&mut self, claim: Claim, overriding: bool, now: Now) -> Result<Held, Busy> {
+    pub(crate) fn acquire(
+        &mut self,
+        claim: Claim,
+        overriding: bool,
+        now: Now,
+    ) -> Result<Held, Busy> {
         let now_ms = now.steady_ms;
         if let State::Held { held, .. } = &mut self.state
             && held.is_for(&claim)
@@ -208,7 +213,7 @@ impl Machine {
     ///
     /// # Errors
     /// It is over, even if nobody took the device since: the holder's set-up is gone.
-    pub fn renew(&mut self, shown: Shown<'_>, ttl_ms: u64, now: Now) -> Result<Held, Busy> {
+    pub(crate) fn renew(&mut self, shown: Shown<'_>, ttl_ms: u64, now: Now) -> Result<Held, Busy> {
         let now_ms = now.steady_ms;
         match &mut self.state {
             State::Held { held, .. } if held.is_shown(shown) && now_ms < held.expires_ms => {
@@ -222,7 +227,7 @@ impl Machine {
     }
 
     /// Give the device back, and the place in its queue.
-    pub fn release(&mut self, shown: Shown<'_>, now: Now) -> Release {
+    pub(crate) fn release(&mut self, shown: Shown<'_>, now: Now) -> Release {
         if let Some(lease_id) = shown.lease_id {
             self.queue.leave(lease_id, shown.owner);
         }
@@ -241,7 +246,7 @@ impl Machine {
     ///
     /// # Errors
     /// Nobody holds the device, or somebody with another label.
-    pub fn take_away(&mut self, holder: &str, now: Now) -> Result<u64, Busy> {
+    pub(crate) fn take_away(&mut self, holder: &str, now: Now) -> Result<u64, Busy> {
         match &self.state {
             State::Held { held, .. } if held.claim.holder == holder => {
                 self.owe(Why::TakenAway, now);
@@ -252,7 +257,7 @@ impl Machine {
     }
 
     /// End the lease if it has expired: the fence of the debt.
-    pub fn expire(&mut self, now: Now) -> Option<u64> {
+    pub(crate) fn expire(&mut self, now: Now) -> Option<u64> {
         if self.expires_ms()? > now.steady_ms {
             return None;
         }
@@ -262,12 +267,12 @@ impl Machine {
 
     /// Whether [`row`](Self::row) has changed and has to be stored.
     #[must_use]
-    pub fn is_changed(&self) -> bool {
+    pub(crate) fn is_changed(&self) -> bool {
         self.pending.is_some()
     }
 
     /// The store has taken [`row`](Self::row), or has failed to.
-    pub fn stored(&mut self, ok: bool, now: Now) {
+    pub(crate) fn stored(&mut self, ok: bool, now: Now) {
         match (self.pending.take(), &mut self.state) {
             (Some(Pending::Take(_)), State::Held { stored, .. }) if ok => *stored = true,
             (Some(Pending::Take(debt)), _) => {
@@ -305,7 +310,7 @@ impl Machine {
     }
 
     /// Nobody is inside any more who was let in before `fence`.
-    pub fn left(&mut self, fence: u64) {
+    pub(crate) fn left(&mut self, fence: u64) {
         match &mut self.state {
             State::Held { held, alone, .. } if held.fence == fence => *alone = true,
             State::Owing { debt, alone, .. } if debt.fence == fence => *alone = true,
@@ -314,7 +319,7 @@ impl Machine {
     }
 
     /// The device is in its safe state, for the debt with this fence.
-    pub fn paid(&mut self, fence: u64) {
+    pub(crate) fn paid(&mut self, fence: u64) {
         if let State::Owing {
             debt,
             stored: true,
@@ -329,7 +334,7 @@ impl Machine {
     }
 
     /// Begin to store the debt with this fence once more; false when that is not to be done.
-    pub fn store_again(&mut self, fence: u64) -> bool {
+    pub(crate) fn store_again(&mut self, fence: u64) -> bool {
         let due = self.duty(fence) == Some(Duty::Store);
         if due {
             self.pending = Some(Pending::Owe);
@@ -338,7 +343,7 @@ impl Machine {
     }
 
     /// Begin to store that a paid debt is gone; false when there is none with this fence.
-    pub fn settle(&mut self, fence: u64) -> bool {
+    pub(crate) fn settle(&mut self, fence: u64) -> bool {
         let due = matches!(self.duty(fence), Some(Duty::Settle | Duty::Remove));
         if due {
             self.pending = Some(Pending::Settle);
@@ -351,13 +356,18 @@ impl Machine {
     ///
     /// # Errors
     /// As [`admit`](Self::admit).
-    pub fn close(&mut self, shown: Shown<'_>, reason: &str, now_ms: u64) -> Result<u64, Busy> {
+    pub(crate) fn close(
+        &mut self,
+        shown: Shown<'_>,
+        reason: &str,
+        now_ms: u64,
+    ) -> Result<u64, Busy> {
         let fence = self.admit(shown, now_ms)?;
         self.closed = Some(reason.to_owned());
         Ok(fence)
     }
 
-    pub fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.closed = None;
     }
 

@@ -10,7 +10,7 @@
 
 /// A pod that answers on a new link has worked off what it had received on the former one after this
 /// time.
-pub const REST_MS: u64 = 1_000;
+pub(crate) const REST_MS: u64 = 1_000;
 
 /// Pause before the next attempt, doubled each time up to the second.
 const RETRY_MS_MIN: u64 = 250;
@@ -18,7 +18,7 @@ const RETRY_MS_MAX: u64 = 10_000;
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Wait for the pod to answer; then [`Payment::online`].
     Await,
     /// Send the command with this index; then [`Payment::answered`].
@@ -31,7 +31,7 @@ pub enum Step {
 
 /// What came of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The pod has done it, or lacks what would have to be switched off.
     Done,
     /// It says that it cannot now.
@@ -42,7 +42,7 @@ pub enum Answer {
 
 /// One debt that is being paid.
 #[derive(Debug)]
-pub struct Payment {
+pub(crate) struct Payment {
     commands: usize,
     step: Step,
     /// The link on which everything went since the lease began; none when that is not known.
@@ -56,7 +56,7 @@ impl Payment {
     /// With so many commands. `link` is the number of the link when the lease began; none when the
     /// process has started since, or something else was left unanswered.
     #[must_use]
-    pub fn new(commands: usize, link: Option<u64>) -> Self {
+    pub(crate) fn new(commands: usize, link: Option<u64>) -> Self {
         Self {
             commands,
             step: Step::Await,
@@ -67,12 +67,12 @@ impl Payment {
     }
 
     #[must_use]
-    pub fn step(&self) -> Step {
+    pub(crate) fn step(&self) -> Step {
         self.step
     }
 
     /// The pod answers, on the link with this number.
-    pub fn online(&mut self, link: u64) {
+    pub(crate) fn online(&mut self, link: u64) {
         if self.step == Step::Await {
             self.loose |= self.link != Some(link);
             self.link = Some(link);
@@ -81,7 +81,7 @@ impl Payment {
     }
 
     /// What came of the command; `link` is the present one.
-    pub fn answered(&mut self, link: u64, answer: Answer) {
+    pub(crate) fn answered(&mut self, link: u64, answer: Answer) {
         let Step::Send(index) = self.step else { return };
         self.step = match answer {
             Answer::Done if self.link == Some(link) => self.after(index),
@@ -94,7 +94,7 @@ impl Payment {
     }
 
     /// The time has passed.
-    pub fn rested(&mut self) {
+    pub(crate) fn rested(&mut self) {
         if matches!(self.step, Step::Rest(_)) {
             self.step = Step::Await;
         }

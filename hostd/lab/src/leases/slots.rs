@@ -9,8 +9,8 @@ use super::visitors::Visitors;
 /// What is known of one device.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
-    pub machine: Machine,
-    pub visitors: Visitors,
+    pub(crate) machine: Machine,
+    pub(crate) visitors: Visitors,
     /// Number of the pod's link when the lease that is held, or was held last, began.
     pub link: Option<u64>,
     /// Held from a change of the machine until the store has it, so that both go in one order.

@@ -71,7 +71,7 @@ impl Visitors {
 impl Visit {
     /// Equal for visits that were let in under the same lease, or all without one.
     #[must_use]
-    pub fn fence(&self) -> u64 {
+    pub(crate) fn fence(&self) -> u64 {
         self.fence
     }
 

@@ -7,22 +7,22 @@ use std::time::Duration;
 const ESCAPE: &[u8; 3] = b"+++";
 
 /// Half of a pod's own pause, so that an escape is noticed here first.
-pub const ESCAPE_PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const ESCAPE_PAUSE: Duration = Duration::from_millis(500);
 
 /// The last bytes of a UART session, oldest first, each with whether a pause was before it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Escape {
+pub(crate) struct Escape {
     recent: [(u8, bool); ESCAPE.len()],
 }
 
 impl Escape {
     /// A session has just begun, which is as good as a pause.
-    pub const BEGIN: Self = Self {
+    pub(crate) const BEGIN: Self = Self {
         recent: [(0, true); ESCAPE.len()],
     };
 
     /// Bytes for the pod, `pause` after those before them.
-    pub fn follow(&mut self, bytes: &[u8], pause: Duration) {
+    pub(crate) fn follow(&mut self, bytes: &[u8], pause: Duration) {
         let skipped = bytes.len().saturating_sub(ESCAPE.len());
         if skipped > 0 {
             self.recent = [(0, false); ESCAPE.len()];
@@ -38,7 +38,7 @@ impl Escape {
     /// Whether a pause of [`ESCAPE_PAUSE`] would complete it. Pauses between the three characters do
     /// not matter: pods differ in what they let pass.
     #[must_use]
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.recent[0].1 && self.recent.iter().map(|(byte, _)| byte).eq(ESCAPE)
     }
 }

@@ -136,19 +136,19 @@ impl Gate {
 
     /// Whether the pod may be another one by now, as its other gateware image makes it.
     #[must_use]
-    pub fn has_reloaded(&self) -> bool {
+    pub(crate) fn has_reloaded(&self) -> bool {
         self.has_reloaded
     }
 
     /// Whether more of the client may be looked at; not while a mode-changing command is unanswered.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !matches!(self.mode, Mode::Asked { .. })
     }
 
     /// The instant at which [`Gate::pause`] has something to say, if nothing comes before.
     #[must_use]
-    pub fn wakes_at(&self) -> Option<Instant> {
+    pub(crate) fn wakes_at(&self) -> Option<Instant> {
         match &self.mode {
             Mode::Uart(escape) if escape.is_complete() => Some(self.last + ESCAPE_PAUSE),
             Mode::Upload { .. } => Some(self.last + UPLOAD_PAUSE_MAX),
@@ -159,7 +159,7 @@ impl Gate {
 
     /// Nothing has come by [`Gate::wakes_at`]: whether the tunnel ends.
     #[must_use]
-    pub fn pause(&self, now: Instant) -> Option<End> {
+    pub(crate) fn pause(&self, now: Instant) -> Option<End> {
         self.wakes_at().filter(|at| *at <= now)?;
         Some(match self.mode {
             Mode::Uart(_) => End::Escaped,
@@ -167,7 +167,7 @@ impl Gate {
         })
     }
 
-    /// Bytes from the client, while [`Gate::is_open`]. What passes as it is is not copied.
+    /// Bytes from the client, while `Gate::is_open`. What passes as it is is not copied.
     pub fn client(&mut self, bytes: Bytes, now: Instant) -> Verdict {
         let pause = now.saturating_duration_since(self.last);
         self.last = now;

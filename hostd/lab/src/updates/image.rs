@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Largest image: what a pod can stage.
-pub const IMAGE_BYTES_MAX: u64 = 8 << 20;
+pub(crate) const IMAGE_BYTES_MAX: u64 = 8 << 20;
 
 /// An image in memory.
 #[derive(Debug, Clone)]

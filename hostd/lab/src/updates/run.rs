@@ -34,7 +34,7 @@ pub(super) struct Run {
     pub visit: Visit,
     pub closed: Closed,
     /// The device's UART waits for the pod.
-    pub during: During,
+    pub(crate) during: During,
     pub image: Image,
     pub terms: Terms,
 }

@@ -34,7 +34,7 @@ pub struct Sampled {
     source: Source,
     count: usize,
     bits: u8,
-    pub scale: Scale,
+    pub(crate) scale: Scale,
     /// 0 = not known.
     pub rate_hz: f64,
 }
@@ -99,7 +99,7 @@ impl Sampled {
     ///
     /// # Errors
     /// They cannot be put out as they are.
-    pub fn check_unit(&self, output: Output, mapping: Mapping) -> Result<(), WaveformError> {
+    pub(crate) fn check_unit(&self, output: Output, mapping: Mapping) -> Result<(), WaveformError> {
         match self.scale {
             Scale::Level { unit, .. } if unit != output.unit() && mapping == Mapping::Faithful => {
                 let message = format!(
@@ -131,7 +131,11 @@ impl Sampled {
     ///
     /// # Errors
     /// The samples cannot be read.
-    pub fn means(&self, range: Range<usize>, block: usize) -> Result<Vec<f64>, WaveformError> {
+    pub(crate) fn means(
+        &self,
+        range: Range<usize>,
+        block: usize,
+    ) -> Result<Vec<f64>, WaveformError> {
         let width = usize::from(self.bits / 8);
         let read;
         let bytes = match &self.source {

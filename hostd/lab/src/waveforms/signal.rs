@@ -71,7 +71,7 @@ impl Span {
 
 /// Samples of `count` that a window takes: from `start`, `len` of them or all there are.
 #[must_use]
-pub fn window(count: usize, start: usize, len: Option<usize>) -> Range<usize> {
+pub(crate) fn window(count: usize, start: usize, len: Option<usize>) -> Range<usize> {
     let start = start.min(count);
     let end = len.map_or(count, |len| start.saturating_add(len).min(count));
     start..end
@@ -79,13 +79,13 @@ pub fn window(count: usize, start: usize, len: Option<usize>) -> Range<usize> {
 
 /// Samples of one block when `count` become at most `most`.
 #[must_use]
-pub fn block(count: usize, most: usize) -> usize {
+pub(crate) fn block(count: usize, most: usize) -> usize {
     count.div_ceil(most.max(1)).max(1)
 }
 
 /// The mean of each block of `block` levels; the last may have fewer.
 #[must_use]
-pub fn averages(levels: impl ExactSizeIterator<Item = f64>, block: usize) -> Vec<f64> {
+pub(crate) fn averages(levels: impl ExactSizeIterator<Item = f64>, block: usize) -> Vec<f64> {
     let block = block.max(1);
     if block == 1 {
         return levels.collect();
@@ -130,14 +130,14 @@ fn own_span(levels: &[f64]) -> Span {
 }
 
 /// Put a fault into the codes. One that starts behind them changes nothing.
-pub fn spoil(codes: &mut [u16], fault: Fault) {
+pub(crate) fn spoil(codes: &mut [u16], fault: Fault) {
     let range = window(codes.len(), fault.start, fault.width);
     codes[range].fill(fault.level);
 }
 
 /// The levels of segments, `rate_hz` of them a second; each segment has at least one.
 #[must_use]
-pub fn levels(segments: &[Segment], rate_hz: f64) -> Vec<f64> {
+pub(crate) fn levels(segments: &[Segment], rate_hz: f64) -> Vec<f64> {
     let mut levels = Vec::new();
     for segment in segments {
         let count = count(segment, rate_hz);

@@ -24,7 +24,7 @@ pub struct Command {
     /// The shape of the answer.
     pub answer: Answer,
     /// When it wants a connection of its own.
-    pub own_connection: OwnConnection,
+    pub(crate) own_connection: OwnConnection,
     /// Request fields in ms by which the answer is late on purpose; they add up.
     pub waits: &'static [&'static str],
     /// The fields of a request beside `cmd`.
@@ -143,7 +143,7 @@ impl Command {
     }
 
     /// Reads, or changes stored settings when one of these applies.
-    pub const fn read_or_set(
+    pub(crate) const fn read_or_set(
         verb: &'static str,
         changes: &'static [Change],
         meaning: &'static str,
@@ -154,7 +154,7 @@ impl Command {
     }
 
     /// Works in safe mode.
-    pub const fn in_safe_mode(mut self) -> Self {
+    pub(crate) const fn in_safe_mode(mut self) -> Self {
         self.safe_mode = true;
         self
     }
@@ -181,7 +181,7 @@ impl Command {
     }
 
     /// When it wants a connection of its own.
-    pub const fn own_connection(mut self, when: OwnConnection) -> Self {
+    pub(crate) const fn own_connection(mut self, when: OwnConnection) -> Self {
         self.own_connection = when;
         self
     }
@@ -243,7 +243,7 @@ impl Command {
     }
 
     /// Whether `request` wants a connection of its own.
-    pub fn needs_own_connection(&self, request: &Map<String, Value>) -> bool {
+    pub(crate) fn needs_own_connection(&self, request: &Map<String, Value>) -> bool {
         match self.own_connection {
             OwnConnection::Never => false,
             OwnConnection::Always => true,

@@ -144,7 +144,7 @@ impl Field {
     }
 
     /// Must be there when another field is one of these words.
-    pub const fn required_when(
+    pub(crate) const fn required_when(
         mut self,
         other: &'static str,
         words: &'static [&'static str],

@@ -110,7 +110,7 @@ impl Out {
     }
 
     /// May be null.
-    pub const fn or_null(mut self) -> Self {
+    pub(crate) const fn or_null(mut self) -> Self {
         self.nullable = true;
         self
     }

@@ -35,7 +35,7 @@ pub struct LaVoltage {
     pub mv: u32,
     /// Measured, in mV; 0 or less, or absent, when the board cannot tell.
     #[serde(default)]
-    pub readback_mv: i32,
+    pub(crate) readback_mv: i32,
 }
 
 impl Pod {

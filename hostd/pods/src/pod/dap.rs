@@ -27,9 +27,9 @@ pub struct DapRequest {
     /// Channel of SWDIO, from 1.
     pub swdio: u8,
     /// Largest packet in bytes; the pod clamps it to 64 to 1024.
-    pub packet_size: u16,
+    pub(crate) packet_size: u16,
     /// Packets in flight; the pod clamps it to 1 to 4.
-    pub packet_count: u8,
+    pub(crate) packet_count: u8,
     /// How long the pod may wait for the target to answer; at most 10 s, after that it
     /// acknowledges all the same.
     pub wait: Option<Duration>,

@@ -21,7 +21,7 @@ pub struct PodIdentity {
     /// The first 8 bytes of the key in hex.
     pub serial: String,
     /// The first 3 bytes of the key in hex.
-    pub short_id: String,
+    pub(crate) short_id: String,
 }
 
 /// What a pod said of itself when it was last asked.

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::access::Access;
 use super::connection::Connection;
-use super::exclusion::{self, SessionEnd, SessionKind, Share};
+use super::exclusion::{SessionEnd, SessionKind, Share};
 use super::{DEFAULT_REPLY_TIMEOUT, PodError, link};
 
 /// Pause between two looks at the channels of a closed session.
@@ -37,20 +37,6 @@ pub struct Session {
     // After the connection, so that nobody else gets the share before it is closed.
     share: Share,
     access: Arc<Access>,
-}
-
-/// Takes a session away from its owner; it stays valid after the session.
-#[derive(Debug, Clone)]
-pub struct Revoker {
-    end: Arc<watch::Sender<Option<SessionEnd>>>,
-}
-
-impl Revoker {
-    /// Ends the session: its reads and writes fail from now on. `reason` is a fragment.
-    pub fn revoke(&self, reason: &str) {
-        let reason = reason.to_owned();
-        exclusion::end(&self.end, SessionEnd::Revoked { reason });
-    }
 }
 
 impl Session {
@@ -91,11 +77,11 @@ impl Session {
         wait_for_end(self.share.end.subscribe())
     }
 
-    /// What takes the session away.
-    pub fn revoker(&self) -> Revoker {
-        Revoker {
-            end: self.share.end.clone(),
-        }
+    /// Ends this one alone: its reads and writes fail from now on.
+    #[cfg(test)]
+    pub(crate) fn revoke(&self, reason: &str) {
+        let reason = reason.to_owned();
+        super::exclusion::end(&self.share.end, SessionEnd::Revoked { reason });
     }
 
     /// Closes it and waits until the pod has let go of what it held.

@@ -26,7 +26,7 @@ impl Fingerprint {
     }
 
     /// Reads 64 hexadecimal digits.
-    pub fn from_hex(digits: &str) -> Option<Self> {
+    pub(crate) fn from_hex(digits: &str) -> Option<Self> {
         <[u8; 32]>::from_hex(digits).ok().map(Self)
     }
 }

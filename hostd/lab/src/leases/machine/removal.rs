@@ -5,13 +5,13 @@ use crate::leases::Busy;
 
 /// What an administrator says with a removal.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Removal<'r> {
+pub(crate) struct Removal<'r> {
     /// The holder from whom the device may be taken.
     pub holder: Option<&'r str>,
     /// Remove it though it owes a safe state.
     pub overriding: bool,
     /// Whether the pod answers. One that does not, and owes nothing, is not waited for.
-    pub reachable: bool,
+    pub(crate) reachable: bool,
 }
 
 impl Machine {
@@ -19,7 +19,7 @@ impl Machine {
     ///
     /// # Errors
     /// Somebody holds it who is not named, it is closed, or it owes a safe state.
-    pub fn remove(&mut self, removal: Removal<'_>, now: Now) -> Result<u64, Busy> {
+    pub(crate) fn remove(&mut self, removal: Removal<'_>, now: Now) -> Result<u64, Busy> {
         if let Some(busy) = self.closed_busy() {
             return Err(busy);
         }
@@ -55,7 +55,7 @@ impl Machine {
 
     /// Do not remove the device after all, since its safe state takes too long. One that is reached
     /// already, or not owed, is followed by the removal all the same.
-    pub fn keep(&mut self, fence: u64) {
+    pub(crate) fn keep(&mut self, fence: u64) {
         if let State::Owing {
             debt,
             paid: false,
@@ -69,7 +69,7 @@ impl Machine {
     }
 
     /// A removed device is there again.
-    pub fn admitted(&mut self) {
+    pub(crate) fn admitted(&mut self) {
         if matches!(self.state, State::Gone) {
             self.state = State::Free;
             self.fence += 1;

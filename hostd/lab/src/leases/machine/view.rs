@@ -20,7 +20,7 @@ impl Machine {
     ///
     /// # Errors
     /// Somebody else holds it, it changes hands, it owes a safe state, or it is closed.
-    pub fn admit(&self, shown: Shown<'_>, now_ms: u64) -> Result<u64, Busy> {
+    pub(crate) fn admit(&self, shown: Shown<'_>, now_ms: u64) -> Result<u64, Busy> {
         if let Some(busy) = self.closed_busy() {
             return Err(busy);
         }
@@ -37,7 +37,7 @@ impl Machine {
 
     /// What has to be in the store for the device.
     #[must_use]
-    pub fn row(&self) -> Option<Row> {
+    pub(crate) fn row(&self) -> Option<Row> {
         match &self.state {
             State::Held { held, .. } => Some(Row::Held(held.clone())),
             State::Owing {
@@ -49,7 +49,7 @@ impl Machine {
 
     /// What has to be done next under `fence`; none when another one stands, or nothing has to.
     #[must_use]
-    pub fn duty(&self, fence: u64) -> Option<Duty> {
+    pub(crate) fn duty(&self, fence: u64) -> Option<Duty> {
         match &self.state {
             State::Held { held, alone, .. } if held.fence == fence => {
                 (!alone).then_some(Duty::Clear)
@@ -75,7 +75,7 @@ impl Machine {
     ///
     /// # Errors
     /// Somebody else holds it.
-    pub fn check_change(&self, shown: Shown<'_>, now_ms: u64) -> Result<(), Busy> {
+    pub(crate) fn check_change(&self, shown: Shown<'_>, now_ms: u64) -> Result<(), Busy> {
         match &self.state {
             State::Held { held, .. } if !held.is_shown(shown) => Err(self.busy(None, now_ms)),
             _ => Ok(()),
@@ -84,7 +84,7 @@ impl Machine {
 
     /// The lease of the device.
     #[must_use]
-    pub fn held(&self) -> Option<&Held> {
+    pub(crate) fn held(&self) -> Option<&Held> {
         match &self.state {
             State::Held { held, .. } => Some(held),
             _ => None,
@@ -93,13 +93,13 @@ impl Machine {
 
     /// Whether the lease with this fence was or may be told to its taker.
     #[must_use]
-    pub fn is_given(&self, fence: u64) -> bool {
+    pub(crate) fn is_given(&self, fence: u64) -> bool {
         matches!(&self.state, State::Held { held, stored: true, alone: true } if held.fence == fence)
     }
 
     /// The safe state that the device owes.
     #[must_use]
-    pub fn debt(&self) -> Option<&Debt> {
+    pub(crate) fn debt(&self) -> Option<&Debt> {
         match &self.state {
             State::Owing { debt, .. } => Some(debt),
             _ => None,
@@ -107,25 +107,25 @@ impl Machine {
     }
 
     #[must_use]
-    pub fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         matches!(self.state, State::Gone)
     }
 
     /// When the lease expires if nobody renews it, by the steady clock.
     #[must_use]
-    pub fn expires_ms(&self) -> Option<u64> {
+    pub(crate) fn expires_ms(&self) -> Option<u64> {
         self.held().map(|held| held.expires_ms)
     }
 
     /// The fence that stands now.
     #[must_use]
-    pub fn fence(&self) -> u64 {
+    pub(crate) fn fence(&self) -> u64 {
         self.fence
     }
 
     /// What one is told who is in the way of nobody but the device.
     #[must_use]
-    pub fn busy(&self, place: Option<u32>, now_ms: u64) -> Busy {
+    pub(crate) fn busy(&self, place: Option<u32>, now_ms: u64) -> Busy {
         let mut busy = Busy {
             holder: None,
             expires_ms: None,

@@ -72,7 +72,7 @@ async fn raw(pod: &Pod, random: &mut Rng) {
 async fn end(session: Session, random: &mut Rng) {
     match random.usize(..4) {
         0 => drop(session),
-        1 => session.revoker().revoke("the test says so"),
+        1 => session.revoke("the test says so"),
         _ => drop(session.close().await),
     }
 }

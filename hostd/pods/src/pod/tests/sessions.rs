@@ -122,15 +122,14 @@ async fn a_refused_session_gives_everything_back() {
 async fn a_revoked_session_wakes_both_directions_with_the_reason() {
     let pod = online(SimConfig::default()).await;
     let session = pod.uart(1, 2, 300).await.unwrap();
-    let revoker = session.revoker();
     let ended = session.ended();
     let (mut reads, mut writes) = tokio::io::split(session);
     let read = tokio::spawn(async move { reads.read(&mut [0; 8]).await.unwrap_err() });
     // At 300 baud this takes longer than the test: the writer is stuck.
     let write = tokio::spawn(async move { writes.write_all(&[0x55; 1 << 20]).await.unwrap_err() });
     sleep(Duration::from_secs(1)).await;
-    revoker.revoke("the lease is over");
-    revoker.revoke("a later reason");
+    pod.revoke_sessions("the lease is over");
+    pod.revoke_sessions("a later reason");
     let reason = "the lease is over".to_owned();
     let expected = SessionEnd::Revoked { reason };
     for task in [read, write] {
