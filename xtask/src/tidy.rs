@@ -2,6 +2,7 @@
 //! with a function from what it looks at to findings, and tests that show that it can fail.
 
 mod authority;
+mod circles;
 mod edges;
 mod excerpts;
 mod files;
@@ -88,6 +89,7 @@ fn check() -> Result<Vec<Finding>> {
     findings.extend(layers::check(&metadata));
     findings.extend(licences::check(&metadata)?);
     findings.extend(files::check(&repository));
+    findings.extend(circles::check(&repository));
     findings.extend(map::check(&repository));
     findings.extend(excerpts::check(&repository));
     let components = handlers::output_folder(&metadata.root);
