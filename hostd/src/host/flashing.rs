@@ -99,9 +99,7 @@ impl View<'_> {
             staged: Some(staged),
         })
     }
-}
 
-impl View<'_> {
     /// A device that the caller may use.
     fn flashed(&self, id: &str) -> Result<Device, Error> {
         self.door

@@ -115,9 +115,7 @@ impl View<'_> {
             ImageError::Read { .. } => Error::Other(internal(self.context, "updates", &error)),
         })
     }
-}
 
-impl View<'_> {
     /// The device, for those who may update it.
     fn updatable(&self, id: &str) -> Result<DeviceRecord, Error> {
         let record = self.door.device(id).ok_or(Error::NotFound)?.record;
