@@ -172,7 +172,7 @@ impl Store {
     }
 
     /// Captures of `org`, or of some of its devices, newest first, older than the capture `before`.
-    /// `limit` is clamped to 1..=[`PAGE_MAX`].
+    /// `limit` is clamped to 1..=`PAGE_MAX`.
     ///
     /// # Errors
     /// The storage failed.

@@ -83,7 +83,7 @@ pub fn get(from: &impl Source, namespace: &Namespace, key: &str) -> Result<Optio
 }
 
 /// Entries with `from` <= key < `to`, in key order, at most `limit` (clamped to 1..=[`SCAN_MAX`])
-/// and [`SCAN_BYTES_MAX`] bytes.
+/// and `SCAN_BYTES_MAX` bytes.
 ///
 /// # Errors
 /// The storage failed.
