@@ -154,7 +154,7 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
     .unwrap();
     let short = run_with(&config, &["user", "password", "ann"], b"short\n").unwrap_err();
     assert!(
-        short.contains("password: must be at least 10 characters"),
+        short.contains("password: must have 10 to 256 characters"),
         "{short}"
     );
     let long = "p".repeat(400);
