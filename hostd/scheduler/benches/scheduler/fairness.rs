@@ -1,0 +1,113 @@
+//! How long small users wait beside one who submits four fifths of all jobs, in simulated time: 500
+//! jobs on 4 devices, fair and first come, first served. For the latter all jobs are one user's.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use fastrand::Rng;
+use scheduler::{Class, Decision, DeviceId, Ending, Limits, OrgId, Run, Scheduler};
+
+use super::lab::{Need, job};
+
+const JOBS: usize = 500;
+
+/// The first user has four fifths of the jobs; the others share the rest.
+const USERS: usize = 4;
+
+/// When somebody submits and how long it runs, in simulated milliseconds.
+struct Arrival {
+    user: usize,
+    class: Class,
+    caps: u32,
+    at_ms: u64,
+    runs_ms: u64,
+}
+
+pub(crate) fn run() {
+    let arrivals = arrivals();
+    println!(
+        "{JOBS} jobs on 4 devices, one of {USERS} users has 80 %; mean wait in simulated seconds"
+    );
+    for (name, is_fair) in [("first come, first served", false), ("fair", true)] {
+        let (waits, makespan_ms) = simulate(&arrivals, is_fair);
+        let mean = |users: std::ops::Range<usize>| {
+            let waits: Vec<u64> = users.flat_map(|user| waits[user].iter().copied()).collect();
+            waits.iter().sum::<u64>() / 1000 / waits.len().max(1) as u64
+        };
+        println!(
+            "  {name:25} large user {:5} s, small users {:5} s, all done after {:5} s",
+            mean(0..1),
+            mean(1..USERS),
+            makespan_ms / 1000
+        );
+    }
+}
+
+fn arrivals() -> Vec<Arrival> {
+    let mut random = Rng::with_seed(42);
+    let mut arrivals: Vec<Arrival> = (0..JOBS)
+        .map(|_| {
+            let is_large = random.u8(..10) < 8;
+            Arrival {
+                user: if is_large { 0 } else { random.usize(1..USERS) },
+                class: if random.u8(..20) == 0 {
+                    Class::High
+                } else {
+                    Class::Normal
+                },
+                caps: [1, 1, 1, 3, 7, 9][random.usize(..6)],
+                at_ms: if is_large { 0 } else { random.u64(..600_000) },
+                runs_ms: random.u64(5000..15_000),
+            }
+        })
+        .collect();
+    arrivals.sort_by_key(|arrival| arrival.at_ms);
+    arrivals
+}
+
+/// The waits of each user, and when the last job ended.
+fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
+    let limits = Limits {
+        running_per_user_max: 64,
+        ..Limits::default()
+    };
+    let mut scheduler = Scheduler::new(limits, 0);
+    for (device, caps) in [0b0001, 0b0011, 0b0111, 0b1001].into_iter().enumerate() {
+        let id = DeviceId::from(format!("bench-{device}").as_str());
+        scheduler.device_seen(&id, &OrgId::from("org"), (caps, true), 0);
+    }
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    let mut runs: HashMap<usize, Run> = HashMap::new();
+    let mut waits = vec![Vec::new(); USERS];
+    let mut coming = arrivals.iter().enumerate().peekable();
+    let mut now_ms = 0;
+    loop {
+        let next_end = ends.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+        let decisions = match coming.next_if(|(_, arrival)| arrival.at_ms <= next_end) {
+            Some((number, arrival)) => {
+                now_ms = arrival.at_ms;
+                let user = if is_fair { arrival.user } else { 0 };
+                let submission = job(number, user, arrival.class, Need(arrival.caps, 0));
+                scheduler.submit(submission, now_ms).expect("there is room")
+            }
+            None => {
+                let Some(Reverse((at_ms, number))) = ends.pop() else {
+                    return (waits, now_ms);
+                };
+                now_ms = at_ms;
+                let run = runs.remove(&number).expect("it runs");
+                scheduler.ended(&run, Ending::Passed, now_ms)
+            }
+        };
+        for decision in decisions {
+            let Decision::Assign { run, .. } = decision else {
+                continue;
+            };
+            let number: usize = run.task.job.0[4..].parse().expect("a number");
+            let arrival = &arrivals[number];
+            waits[arrival.user].push(now_ms - arrival.at_ms);
+            ends.push(Reverse((now_ms + arrival.runs_ms, number)));
+            runs.insert(number, run);
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The state machine: what may happen, and what is decided about it.
+
+mod bench;
+mod clocks;
+mod pass;
+mod restore;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::accounts::Accounts;
+use crate::axes::{Axes, EndedBecause, State, Verdict};
+use crate::cause::{Clock, Ending, Infra};
+use crate::devices::{Devices, Quarantine};
+use crate::groups::{Groups, Kind};
+use crate::limits::{Limits, Refused};
+use crate::names::{DeviceId, JobId, Run, TaskId};
+use crate::order::Lines;
+use crate::submission::{Requirement, Submission, Work};
+use crate::task::{Job, TaskEntry, TaskKey, TaskState};
+use clocks::Timer;
+pub use restore::{Stored, StoredTask};
+
+/// What whoever drives the scheduler has to do, in this order. Each is stored before it is carried
+/// out; [`Scheduler::stored`] has what is stored of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Store the attempt with its device's lease in one transaction, then set it up and report
+    /// [`Scheduler::started`]; [`Scheduler::give_back`] if the lease is somebody else's.
+    Assign {
+        /// The attempt.
+        run: Run,
+        /// The device; a build has none.
+        device: Option<DeviceId>,
+    },
+    /// The bench failed before the tests began; the task waits for another attempt.
+    Requeue {
+        /// The attempt that ended.
+        run: Run,
+        /// How.
+        ending: Ending,
+    },
+    /// End the attempt, make its device safe, and report [`Scheduler::ended`].
+    Stop {
+        /// The attempt.
+        run: Run,
+        /// Why.
+        ending: Ending,
+        /// It was told before and did not: kill what is left.
+        hard: bool,
+    },
+    /// The task is over.
+    TaskEnded {
+        /// The task.
+        task: TaskId,
+        /// Its last attempt, if that had begun.
+        run: Option<Run>,
+        /// How.
+        ending: Ending,
+    },
+    /// The job is over. It is forgotten here.
+    Finish {
+        /// The job.
+        job: JobId,
+        /// Its axes, finished.
+        axes: Axes,
+        /// The ending of a task that says most.
+        ending: Ending,
+        /// Devices on which a task of it failed that is blamed itself, since it failed on several.
+        blamed: Vec<DeviceId>,
+    },
+    /// No job gets the device until a person re-admits it.
+    Quarantine {
+        /// The device.
+        device: DeviceId,
+        /// Why.
+        quarantine: Quarantine,
+    },
+    /// After [`Scheduler::drain`]: nothing runs any more.
+    Drained,
+}
+
+/// Jobs that are not finished, the devices, and who has what.
+#[derive(Debug)]
+pub struct Scheduler<R: Requirement> {
+    pub(crate) limits: Limits,
+    pub(crate) accounts: Accounts,
+    pub(crate) devices: Devices<R::Device>,
+    pub(crate) groups: Groups<R>,
+    pub(crate) jobs: BTreeMap<u64, Job>,
+    pub(crate) numbers: HashMap<JobId, u64>,
+    next_number: u64,
+    epoch: u64,
+    pub(crate) lines: Lines,
+    active: BTreeSet<TaskKey>,
+    builds_running: u32,
+    timers: BTreeSet<(u64, Timer)>,
+    pub(crate) is_draining: bool,
+    pub(crate) now_ms: u64,
+}
+
+impl<R: Requirement> Scheduler<R> {
+    /// With no jobs and no devices. `epoch` is the greatest that was ever given out, 0 on a new server.
+    #[must_use]
+    pub fn new(limits: Limits, epoch: u64) -> Self {
+        Self {
+            limits,
+            accounts: Accounts::default(),
+            devices: Devices::new(),
+            groups: Groups::new(),
+            jobs: BTreeMap::new(),
+            numbers: HashMap::new(),
+            next_number: 0,
+            epoch,
+            lines: Lines::default(),
+            active: BTreeSet::new(),
+            builds_running: 0,
+            timers: BTreeSet::new(),
+            is_draining: false,
+            now_ms: 0,
+        }
+    }
+
+    /// Somebody submits a job.
+    ///
+    /// # Errors
+    /// The queue is full, or the tasks contradict themselves; nothing has changed.
+    pub fn submit(
+        &mut self,
+        submission: Submission<R>,
+        now_ms: u64,
+    ) -> Result<Vec<Decision>, Refused> {
+        self.at(now_ms);
+        let user = self.check(&submission)?;
+        let mut decisions = Vec::new();
+        let number = self.enter(submission, user, self.now_ms);
+        for task in self.jobs[&number].numbers() {
+            self.queue_if_ready((number, task));
+        }
+        self.count_queued(number);
+        // All others have had their chance, and no device became free since.
+        self.pass(Some(user), &mut decisions);
+        Ok(decisions)
+    }
+
+    /// Somebody ends a job; nothing happens when it is finished or about to end already.
+    pub fn cancel(&mut self, job: &JobId, now_ms: u64) -> Vec<Decision> {
+        self.at(now_ms);
+        let mut decisions = Vec::new();
+        if let Some(&number) = self.numbers.get(job) {
+            self.stop_job(number, Ending::Cancelled, &mut decisions);
+            self.pass(None, &mut decisions);
+        }
+        decisions
+    }
+
+    /// The server is about to stop: nothing starts any more. What waits stays queued and is stored so.
+    pub fn drain(&mut self, now_ms: u64) -> Vec<Decision> {
+        self.at(now_ms);
+        self.is_draining = true;
+        let mut decisions = Vec::new();
+        self.note_drained(&mut decisions);
+        decisions
+    }
+
+    /// The axes of an unfinished job.
+    #[must_use]
+    pub fn axes(&self, job: &JobId) -> Option<Axes> {
+        Some(self.job(job)?.axes)
+    }
+
+    /// Unfinished jobs, first submitted first.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobId> {
+        self.jobs.values().map(|job| &job.id)
+    }
+
+    pub(crate) fn job(&self, id: &JobId) -> Option<&Job> {
+        self.jobs.get(self.numbers.get(id)?)
+    }
+
+    /// Time goes on, never back.
+    fn at(&mut self, now_ms: u64) {
+        self.now_ms = self.now_ms.max(now_ms);
+    }
+
+    fn check(&mut self, submission: &Submission<R>) -> Result<usize, Refused> {
+        if self.is_draining {
+            return Err(Refused::Draining);
+        }
+        if self.numbers.contains_key(&submission.job) {
+            return Err(Refused::Known(submission.job.clone()));
+        }
+        let (count, max) = (submission.tasks.len(), self.limits.tasks_max);
+        if !(1..=max).contains(&count) {
+            return Err(Refused::Tasks { count, max });
+        }
+        for (task, spec) in (0..).zip(&submission.tasks) {
+            if let Some(&needs) = spec.needs.iter().find(|needs| **needs >= task) {
+                return Err(Refused::Needs { task, needs });
+            }
+        }
+        let user = self.accounts.user(&submission.org, &submission.user);
+        self.accounts.may_queue(user, &self.limits)?;
+        Ok(user)
+    }
+
+    /// Takes a job up with all its tasks blocked; its number.
+    fn enter(&mut self, submission: Submission<R>, user: usize, submitted_ms: u64) -> u64 {
+        let org = self.accounts.org_of(user);
+        let groups = &mut self.groups;
+        let tasks = submission.tasks.into_iter().map(|task| TaskEntry {
+            kind: match task.work {
+                Work::Build => Kind::Build,
+                Work::Bench(requirement) => Kind::Bench(groups.enter(org, requirement)),
+            },
+            needs: task.needs,
+            run_ms: task.run_ms,
+            state: TaskState::Blocked,
+            retries: 0,
+            restarts: 0,
+            failed_on: Vec::new(),
+            deadline_ms: None,
+        });
+        let job = Job {
+            id: submission.job.clone(),
+            user,
+            class: submission.class,
+            submitted_ms,
+            retries_max: submission.retries_max,
+            clocks: submission.clocks,
+            axes: Axes::default(),
+            attempts: 0,
+            begun_ms: None,
+            is_queued: false,
+            tasks: tasks.collect(),
+        };
+        let number = self.next_number;
+        self.next_number += 1;
+        self.jobs.insert(number, job);
+        self.numbers.insert(submission.job, number);
+        self.accounts.job_begins(user);
+        number
+    }
+
+    /// A blocked task whose needs have passed waits for its place.
+    fn queue_if_ready(&mut self, key: TaskKey) {
+        let job = &self.jobs[&key.0];
+        if matches!(job.task(key.1).state, TaskState::Blocked) && job.is_ready(key.1) {
+            self.queue(key);
+        }
+    }
+
+    fn queue(&mut self, key: TaskKey) {
+        let Some(job) = self.jobs.get_mut(&key.0) else {
+            return;
+        };
+        job.task_mut(key.1).state = TaskState::Waiting;
+        let deadline = self.now_ms + job.clocks.queue_ms;
+        self.lines.add(job.line(key.1), key, job.submitted_ms);
+        self.set_clock(key, Some(deadline));
+        self.count_queued(key.0);
+    }
+
+    /// Keeps the counts of who has how many queued jobs.
+    fn count_queued(&mut self, number: u64) {
+        let Some(job) = self.jobs.get_mut(&number) else {
+            return;
+        };
+        let is_queued = job.tasks.iter().any(TaskEntry::is_open);
+        if is_queued != job.is_queued {
+            job.is_queued = is_queued;
+            self.accounts.count_queued(job.user, is_queued);
+        }
+    }
+
+    /// Ends a job: what waits is over, what runs is told to stop.
+    fn stop_job(&mut self, number: u64, ending: Ending, out: &mut Vec<Decision>) {
+        let Some(job) = self.jobs.get_mut(&number) else {
+            return;
+        };
+        if job.axes.state() >= State::Stopping {
+            return;
+        }
+        job.axes.end(ending.ended_because());
+        job.axes.advance(State::Stopping);
+        for task in job.numbers() {
+            // The last one to be settled finishes the job.
+            let Some(entry) = self.jobs.get(&number).map(|job| job.task(task)) else {
+                return;
+            };
+            if entry.is_open() {
+                self.settle((number, task), ending, None, out);
+            } else {
+                self.stop_attempt((number, task), ending, out);
+            }
+        }
+    }
+
+    /// A task is over, and with it those that need it unless it passed.
+    fn settle(&mut self, key: TaskKey, ending: Ending, run: Option<Run>, out: &mut Vec<Decision>) {
+        let Some(job) = self.jobs.get_mut(&key.0) else {
+            return;
+        };
+        let line = job.line(key.1);
+        let entry = job.task_mut(key.1);
+        if matches!(entry.state, TaskState::Settled(_)) {
+            return;
+        }
+        entry.state = TaskState::Settled(ending);
+        self.lines.remove(line, key);
+        if ending.verdict() == Verdict::Failure {
+            job.axes.judge(Verdict::Failure);
+        }
+        if ending.ended_because() != EndedBecause::Completed {
+            job.axes.end(ending.ended_because());
+        }
+        let task = job.task_id(key.1);
+        let dependents: Vec<u32> = (key.1..job.numbers().end)
+            .filter(|other| job.task(*other).needs.contains(&key.1))
+            .collect();
+        out.push(Decision::TaskEnded { task, run, ending });
+        self.set_clock(key, None);
+        for dependent in dependents {
+            if ending == Ending::Passed {
+                self.queue_if_ready((key.0, dependent));
+            } else {
+                self.settle((key.0, dependent), Ending::Skipped, None, out);
+            }
+        }
+        self.count_queued(key.0);
+        self.finish_if_settled(key.0, out);
+    }
+
+    fn finish_if_settled(&mut self, number: u64, out: &mut Vec<Decision>) {
+        let is_settled = |entry: &TaskEntry| matches!(entry.state, TaskState::Settled(_));
+        let Some(job) = self.jobs.get_mut(&number) else {
+            return;
+        };
+        if !job.tasks.iter().all(is_settled) {
+            return;
+        }
+        job.axes.end(EndedBecause::Completed);
+        job.axes.judge(Verdict::Success);
+        job.axes.advance(State::Finished);
+        let (user, begun) = (job.user, job.begun_ms);
+        out.push(Decision::Finish {
+            job: job.id.clone(),
+            axes: job.axes,
+            ending: job.ending(),
+            blamed: job.blamed(),
+        });
+        if let Some(begun_ms) = begun {
+            let deadline = begun_ms + job.clocks.job_ms;
+            self.timers.remove(&(deadline, Timer::Job(number)));
+        }
+        for entry in &job.tasks {
+            if let Kind::Bench(group) = entry.kind {
+                self.groups.leave(group);
+            }
+        }
+        self.numbers.remove(&job.id);
+        self.jobs.remove(&number);
+        self.accounts.job_ends(user);
+    }
+
+    fn note_drained(&self, out: &mut Vec<Decision>) {
+        if self.is_draining && self.active.is_empty() {
+            out.push(Decision::Drained);
+        }
+    }
+
+    /// Whether the bench failed: nothing is known about the firmware, so another attempt may tell.
+    fn is_of_bench(ending: Ending) -> bool {
+        matches!(ending, Ending::Infra(_) | Ending::TimedOut(Clock::Start))
+            && ending != Ending::Infra(Infra::StuckStop)
+    }
+}

@@ -1,0 +1,86 @@
+//! What happens to devices. Each may be told again; what is not known is passed over.
+
+use super::{Decision, Scheduler};
+use crate::cause::{Ending, Infra};
+use crate::devices::{Held, Quarantine};
+use crate::names::{DeviceId, OrgId};
+use crate::submission::Requirement;
+
+impl<R: Requirement> Scheduler<R> {
+    /// A device is there: plugged in, or found to have other abilities than before.
+    pub fn device_seen(
+        &mut self,
+        id: &DeviceId,
+        org: &OrgId,
+        facts: R::Device,
+        now_ms: u64,
+    ) -> Vec<Decision> {
+        let org = self.accounts.org(org);
+        let number = self.devices.seen(id, org, facts);
+        self.groups.device_changed(number);
+        self.pass_at(now_ms)
+    }
+
+    /// A device cannot be reached any more. What runs on it has lost it.
+    pub fn device_gone(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
+        self.at(now_ms);
+        let mut decisions = Vec::new();
+        if let Some(device) = self.devices.named_mut(id) {
+            device.online = false;
+            if let Some(key) = device.used_by {
+                let lost = Ending::Infra(Infra::DeviceLost);
+                self.stop_attempt(key, lost, &mut decisions);
+            }
+        }
+        decisions
+    }
+
+    /// A device was removed from the organisation.
+    pub fn device_removed(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
+        let decisions = self.device_gone(id, now_ms);
+        if let Some(number) = self.devices.number(id) {
+            self.devices.forget(number);
+            self.groups.device_changed(number);
+        }
+        decisions
+    }
+
+    /// Somebody else has the device: a person's lease, or a safe state that is still owed. What runs
+    /// on it is not ended by that.
+    pub fn held(&mut self, id: &DeviceId, holder: &str, expires_ms: Option<u64>) {
+        if let Some(device) = self.devices.named_mut(id) {
+            device.held = Some(Held {
+                holder: holder.to_owned(),
+                expires_ms,
+            });
+        }
+    }
+
+    /// Nobody else has the device any more.
+    pub fn freed(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
+        if let Some(device) = self.devices.named_mut(id) {
+            device.held = None;
+        }
+        self.pass_at(now_ms)
+    }
+
+    /// No job gets the device until it is re-admitted: by a person, or as it was before a restart.
+    pub fn quarantine(&mut self, id: &DeviceId, quarantine: Quarantine) {
+        if let Some(device) = self.devices.named_mut(id) {
+            device.quarantine = Some(quarantine);
+        }
+    }
+
+    /// A person trusts the device again.
+    pub fn readmit(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
+        self.devices.readmit(id);
+        self.pass_at(now_ms)
+    }
+
+    fn pass_at(&mut self, now_ms: u64) -> Vec<Decision> {
+        self.at(now_ms);
+        let mut decisions = Vec::new();
+        self.pass(None, &mut decisions);
+        decisions
+    }
+}

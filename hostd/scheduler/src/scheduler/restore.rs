@@ -1,0 +1,217 @@
+//! What is stored of a job, and how the queue is built from it after a restart, orderly or not.
+
+use super::{Decision, Scheduler, Timer};
+use crate::axes::{Axes, State};
+use crate::cause::{Ending, Infra};
+use crate::groups::Kind;
+use crate::limits::{Limits, RESTARTS_MAX};
+use crate::names::{DeviceId, JobId, Run};
+use crate::submission::{Requirement, Submission, Task, Work};
+use crate::task::{Job, TaskEntry, TaskState};
+
+/// An unfinished job as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored<R> {
+    /// As it was submitted.
+    pub submission: Submission<R>,
+    /// When.
+    pub submitted_ms: u64,
+    /// Its axes.
+    pub axes: Axes,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// When its first task was assigned.
+    pub begun_ms: Option<u64>,
+    /// Its tasks, in the order of the submission.
+    pub tasks: Vec<StoredTask>,
+}
+
+/// A task as it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredTask {
+    /// How it ended, when it has.
+    pub ending: Option<Ending>,
+    /// Its attempt and that one's epoch, while it has a place.
+    pub attempt: Option<(u32, u64)>,
+    /// Whether that attempt has had output of a test.
+    pub first_output: bool,
+    /// Attempts that the bench failed.
+    pub retries: u32,
+    /// Attempts that a restart of the server ended.
+    pub restarts: u32,
+    /// Devices on which the bench failed under it.
+    pub failed_on: Vec<DeviceId>,
+}
+
+impl<R: Requirement> Scheduler<R> {
+    /// Builds the queue from what was stored, in the order of submission. Nothing runs any more: an
+    /// attempt without output of a test is requeued, any other has ended. Tell about the devices next.
+    ///
+    /// Returns last the jobs that were left out since they contradict themselves, which none does that
+    /// [`stored`](Self::stored) gave.
+    #[must_use]
+    pub fn restore(
+        limits: Limits,
+        epoch: u64,
+        jobs: Vec<Stored<R>>,
+        now_ms: u64,
+    ) -> (Self, Vec<Decision>, Vec<JobId>) {
+        let mut scheduler = Self::new(limits, epoch);
+        scheduler.at(now_ms);
+        let mut decisions = Vec::new();
+        let mut refused = Vec::new();
+        for job in jobs {
+            let same = job.tasks.len() == job.submission.tasks.len();
+            let id = job.submission.job.clone();
+            let needs = job.submission.tasks.iter().zip(0..);
+            let ordered = needs
+                .flat_map(|(task, at)| task.needs.iter().map(move |need| *need < at))
+                .all(|is_before| is_before);
+            if !same || !ordered || scheduler.numbers.contains_key(&id) {
+                refused.push(id);
+                continue;
+            }
+            scheduler.restore_job(job, &mut decisions);
+        }
+        scheduler.pass(None, &mut decisions);
+        (scheduler, decisions, refused)
+    }
+
+    /// What is to be stored of an unfinished job.
+    #[must_use]
+    pub fn stored(&self, id: &JobId) -> Option<Stored<R>> {
+        let job = self.job(id)?;
+        let tasks = job.tasks.iter().map(|entry| StoredTask {
+            ending: match entry.state {
+                TaskState::Settled(ending) => Some(ending),
+                _ => None,
+            },
+            attempt: entry.attempt().map(|a| (a.number, a.epoch)),
+            first_output: entry.attempt().is_some_and(|a| a.first_output),
+            retries: entry.retries,
+            restarts: entry.restarts,
+            failed_on: entry.failed_on.clone(),
+        });
+        Some(Stored {
+            submission: self.submission(job),
+            submitted_ms: job.submitted_ms,
+            axes: job.axes,
+            attempts: job.attempts,
+            begun_ms: job.begun_ms,
+            tasks: tasks.collect(),
+        })
+    }
+}
+
+impl<R: Requirement> Scheduler<R> {
+    fn submission(&self, job: &Job) -> Submission<R> {
+        let org = self.accounts.org_of(job.user);
+        let tasks = job.tasks.iter().filter_map(|entry| {
+            let work = match entry.kind {
+                Kind::Build => Work::Build,
+                Kind::Bench(group) => Work::Bench(self.groups.requirement(group)?.clone()),
+            };
+            Some(Task {
+                work,
+                needs: entry.needs.clone(),
+                run_ms: entry.run_ms,
+            })
+        });
+        Submission {
+            job: job.id.clone(),
+            org: self.accounts.org_name(org).clone(),
+            user: self.accounts.user_name(job.user).clone(),
+            class: job.class,
+            tasks: tasks.collect(),
+            retries_max: job.retries_max,
+            clocks: job.clocks,
+        }
+    }
+
+    fn restore_job(&mut self, stored: Stored<R>, out: &mut Vec<Decision>) {
+        let submission = stored.submission;
+        let user = self.accounts.user(&submission.org, &submission.user);
+        let number = self.enter(submission, user, stored.submitted_ms);
+        let Some(job) = self.jobs.get_mut(&number) else {
+            return;
+        };
+        job.axes = stored.axes;
+        job.attempts = stored.attempts;
+        job.begun_ms = stored.begun_ms;
+        if let Some(begun_ms) = job.begun_ms {
+            let deadline = begun_ms + job.clocks.job_ms;
+            self.timers.insert((deadline, Timer::Job(number)));
+        }
+        let stopped = (job.axes.state() == State::Stopping).then(|| job.ending());
+        let mut over: Vec<(u32, Ending, Option<Run>)> = Vec::new();
+        for (task, stored) in (0..).zip(stored.tasks) {
+            let run = stored.attempt.map(|(attempt, epoch)| Run {
+                task: job.task_id(task),
+                attempt,
+                epoch,
+            });
+            if let Some(run) = &run {
+                self.epoch = self.epoch.max(run.epoch);
+            }
+            match restore_task(job.task_mut(task), stored, run.is_some(), stopped) {
+                Some(ending) => over.push((task, ending, run)),
+                None => out.extend(run.map(|run| Decision::Requeue {
+                    run,
+                    ending: Ending::Infra(Infra::ServerRestarted),
+                })),
+            }
+        }
+        for (task, ending, run) in over {
+            self.settle((number, task), ending, run, out);
+        }
+        self.skip_or_queue(number, out);
+        self.finish_if_settled(number, out);
+    }
+
+    /// Tasks that were not decided about when the server went down.
+    fn skip_or_queue(&mut self, number: u64, out: &mut Vec<Decision>) {
+        let tasks = self.jobs.get(&number).map_or(0..0, Job::numbers);
+        for task in tasks {
+            let Some(job) = self.jobs.get(&number) else {
+                return;
+            };
+            let failed = |need: &u32| match job.task(*need).state {
+                TaskState::Settled(ending) => ending != Ending::Passed,
+                _ => false,
+            };
+            if job.task(task).is_open() && job.task(task).needs.iter().any(failed) {
+                self.settle((number, task), Ending::Skipped, None, out);
+            } else {
+                self.queue_if_ready((number, task));
+            }
+        }
+        self.count_queued(number);
+    }
+}
+
+/// Puts a task back as it was; how it is over, if the restart or an earlier stop ended it.
+fn restore_task(
+    entry: &mut TaskEntry,
+    stored: StoredTask,
+    was_active: bool,
+    stopped: Option<Ending>,
+) -> Option<Ending> {
+    entry.retries = stored.retries;
+    entry.restarts = stored.restarts;
+    entry.failed_on = stored.failed_on;
+    if let Some(ending) = stored.ending {
+        entry.state = TaskState::Settled(ending);
+        return None;
+    }
+    if stopped.is_some() {
+        return stopped;
+    }
+    if !was_active {
+        return None;
+    }
+    if stored.first_output || entry.restarts >= RESTARTS_MAX {
+        return Some(Ending::Infra(Infra::ServerRestarted));
+    }
+    entry.restarts += 1;
+    None
+}

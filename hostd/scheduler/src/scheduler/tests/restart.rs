@@ -1,0 +1,102 @@
+//! What is stored, and what a restart makes of it.
+
+use super::*;
+use crate::cause::Infra;
+use crate::limits::RESTARTS_MAX;
+
+const RESTARTED: Ending = Ending::Infra(Infra::ServerRestarted);
+
+/// As after `kill -9`: everything is gone but what was stored.
+fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
+    let jobs: Vec<JobId> = s.jobs().cloned().collect();
+    let stored = jobs.iter().filter_map(|job| s.stored(job)).collect();
+    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, stored, now_ms);
+    assert!(refused.is_empty());
+    (scheduler, decisions)
+}
+
+#[test]
+fn before_the_first_output_an_attempt_is_requeued_and_after_it_the_task_is_over() {
+    let mut s = with_devices(&[("a", 1), ("b", 1)]);
+    let quiet = run(&s.submit(bench("quiet", "u", 1), 0).unwrap());
+    let seen = run(&s.submit(bench("seen", "u", 1), 0).unwrap());
+    s.submit(bench("waits", "u", 1), 0).unwrap();
+    s.started(&quiet, 1);
+    s.started(&seen, 1);
+    s.first_output(&seen, 2);
+    let (mut s, decisions) = restarted(&s, 10);
+    assert_eq!(
+        decisions[0],
+        Decision::Requeue {
+            run: quiet.clone(),
+            ending: RESTARTED
+        }
+    );
+    let (axes, ending) = finish(&decisions, "seen");
+    assert_eq!(
+        (axes.ended_because(), ending),
+        (Some(EndedBecause::InfraError), RESTARTED)
+    );
+    assert!(s.ended(&quiet, Ending::Passed, 11).is_empty());
+    let decisions = s.device_seen(&"a".into(), &"org".into(), 1, 12);
+    assert_eq!(places(&decisions), [place("quiet", "a")]);
+    let again = run(&decisions);
+    assert!(again.epoch > seen.epoch && again.attempt == 2);
+    let (axes, _) = finish(&s.ended(&again, Ending::Passed, 13), "quiet");
+    assert_eq!(axes.status(), crate::Status::Done);
+}
+
+#[test]
+fn what_was_being_stopped_has_stopped() {
+    let mut s = with_devices(&[("a", 1)]);
+    run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    s.cancel(&"1".into(), 1);
+    let (s, decisions) = restarted(&s, 2);
+    assert_eq!(finish(&decisions, "1").1, Ending::Cancelled);
+    assert_eq!(s.jobs().count(), 0);
+}
+
+#[test]
+fn a_job_between_its_tasks_goes_on_where_it_was() {
+    let mut s = with_devices(&[]);
+    let mut job = bench("1", "u", 1);
+    job.tasks = vec![task(Work::Build, &[]), task(Work::Bench(Need(1)), &[0])];
+    let build = run(&s.submit(job, 0).unwrap());
+    s.ended(&build, Ending::Passed, 1);
+    let before = s.stored(&"1".into()).unwrap();
+    let (mut s, decisions) = restarted(&s, 2);
+    assert!(decisions.is_empty());
+    assert_eq!(s.stored(&"1".into()).unwrap(), before);
+    let decisions = s.device_seen(&"a".into(), &"org".into(), 1, 3);
+    assert_eq!(places(&decisions), [place("1", "a")]);
+}
+
+#[test]
+fn what_takes_the_server_down_each_time_is_not_run_for_ever() {
+    let mut s = with_devices(&[("a", 1)]);
+    s.submit(bench("1", "u", 1), 0).unwrap();
+    for restart in 0..=u64::from(RESTARTS_MAX) {
+        let (next, decisions) = restarted(&s, restart);
+        s = next;
+        if decisions
+            .iter()
+            .any(|d| matches!(d, Decision::Finish { .. }))
+        {
+            assert_eq!(restart, u64::from(RESTARTS_MAX));
+            return;
+        }
+        run(&s.device_seen(&"a".into(), &"org".into(), 1, restart));
+    }
+    panic!("it is still run");
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_left_out() {
+    let mut s = with_devices(&[]);
+    s.submit(bench("1", "u", 1), 0).unwrap();
+    let mut stored = s.stored(&"1".into()).unwrap();
+    stored.tasks.clear();
+    let (s, _, refused) = Scheduler::restore(Limits::default(), 0, vec![stored], 0);
+    assert_eq!(refused, ["1".into()]);
+    assert_eq!(s.jobs().count(), 0);
+}

@@ -1,0 +1,87 @@
+//! What is submitted: a job, its tasks, what they need, and how long each part may take.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::names::{JobId, OrgId, UserId};
+
+/// What a task asks of a device. Tasks with equal requirements share one look at each device, so what
+/// is asked is asked once for 10,000 tasks.
+pub trait Requirement: Clone + Eq + Hash + Debug {
+    /// What is known about a device.
+    type Device: Debug;
+
+    /// What the device lacks, as a fragment such as "has 2 logic channels, 4 are needed"; `None` when
+    /// it fits. The answer depends on the arguments alone.
+    fn misfit(&self, device: &Self::Device) -> Option<String>;
+
+    /// How much the device can do: of two that fit the lower one is taken, so that the abler stays for
+    /// whoever needs it.
+    fn rank(device: &Self::Device) -> u32;
+}
+
+/// How urgent a job is. Each step of waiting raises it by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// When nobody else wants the bench.
+    Low,
+    /// As most.
+    #[default]
+    Normal,
+    /// Before the others.
+    High,
+}
+
+/// How long a job's parts may take, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// A task that could run waits for its place.
+    pub queue_ms: u64,
+    /// From the assignment to the first step.
+    pub start_ms: u64,
+    /// From being told to stop to having stopped. After it the order is repeated as a hard one, and
+    /// after it once more the attempt is given up.
+    pub stop_ms: u64,
+    /// The whole job, from its first assignment.
+    pub job_ms: u64,
+}
+
+/// Where a task runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work<R> {
+    /// In a slot of this machine.
+    Build,
+    /// On a device that fits.
+    Bench(R),
+}
+
+/// A part of a job that is scheduled as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task<R> {
+    /// Where it runs.
+    pub work: Work<R>,
+    /// The tasks that must have passed before, by their place in the submission. Each stands before
+    /// this one.
+    pub needs: Vec<u32>,
+    /// All its steps together, in milliseconds.
+    pub run_ms: u64,
+}
+
+/// A job as it is submitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission<R> {
+    /// Its name, which no unfinished job has.
+    pub job: JobId,
+    /// Whose devices it sees.
+    pub org: OrgId,
+    /// Who pays with their place in the queue.
+    pub user: UserId,
+    /// How urgent it is.
+    pub class: Class,
+    /// At least one; see [`crate::Limits::tasks_max`].
+    pub tasks: Vec<Task<R>>,
+    /// How often a task is tried again after the bench failed, `retry.infra`.
+    pub retries_max: u32,
+    /// How long its parts may take.
+    pub clocks: Clocks,
+}
