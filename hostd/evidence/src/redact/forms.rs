@@ -1,0 +1,81 @@
+//! The forms in which a secret turns up in output.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use super::SECRET_BYTES_MIN;
+
+/// What the tools `base64` and `openssl` cut their output into lines of.
+const COLUMNS: [usize; 2] = [76, 64];
+
+/// Shortest of such lines that is looked for: a shorter one is found in innocent text.
+const PIECE_MIN: usize = 16;
+
+/// A secret as it is, each of its lines, and both in base 64 and percent-encoded.
+pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut values = vec![value.to_vec(), value.trim_ascii().to_vec()];
+    values.extend(
+        value
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.trim_ascii().to_vec()),
+    );
+    values.retain(|value| value.len() >= SECRET_BYTES_MIN);
+    values.sort_unstable();
+    values.dedup();
+    let mut forms = Vec::new();
+    for value in values {
+        forms.extend(base64(&value));
+        forms.extend(percent_encoded(&value));
+        for columns in COLUMNS {
+            let encoded = STANDARD_NO_PAD.encode(&value);
+            let lines = encoded.as_bytes().chunks(columns);
+            let lines = lines.filter(|line| line.len() >= PIECE_MIN);
+            forms.extend(lines.map(<[u8]>::to_vec));
+        }
+        forms.push(value);
+    }
+    forms
+}
+
+/// Base 64 of anything with `value` in it has one of these in it: what comes before moves it by 0, 1 or 2
+/// bytes. The characters that its neighbours have a part in are left out.
+fn base64(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let mut moved = vec![0; before];
+        moved.extend_from_slice(value);
+        // 8 bits of a byte are in characters of 6: the first whole one of the value.
+        let first = (before * 8).div_ceil(6);
+        let last = moved.len() * 8 / 6;
+        for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+            forms.push(engine.encode(&moved).as_bytes()[first..last].to_vec());
+        }
+    }
+    forms
+}
+
+/// As in a URL, with capital and small digits, and as in a form, where a space is a plus.
+fn percent_encoded(value: &[u8]) -> Vec<Vec<u8>> {
+    let encode = |is_capital: bool, is_form: bool| {
+        let mut text = String::new();
+        for &byte in value {
+            let is_plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+            // Writing to a string cannot fail.
+            let _ = match byte {
+                b' ' if is_form => write!(text, "+"),
+                _ if is_plain => write!(text, "{}", char::from(byte)),
+                _ if is_capital => write!(text, "%{byte:02X}"),
+                _ => write!(text, "%{byte:02x}"),
+            };
+        }
+        text.into_bytes()
+    };
+    vec![
+        encode(true, false),
+        encode(false, false),
+        encode(true, true),
+        encode(false, true),
+    ]
+}

@@ -1,0 +1,160 @@
+//! Secrets in every form, cut at every place, against a search that sees all at once.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use fastrand::Rng;
+
+use super::{MARK, Redactor, SECRET_BYTES_MIN, Secrets, Unfit};
+
+const TOKEN: &[u8] = b"s3cr3t/t0ken value";
+
+fn secrets(values: &[&[u8]]) -> Secrets {
+    Secrets::new(values.iter().map(|value| ("S", *value))).unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn push(redactor: &mut Redactor, bytes: &[u8]) -> String {
+    let mut out = Vec::new();
+    redactor.push(bytes, &mut out);
+    text(&out)
+}
+
+#[test]
+fn a_secret_is_blotted_out_in_all_its_forms() {
+    let secrets = secrets(&[TOKEN]);
+    let redacted = |line: &str| text(&secrets.redacted(line.as_bytes()));
+    assert_eq!(redacted("x s3cr3t/t0ken value y"), "x [secret] y");
+    assert_eq!(redacted("?k=s3cr3t%2Ft0ken%20value&"), "?k=[secret]&");
+    assert_eq!(redacted("?k=s3cr3t%2ft0ken+value&"), "?k=[secret]&");
+    for before in ["", "u", "us", "user:"] {
+        let encoded = STANDARD.encode([before.as_bytes(), TOKEN, b"!"].concat());
+        let redacted = redacted(&encoded);
+        assert!(redacted.contains("[secret]"), "{before} {redacted}");
+        assert!(
+            redacted.len() <= "[secret]".len() + 12,
+            "{before} {redacted}"
+        );
+    }
+    let harmless = "nothing of a secret here: s3cr3t/t0ken";
+    assert_eq!(redacted(harmless), harmless);
+}
+
+#[test]
+fn each_line_of_a_long_secret_is_one() {
+    let secrets = secrets(&[b"-----BEGIN-----\nabcdefghij\nshort\nklmnopqrst\r\n"]);
+    let redacted = text(&secrets.redacted(b"1 abcdefghij 2 short 3 klmnopqrst 4"));
+    assert_eq!(redacted, "1 [secret] 2 short 3 [secret] 4");
+}
+
+#[test]
+fn base_64_that_a_tool_cut_into_lines_is_found() {
+    let long: Vec<u8> = (0..150).map(|n| b'!' + n % 90).collect();
+    let secrets = secrets(&[&long]);
+    let encoded = STANDARD.encode(&long);
+    for columns in [64, 76] {
+        let lines = encoded.as_bytes().chunks(columns).map(text);
+        let cut = lines.collect::<Vec<_>>().join("\n");
+        let redacted = text(&secrets.redacted(cut.as_bytes()));
+        assert!(
+            redacted.starts_with("[secret]\n[secret]\n[secret]"),
+            "{redacted}"
+        );
+    }
+}
+
+#[test]
+fn only_what_may_become_a_secret_is_held_back() {
+    let mut redactor = secrets(&[b"abcdefgh"]).redactor();
+    assert_eq!(push(&mut redactor, b"login: "), "login: ");
+    assert_eq!(push(&mut redactor, b"x abc"), "x ");
+    assert_eq!(push(&mut redactor, b"d"), "");
+    assert_eq!(push(&mut redactor, b"ef!"), "abcdef!");
+    assert_eq!(push(&mut redactor, b"abcd"), "");
+    assert_eq!(push(&mut redactor, b"efgh."), "[secret].");
+    assert_eq!(push(&mut redactor, b"abcd"), "");
+    let mut out = Vec::new();
+    redactor.finish(&mut out);
+    assert_eq!(text(&out), "abcd");
+}
+
+#[test]
+fn what_overlaps_is_blotted_out_whole() {
+    let secrets = secrets(&[b"abcdefgh", b"efghijkl", b"abcdefghij-long"]);
+    assert_eq!(secrets.redacted(b"<abcdefghijkl>"), b"<[secret]>");
+    let mut redactor = secrets.redactor();
+    let mut all = push(&mut redactor, b"<abcdefgh");
+    all.push_str(&push(&mut redactor, b"ij-lon"));
+    all.push_str(&push(&mut redactor, b"g>"));
+    assert_eq!(all, "<[secret]>");
+}
+
+#[test]
+fn short_secrets_are_refused() {
+    let short = Secrets::new([("PIN", b"1234567".as_slice())]).unwrap_err();
+    assert_eq!(short, Unfit::Short("PIN".to_owned()));
+    let many = (0..65).map(|_| ("S", b"12345678".as_slice()));
+    assert_eq!(Secrets::new(many).unwrap_err(), Unfit::Many(65));
+    assert!(secrets(&[]).redacted(b"abc") == b"abc");
+}
+
+/// Every byte that belongs to a form is gone, and no other; each run of them is one mark.
+fn naive(forms: &[Vec<u8>], bytes: &[u8]) -> Vec<u8> {
+    let mut hits: Vec<(usize, usize)> = Vec::new();
+    for start in 0..bytes.len() {
+        let longest = forms.iter().filter(|form| bytes[start..].starts_with(form));
+        if let Some(len) = longest.map(Vec::len).max() {
+            match hits.last_mut() {
+                Some((_, end)) if *end > start => *end = (*end).max(start + len),
+                _ => hits.push((start, start + len)),
+            }
+        }
+    }
+    let (mut out, mut at) = (Vec::new(), 0);
+    for (start, end) in hits {
+        out.extend_from_slice(&bytes[at..start]);
+        out.extend_from_slice(MARK);
+        at = end;
+    }
+    out.extend_from_slice(&bytes[at..]);
+    out
+}
+
+#[test]
+fn however_it_arrives_the_result_is_that_of_a_search_in_the_whole() {
+    let mut random = Rng::with_seed(5);
+    let mut blotted = 0;
+    for _ in 0..3000 {
+        // Few letters, so that secrets overlap each other and themselves.
+        let letters = |random: &mut Rng, len: usize| -> Vec<u8> {
+            (0..len).map(|_| random.choice(*b"ab").unwrap()).collect()
+        };
+        let values: Vec<Vec<u8>> = (0..random.usize(1..4))
+            .map(|_| {
+                let len = random.usize(SECRET_BYTES_MIN..12);
+                letters(&mut random, len)
+            })
+            .collect();
+        let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        let secrets = secrets(&values);
+        let mut bytes = letters(&mut random, 200);
+        bytes.extend_from_slice(random.choice(&values).unwrap());
+        let forms = secrets.0.as_ref().unwrap().sorted.clone();
+        let expected = naive(&forms, &bytes);
+        blotted += usize::from(expected != bytes);
+        let mut redactor = secrets.redactor();
+        let mut out = Vec::new();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(random.usize(1..=rest.len().min(9)));
+            redactor.push(part, &mut out);
+            assert!(redactor.held.len() < 64);
+            rest = behind;
+        }
+        redactor.finish(&mut out);
+        assert_eq!(text(&out), text(&expected));
+    }
+    assert!(blotted > 2000);
+}
