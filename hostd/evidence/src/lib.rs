@@ -4,5 +4,10 @@
 //! The crate computes over readers and writers that it is given. It opens no file, knows no clock and
 //! starts no thread, and what it reads may be damaged or foreign.
 
+pub mod fuzzing;
+pub mod junit;
 pub mod log;
 pub mod redact;
+pub mod report;
+pub mod result;
+pub mod trace;

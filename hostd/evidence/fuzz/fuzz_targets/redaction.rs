@@ -1,0 +1,6 @@
+//! Any bytes with secrets in them, cut anywhere.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| evidence::fuzzing::redaction(bytes));

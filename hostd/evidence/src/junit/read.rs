@@ -1,0 +1,255 @@
+//! JUnit files that tests of a job wrote: every tool writes another dialect, and whoever controls the
+//! tests controls the bytes. What is known is taken, what is not is passed over, and everything is
+//! bounded.
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use thiserror::Error;
+
+use crate::result::{Case, Fault, Outcome};
+
+/// What a file may have.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes of the file.
+    pub bytes_max: usize,
+    /// Cases in it.
+    pub cases_max: usize,
+    /// Elements within each other.
+    pub depth_max: usize,
+    /// Bytes of text that are kept of each output, message or name; the rest is left out.
+    pub text_max: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            bytes_max: 16 << 20,
+            cases_max: 20_000,
+            depth_max: 32,
+            text_max: 64 << 10,
+        }
+    }
+}
+
+/// Why a file is not taken.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// It is too large.
+    #[error("read the JUnit file: it has more than {0} bytes")]
+    Large(usize),
+    /// It has too many cases.
+    #[error("read the JUnit file: it has more than {0} cases")]
+    Many(usize),
+    /// It is nested too deep.
+    #[error("read the JUnit file: its elements are nested deeper than {0}")]
+    Deep(usize),
+    /// It is not XML.
+    #[error("read the JUnit file: it is no XML at byte {at}")]
+    Xml {
+        /// Where.
+        at: u64,
+        /// What is wrong there.
+        source: quick_xml::Error,
+    },
+    /// It is XML, and no JUnit.
+    #[error("read the JUnit file: it has neither `testsuites` nor `testsuite` in it")]
+    NotJunit,
+}
+
+/// Where text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Output,
+    Detail,
+}
+
+/// Reads the cases of a file, named `class::name`, in their order. A test that broke is a failure: what
+/// the bench did is not for tests to say.
+///
+/// # Errors
+/// The file is no JUnit, or over a bound.
+pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Vec<Case>, ReadError> {
+    if bytes.len() > bounds.bytes_max {
+        return Err(ReadError::Large(bounds.bytes_max));
+    }
+    let mut reader = Reader::from_reader(bytes);
+    let mut cases = Cases {
+        bounds,
+        done: Vec::new(),
+        open: None,
+        targets: Vec::new(),
+        depth: 0,
+        is_junit: false,
+    };
+    loop {
+        let at = reader.buffer_position();
+        let event = reader.read_event();
+        match event.map_err(|source| ReadError::Xml { at, source })? {
+            Event::Start(element) => cases.begin(&element)?,
+            Event::Empty(element) => {
+                cases.begin(&element)?;
+                cases.end(element.local_name().as_ref());
+            }
+            Event::End(element) => cases.end(element.local_name().as_ref()),
+            Event::Text(text) => cases.text(&text),
+            Event::CData(text) => cases.text(&text),
+            Event::GeneralRef(reference) => cases.text(resolved(&reference).as_bytes()),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    if !cases.is_junit {
+        return Err(ReadError::NotJunit);
+    }
+    Ok(cases.done)
+}
+
+/// What has been read so far.
+struct Cases<'b> {
+    bounds: &'b Bounds,
+    done: Vec<Case>,
+    open: Option<Case>,
+    /// For each open element within a case, where its text goes.
+    targets: Vec<Option<Target>>,
+    depth: usize,
+    is_junit: bool,
+}
+
+impl Cases<'_> {
+    fn begin(&mut self, element: &BytesStart<'_>) -> Result<(), ReadError> {
+        self.depth += 1;
+        if self.depth > self.bounds.depth_max {
+            return Err(ReadError::Deep(self.bounds.depth_max));
+        }
+        let name = element.local_name();
+        match name.as_ref() {
+            b"testsuites" | b"testsuite" => self.is_junit = true,
+            b"testcase" if self.open.is_none() => {
+                if self.done.len() >= self.bounds.cases_max {
+                    return Err(ReadError::Many(self.bounds.cases_max));
+                }
+                self.open = Some(self.case(element));
+                self.targets.clear();
+                return Ok(());
+            }
+            _ => {}
+        }
+        if self.open.is_some() {
+            let target = self.within(name.as_ref(), element);
+            self.targets.push(target);
+        }
+        Ok(())
+    }
+
+    fn case(&self, element: &BytesStart<'_>) -> Case {
+        let name = self.attribute(element, "name").unwrap_or_default();
+        let class = self.attribute(element, "classname").unwrap_or_default();
+        let seconds = self.attribute(element, "time");
+        let seconds = seconds.and_then(|time| time.replace(',', "").parse::<f64>().ok());
+        let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 1e15"
+        )]
+        let duration_us = seconds.map_or(0, |seconds| (seconds * 1e6) as u64);
+        Case {
+            name: if class.is_empty() {
+                name
+            } else {
+                format!("{class}::{name}")
+            },
+            duration_us,
+            ..Case::default()
+        }
+    }
+
+    /// An element within a case; where its text goes.
+    fn within(&mut self, name: &[u8], element: &BytesStart<'_>) -> Option<Target> {
+        match name {
+            b"failure" | b"error" => {
+                let fault = Fault {
+                    kind: self.attribute(element, "type").unwrap_or_default(),
+                    message: self.attribute(element, "message").unwrap_or_default(),
+                    detail: String::new(),
+                };
+                let case = self.open.as_mut()?;
+                // The first one is why it failed; what comes after is said in its detail.
+                if !matches!(case.outcome, Outcome::Failed(_)) {
+                    case.outcome = Outcome::Failed(fault);
+                }
+                Some(Target::Detail)
+            }
+            b"skipped" => {
+                let why = self.attribute(element, "message").unwrap_or_default();
+                let case = self.open.as_mut()?;
+                if case.outcome == Outcome::Passed {
+                    case.outcome = Outcome::Skipped(why);
+                }
+                None
+            }
+            b"system-out" | b"system-err" => Some(Target::Output),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        self.depth = self.depth.saturating_sub(1);
+        if name == b"testcase" && self.targets.is_empty() {
+            self.done.extend(self.open.take());
+        } else {
+            self.targets.pop();
+        }
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        let Some(Some(target)) = self.targets.last() else {
+            return;
+        };
+        let Some(case) = &mut self.open else {
+            return;
+        };
+        let to = match (target, &mut case.outcome) {
+            (Target::Output, _) => &mut case.output,
+            (Target::Detail, Outcome::Failed(fault)) => &mut fault.detail,
+            (Target::Detail, _) => return,
+        };
+        append(to, &String::from_utf8_lossy(text), self.bounds.text_max);
+    }
+
+    fn attribute(&self, element: &BytesStart<'_>, name: &str) -> Option<String> {
+        let attribute = element.try_get_attribute(name).ok().flatten()?;
+        let value = String::from_utf8_lossy(&attribute.value);
+        let mut text = String::new();
+        append(&mut text, &unescaped(&value), self.bounds.text_max);
+        Some(text)
+    }
+}
+
+/// Appends as much as fits.
+fn append(to: &mut String, text: &str, max: usize) {
+    let mut len = text.len().min(max.saturating_sub(to.len()));
+    while !text.is_char_boundary(len) {
+        len -= 1;
+    }
+    to.push_str(&text[..len]);
+}
+
+/// The character a reference stands for; nothing for what only a document type could explain.
+fn resolved(reference: &BytesRef<'_>) -> String {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return character.to_string();
+    }
+    let name = reference.decode().unwrap_or_default();
+    resolve_predefined_entity(&name)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The text of an attribute; as it stands, if a reference in it is unknown.
+fn unescaped(value: &str) -> String {
+    quick_xml::escape::unescape(value)
+        .map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned)
+}

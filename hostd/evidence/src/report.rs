@@ -1,0 +1,274 @@
+//! One page about a job, to attach or to mail: everything is inside, it needs no script, no font and no
+//! network, and follows the reader's choice of light or dark.
+
+mod picture;
+mod style;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{self, Write as _};
+use std::io;
+
+use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
+
+/// Most bytes of a case's output that the page shows.
+const OUTPUT_BYTES_MAX: usize = 16 << 10;
+
+/// Most bytes of the log's end that the page shows.
+const LOG_BYTES_MAX: usize = 128 << 10;
+
+/// Writes the page.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn write(job: &JobResult, mut out: impl io::Write) -> io::Result<()> {
+    let mut page = String::new();
+    page_of(job, &mut page).map_err(io::Error::other)?;
+    out.write_all(page.as_bytes())
+}
+
+/// A text with everything escaped that HTML would take for its own, and without what no page may have.
+struct Text<'t>(&'t str);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                '\n' | '\t' => f.write_char(c)?,
+                c if c.is_control() => {}
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a terminal would show of `text`, at most `max` bytes of its end.
+fn end_of(text: &str, max: usize) -> String {
+    let mut from = text.len().saturating_sub(max);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    strip_ansi_escapes::strip_str(&text[from..])
+}
+
+/// A length of time as a person says it.
+fn time(us: u64) -> String {
+    let ms = us / 1000;
+    match us {
+        0..1000 => format!("{us} µs"),
+        1000..1_000_000 => format!("{}.{} ms", ms, us % 1000 / 100),
+        1_000_000..60_000_000 => format!("{}.{:02} s", ms / 1000, ms % 1000 / 10),
+        _ => format!("{} min {:02} s", ms / 60_000, ms / 1000 % 60),
+    }
+}
+
+fn page_of(job: &JobResult, page: &mut String) -> fmt::Result {
+    let title = Text(&job.name);
+    write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
+         <title>{title}: {}</title><style>{}</style></head><body>\n",
+        Text(&job.verdict),
+        style::CSS
+    )?;
+    summary(job, page)?;
+    if !job.spans.is_empty() {
+        page.push_str("<h2>Timeline</h2>\n");
+        picture::timeline(job, page)?;
+    }
+    for run in &job.runs {
+        run_of(run, page)?;
+    }
+    log(job, page)?;
+    page.push_str("</body></html>\n");
+    Ok(())
+}
+
+/// A word that colours what it stands on; anything unknown is grey.
+fn colour(job: &JobResult) -> &'static str {
+    match (job.verdict.as_str(), job.ended_because.as_deref()) {
+        ("success", _) => "good",
+        ("failure", _) => "bad",
+        (_, Some("device_lost" | "infra_error" | "timeout")) => "bench",
+        _ => "none",
+    }
+}
+
+fn summary(job: &JobResult, page: &mut String) -> fmt::Result {
+    writeln!(
+        page,
+        "<header class=\"{}\"><h1>{}</h1><p class=\"sentence\">{}</p>",
+        colour(job),
+        Text(&job.name),
+        Text(&job.sentence)
+    )?;
+    let because = job.ended_because.as_deref().unwrap_or("");
+    let axes = [
+        ("State", job.state.as_str()),
+        ("Ended because", because),
+        ("Verdict", job.verdict.as_str()),
+    ];
+    page.push_str("<dl class=\"axes\">");
+    for (name, value) in axes.into_iter().filter(|(_, value)| !value.is_empty()) {
+        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", Text(value))?;
+    }
+    page.push_str("</dl>\n<dl>");
+    let took = time(job.duration_us);
+    let facts = [
+        ("Job", job.id.as_str()),
+        ("Ref", job.reference.as_deref().unwrap_or("")),
+        ("Commit", job.commit.as_deref().unwrap_or("")),
+        ("Submitted by", job.submitted_by.as_str()),
+        ("Submitted", job.submitted_at.as_str()),
+        ("Took", took.as_str()),
+    ];
+    for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
+        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", Text(value))?;
+    }
+    let counts = [
+        ("passed", job.count(|outcome| *outcome == Outcome::Passed)),
+        (
+            "failed",
+            job.count(|outcome| matches!(outcome, Outcome::Failed(_))),
+        ),
+        (
+            "bench failed",
+            job.count(|outcome| matches!(outcome, Outcome::BenchFailed(_))),
+        ),
+        (
+            "skipped",
+            job.count(|outcome| matches!(outcome, Outcome::Skipped(_))),
+        ),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    if !counts.is_empty() {
+        write!(
+            page,
+            "<div><dt>Cases</dt><dd>{}</dd></div>",
+            counts.join(", ")
+        )?;
+    }
+    page.push_str("</dl></header>\n");
+    Ok(())
+}
+
+fn run_of(run: &RunResult, page: &mut String) -> fmt::Result {
+    write!(
+        page,
+        "<section><h2>{}</h2><p class=\"facts\">",
+        Text(&run.class)
+    )?;
+    if let Some(device) = &run.device {
+        write!(page, "on {}, ", Text(device))?;
+    }
+    page.push_str(&time(run.duration_us));
+    if run.attempts > 1 {
+        write!(page, ", {} attempts", run.attempts)?;
+    }
+    page.push_str("</p>\n");
+    if run.cases.is_empty() {
+        page.push_str("<p>It had no cases.</p>\n");
+    }
+    for case in &run.cases {
+        case_of(case, page)?;
+    }
+    page.push_str("</section>\n");
+    Ok(())
+}
+
+fn case_of(case: &Case, page: &mut String) -> fmt::Result {
+    let (class, word) = match &case.outcome {
+        Outcome::Passed => ("good", "passed"),
+        Outcome::Failed(_) => ("bad", "failed"),
+        Outcome::BenchFailed(_) => ("bench", "bench failed"),
+        Outcome::Skipped(_) => ("none", "skipped"),
+    };
+    // What went wrong is open when the page is.
+    let open = if matches!(class, "bad" | "bench") {
+        " open=\"\""
+    } else {
+        ""
+    };
+    write!(
+        page,
+        "<details class=\"case {class}\"{open}><summary><span class=\"word\">{word}</span> \
+         <span class=\"name\">{}</span> <span class=\"time\">{}</span></summary>",
+        Text(&case.name),
+        time(case.duration_us)
+    )?;
+    match &case.outcome {
+        Outcome::Failed(fault) | Outcome::BenchFailed(fault) => fault_of(fault, page)?,
+        Outcome::Skipped(why) => write!(page, "<p>{}</p>", Text(why))?,
+        Outcome::Passed => {}
+    }
+    for capture in &case.captures {
+        picture::capture(capture, page)?;
+    }
+    if !case.output.is_empty() {
+        let output = end_of(&case.output, OUTPUT_BYTES_MAX);
+        write!(page, "<pre>{}</pre>", Text(&output))?;
+    }
+    for (name, address) in &case.links {
+        link(name, address, page)?;
+    }
+    page.push_str("</details>\n");
+    Ok(())
+}
+
+fn fault_of(fault: &Fault, page: &mut String) -> fmt::Result {
+    write!(page, "<p class=\"fault\">{}", Text(&fault.message))?;
+    if !fault.kind.is_empty() {
+        write!(page, " <code>{}</code>", Text(&fault.kind))?;
+    }
+    page.push_str("</p>");
+    if !fault.detail.is_empty() {
+        let detail = end_of(&fault.detail, OUTPUT_BYTES_MAX);
+        write!(page, "<pre>{}</pre>", Text(&detail))?;
+    }
+    Ok(())
+}
+
+/// A link, if it leads to a page; anything else could run as a program.
+fn link(name: &str, address: &str, page: &mut String) -> fmt::Result {
+    let is_page = ["https://", "http://", "/"]
+        .iter()
+        .any(|start| address.starts_with(start));
+    if is_page {
+        write!(
+            page,
+            "<p><a href=\"{}\">{}</a></p>",
+            Text(address),
+            Text(name)
+        )
+    } else {
+        write!(page, "<p>{}: {}</p>", Text(name), Text(address))
+    }
+}
+
+fn log(job: &JobResult, page: &mut String) -> fmt::Result {
+    if job.log_tail.is_empty() {
+        return Ok(());
+    }
+    let shown = end_of(&job.log_tail, LOG_BYTES_MAX);
+    let before = job.log_before + job.log_tail.len().saturating_sub(LOG_BYTES_MAX) as u64;
+    page.push_str("<section><h2>Log</h2>");
+    if before > 0 {
+        write!(
+            page,
+            "<p class=\"facts\">{before} bytes before this are in the whole log.</p>"
+        )?;
+    }
+    writeln!(page, "<pre>{}</pre></section>", Text(&shown))
+}

@@ -1,0 +1,162 @@
+//! The page is whole, needs nothing, and lets nothing of a job out of its place.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::{time, write};
+use crate::result::{Capture, Case, Channel, Fault, JobResult, Outcome, RunResult, Signal, Span};
+
+const EVIL: &str =
+    "</pre><script>alert('1')</script>\" onload=\"x &amp; \u{1b}[31mred\u{1b}[0m\u{7}";
+
+fn job() -> JobResult {
+    let captures = vec![Capture {
+        name: EVIL.to_owned(),
+        duration_us: 1200,
+        channels: vec![
+            Channel {
+                name: "SCL".to_owned(),
+                signal: Signal::Digital(true, vec![0.1, 0.2, f32::NAN, 7.0]),
+            },
+            Channel {
+                name: "3V3".to_owned(),
+                signal: Signal::Analog(
+                    vec![(3.2, 3.3), (f32::NAN, 0.0), (3.1, 3.4)],
+                    "V".to_owned(),
+                ),
+            },
+        ],
+    }];
+    let fault = Fault {
+        kind: "assert".to_owned(),
+        message: EVIL.to_owned(),
+        detail: EVIL.to_owned(),
+    };
+    let case = |name: &str, outcome| Case {
+        name: name.to_owned(),
+        outcome,
+        output: EVIL.to_owned(),
+        ..Case::default()
+    };
+    JobResult {
+        id: "J1".to_owned(),
+        name: EVIL.to_owned(),
+        state: "finished".to_owned(),
+        ended_because: Some("completed".to_owned()),
+        verdict: "failure".to_owned(),
+        sentence: "A test failed.".to_owned(),
+        duration_us: 61_000_000,
+        runs: vec![RunResult {
+            class: EVIL.to_owned(),
+            cases: vec![
+                Case {
+                    captures,
+                    links: vec![
+                        ("capture".to_owned(), "/captures/1?a=1&b=2".to_owned()),
+                        ("bad".to_owned(), "javascript:alert(1)".to_owned()),
+                    ],
+                    ..case("sensor", Outcome::Failed(fault.clone()))
+                },
+                case("lost", Outcome::BenchFailed(fault)),
+                case("banner", Outcome::Passed),
+            ],
+            ..RunResult::default()
+        }],
+        spans: vec![Span {
+            lane: EVIL.to_owned(),
+            name: EVIL.to_owned(),
+            start_us: 5,
+            end_us: 3,
+            failed: true,
+        }],
+        log_tail: EVIL.repeat(3000),
+        log_before: 5,
+        ..JobResult::default()
+    }
+}
+
+fn page(job: &JobResult) -> String {
+    let mut page = Vec::new();
+    write(job, &mut page).unwrap();
+    String::from_utf8(page).unwrap()
+}
+
+#[test]
+fn nothing_of_a_job_becomes_a_part_of_the_page() {
+    let page = page(&job());
+    assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{7}'));
+    assert!(!page.contains("href=\"javascript"));
+    assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
+    // Every element is closed where it should be, so no text has opened or closed one.
+    let body = &page[page.find("<body>").unwrap()..page.find("</html>").unwrap()];
+    let mut reader = Reader::from_str(body);
+    let mut elements = 0;
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(element) | Event::Empty(element) => {
+                elements += 1;
+                for attribute in element.attributes() {
+                    assert_ne!(attribute.unwrap().key.as_ref(), b"onload");
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert!(elements > 60, "{elements}");
+}
+
+#[test]
+fn it_loads_nothing() {
+    let page = page(&job());
+    for outside in ["src=", "@import", "url(", "<link", "<iframe", "<img"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn what_failed_is_open_and_counted() {
+    let page = page(&job());
+    assert!(page.contains("1 passed, 1 failed, 1 bench failed"));
+    assert_eq!(
+        page.matches("<details class=\"case bad\" open=\"\">")
+            .count(),
+        1
+    );
+    assert_eq!(
+        page.matches("<details class=\"case bench\" open=\"\">")
+            .count(),
+        1
+    );
+    assert_eq!(page.matches("<details class=\"case good\">").count(), 1);
+    assert!(page.contains("1 min 01 s"));
+    assert!(page.contains("bytes before this are in the whole log"));
+    assert!(page.contains("<dt>Verdict</dt><dd>failure</dd>"));
+}
+
+#[test]
+fn pictures_stay_small_whatever_was_captured() {
+    let mut job = job();
+    let captures = &mut job.runs[0].cases[0].captures[0];
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let changes = (0..1_000_001).map(|n| n as f32 / 1_000_001.0).collect();
+    captures.channels = vec![
+        Channel {
+            name: "fast".to_owned(),
+            signal: Signal::Digital(false, changes),
+        },
+        Channel {
+            name: "long".to_owned(),
+            signal: Signal::Analog(vec![(-1.0, 1.0); 1_000_000], "V".to_owned()),
+        },
+    ];
+    job.log_tail.clear();
+    assert!(page(&job).len() < 200_000);
+}
+
+#[test]
+fn times_are_said_as_a_person_does() {
+    let said = [7, 1500, 2_345_678, 125_000_000].map(time);
+    assert_eq!(said, ["7 µs", "1.5 ms", "2.34 s", "2 min 05 s"]);
+}

@@ -1,0 +1,198 @@
+//! The timeline of a job as Chrome's trace JSON, which Perfetto opens: phases, serial lines, power, and
+//! captures, each in a row of its own.
+//!
+//! It is streamed as an array of events. The format allows the closing bracket to be missing, so the
+//! timeline of a job that was killed can be opened too. Format: "Trace Event Format", Google, as read by
+//! ui.perfetto.dev.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+/// A timeline that is being written. All times are microseconds of one clock of the host that never
+/// steps.
+#[derive(Debug)]
+pub struct Trace<W> {
+    out: W,
+    rows: Vec<String>,
+    is_empty: bool,
+}
+
+/// The process all rows belong to; the format wants one.
+const PROCESS: u32 = 1;
+
+impl<W: Write> Trace<W> {
+    /// Begins the timeline of `job`.
+    ///
+    /// # Errors
+    /// As all of these: `out` cannot be written to.
+    pub fn new(mut out: W, job: &str) -> io::Result<Self> {
+        out.write_all(b"[\n")?;
+        let mut trace = Self {
+            out,
+            rows: Vec::new(),
+            is_empty: true,
+        };
+        trace.meta("process_name", 0, json!({"name": job}))?;
+        Ok(trace)
+    }
+
+    /// How the clock of a pod was set against the host's, for the captures in its row: host time is pod
+    /// time and `offset_us`, give or take `error_us`.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn clock(&mut self, row: &str, offset_us: i64, error_us: u64) -> io::Result<()> {
+        let row = self.row(row)?;
+        let labels = format!("clock offset {offset_us} µs, error {error_us} µs");
+        self.meta("thread_labels", row, json!({"labels": labels}))
+    }
+
+    /// A phase, when it is over.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn phase(&mut self, row: &str, name: &str, start_us: u64, end_us: u64) -> io::Result<()> {
+        let more = json!({"dur": end_us.saturating_sub(start_us)});
+        self.event("X", row, name, start_us, more)
+    }
+
+    /// A line of a serial port, or another moment worth a mark.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn mark(&mut self, row: &str, text: &str, at_us: u64) -> io::Result<()> {
+        self.event("i", row, text, at_us, json!({"s": "t"}))
+    }
+
+    /// What a rail has from here on.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn power(&mut self, rail: &str, at_us: u64, volts: f64, amperes: f64) -> io::Result<()> {
+        let values = json!({"args": {"V": volts, "A": amperes}});
+        self.event("C", rail, rail, at_us, values)
+    }
+
+    /// A capture begins; captures may overlap.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn capture_begins(
+        &mut self,
+        row: &str,
+        id: &str,
+        name: &str,
+        at_us: u64,
+    ) -> io::Result<()> {
+        self.event("b", row, name, at_us, json!({"cat": "capture", "id": id}))
+    }
+
+    /// A capture ends.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn capture_ends(&mut self, row: &str, id: &str, name: &str, at_us: u64) -> io::Result<()> {
+        self.event("e", row, name, at_us, json!({"cat": "capture", "id": id}))
+    }
+
+    /// Ends the timeline and gives back what it was written to.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(b"\n]\n")?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn event(
+        &mut self,
+        phase: &str,
+        row: &str,
+        name: &str,
+        at_us: u64,
+        more: Value,
+    ) -> io::Result<()> {
+        let row = self.row(row)?;
+        let mut event = Map::new();
+        event.insert("ph".to_owned(), phase.into());
+        event.insert("name".to_owned(), name.into());
+        event.insert("pid".to_owned(), PROCESS.into());
+        event.insert("tid".to_owned(), row.into());
+        event.insert("ts".to_owned(), at_us.into());
+        if let Value::Object(more) = more {
+            event.extend(more);
+        }
+        self.write(&Value::Object(event))
+    }
+
+    /// The number of a row, which gets its name when it is first used.
+    fn row(&mut self, name: &str) -> io::Result<usize> {
+        if let Some(at) = self.rows.iter().position(|row| row == name) {
+            return Ok(at + 1);
+        }
+        self.rows.push(name.to_owned());
+        let row = self.rows.len();
+        self.meta("thread_name", row, json!({"name": name}))?;
+        self.meta("thread_sort_index", row, json!({"sort_index": row}))?;
+        Ok(row)
+    }
+
+    fn meta(&mut self, what: &str, row: usize, args: Value) -> io::Result<()> {
+        let event = json!({"ph": "M", "name": what, "pid": PROCESS, "tid": row, "args": args});
+        self.write(&event)
+    }
+
+    fn write(&mut self, event: &Value) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_empty) {
+            self.out.write_all(b",\n")?;
+        }
+        serde_json::to_writer(&mut self.out, event)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::Trace;
+
+    fn events(text: &str) -> Vec<Value> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_event_is_in_its_row() {
+        let mut trace = Trace::new(Vec::new(), "blinky").unwrap();
+        trace.phase("bench-1", "flash \"fw\"", 100, 350).unwrap();
+        trace.mark("bench-1 uart", "boot ok\n", 400).unwrap();
+        trace.power("3V3", 90, 3.3, 0.0125).unwrap();
+        trace.capture_begins("bench-1", "c1", "boot", 200).unwrap();
+        trace.capture_ends("bench-1", "c1", "boot", 500).unwrap();
+        trace.clock("bench-1", -1200, 3).unwrap();
+        let text = String::from_utf8(trace.finish().unwrap()).unwrap();
+        let events = events(&text);
+        let of = |phase: &str| events.iter().find(|event| event["ph"] == phase).unwrap();
+        assert_eq!(
+            (of("X")["ts"].as_u64(), of("X")["dur"].as_u64()),
+            (Some(100), Some(250))
+        );
+        assert_eq!(of("X")["name"], "flash \"fw\"");
+        assert_eq!(of("C")["args"]["A"], 0.0125);
+        assert_eq!(of("b")["id"], of("e")["id"]);
+        assert_eq!(of("b")["tid"], of("X")["tid"]);
+        assert_ne!(of("i")["tid"], of("X")["tid"]);
+        let names = events.iter().filter(|event| event["name"] == "thread_name");
+        assert_eq!(names.count(), 3);
+    }
+
+    #[test]
+    fn a_timeline_that_was_cut_off_needs_only_its_bracket() {
+        let mut trace = Trace::new(Vec::new(), "blinky").unwrap();
+        trace.phase("a", "b", 1, 2).unwrap();
+        let text = String::from_utf8(trace.out).unwrap();
+        assert_eq!(events(&format!("{text}]")).len(), 4);
+    }
+}
