@@ -121,14 +121,13 @@ impl<D> Devices<D> {
         all.filter_map(|number| Some((*number, self.get(*number)?)))
     }
 
-    /// The device is there, with these abilities; its number.
-    pub(crate) fn seen(&mut self, id: &DeviceId, org: usize, facts: D) -> usize {
+    /// The device exists, with these abilities; its number. A new one is not there yet.
+    pub(crate) fn known(&mut self, id: &DeviceId, org: usize, facts: D) -> usize {
         if let Some(number) = self.number(id)
             && let Some(device) = self.get_mut(number)
         {
             device.org = org;
             device.facts = facts;
-            device.online = true;
             device.forgotten = false;
             return number;
         }
@@ -141,7 +140,7 @@ impl<D> Devices<D> {
             id: id.clone(),
             org,
             facts,
-            online: true,
+            online: false,
             held: None,
             quarantine: None,
             used_by: None,

@@ -257,7 +257,7 @@ impl<R: Requirement> Scheduler<R> {
             return;
         };
         job.task_mut(key.1).state = TaskState::Waiting;
-        let deadline = self.now_ms + job.clocks.queue_ms;
+        let deadline = self.now_ms.saturating_add(job.clocks.queue_ms);
         self.lines.add(job.line(key.1), key, job.submitted_ms);
         self.set_clock(key, Some(deadline));
         self.count_queued(key.0);
@@ -352,7 +352,7 @@ impl<R: Requirement> Scheduler<R> {
             blamed: job.blamed(),
         });
         if let Some(begun_ms) = begun {
-            let deadline = begun_ms + job.clocks.job_ms;
+            let deadline = begun_ms.saturating_add(job.clocks.job_ms);
             self.timers.remove(&(deadline, Timer::Job(number)));
         }
         for entry in &job.tasks {

@@ -7,6 +7,15 @@ use crate::names::{DeviceId, OrgId};
 use crate::submission::Requirement;
 
 impl<R: Requirement> Scheduler<R> {
+    /// A device belongs to the organisation, whether or not it is there. After a restart all are made
+    /// known so, then [`held`](Self::held) and [`quarantine`](Self::quarantine) as they were, and then
+    /// each that is there is [`device_seen`](Self::device_seen).
+    pub fn device_known(&mut self, id: &DeviceId, org: &OrgId, facts: R::Device) {
+        let org = self.accounts.org(org);
+        let number = self.devices.known(id, org, facts);
+        self.groups.device_changed(number);
+    }
+
     /// A device is there: plugged in, or found to have other abilities than before.
     pub fn device_seen(
         &mut self,
@@ -15,9 +24,10 @@ impl<R: Requirement> Scheduler<R> {
         facts: R::Device,
         now_ms: u64,
     ) -> Vec<Decision> {
-        let org = self.accounts.org(org);
-        let number = self.devices.seen(id, org, facts);
-        self.groups.device_changed(number);
+        self.device_known(id, org, facts);
+        if let Some(device) = self.devices.named_mut(id) {
+            device.online = true;
+        }
         self.pass_at(now_ms)
     }
 

@@ -85,7 +85,7 @@ impl<R: Requirement> Scheduler<R> {
                     ending,
                     hard: true,
                 });
-                self.set_clock(key, Some(self.now_ms + stop_ms));
+                self.set_clock(key, Some(self.now_ms.saturating_add(stop_ms)));
             }
             _ => self.stop_attempt(key, Ending::TimedOut(Clock::Task), out),
         }

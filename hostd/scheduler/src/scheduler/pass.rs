@@ -167,7 +167,7 @@ impl<R: Requirement> Scheduler<R> {
         job.axes.advance(State::Assigned);
         if job.begun_ms.is_none() {
             job.begun_ms = Some(self.now_ms);
-            let deadline = self.now_ms + job.clocks.job_ms;
+            let deadline = self.now_ms.saturating_add(job.clocks.job_ms);
             self.timers.insert((deadline, super::Timer::Job(key.0)));
         }
         let attempt = Attempt {
@@ -183,7 +183,7 @@ impl<R: Requirement> Scheduler<R> {
             given_up: false,
         };
         let run = job.run(key.1, &attempt);
-        let deadline = self.now_ms + job.clocks.start_ms;
+        let deadline = self.now_ms.saturating_add(job.clocks.start_ms);
         self.lines.remove(job.line(key.1), key);
         job.task_mut(key.1).state = TaskState::Active(attempt);
         self.active.insert(key);

@@ -45,7 +45,7 @@ pub struct StoredTask {
 
 impl<R: Requirement> Scheduler<R> {
     /// Builds the queue from what was stored, in the order of submission. Nothing runs any more: an
-    /// attempt without output of a test is requeued, any other has ended. Tell about the devices next.
+    /// attempt without output of a test is requeued, any other has ended. Then make the devices known, [`device_known`](Self::device_known) first.
     ///
     /// Returns last the jobs that were left out since they contradict themselves, which none does that
     /// [`stored`](Self::stored) gave.
@@ -139,7 +139,7 @@ impl<R: Requirement> Scheduler<R> {
         job.attempts = stored.attempts;
         job.begun_ms = stored.begun_ms;
         if let Some(begun_ms) = job.begun_ms {
-            let deadline = begun_ms + job.clocks.job_ms;
+            let deadline = begun_ms.saturating_add(job.clocks.job_ms);
             self.timers.insert((deadline, Timer::Job(number)));
         }
         let stopped = (job.axes.state() == State::Stopping).then(|| job.ending());

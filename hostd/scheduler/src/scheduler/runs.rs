@@ -18,7 +18,7 @@ impl<R: Requirement> Scheduler<R> {
             return false;
         };
         job.axes.advance(State::Running);
-        let deadline = self.now_ms + job.task(key.1).run_ms;
+        let deadline = self.now_ms.saturating_add(job.task(key.1).run_ms);
         let is_first = job.task_mut(key.1).attempt_mut().is_some_and(|attempt| {
             let is_first = attempt.state == State::Assigned;
             if is_first {
@@ -127,7 +127,7 @@ impl<R: Requirement> Scheduler<R> {
             hard: false,
         };
         out.push(stop);
-        self.set_clock(key, Some(self.now_ms + stop_ms));
+        self.set_clock(key, Some(self.now_ms.saturating_add(stop_ms)));
     }
 
     /// The present attempt of a task that is known to be active.

@@ -45,8 +45,11 @@ struct World {
     runs: HashMap<(TaskId, u32), (Run, Option<DeviceId>)>,
     output_seen: HashSet<TaskId>,
     started_once: HashSet<TaskId>,
-    /// Organisation, abilities, and whether the world has the device free.
+    /// Organisation and abilities of each device.
     devices: BTreeMap<DeviceId, (OrgId, u32)>,
+    /// Those that are away or somebody's, as far as the scheduler was told.
+    away: BTreeSet<DeviceId>,
+    held: BTreeSet<DeviceId>,
     seen: Seen,
 }
 
@@ -63,6 +66,8 @@ impl World {
             output_seen: HashSet::new(),
             started_once: HashSet::new(),
             devices: BTreeMap::new(),
+            away: BTreeSet::new(),
+            held: BTreeSet::new(),
             seen: Seen::default(),
         }
     }
@@ -148,6 +153,7 @@ impl World {
             }
             5 if device.is_some() && !self.output_seen.contains(&run.task) => {
                 self.runs.remove(&key);
+                self.held.extend(device);
                 self.s.give_back(&run, "zoe", None, self.now_ms)
             }
             _ => {
@@ -179,14 +185,22 @@ impl World {
                     (org, self.random.u32(1..8))
                 });
                 self.devices.insert(id.clone(), (org.clone(), caps));
+                self.away.remove(&id);
                 self.s.device_seen(&id, &org, caps, self.now_ms)
             }
-            4 => self.s.device_gone(&id, self.now_ms),
-            5 => {
+            4 => {
+                self.away.insert(id.clone());
+                self.s.device_gone(&id, self.now_ms)
+            }
+            5 if self.devices.contains_key(&id) => {
+                self.held.insert(id.clone());
                 self.s.held(&id, "alice", None);
                 Vec::new()
             }
-            6..9 => self.s.freed(&id, self.now_ms),
+            5..9 => {
+                self.held.remove(&id);
+                self.s.freed(&id, self.now_ms)
+            }
             _ => self.s.readmit(&id, self.now_ms),
         }
     }
@@ -199,7 +213,12 @@ impl World {
         let (s, mut decisions, refused) = Scheduler::restore(limits(), 0, stored, self.now_ms);
         assert!(refused.is_empty());
         self.s = s;
+        self.away.clear();
         for (id, (org, caps)) in &self.devices {
+            self.s.device_known(id, org, *caps);
+            if self.held.contains(id) {
+                self.s.held(id, "alice", None);
+            }
             decisions.extend(self.s.device_seen(id, org, *caps, self.now_ms));
         }
         decisions
@@ -241,6 +260,7 @@ impl World {
         if let Some(device) = &device {
             let taken = self.runs.values().any(|(_, d)| d.as_ref() == Some(device));
             assert!(!taken, "{device} has two attempts");
+            assert!(!self.away.contains(device) && !self.held.contains(device));
             let job = &self.s.jobs[&self.s.numbers[&run.task.job]];
             let org = self.s.accounts.org_name(self.s.accounts.org_of(job.user));
             assert_eq!(self.devices[device].0, *org);

@@ -72,6 +72,30 @@ fn a_job_between_its_tasks_goes_on_where_it_was() {
 }
 
 #[test]
+fn devices_come_back_as_they_were() {
+    let mut s = with_devices(&[]);
+    s.submit(bench("1", "u", 1), 0).unwrap();
+    let (mut s, _) = restarted(&s, 1);
+    for id in ["sick", "owed", "gone", "well"] {
+        s.device_known(&id.into(), &"org".into(), 1);
+    }
+    let quarantine = Quarantine {
+        reason: "smoke".to_owned(),
+        jobs: vec![],
+    };
+    s.quarantine(&"sick".into(), quarantine);
+    s.held(&"owed".into(), "the safe state", None);
+    for id in ["sick", "owed"] {
+        assert!(s.device_seen(&id.into(), &"org".into(), 1, 2).is_empty());
+    }
+    let devices = s.why(&"1".into()).unwrap().tasks.remove(0).devices;
+    let gone = devices.iter().find(|(id, _)| *id.0 == *"gone");
+    assert_eq!(gone.unwrap().1, crate::Blocked::Offline);
+    let seen = s.device_seen(&"well".into(), &"org".into(), 1, 3);
+    assert_eq!(places(&seen), [place("1", "well")]);
+}
+
+#[test]
 fn what_takes_the_server_down_each_time_is_not_run_for_ever() {
     let mut s = with_devices(&[("a", 1)]);
     s.submit(bench("1", "u", 1), 0).unwrap();
