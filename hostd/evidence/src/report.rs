@@ -201,12 +201,15 @@ fn case_of(case: &Case, page: &mut String) -> fmt::Result {
     } else {
         ""
     };
+    let took = match case.duration_us {
+        0 => String::new(),
+        us => time(us),
+    };
     write!(
         page,
         "<details class=\"case {class}\"{open}><summary><span class=\"word\">{word}</span> \
-         <span class=\"name\">{}</span> <span class=\"time\">{}</span></summary>",
-        Text(&case.name),
-        time(case.duration_us)
+         <span class=\"name\">{}</span> <span class=\"time\">{took}</span></summary>",
+        Text(&case.name)
     )?;
     match &case.outcome {
         Outcome::Failed(fault) | Outcome::BenchFailed(fault) => fault_of(fault, page)?,

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{Text, time};
-use crate::result::{Capture, JobResult, Signal};
+use crate::result::{Capture, JobResult, Signal, Span};
 
 /// Width of a picture, in its own units.
 const WIDTH: f32 = 900.0;
@@ -17,7 +17,10 @@ const CHANGES_MAX: usize = 2000;
 /// Most parts that are drawn of an analogue channel.
 const PARTS_MAX: usize = 1000;
 
-/// Most bars of a timeline.
+/// Width of a letter, more than most have.
+const LETTER: f32 = 7.0;
+
+/// Most bars of a lane.
 const BARS_MAX: usize = 1000;
 
 /// Height of a digital channel, an analogue one, a row of the timeline, and of the scale below.
@@ -73,22 +76,35 @@ pub(super) fn timeline(job: &JobResult, page: &mut String) -> fmt::Result {
         label(lane, top + ROW / 2.0 + 4.0, page)?;
         let spans = job.spans.iter().filter(|span| span.lane == lane);
         for span in spans.take(BARS_MAX) {
-            let from = along(part(span.start_us, end));
-            let width = (along(part(span.end_us, end)) - from).max(1.0);
-            let failed = if span.failed { " bad" } else { "" };
-            let took = time(span.end_us.saturating_sub(span.start_us));
-            write!(
-                page,
-                "<rect class=\"bar{failed}\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\" rx=\"2\">\
-                 <title>{}, {took}</title></rect>",
-                top + 4.0,
-                ROW - 8.0,
-                Text(&span.name)
-            )?;
+            bar(span, end, top, page)?;
         }
         top += ROW;
     }
     scale(end, top, page)
+}
+
+/// A stretch of time, with its name where there is room and when one points at it.
+fn bar(span: &Span, end_us: u64, top: f32, page: &mut String) -> fmt::Result {
+    let from = along(part(span.start_us, end_us));
+    let width = (along(part(span.end_us, end_us)) - from).max(1.0);
+    let failed = if span.failed { " bad" } else { "" };
+    let took = time(span.end_us.saturating_sub(span.start_us));
+    let (name, y, height) = (Text(&span.name), top + 4.0, ROW - 8.0);
+    write!(
+        page,
+        "<g><title>{name}, {took}</title><rect class=\"bar{failed}\" x=\"{from:.1}\" y=\"{y:.1}\" \
+         width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"/>"
+    )?;
+    let letters = u16::try_from(span.name.chars().count()).unwrap_or(u16::MAX);
+    if f32::from(letters) * LETTER + 8.0 < width {
+        let (x, y) = (from + 5.0, top + ROW / 2.0 + 4.0);
+        write!(
+            page,
+            "<text class=\"on\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>"
+        )?;
+    }
+    page.push_str("</g>");
+    Ok(())
 }
 
 fn open(name: &str, height: f32, page: &mut String) -> fmt::Result {
@@ -188,11 +204,11 @@ fn analog(parts: &[(f32, f32)], unit: &str, top: f32, page: &mut String) -> fmt:
         lower.join(" ")
     )?;
     let unit = Text(unit);
-    for (value, y) in [(high, top + 14.0), (low, top + ANALOG - 4.0)] {
+    let x = NAMES - 8.0;
+    for (value, y) in [(high, top + 14.0), (low, top + ANALOG - 6.0)] {
         write!(
             page,
-            "<text class=\"soft\" x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{value:.3} {unit}</text>",
-            WIDTH - 8.0
+            "<text class=\"soft\" x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{value:.2} {unit}</text>"
         )?;
     }
     Ok(())

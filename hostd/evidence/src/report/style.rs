@@ -18,15 +18,17 @@ dt{color:var(--soft);font-size:.8rem}dd{margin:0;overflow-wrap:anywhere}\
 .good{--c:var(--good)}.bad{--c:var(--bad)}.bench{--c:var(--bench)}.none{--c:var(--none)}\
 .case{border:1px solid var(--line);border-radius:.4rem;margin:.4rem 0;padding:.4rem .8rem}\
 .case summary{cursor:pointer;display:flex;gap:.8rem;align-items:baseline}\
-.word{color:var(--c);font-weight:600;min-width:6.5rem}.name{flex:1;overflow-wrap:anywhere}\
+summary::before{content:'\u{25b8}';color:var(--soft)}details[open]>summary::before{content:'\u{25be}'}\
+.word{color:var(--c);font-weight:600;min-width:7rem}.name{flex:1;overflow-wrap:anywhere}\
 .time{color:var(--soft);font-size:.9rem;white-space:nowrap}\
 .fault{margin:.5rem 0;color:var(--c)}code{color:var(--soft)}\
 pre{margin:.5rem 0;padding:.6rem .8rem;background:var(--pane);border-radius:.3rem;overflow-x:auto;\
 font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\
 svg{display:block;width:100%;height:auto;margin:.5rem 0;background:var(--pane);border-radius:.3rem}\
-svg text{font:12px system-ui,sans-serif;fill:var(--ink)}svg .soft{fill:var(--soft)}\
+svg text{font:12px system-ui,sans-serif;fill:var(--ink)}svg .soft{fill:var(--soft)}svg .on{fill:var(--ground)}\
 .wave{fill:none;stroke:var(--wave);stroke-width:1.5;vector-effect:non-scaling-stroke}\
 .band{fill:var(--wave);stroke:var(--wave);stroke-width:1}\
 .bar{fill:var(--wave)}.bar.bad{fill:var(--bad)}\
 a{color:var(--wave)}\
+@media(max-width:36rem){body{padding:.8rem}.word{min-width:0}}\
 @media print{details{break-inside:avoid}body{max-width:none}}";
