@@ -1,0 +1,200 @@
+//! What must hold within an action, and between it and the step it refers to.
+
+use std::collections::BTreeSet;
+
+use super::Check;
+use crate::definition::Step;
+use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Decoder};
+use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX, WAIT_MS_MAX};
+use crate::path::Path;
+use crate::problem::{Code, did_you_mean};
+use crate::units::{Duration, RATES, shown};
+
+/// Checks a step's action; `before` are the steps that ran by then.
+pub(super) fn check(check: &mut Check<'_>, path: &Path, step: &Step, before: &[&Step]) {
+    if let Some(pulse) = step.reset.as_ref().and_then(|reset| reset.pulse) {
+        at_most(
+            check,
+            path.key("reset").key("pulse"),
+            pulse,
+            RESET_PULSE_MS_MAX,
+        );
+    }
+    let channels = step.uart.as_ref().and_then(|uart| uart.channels.as_ref());
+    if channels.is_some_and(|channels| channels.rx == channels.tx) {
+        let path = path.key("uart").key("channels").key("tx");
+        check.find(
+            path,
+            Code::InvalidValue,
+            "`rx` and `tx` must be two channels",
+        );
+    }
+    if let Some(capture) = &step.capture {
+        self::capture(check, &path.key("capture"), capture);
+    }
+    if let Some(assert) = &step.assert {
+        self::assert(check, &path.key("assert"), assert, before);
+    }
+    if let Some(decode) = &step.decode {
+        self::decode(check, &path.key("decode"), decode, before);
+    }
+}
+
+fn at_most(check: &mut Check<'_>, path: Path, asked: Duration, ms_max: u64) {
+    if asked.0 > ms_max {
+        let message = format!("this must be at most {}", Duration(ms_max));
+        check.find(path, Code::InvalidValue, message);
+    }
+}
+
+fn capture(check: &mut Check<'_>, path: &Path, capture: &Capture) {
+    let (rate_max, kind) = match capture.kind {
+        CaptureKind::La => (LA_RATE_HZ_MAX, "la"),
+        CaptureKind::Adc => (ADC_RATE_HZ_MAX, "adc"),
+    };
+    if capture.rate.0 > rate_max {
+        let message = format!("`{kind}` samples at most at {}", shown(rate_max, RATES));
+        check.find(path.key("rate"), Code::InvalidValue, message);
+    }
+    match (capture.kind, capture.channels.is_empty()) {
+        (CaptureKind::La, true) => {
+            let message = "`la` records channels by name: write `channels: {scl: 3, sda: 4}`";
+            check.find(path.clone(), Code::MissingKey, message);
+        }
+        (CaptureKind::Adc, false) => {
+            let message = "`adc` has one input and no channels: take them away";
+            check.find(path.key("channels"), Code::NotHere, message);
+        }
+        _ => {}
+    }
+    let mut used = BTreeSet::new();
+    for (name, channel) in capture.channels.iter() {
+        if !used.insert(channel.0) {
+            let message = format!("channel {} has another name already", channel.0);
+            check.find(path.key("channels").key(name), Code::InvalidValue, message);
+        }
+    }
+    if let Some(trigger) = &capture.trigger {
+        let path = path.key("trigger");
+        if !capture.channels.contains_key(&trigger.channel) {
+            let hint = did_you_mean(&trigger.channel, capture.channels.keys().map(|id| &**id));
+            let message = format!("the capture has no channel `{}`{hint}", trigger.channel.0);
+            check.find(path.key("channel"), Code::UnknownReference, message);
+        }
+        if let Some(timeout) = trigger.timeout {
+            at_most(check, path.key("timeout"), timeout, WAIT_MS_MAX);
+        }
+    }
+}
+
+/// The step of that id, or a finding.
+fn step<'d>(check: &mut Check<'_>, path: Path, id: &str, before: &[&'d Step]) -> Option<&'d Step> {
+    let found = before.iter().find(|step| step.id.as_deref() == Some(id));
+    if found.is_none() {
+        let hint = did_you_mean(id, before.iter().filter_map(|step| step.id.as_deref()));
+        let message = format!("no step before this one has the id `{id}`{hint}");
+        check.find(path, Code::UnknownReference, message);
+    }
+    found.copied()
+}
+
+fn assert(check: &mut Check<'_>, path: &Path, assert: &Assert, before: &[&Step]) {
+    let kinds = [
+        ("exit_code", assert.exit_code.is_some()),
+        ("text", assert.text.is_some()),
+        ("decode", assert.decode.is_some()),
+    ];
+    let given: Vec<&str> = kinds
+        .iter()
+        .filter(|(_, given)| *given)
+        .map(|(key, _)| *key)
+        .collect();
+    let target = step(check, path.key("on"), &assert.on, before);
+    let [kind] = given[..] else {
+        let message = "an assertion looks at one thing: give it one of exit_code, text, decode";
+        check.find(path.clone(), Code::OneAction, message);
+        return;
+    };
+    let of_bus = [
+        ("address", assert.address.is_some()),
+        ("bytes", !assert.bytes.is_empty()),
+        ("ack", assert.ack.is_some()),
+        ("min_count", assert.min_count.is_some()),
+    ];
+    for (key, _) in of_bus
+        .iter()
+        .filter(|(_, given)| *given && kind != "decode")
+    {
+        let message = format!("`{key}` goes with `decode`, not with `{kind}`: take it away");
+        check.find(path.key(key), Code::NotHere, message);
+    }
+    let Some(target) = target else {
+        return;
+    };
+    let wanted: &[&str] = match kind {
+        "exit_code" => &["run", "pytest"],
+        "text" => &["uart", "run"],
+        _ => &["capture", "decode"],
+    };
+    let action = target.action().unwrap_or("nothing");
+    if !wanted.contains(&action) {
+        let message = format!(
+            "`{kind}` judges a step with {}; `{}` has `{action}`",
+            wanted.join(" or "),
+            assert.on.0
+        );
+        check.find(path.key("on"), Code::UnknownReference, message);
+    } else if assert.decode == Some(BusDecoder::I2c) {
+        bus(check, path, assert, target);
+    }
+}
+
+/// An I²C assertion has the two lines it needs.
+fn bus(check: &mut Check<'_>, path: &Path, assert: &Assert, target: &Step) {
+    let on = &assert.on.0;
+    if target
+        .decode
+        .as_ref()
+        .is_some_and(|decode| decode.decoder != Decoder::I2c)
+    {
+        let message =
+            format!("`{on}` decodes by other rules than i2c: assert on the capture itself");
+        check.find(path.key("decode"), Code::InvalidValue, message);
+    }
+    if let Some(capture) = &target.capture {
+        let missing = ["scl", "sda"]
+            .into_iter()
+            .filter(|role| !capture.channels.contains_key(*role));
+        let missing: Vec<&str> = missing.collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "i2c needs {} among the channels of `{on}`: name them so there",
+                missing.join(" and ")
+            );
+            check.find(path.key("decode"), Code::UnknownReference, message);
+        }
+    }
+}
+
+fn decode(check: &mut Check<'_>, path: &Path, decode: &Decode, before: &[&Step]) {
+    let Some(target) = step(check, path.key("on"), &decode.on, before) else {
+        return;
+    };
+    let on = &decode.on.0;
+    let Some(capture) = &target.capture else {
+        let message = format!("`{on}` is no capture, and nothing else can be decoded");
+        check.find(path.key("on"), Code::UnknownReference, message);
+        return;
+    };
+    for (role, channel) in decode.channels.iter() {
+        if !capture.channels.contains_key(channel) {
+            let hint = did_you_mean(channel, capture.channels.keys().map(|id| &**id));
+            let message = format!("the capture `{on}` has no channel `{}`{hint}", channel.0);
+            check.find(
+                path.key("channels").key(role),
+                Code::UnknownReference,
+                message,
+            );
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! From a definition to its runs: one for each variant and pack, placeholders replaced in each.
+
+mod action;
+mod cache;
+
+use std::collections::BTreeMap;
+
+use crate::caps::DEFAULTS;
+use crate::check;
+use crate::condition::{Axis, Condition, When};
+use crate::definition::{self, Bench, Build, Definition, Pack};
+use crate::limits::ALWAYS_MS_MAX;
+use crate::path::Path;
+use crate::plan::{self, Requirements, Role, Run};
+use crate::problem::Finding;
+use crate::template::Scope;
+
+/// The times that a definition asks for, or that it gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Times {
+    build_ms: u64,
+    flash_ms: u64,
+    test_ms: u64,
+}
+
+impl Times {
+    fn of(definition: &Definition) -> Self {
+        let times = &definition.timeouts;
+        Self {
+            build_ms: times.build.map_or(DEFAULTS.build_ms, |t| t.0),
+            flash_ms: times.flash.map_or(DEFAULTS.flash_ms, |t| t.0),
+            test_ms: times.test.map_or(DEFAULTS.test_ms, |t| t.0),
+        }
+    }
+}
+
+/// All runs, in order, and what is wrong with values that placeholders became. The definition has passed
+/// [`check::check`], or its findings are told besides.
+pub(crate) fn runs(definition: &Definition) -> (Vec<Run>, Vec<Finding>) {
+    let mut expansion = Expansion {
+        definition,
+        times: Times::of(definition),
+        findings: Vec::new(),
+    };
+    let mut runs = Vec::new();
+    for (index, build) in definition.builds.iter().enumerate() {
+        let path = Path::default().key("builds").index(index);
+        for cell in cells(build) {
+            runs.push(expansion.build(&path, build, &cell));
+        }
+    }
+    for (index, bench) in definition.benches.iter().enumerate() {
+        let path = Path::default().key("benches").index(index);
+        match bench
+            .for_each
+            .as_deref()
+            .map(|id| check::build(definition, id))
+        {
+            Some(Some(build)) => {
+                for cell in cells(build) {
+                    runs.push(expansion.bench(&path, bench, Some(build), &cell));
+                }
+            }
+            // Unknown, which has been told.
+            Some(None) => {}
+            None => runs.push(expansion.bench(&path, bench, None, &Cell::default())),
+        }
+    }
+    (in_order(runs), expansion.findings)
+}
+
+/// One variant and pack of a build.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cell<'d> {
+    variant: Option<(&'d str, &'d definition::Environment)>,
+    pack: Option<&'d Pack>,
+}
+
+impl Cell<'_> {
+    /// The id of the run of `part` in this cell.
+    fn id(&self, part: &str) -> String {
+        let variant = self.variant.map(|(name, _)| name);
+        let pack = self.pack.map(|pack| &*pack.id);
+        let parts: Vec<&str> = [Some(part), variant, pack].into_iter().flatten().collect();
+        parts.join(".")
+    }
+
+    fn has(&self, axis: Axis, id: &str) -> bool {
+        let own = match axis {
+            Axis::Variant => self.variant.map(|(name, _)| name),
+            Axis::Pack => self.pack.map(|pack| &*pack.id),
+        };
+        own == Some(id)
+    }
+}
+
+/// Cells of a build, variants in the order of their names.
+fn cells(build: &Build) -> Vec<Cell<'_>> {
+    let mut variants = vec![None];
+    if let Some(matrix) = &build.matrix {
+        variants = matrix
+            .variant
+            .iter()
+            .map(|(name, env)| Some((&**name, env)))
+            .collect();
+    }
+    let mut packs: Vec<Option<&Pack>> = build.packs.iter().map(Some).collect();
+    if packs.is_empty() {
+        packs.push(None);
+    }
+    let cells = variants.into_iter().flat_map(|variant| {
+        packs.iter().map(move |pack| Cell {
+            variant,
+            pack: *pack,
+        })
+    });
+    cells.collect()
+}
+
+struct Expansion<'d> {
+    definition: &'d Definition,
+    times: Times,
+    findings: Vec<Finding>,
+}
+
+impl<'d> Expansion<'d> {
+    fn build(&mut self, path: &Path, build: &'d Build, cell: &Cell<'d>) -> Run {
+        let id = cell.id(&build.id);
+        let env = self.environment(&id, cell);
+        let place = Place {
+            scope: self.scope(cell),
+            cell: *cell,
+            source: None,
+            step_ms: self.times.build_ms,
+        };
+        let steps = self.steps(&path.key("steps"), &build.steps, &place);
+        let sandbox = sandbox(&build.sandbox);
+        let cache = build
+            .cache
+            .as_ref()
+            .map(|cache| cache::of(cache, &steps, &env, &sandbox));
+        let names = |list: Option<Vec<String>>| list.unwrap_or_default();
+        let role = Role::Build {
+            artifacts: names(
+                cell.pack
+                    .map(|pack| pack.artifacts.iter().map(|name| name.0.clone()).collect()),
+            ),
+            targets: names(
+                cell.pack
+                    .map(|pack| pack.targets.iter().map(|chip| chip.to_string()).collect()),
+            ),
+            cache,
+        };
+        Run {
+            needs: self.needs(&build.needs),
+            timeout_ms: self.times.build_ms,
+            of: build.id.0.clone(),
+            variant: cell.variant.map(|(name, _)| name.to_owned()),
+            pack: cell.pack.map(|pack| pack.id.0.clone()),
+            id,
+            env,
+            sandbox,
+            steps,
+            role,
+        }
+    }
+
+    fn bench(
+        &mut self,
+        path: &Path,
+        bench: &'d Bench,
+        source: Option<&'d Build>,
+        cell: &Cell<'d>,
+    ) -> Run {
+        let id = cell.id(&bench.id);
+        let place = Place {
+            scope: self.scope(cell),
+            cell: *cell,
+            source: Some((source, bench)),
+            step_ms: self.times.test_ms,
+        };
+        let always = Place {
+            step_ms: self.times.test_ms.min(ALWAYS_MS_MAX),
+            ..place
+        };
+        let built_by = source.map(|build| cell.id(&build.id));
+        let mut needs = self.needs(&bench.needs);
+        needs.extend(built_by.clone().filter(|run| !needs.contains(run)));
+        let role = Role::Bench {
+            build: built_by,
+            device: self.device(&path.key("device"), bench, &place.scope),
+            always: self.steps(&path.key("always"), &bench.always, &always),
+        };
+        Run {
+            needs,
+            timeout_ms: self.times.test_ms,
+            of: bench.id.0.clone(),
+            variant: cell.variant.map(|(name, _)| name.to_owned()),
+            pack: cell.pack.map(|pack| pack.id.0.clone()),
+            env: self.environment(&id, cell),
+            id,
+            sandbox: sandbox(&bench.sandbox),
+            steps: self.steps(&path.key("steps"), &bench.steps, &place),
+            role,
+        }
+    }
+
+    fn scope(&self, cell: &Cell<'d>) -> Scope<'d> {
+        Scope {
+            vars: &self.definition.vars,
+            variant: cell.variant.map(|(name, _)| name),
+            pack: cell.pack,
+        }
+    }
+
+    fn environment(&self, run: &str, cell: &Cell<'_>) -> BTreeMap<String, String> {
+        let vars = self.definition.vars.iter();
+        let variant = cell.variant.into_iter().flat_map(|(_, env)| env.iter());
+        let pack = cell.pack.into_iter().flat_map(|pack| pack.config.iter());
+        let all = vars.chain(variant).chain(pack);
+        let mut env: BTreeMap<String, String> = all
+            .map(|(name, value)| (name.0.clone(), value.0.clone()))
+            .collect();
+        let own = [
+            ("HOSTD_RUN", Some(run)),
+            ("HOSTD_VARIANT", cell.variant.map(|(name, _)| name)),
+            ("HOSTD_PACK", cell.pack.map(|pack| &*pack.id)),
+        ];
+        env.extend(
+            own.into_iter()
+                .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
+        );
+        env
+    }
+
+    /// All runs of the builds and benches of these ids.
+    fn needs(&self, ids: &[crate::scalars::Id]) -> Vec<String> {
+        let mut needs = Vec::new();
+        for id in ids {
+            let bench = self.definition.benches.iter().find(|bench| bench.id == *id);
+            let source = match bench {
+                Some(bench) => bench
+                    .for_each
+                    .as_deref()
+                    .and_then(|id| check::build(self.definition, id)),
+                None => check::build(self.definition, id),
+            };
+            let cells = source.map_or_else(|| vec![Cell::default()], cells);
+            needs.extend(cells.iter().map(|cell| cell.id(id)));
+        }
+        needs
+    }
+
+    fn device(&mut self, path: &Path, bench: &Bench, scope: &Scope<'_>) -> Requirements {
+        let name = bench.device.name.as_ref();
+        let name = name.and_then(|name| self.resolve(&path.key("name"), name, scope));
+        let mut select = BTreeMap::new();
+        for (key, predicate) in bench.device.select.iter().flat_map(|select| select.iter()) {
+            let at = path.key("select").key(key);
+            select.extend(
+                self.resolve(&at, predicate, scope)
+                    .map(|predicate| (key.0.clone(), predicate)),
+            );
+        }
+        Requirements {
+            name: name.map(|name| name.0),
+            select,
+        }
+    }
+
+    /// The steps that are there in this cell.
+    fn steps(
+        &mut self,
+        path: &Path,
+        steps: &'d [definition::Step],
+        place: &Place<'d>,
+    ) -> Vec<plan::Step> {
+        let judged: Vec<&str> = steps
+            .iter()
+            .filter_map(|step| step.assert.as_ref())
+            .filter(|assert| assert.exit_code.is_some())
+            .map(|assert| &*assert.on)
+            .collect();
+        let mut planned = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            let Some(when) = when(step.condition.as_ref(), &place.cell) else {
+                continue;
+            };
+            let at = path.index(index);
+            let is_judged = step.id.as_deref().is_some_and(|id| judged.contains(&id));
+            let Some(action) = self.action(&at, step, place, is_judged) else {
+                continue;
+            };
+            let phase_ms = match step.flash {
+                Some(_) => self.times.flash_ms.min(place.step_ms),
+                None => place.step_ms,
+            };
+            planned.push(plan::Step {
+                at: at.to_string(),
+                id: step.id.as_deref().map(str::to_owned),
+                case: step.case.as_deref().map(str::to_owned),
+                when,
+                timeout_ms: step.timeout.map_or(phase_ms, |timeout| timeout.0),
+                background: step.background,
+                env: action::environment(step),
+                junit: step.junit.as_deref().map(str::to_owned),
+                action,
+            });
+        }
+        planned
+    }
+}
+
+/// Where steps run.
+#[derive(Clone, Copy)]
+struct Place<'d> {
+    scope: Scope<'d>,
+    cell: Cell<'d>,
+    /// In a bench: the build of its cells, and the bench.
+    source: Option<(Option<&'d Build>, &'d Bench)>,
+    step_ms: u64,
+}
+
+/// When a step runs; none: it is not there in this cell.
+fn when(condition: Option<&Condition>, cell: &Cell<'_>) -> Option<When> {
+    match condition {
+        None => Some(When::Success),
+        Some(Condition::When(when)) => Some(*when),
+        Some(Condition::Cell { axis, is, id }) => {
+            (cell.has(*axis, id) == *is).then_some(When::Success)
+        }
+    }
+}
+
+fn sandbox(sandbox: &definition::Sandbox) -> plan::Sandbox {
+    plan::Sandbox {
+        network: sandbox.network,
+        image: sandbox.image.as_deref().map(str::to_owned),
+    }
+}
+
+/// Each run behind those it needs; else as they are written. Runs in a circle, which has been told, come last.
+fn in_order(mut left: Vec<Run>) -> Vec<Run> {
+    let mut done: Vec<Run> = Vec::with_capacity(left.len());
+    let known: std::collections::BTreeSet<String> = left.iter().map(|run| run.id.clone()).collect();
+    let mut ready = std::collections::BTreeSet::new();
+    loop {
+        let before = left.len();
+        let mut waiting = Vec::new();
+        for run in left {
+            let is_met = |need: &String| ready.contains(need) || !known.contains(need);
+            if run.needs.iter().all(is_met) {
+                ready.insert(run.id.clone());
+                done.push(run);
+            } else {
+                waiting.push(run);
+            }
+        }
+        left = waiting;
+        if left.len() == before {
+            done.append(&mut left);
+            return done;
+        }
+    }
+}

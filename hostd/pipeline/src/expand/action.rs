@@ -1,0 +1,307 @@
+//! Actions with their placeholders replaced.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::{Expansion, Place};
+use crate::check;
+use crate::definition::{self, EnvValue, Step, action};
+use crate::path::Path;
+use crate::plan::{self, Action, Artifact, Assertion};
+use crate::problem::{Code, Finding, did_you_mean};
+use crate::template::{Scope, Templated};
+
+/// Bits per second of a line that names none.
+const BAUD: u64 = 115_200;
+
+/// Milliseconds of a reset pulse that names none.
+const PULSE_MS: u64 = 50;
+
+/// Milliseconds that a trigger waits that names none.
+const TRIGGER_MS: u64 = 10_000;
+
+/// What a step adds to the environment.
+pub(super) fn environment(step: &Step) -> BTreeMap<String, plan::EnvValue> {
+    let value = |value: &EnvValue| match value {
+        EnvValue::Plain(text) => plan::EnvValue::Plain(text.0.clone()),
+        EnvValue::Secret(name) => plan::EnvValue::Secret(name.0.clone()),
+    };
+    step.env
+        .iter()
+        .map(|(name, of)| (name.0.clone(), value(of)))
+        .collect()
+}
+
+impl Expansion<'_> {
+    /// The value of a field; none, with a finding, if its placeholders make it a wrong one.
+    pub(super) fn resolve<T: DeserializeOwned + Clone>(
+        &mut self,
+        path: &Path,
+        field: &Templated<T>,
+        scope: &Scope<'_>,
+    ) -> Option<T> {
+        match field.resolve(scope) {
+            Ok(value) => Some(value),
+            Err((code, message)) => {
+                self.findings
+                    .push(Finding::new(path.clone(), code, message));
+                None
+            }
+        }
+    }
+
+    /// As [`resolve`](Self::resolve), of a field that may be left out.
+    fn maybe<T: DeserializeOwned + Clone>(
+        &mut self,
+        path: &Path,
+        field: Option<&Templated<T>>,
+        scope: &Scope<'_>,
+    ) -> Option<T> {
+        self.resolve(path, field?, scope)
+    }
+
+    /// What a step does; none if that is not known, which has been told.
+    pub(super) fn action(
+        &mut self,
+        at: &Path,
+        step: &Step,
+        place: &Place<'_>,
+        is_judged: bool,
+    ) -> Option<Action> {
+        let key = step.action()?;
+        let path = at.key(key);
+        if let Some(script) = &step.run {
+            return Some(Action::Run {
+                script: script.0.clone(),
+                any_exit_code: is_judged,
+            });
+        }
+        if let Some(pytest) = &step.pytest {
+            return Some(self.pytest(&path, pytest, place, is_judged));
+        }
+        if let Some(flash) = &step.flash {
+            return self.flash(&path, flash, place);
+        }
+        if let Some(uart) = &step.uart {
+            return Some(self.uart(&path, uart, place));
+        }
+        if let Some(capture) = &step.capture {
+            return self.capture(&path, capture, place);
+        }
+        if let Some(assert) = &step.assert {
+            return self.assert(&path, assert, place);
+        }
+        if let Some(replay) = &step.replay {
+            let waveform = self.resolve(&path.key("waveform"), &replay.waveform, &place.scope)?;
+            return Some(Action::Replay(plan::Replay {
+                waveform: waveform.0,
+                output: replay.output,
+                mapping: replay.mapping,
+                rate_hz: replay.rate.map(|rate| rate.0),
+            }));
+        }
+        simple(step)
+    }
+
+    fn pytest(
+        &mut self,
+        path: &Path,
+        pytest: &action::Pytest,
+        place: &Place<'_>,
+        any_exit_code: bool,
+    ) -> Action {
+        let path = path.key("args");
+        let args = pytest.args.iter().enumerate();
+        let args = args.filter_map(|(at, arg)| self.resolve(&path.index(at), arg, &place.scope));
+        Action::Pytest {
+            path: pytest.path.0.clone(),
+            args: args.map(|arg| arg.0).collect(),
+            any_exit_code,
+        }
+    }
+
+    fn flash(&mut self, path: &Path, flash: &action::Flash, place: &Place<'_>) -> Option<Action> {
+        let name = self.resolve(&path.key("artifact"), &flash.artifact, &place.scope)?;
+        let target = self.maybe(&path.key("target"), flash.target.as_ref(), &place.scope);
+        let artifact = match self.artifact(&name.0, place) {
+            Ok(artifact) => artifact,
+            Err(message) => {
+                let finding = Finding::new(path.key("artifact"), Code::MissingArtifact, message);
+                self.findings.push(finding);
+                return None;
+            }
+        };
+        Some(Action::Flash(plan::Flash {
+            artifact,
+            verify: flash.verify,
+            target: target.map(|target| target.0),
+        }))
+    }
+
+    /// The artifact of this cell's run, or of the run that the name begins with.
+    fn artifact(&self, name: &str, place: &Place<'_>) -> Result<Artifact, String> {
+        let (source, bench) = place.source.ok_or("a build has no device to flash")?;
+        if let Some(build) = source {
+            let pack = place.cell.pack;
+            let made = || {
+                pack.into_iter()
+                    .flat_map(|pack| pack.artifacts.iter())
+                    .map(|artifact| &**artifact)
+            };
+            let run = place.cell.id(&build.id);
+            return match made().any(|made| made == name) {
+                true => Ok(Artifact {
+                    run,
+                    name: name.to_owned(),
+                }),
+                false => {
+                    let hint = did_you_mean(name, made());
+                    Err(format!(
+                        "`{run}` makes no artifact `{name}`: every pack of the build must list it under `artifacts`{hint}"
+                    ))
+                }
+            };
+        }
+        let needed = self.made_by(&bench.needs);
+        let named = || needed.iter().map(|(run, made)| format!("{run}/{made}"));
+        match needed
+            .iter()
+            .find(|(run, made)| name == format!("{run}/{made}"))
+        {
+            Some((run, made)) => Ok(Artifact {
+                run: run.clone(),
+                name: made.clone(),
+            }),
+            None => {
+                let names: Vec<String> = named().collect();
+                let hint = did_you_mean(name, names.iter().map(String::as_str));
+                Err(format!(
+                    "without `for_each` an artifact is named with its run, as `fw.debug.f0/fw.elf`, of a build among `needs`; none is called `{name}`{hint}"
+                ))
+            }
+        }
+    }
+
+    /// Runs of these builds with each artifact.
+    fn made_by(&self, needs: &[crate::scalars::Id]) -> Vec<(String, String)> {
+        let builds = needs
+            .iter()
+            .filter_map(|id| check::build(self.definition, id));
+        let cells = builds.flat_map(|build| {
+            super::cells(build)
+                .into_iter()
+                .map(move |cell| (build, cell))
+        });
+        let made = cells.flat_map(|(build, cell)| {
+            let artifacts = cell.pack.into_iter().flat_map(|pack| pack.artifacts.iter());
+            artifacts.map(move |artifact| (cell.id(&build.id), artifact.0.clone()))
+        });
+        made.collect()
+    }
+
+    fn uart(&mut self, path: &Path, uart: &action::Uart, place: &Place<'_>) -> Action {
+        let scope = &place.scope;
+        let baud = self.maybe(&path.key("baud"), uart.baud.as_ref(), scope);
+        let send = self.maybe(&path.key("send"), uart.send.as_ref(), scope);
+        let expect = self.maybe(&path.key("expect"), uart.expect.as_ref(), scope);
+        let until = self.maybe(&path.key("until"), uart.until.as_ref(), scope);
+        Action::Uart(plan::Uart {
+            baud: baud.map_or(BAUD, |baud| baud.0),
+            channels: uart.channels.as_ref().map(|channels| plan::UartChannels {
+                rx: channels.rx.0,
+                tx: channels.tx.0,
+            }),
+            send: send.map(|text| text.0),
+            expect: expect.map(|text| text.0),
+            until: until.map(|text| text.0),
+        })
+    }
+
+    fn capture(
+        &mut self,
+        path: &Path,
+        capture: &action::Capture,
+        place: &Place<'_>,
+    ) -> Option<Action> {
+        let samples = self.resolve(&path.key("samples"), &capture.samples, &place.scope)?;
+        let trigger = match &capture.trigger {
+            Some(trigger) => Some(plan::Trigger {
+                channel: capture.channels.get(&trigger.channel)?.0,
+                edge: trigger.edge,
+                timeout_ms: trigger.timeout.map_or(TRIGGER_MS, |timeout| timeout.0),
+            }),
+            None => None,
+        };
+        Some(Action::Capture(plan::Capture {
+            kind: capture.kind,
+            channels: capture
+                .channels
+                .iter()
+                .map(|(name, channel)| (name.0.clone(), channel.0))
+                .collect(),
+            rate_hz: capture.rate.0,
+            samples: samples.0,
+            trigger,
+        }))
+    }
+
+    fn assert(
+        &mut self,
+        path: &Path,
+        assert: &action::Assert,
+        place: &Place<'_>,
+    ) -> Option<Action> {
+        let byte = |value: u64| u8::try_from(value).ok();
+        let that = if let Some(code) = assert.exit_code {
+            Assertion::ExitCode(byte(code.0)?)
+        } else if let Some(text) = &assert.text {
+            Assertion::Text(self.resolve(&path.key("text"), text, &place.scope)?.0)
+        } else {
+            let address = self.maybe(&path.key("address"), assert.address.as_ref(), &place.scope);
+            Assertion::Bus {
+                decoder: assert.decode?,
+                address: address.and_then(|address| byte(address.0)),
+                bytes: assert
+                    .bytes
+                    .iter()
+                    .filter_map(|value| byte(value.0))
+                    .collect(),
+                ack: assert.ack,
+                min_count: assert.min_count.map_or(1, |count| count.0),
+            }
+        };
+        Some(Action::Assert {
+            on: assert.on.0.clone(),
+            that,
+        })
+    }
+}
+
+/// Actions without placeholders.
+fn simple(step: &definition::Step) -> Option<Action> {
+    if let Some(power) = step.power {
+        return Some(Action::Power(power));
+    }
+    if let Some(reset) = &step.reset {
+        let pulse_ms = reset.pulse.map_or(PULSE_MS, |pulse| pulse.0);
+        return Some(Action::Reset { pulse_ms });
+    }
+    if let Some(decode) = &step.decode {
+        return Some(Action::Decode(plan::Decode {
+            on: decode.on.0.clone(),
+            decoder: decode.decoder,
+            channels: decode
+                .channels
+                .iter()
+                .map(|(role, channel)| (role.0.clone(), channel.0.clone()))
+                .collect(),
+            options: decode
+                .options
+                .iter()
+                .map(|(name, value)| (name.0.clone(), value.0.clone()))
+                .collect(),
+        }));
+    }
+    step.wait.map(|wait| Action::Wait { ms: wait.0.0 })
+}

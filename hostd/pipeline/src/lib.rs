@@ -1,0 +1,179 @@
+//! Pipelines, format 1: text in, a checked pipeline out, and the plan it comes to. Nothing is read, written or
+//! started here.
+//!
+//! ```
+//! let text = "
+//! version: 1
+//! builds:
+//!   - id: fw
+//!     steps: [{ run: make }]
+//!     packs: [{ id: f0, artifacts: [fw.elf], targets: [stm32f030f4] }]
+//! benches:
+//!   - id: smoke
+//!     for_each: fw
+//!     device: { select: { target: '{{pack.target}}' } }
+//!     steps: [{ flash: { artifact: fw.elf } }, { uart: { expect: ready }, timeout: 2s }]
+//! ";
+//! let caps = pipeline::Caps::default();
+//! let plan = pipeline::parse(text, &caps).map(|pipeline| pipeline::expand(&pipeline, &caps));
+//! let ids: Vec<String> = plan.expect("it is right").runs.into_iter().map(|run| run.id).collect();
+//! assert_eq!(ids, ["fw.f0", "smoke.f0"]);
+//!
+//! let report = pipeline::parse("version: 1\nbuild: []", &caps).expect_err("a key is wrong");
+//! assert!(report.render("ci.yml").starts_with("ci.yml:2:1: error[unknown_key]: there is no key `build`"));
+//! ```
+//!
+//! A document is read in three stages: YAML to a tree of values that know their lines (`yaml`), the tree to
+//! the types of the format (`reading`, `definition`), and what types cannot say (`check`, `expand`). Each stage
+//! finds all it can; the first alone ends at its first problem.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod caps;
+mod check;
+mod condition;
+mod definition;
+mod expand;
+pub mod fuzz;
+pub mod limits;
+mod path;
+pub mod plan;
+mod predicate;
+mod problem;
+mod reading;
+mod scalars;
+mod schema;
+mod template;
+mod units;
+mod yaml;
+
+pub use caps::Caps;
+pub use definition::action::{
+    BusDecoder, CaptureKind, Decoder, Edge, Mapping, Output, Power, Rail, Switch,
+};
+pub use plan::Plan;
+pub use predicate::{Capabilities, Capability, Mismatch, Requirements, matches};
+pub use problem::{Code, Problem, Report};
+pub use schema::schema;
+
+use caps::DEFAULTS;
+use definition::Definition;
+use plan::{Limits, Role, Run};
+
+/// A pipeline that is right.
+#[derive(Debug)]
+pub struct Pipeline {
+    definition: Definition,
+    /// With times as they are asked for.
+    runs: Vec<Run>,
+}
+
+/// Reads a pipeline and checks all of it, against `caps` too.
+///
+/// # Errors
+/// Everything that is wrong, as far as it can be told at once.
+pub fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
+    let root =
+        yaml::read(text).map_err(|finding| Box::new(Report::new(text, None, &[*finding])))?;
+    let reading::Reading {
+        value,
+        mut findings,
+        has_holes,
+    } = reading::read::<Definition>(&root);
+    let Some(definition) = value else {
+        return Err(Box::new(Report::new(text, Some(&root), &findings)));
+    };
+    let mut runs = Vec::new();
+    if !has_holes {
+        let mut later = check::check(&definition, caps);
+        // What is too much is not expanded.
+        if !later
+            .iter()
+            .any(|finding| finding.code == Code::TooManyRuns)
+        {
+            let (expanded, wrong) = expand::runs(&definition);
+            later.extend(wrong);
+            runs = expanded;
+        }
+        later.retain(|finding| !follows(finding, &findings));
+        findings.extend(later);
+    }
+    match findings.is_empty() {
+        true => Ok(Pipeline { definition, runs }),
+        false => Err(Box::new(Report::new(text, Some(&root), &findings))),
+    }
+}
+
+/// Whether a finding may only be there because something else was not read.
+fn follows(finding: &problem::Finding, unread: &[problem::Finding]) -> bool {
+    let touches = || unread.iter().any(|other| other.path.touches(&finding.path));
+    !unread.is_empty() && (finding.code.may_follow() || touches())
+}
+
+/// What a pipeline comes to on a server with these caps, which may be lower than those it was checked against:
+/// then it gets what they allow.
+#[must_use]
+pub fn expand(pipeline: &Pipeline, caps: &Caps) -> Plan {
+    let Definition {
+        name,
+        timeouts,
+        limits,
+        retry,
+        ..
+    } = &pipeline.definition;
+    let asked = |asked: Option<u64>, default: u64, cap: u64| asked.unwrap_or(default).min(cap);
+    Plan {
+        name: name.as_deref().map(str::to_owned),
+        queue_ms: asked(
+            timeouts.queue.map(|t| t.0),
+            DEFAULTS.queue_ms,
+            caps.queue_ms,
+        ),
+        job_ms: asked(timeouts.job.map(|t| t.0), DEFAULTS.job_ms, caps.job_ms),
+        limits: Limits {
+            memory_bytes: asked(
+                limits.memory.map(|l| l.0),
+                DEFAULTS.memory_bytes,
+                caps.memory_bytes,
+            ),
+            processes: asked(
+                limits.processes.map(|l| l.0),
+                DEFAULTS.processes,
+                caps.processes,
+            ),
+            disk_bytes: asked(
+                limits.disk.map(|l| l.0),
+                DEFAULTS.disk_bytes,
+                caps.disk_bytes,
+            ),
+            log_bytes: asked(limits.log.map(|l| l.0), DEFAULTS.log_bytes, caps.log_bytes),
+        },
+        infra_retries: asked(
+            retry.infra.map(|r| r.0),
+            DEFAULTS.infra_retries,
+            caps.infra_retries,
+        ),
+        runs: pipeline.runs.iter().map(|run| capped(run, caps)).collect(),
+    }
+}
+
+fn capped(run: &Run, caps: &Caps) -> Run {
+    let mut run = run.clone();
+    let is_build = matches!(run.role, Role::Build { .. });
+    let cap = |steps: &mut Vec<plan::Step>| {
+        for step in steps {
+            let is_flash = matches!(step.action, plan::Action::Flash(_));
+            step.timeout_ms = caps.step_ms(step.timeout_ms, is_build, is_flash);
+        }
+    };
+    run.timeout_ms = caps.step_ms(run.timeout_ms, is_build, false);
+    cap(&mut run.steps);
+    if let Role::Bench { always, .. } = &mut run.role {
+        cap(always);
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The actions of steps with every placeholder replaced.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::definition::action::{BusDecoder, CaptureKind, Decoder, Edge, Mapping, Output, Power};
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Lines for `sh -e`.
+    Run {
+        /// The lines.
+        script: String,
+        /// An assertion judges the exit code: the step fails with none.
+        any_exit_code: bool,
+    },
+    /// pytest.
+    Pytest {
+        /// A file or folder below the job's.
+        path: String,
+        /// After it.
+        args: Vec<String>,
+        /// An assertion judges the exit code: the step fails with none.
+        any_exit_code: bool,
+    },
+    /// Switches a rail.
+    Power(Power),
+    /// Pulses the reset line.
+    Reset {
+        /// How long it is held, in milliseconds.
+        pulse_ms: u64,
+    },
+    /// Programs the target.
+    Flash(Flash),
+    /// Talks to the serial line.
+    Uart(Uart),
+    /// Records signals.
+    Capture(Capture),
+    /// Judges a step.
+    Assert {
+        /// The id of that step.
+        on: String,
+        /// How.
+        that: Assertion,
+    },
+    /// Decodes a capture.
+    Decode(Decode),
+    /// Plays a waveform.
+    Replay(Replay),
+    /// Waits.
+    Wait {
+        /// Milliseconds.
+        ms: u64,
+    },
+}
+
+/// An artifact of this job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Artifact {
+    /// The run that makes it.
+    pub run: String,
+    /// Its path below `$HOSTD_OUT` of that run.
+    pub name: String,
+}
+
+/// Programs the target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Flash {
+    /// What.
+    pub artifact: Artifact,
+    /// Read it back and compare.
+    pub verify: bool,
+    /// The chip; none: what the device is wired to.
+    pub target: Option<String>,
+}
+
+/// Talks to the serial line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Uart {
+    /// Bits per second.
+    pub baud: u64,
+    /// None: those of the device's wiring.
+    pub channels: Option<UartChannels>,
+    /// Sent first.
+    pub send: Option<String>,
+    /// Must come.
+    pub expect: Option<String>,
+    /// Ends the reading.
+    pub until: Option<String>,
+}
+
+/// Channels of the logic analyzer, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct UartChannels {
+    /// Where the pod listens.
+    pub rx: u64,
+    /// What it drives.
+    pub tx: u64,
+}
+
+/// Records signals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Capture {
+    /// What records.
+    pub kind: CaptureKind,
+    /// Channels of the logic analyzer, from 1, by name.
+    pub channels: BTreeMap<String, u64>,
+    /// Samples per second.
+    pub rate_hz: u64,
+    /// How many.
+    pub samples: u64,
+    /// None: it starts at once.
+    pub trigger: Option<Trigger>,
+}
+
+/// What starts a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Trigger {
+    /// The channel of the logic analyzer, from 1.
+    pub channel: u64,
+    /// What must happen on it.
+    pub edge: Edge,
+    /// How long to wait for it, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// How a step is judged. More kinds come with a richer language of assertions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Assertion {
+    /// It ended with this code.
+    ExitCode(u8),
+    /// Its output has this text.
+    Text(String),
+    /// Traffic on a bus: transfers that have all of this.
+    Bus {
+        /// Reads the capture.
+        decoder: BusDecoder,
+        /// Their 7-bit address.
+        address: Option<u8>,
+        /// Bytes in them, one after the other.
+        bytes: Vec<u8>,
+        /// Whether the address is acknowledged.
+        ack: Option<bool>,
+        /// There are at least so many.
+        min_count: u64,
+    },
+}
+
+/// Decodes a capture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decode {
+    /// The id of the capture's step.
+    pub on: String,
+    /// By which rules.
+    pub decoder: Decoder,
+    /// Names of the capture's channels by the decoder's roles.
+    pub channels: BTreeMap<String, String>,
+    /// Of the decoder.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Plays a waveform.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Replay {
+    /// A kept one, by name or id.
+    pub waveform: String,
+    /// Where.
+    pub output: Output,
+    /// How levels become codes.
+    pub mapping: Mapping,
+    /// Samples per second; none: the waveform's own.
+    pub rate_hz: Option<u64>,
+}

@@ -1,0 +1,354 @@
+//! From values of the document to the types of the format, with every problem at once: a key that is not
+//! known is noted and skipped, a value that does not fit is noted and left out of the next pass.
+//!
+//! Types that take a scalar as it is written (`OPT: 1.10`) ask for the newtype [`AS_WRITTEN`]; those that
+//! may hold a placeholder ask for [`TEMPLATED`].
+
+mod access;
+mod fault;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use crate::limits::PROBLEMS_MAX;
+use crate::path::Path;
+use crate::problem::{Code, Finding, did_you_mean};
+use crate::template;
+use crate::yaml::{Key, Node, Value};
+use access::{List, Map};
+pub(crate) use fault::Fault;
+
+/// Newtype whose visitor gets the text of any scalar.
+pub(crate) const AS_WRITTEN: &str = "AsWritten";
+
+/// Newtype whose visitor gets a text if it has a placeholder.
+pub(crate) const TEMPLATED: &str = "Templated";
+
+/// What was read, as far as it could be.
+pub(crate) struct Reading<T> {
+    /// None: nothing useful.
+    pub(crate) value: Option<T>,
+    pub(crate) findings: Vec<Finding>,
+    /// An entry of a list was left out: indices in `value` are not those of the document.
+    pub(crate) has_holes: bool,
+}
+
+/// Reads all of `root`.
+pub(crate) fn read<T: DeserializeOwned>(root: &Node) -> Reading<T> {
+    let session = Session::default();
+    let mut value = None;
+    // Each pass but the last leaves out one more value.
+    while session.faults.borrow().len() <= PROBLEMS_MAX {
+        let reader = Reader::new(root, &session);
+        match T::deserialize(reader) {
+            Ok(read) => {
+                value = Some(read);
+                break;
+            }
+            Err(fault) => {
+                let node = fault.node.unwrap_or(root.id);
+                session.note(fault, node);
+                if !session.skipped.borrow_mut().insert(node) || node == root.id {
+                    break;
+                }
+            }
+        }
+    }
+    let mut faults = session.faults.into_inner();
+    let mut findings = Vec::new();
+    root.walk(&mut |path, node| {
+        let here = faults.extract_if(.., |fault| fault.node == Some(node.id));
+        findings.extend(here.map(|fault| fault.at(path)));
+    });
+    Reading {
+        value,
+        findings,
+        has_holes: session.has_holes.into_inner(),
+    }
+}
+
+/// Reads a scalar that stood in for a placeholder, as if it were written there.
+pub(crate) fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let node = Node {
+        id: 0,
+        span: crate::yaml::Span::START,
+        value: Value::Text(text.to_owned()),
+    };
+    let session = Session::default();
+    let reader = Reader {
+        is_replaced: true,
+        ..Reader::new(&node, &session)
+    };
+    T::deserialize(reader).map_err(|fault| fault.message)
+}
+
+#[derive(Default)]
+struct Session {
+    faults: RefCell<Vec<Fault>>,
+    /// Values that are left out, by id.
+    skipped: RefCell<BTreeSet<usize>>,
+    has_holes: RefCell<bool>,
+}
+
+impl Session {
+    fn note(&self, fault: Fault, node: usize) {
+        if !fault.is_consequence {
+            let fault = Fault {
+                node: Some(node),
+                ..fault
+            };
+            self.faults.borrow_mut().push(fault);
+        }
+    }
+
+    fn skips(&self, node: &Node) -> bool {
+        self.skipped.borrow().contains(&node.id)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'de> {
+    node: &'de Node,
+    session: &'de Session,
+    /// The value of a placeholder: text may be a number here.
+    is_replaced: bool,
+}
+
+impl<'de> Reader<'de> {
+    fn new(node: &'de Node, session: &'de Session) -> Self {
+        Self {
+            node,
+            session,
+            is_replaced: false,
+        }
+    }
+
+    fn entries(&self) -> Option<&'de [(Key, Node)]> {
+        match &self.node.value {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// A whole number.
+    fn whole(&self) -> Option<i128> {
+        match &self.node.value {
+            Value::Number(value, _) => *value,
+            Value::Text(text) if self.is_replaced => number(text),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<&'de str> {
+        match &self.node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A scalar as it is written.
+    fn written(&self) -> Option<&'de str> {
+        match &self.node.value {
+            Value::Bool(true) => Some("true"),
+            Value::Bool(false) => Some("false"),
+            Value::Number(_, text) | Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text without placeholders: types that replace them ask for [`TEMPLATED`].
+    fn plain<'t>(&self, text: &'t str) -> Result<&'t str, Fault> {
+        match template::is_one(text) && !self.is_replaced {
+            true => Err(Fault::new(Code::TemplateNotHere, template::misplaced(text))),
+            false => Ok(text),
+        }
+    }
+
+    /// The value is something else than `wanted`.
+    fn wrong(&self, wanted: &str) -> Fault {
+        let found = match &self.node.value {
+            Value::Null => {
+                return Fault::new(
+                    Code::WrongType,
+                    format!("there is no value here: it must be {wanted}, or the key must go"),
+                );
+            }
+            Value::Bool(_) => "true or false",
+            Value::Number(..) => "a number",
+            Value::Text(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        };
+        Fault::new(
+            Code::WrongType,
+            format!("this must be {wanted}, not {found}"),
+        )
+    }
+
+    fn integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.whole() {
+            Some(value) => visitor.visit_i128(value),
+            None => Err(self.wrong("a whole number")),
+        }
+    }
+}
+
+fn number(text: &str) -> Option<i128> {
+    match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader<'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::Null => Err(self.wrong("given")),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(Some(value), _) => visitor.visit_i128(*value),
+            Value::Number(None, text) => visitor.visit_str(text),
+            Value::Text(text) => self.plain(text).and_then(|text| visitor.visit_str(text)),
+            Value::List(_) => self.deserialize_seq(visitor),
+            Value::Map(_) => self.deserialize_map(visitor),
+        }
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.integer(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match (&self.node.value, self.written()) {
+            (Value::Bool(value), _) => visitor.visit_bool(*value),
+            (_, Some(text)) if self.is_replaced && text == "true" => visitor.visit_bool(true),
+            (_, Some(text)) if self.is_replaced && text == "false" => visitor.visit_bool(false),
+            _ => Err(self.wrong("true or false")),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match (self.text(), self.written()) {
+            (Some(text), _) => self.plain(text).and_then(|text| visitor.visit_str(text)),
+            (None, Some(text)) => Err(self.wrong(&format!("text: write it in quotes, \"{text}\""))),
+            _ => Err(self.wrong("text")),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_string(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match (name, self.written()) {
+            (AS_WRITTEN, Some(text)) => self.plain(text).and_then(|text| visitor.visit_str(text)),
+            (AS_WRITTEN, None) if self.entries().is_none() => Err(self.wrong("text")),
+            (TEMPLATED, Some(text)) if self.text().is_some() && template::is_one(text) => {
+                visitor.visit_str(text)
+            }
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::List(list) => visitor.visit_seq(List::new(list, self.session)),
+            _ => Err(self.wrong("a list, `[…]`")),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.entries() {
+            Some(entries) => visitor.visit_map(Map::new(entries, self.session)),
+            None => Err(self.wrong("a map of names, `{name: …}`")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Some(entries) = self.entries() else {
+            let known = fields.join(", ");
+            return Err(self.wrong(&format!("a map with keys of {known}")));
+        };
+        for (key, node) in entries {
+            if !fields.contains(&key.name.as_str())
+                && self.session.skipped.borrow_mut().insert(node.id)
+            {
+                self.session.note(unknown_key(key, fields), node.id);
+            }
+        }
+        // A key that is there was left out by an earlier pass.
+        let missing = |fault: Fault| match fault.missing.filter(|_| fault.node.is_none()) {
+            Some(field) if entries.iter().any(|(key, _)| key.name == field) => Fault {
+                is_consequence: true,
+                ..fault
+            },
+            _ => fault,
+        };
+        visitor
+            .visit_map(Map::new(entries, self.session))
+            .map_err(missing)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.text() {
+            Some(text) => visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(text)),
+            None => Err(self.wrong(&format!("one of {}", variants.join(", ")))),
+        }
+    }
+
+    fn is_human_readable(&self) -> bool {
+        true
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct
+        identifier ignored_any
+    }
+}
+
+fn unknown_key(key: &Key, fields: &[&str]) -> Fault {
+    let hint = did_you_mean(&key.name, fields.iter().copied());
+    let hint = match hint.is_empty() {
+        true => format!("; it may be one of {}", fields.join(", ")),
+        false => hint,
+    };
+    let name: String = key.name.chars().take(64).collect();
+    Fault {
+        span: Some(key.span),
+        ..Fault::new(
+            Code::UnknownKey,
+            format!("there is no key `{name}` here{hint}"),
+        )
+    }
+}
+
+impl Fault {
+    fn at(self, path: &Path) -> Finding {
+        Finding {
+            span: self.span,
+            ..Finding::new(path.clone(), self.code, self.message)
+        }
+    }
+}

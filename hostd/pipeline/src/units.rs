@@ -1,0 +1,139 @@
+//! Quantities with their units: `30m`, `1GiB`, `10MHz`. A bare number is refused, since nobody sees its unit.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use crate::limits::QUANTITY_MAX;
+
+/// Most digits of a quantity.
+const DIGITS_MAX: usize = 9;
+
+/// A unit and how many of the smallest one it is.
+type Unit = (&'static str, u64);
+
+/// Reads a whole number with one of `units`.
+fn read(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let names = || {
+        units
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let written = || {
+        format!(
+            "write a whole number of at most {DIGITS_MAX} digits and its unit ({}), as {examples}",
+            names()
+        )
+    };
+    if digits == 0 || digits > DIGITS_MAX {
+        return Err(written());
+    }
+    let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
+        let unit: String = unit.chars().take(16).collect();
+        return Err(match unit.is_empty() {
+            true => format!("{number} of what? {}", written()),
+            false => format!("`{unit}` is no unit here: {}", written()),
+        });
+    };
+    let value = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(*factor));
+    match value {
+        Some(0) => Err("this must be more than 0".to_owned()),
+        Some(value) if value <= QUANTITY_MAX => Ok(value),
+        _ => Err(format!("{text} is more than any machine has: write less")),
+    }
+}
+
+/// Writes a quantity in the largest unit that leaves it whole.
+pub(crate) fn shown(value: u64, units: &[Unit]) -> String {
+    let fits = |unit: &&Unit| value.is_multiple_of(unit.1);
+    let (name, factor) = units.iter().rev().find(fits).unwrap_or(&units[0]);
+    format!("{}{name}", value / factor)
+}
+
+fn schema(units: &[Unit], description: &str, examples: &[&str]) -> Schema {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    json_schema!({
+        "type": "string",
+        "description": description,
+        "pattern": format!("^(?=.*[1-9])[0-9]{{1,{DIGITS_MAX}}}({})$", names.join("|")),
+        "examples": examples,
+    })
+}
+
+macro_rules! quantity {
+    ($(#[doc = $doc:literal])+ $name:ident, $units:ident = [$($unit:expr),+], $($example:literal),+) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) struct $name(pub(crate) u64);
+
+        pub(crate) const $units: &[Unit] = &[$($unit),+];
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = deserializer.deserialize_any(Written)?;
+                let examples = [$($example),+].join(" or ");
+                read(&text, $units, &examples).map(Self).map_err(D::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let description = concat!($($doc, "\n"),+).trim();
+                schema($units, description, &[$($example),+])
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&shown(self.0, $units))
+            }
+        }
+    };
+}
+
+quantity! {
+    /// A whole number with `ms`, `s`, `m` or `h`.
+    Duration, TIMES = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)], "500ms", "30m"
+}
+
+quantity! {
+    /// A whole number with `B`, `KiB`, `MiB` or `GiB`.
+    Bytes, SIZES = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)], "64MiB", "1GiB"
+}
+
+quantity! {
+    /// A whole number with `Hz`, `kHz` or `MHz`.
+    Rate, RATES = [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000)], "100kHz", "10MHz"
+}
+
+/// A scalar, numbers included, so that the refusal can ask for their unit.
+struct Written;
+
+impl Visitor<'_> for Written {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number with its unit")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_i128<E>(self, number: i128) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+}
