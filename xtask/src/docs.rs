@@ -12,19 +12,28 @@ use crate::tool::Tool;
 /// The document that shows source files.
 const SHOWS_SOURCES: &str = "docs/contributing.md";
 
-/// Renews the sources that are shown, and the table of pod commands. An example of `pod-protocol` does
-/// the latter, so that xtask, which is built before everything else, need not link that crate.
+/// Documents with tables that are generated, by which example of which package: xtask, which is built before
+/// everything else, need not link these crates.
+const GENERATED: [(&str, &str, &str); 2] = [
+    ("pod-protocol", "command_table", "docs/pod-protocol.md"),
+    ("pipeline", "key_tables", "docs/pipelines.md"),
+];
+
+/// Renews the sources that are shown, and the tables that are generated.
 pub(crate) fn run() -> Result<()> {
     let root = Metadata::load()?.root;
     let document = root.join(SHOWS_SOURCES);
     let renewed = excerpts::renewed(&read(&document)?, |path| read(&root.join(path)))?;
     fs::write(&document, renewed)
         .with_context(|| format!("failed to write {}", document.display()))?;
-    Tool::cargo(&root)
-        .args(["run", "--release", "--quiet", "-p", "pod-protocol"])
-        .args(["--example", "command_table", "--"])
-        .arg(root.join("docs/pod-protocol.md"))
-        .run()
+    for (package, example, document) in GENERATED {
+        Tool::cargo(&root)
+            .args(["run", "--release", "--quiet", "-p", package])
+            .args(["--example", example, "--"])
+            .arg(root.join(document))
+            .run()?;
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<String> {

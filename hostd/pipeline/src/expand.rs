@@ -2,18 +2,20 @@
 
 mod action;
 mod cache;
+mod order;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::caps::DEFAULTS;
 use crate::check;
 use crate::condition::{Axis, Condition, When};
 use crate::definition::{self, Bench, Build, Definition, Pack};
-use crate::limits::ALWAYS_MS_MAX;
+use crate::limits::{ALWAYS_MS_MAX, PLAN_BYTES_MAX};
 use crate::path::Path;
 use crate::plan::{self, Requirements, Role, Run};
-use crate::problem::Finding;
+use crate::problem::{Code, Finding};
 use crate::template::Scope;
+use order::Part;
 
 /// The times that a definition asks for, or that it gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,32 +43,17 @@ pub(crate) fn runs(definition: &Definition) -> (Vec<Run>, Vec<Finding>) {
         definition,
         times: Times::of(definition),
         findings: Vec::new(),
+        told: BTreeSet::new(),
+        runs: Vec::new(),
+        room_bytes: PLAN_BYTES_MAX,
     };
-    let mut runs = Vec::new();
-    for (index, build) in definition.builds.iter().enumerate() {
-        let path = Path::default().key("builds").index(index);
-        for cell in cells(build) {
-            runs.push(expansion.build(&path, build, &cell));
+    for part in order::parts(definition) {
+        match part {
+            Part::Build(index, build) => expansion.builds(index, build),
+            Part::Bench(index, bench) => expansion.benches(index, bench),
         }
     }
-    for (index, bench) in definition.benches.iter().enumerate() {
-        let path = Path::default().key("benches").index(index);
-        match bench
-            .for_each
-            .as_deref()
-            .map(|id| check::build(definition, id))
-        {
-            Some(Some(build)) => {
-                for cell in cells(build) {
-                    runs.push(expansion.bench(&path, bench, Some(build), &cell));
-                }
-            }
-            // Unknown, which has been told.
-            Some(None) => {}
-            None => runs.push(expansion.bench(&path, bench, None, &Cell::default())),
-        }
-    }
-    (in_order(runs), expansion.findings)
+    (expansion.runs, expansion.findings)
 }
 
 /// One variant and pack of a build.
@@ -121,9 +108,69 @@ struct Expansion<'d> {
     definition: &'d Definition,
     times: Times,
     findings: Vec<Finding>,
+    /// Fields that have a finding: other cells need not try them.
+    told: BTreeSet<Path>,
+    runs: Vec<Run>,
+    /// Bytes that further runs may have.
+    room_bytes: usize,
 }
 
 impl<'d> Expansion<'d> {
+    fn builds(&mut self, index: usize, build: &'d Build) {
+        let path = Path::default().key("builds").index(index);
+        for cell in cells(build) {
+            if self.room_bytes > 0 {
+                let run = self.build(&path, build, &cell);
+                self.keep(run);
+            }
+        }
+    }
+
+    fn benches(&mut self, index: usize, bench: &'d Bench) {
+        let path = Path::default().key("benches").index(index);
+        let source = bench
+            .for_each
+            .as_deref()
+            .map(|id| check::build(self.definition, id));
+        let cells = match source {
+            Some(Some(build)) => cells(build),
+            // Unknown, which has been told.
+            Some(None) => Vec::new(),
+            None => vec![Cell::default()],
+        };
+        for cell in cells {
+            if self.room_bytes > 0 {
+                let run = self.bench(&path, bench, source.flatten(), &cell);
+                self.keep(run);
+            }
+        }
+    }
+
+    /// Keeps a run, as long as there is room: many cells of long texts are a bomb.
+    fn keep(&mut self, run: Run) {
+        let bytes = serde_json::to_vec(&run).map_or(usize::MAX, |text| text.len());
+        match self.room_bytes.checked_sub(bytes) {
+            Some(rest) => {
+                self.room_bytes = rest;
+                self.runs.push(run);
+            }
+            None => {
+                self.room_bytes = 0;
+                let message = format!(
+                    "all runs together come to more than {PLAN_BYTES_MAX} bytes: move what is long into scripts of the repository"
+                );
+                self.tell(Path::default(), Code::TooLarge, message);
+            }
+        }
+    }
+
+    /// Notes what is wrong with a field, once.
+    fn tell(&mut self, path: Path, code: Code, message: String) {
+        if self.told.insert(path.clone()) {
+            self.findings.push(Finding::new(path, code, message));
+        }
+    }
+
     fn build(&mut self, path: &Path, build: &'d Build, cell: &Cell<'d>) -> Run {
         let id = cell.id(&build.id);
         let env = self.environment(&id, cell);
@@ -236,8 +283,13 @@ impl<'d> Expansion<'d> {
     /// All runs of the builds and benches of these ids.
     fn needs(&self, ids: &[crate::scalars::Id]) -> Vec<String> {
         let mut needs = Vec::new();
-        for id in ids {
-            let bench = self.definition.benches.iter().find(|bench| bench.id == *id);
+        let distinct: BTreeSet<&str> = ids.iter().map(|id| &**id).collect();
+        for id in distinct {
+            let bench = self
+                .definition
+                .benches
+                .iter()
+                .find(|bench| &*bench.id == id);
             let source = match bench {
                 Some(bench) => bench
                     .for_each
@@ -336,30 +388,5 @@ fn sandbox(sandbox: &definition::Sandbox) -> plan::Sandbox {
     plan::Sandbox {
         network: sandbox.network,
         image: sandbox.image.as_deref().map(str::to_owned),
-    }
-}
-
-/// Each run behind those it needs; else as they are written. Runs in a circle, which has been told, come last.
-fn in_order(mut left: Vec<Run>) -> Vec<Run> {
-    let mut done: Vec<Run> = Vec::with_capacity(left.len());
-    let known: std::collections::BTreeSet<String> = left.iter().map(|run| run.id.clone()).collect();
-    let mut ready = std::collections::BTreeSet::new();
-    loop {
-        let before = left.len();
-        let mut waiting = Vec::new();
-        for run in left {
-            let is_met = |need: &String| ready.contains(need) || !known.contains(need);
-            if run.needs.iter().all(is_met) {
-                ready.insert(run.id.clone());
-                done.push(run);
-            } else {
-                waiting.push(run);
-            }
-        }
-        left = waiting;
-        if left.len() == before {
-            done.append(&mut left);
-            return done;
-        }
     }
 }

@@ -42,6 +42,7 @@ pub mod plan;
 mod predicate;
 mod problem;
 mod reading;
+pub mod reference;
 mod scalars;
 mod schema;
 mod template;

@@ -24,6 +24,9 @@ pub const CELLS_MAX: usize = 64;
 /// Runs of a whole job, builds and benches together.
 pub const RUNS_MAX: usize = 512;
 
+/// All runs together with their steps and environments, in bytes of compact JSON.
+pub const PLAN_BYTES_MAX: usize = 32 << 20;
+
 /// Steps of one build or bench.
 pub const STEPS_MAX: usize = 100;
 

@@ -26,7 +26,7 @@ pub struct Plan {
     pub limits: Limits,
     /// How often a run is repeated after an infrastructure failure.
     pub infra_retries: u64,
-    /// Builds first, each run behind those that it needs.
+    /// Each run behind those that it needs; else builds first, as they are written.
     pub runs: Vec<Run>,
 }
 

@@ -136,50 +136,49 @@ impl Finding {
 impl Report {
     /// Findings with their lines. One that several cells of a matrix have is told once.
     pub(crate) fn new(text: &str, root: Option<&Node>, findings: &[Finding]) -> Self {
-        let mut problems: Vec<Problem> = Vec::new();
-        for finding in findings {
+        let place = |finding: &Finding| {
             let at_value = || root.map_or(Span::START, |root| root.locate(&finding.path));
-            let span = finding.span.unwrap_or_else(at_value);
-            let problem = Problem {
+            finding.span.unwrap_or_else(at_value)
+        };
+        let mut placed: Vec<(Span, &Finding)> = findings.iter().map(|f| (place(f), f)).collect();
+        placed.sort_by_key(|(span, _)| (span.line, span.column));
+        placed.dedup_by(|(_, next), (_, told)| (next.code, &next.path) == (told.code, &told.path));
+        let problems = placed
+            .iter()
+            .take(PROBLEMS_MAX)
+            .map(|(span, finding)| Problem {
                 line: span.line,
                 column: span.column,
                 code: finding.code,
                 path: finding.path.to_string(),
                 message: finding.message.clone(),
-                excerpt: Excerpt::new(text, span),
-            };
-            let is_same = |told: &Problem| (told.code, &told.path) == (problem.code, &problem.path);
-            let is_told = problems.iter().any(|told| {
-                is_same(told) && told.line == problem.line && told.column == problem.column
+                excerpt: Excerpt::new(text, *span),
             });
-            if !is_told {
-                problems.push(problem);
-            }
-        }
-        problems.sort_by_key(|problem| (problem.line, problem.column));
-        let truncated = problems.len() > PROBLEMS_MAX;
-        problems.truncate(PROBLEMS_MAX);
         Self {
-            problems,
-            truncated,
+            problems: problems.collect(),
+            truncated: placed.len() > PROBLEMS_MAX,
         }
     }
 }
 
-/// `; did you mean …?` if one of `known` is close to `word`, else nothing.
-pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// The one of `known` that is close to `word`.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Jaro-Winkler from which on a word is more likely a slip than another word.
     const CLOSE: f64 = 0.75;
     /// Longest word that is compared: longer ones are no slip.
     const WORD_BYTES_MAX: usize = 64;
     if word.len() > WORD_BYTES_MAX {
-        return String::new();
+        return None;
     }
     let rated = known
         .into_iter()
         .map(|known| (strsim::jaro_winkler(word, known), known));
-    match rated.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
-        Some((likeness, best)) if likeness >= CLOSE => format!("; did you mean `{best}`?"),
-        _ => String::new(),
-    }
+    let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.filter(|(likeness, _)| *likeness >= CLOSE)
+        .map(|(_, best)| best)
+}
+
+/// `; did you mean …?` if one of `known` is close to `word`, else nothing.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or_else(String::new, |best| format!("; did you mean `{best}`?"))
 }

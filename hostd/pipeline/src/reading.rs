@@ -8,14 +8,14 @@ mod access;
 mod fault;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::limits::PROBLEMS_MAX;
 use crate::path::Path;
-use crate::problem::{Code, Finding, did_you_mean};
+use crate::problem::{Code, Finding, did_you_mean, nearest};
 use crate::template;
 use crate::yaml::{Key, Node, Value};
 use access::{List, Map};
@@ -57,10 +57,13 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Node) -> Reading<T> {
             }
         }
     }
-    let mut faults = session.faults.into_inner();
+    let mut faults: BTreeMap<Option<usize>, Vec<Fault>> = BTreeMap::new();
+    for fault in session.faults.into_inner() {
+        faults.entry(fault.node).or_default().push(fault);
+    }
     let mut findings = Vec::new();
     root.walk(&mut |path, node| {
-        let here = faults.extract_if(.., |fault| fault.node == Some(node.id));
+        let here = faults.remove(&Some(node.id)).into_iter().flatten();
         findings.extend(here.map(|fault| fault.at(path)));
     });
     Reading {
@@ -293,17 +296,17 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 self.session.note(unknown_key(key, fields), node.id);
             }
         }
-        // A key that is there was left out by an earlier pass.
-        let missing = |fault: Fault| match fault.missing.filter(|_| fault.node.is_none()) {
-            Some(field) if entries.iter().any(|(key, _)| key.name == field) => Fault {
-                is_consequence: true,
-                ..fault
-            },
-            _ => fault,
+        // A key that is there was left out by an earlier pass; one that is misspelt has been told.
+        let is_meant = |key: &str, field: &str| {
+            key == field || nearest(key, fields.iter().copied()) == Some(field)
         };
-        visitor
-            .visit_map(Map::new(entries, self.session))
-            .map_err(missing)
+        let is_told = |field: &str| entries.iter().any(|(key, _)| is_meant(&key.name, field));
+        let read = visitor.visit_map(Map::new(entries, self.session));
+        read.map_err(|fault| Fault {
+            is_consequence: fault.is_consequence
+                || fault.node.is_none() && fault.missing.is_some_and(is_told),
+            ..fault
+        })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -9,8 +9,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 
 use crate::definition::{Environment, Pack};
+use crate::limits::TEXT_CHARS_MAX;
 use crate::problem::{Code, did_you_mean};
 use crate::reading::{TEMPLATED, read_text};
+
+/// Bytes of the longest character.
+const CHAR_BYTES_MAX: usize = 4;
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
@@ -47,6 +51,11 @@ enum Piece {
 
 impl Template {
     fn parse(text: &str) -> Result<Self, String> {
+        if text.chars().count() > TEXT_CHARS_MAX {
+            return Err(format!(
+                "this has more than {TEXT_CHARS_MAX} characters; write less"
+            ));
+        }
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(OPEN) {
@@ -157,58 +166,87 @@ impl Scope<'_> {
         for piece in &template.0 {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Name(name) => text.push_str(&self.value(name)?),
+                Piece::Name(name) => match self.value(name) {
+                    Some(value) => text.push_str(&value),
+                    None => return Err((Code::UnknownName, self.unknown(name))),
+                },
+            }
+            if text.len() > TEXT_CHARS_MAX * CHAR_BYTES_MAX {
+                let message = format!(
+                    "with its placeholders replaced this is longer than {TEXT_CHARS_MAX} characters"
+                );
+                return Err((Code::InvalidValue, message));
             }
         }
         Ok(text)
     }
 
     /// The value of a name. The targets of a pack come as a predicate has them, `a|b`.
-    fn value(&self, name: &str) -> Result<String, (Code, String)> {
-        let found = self.known().into_iter().find(|(known, _)| known == name);
-        if let Some((_, value)) = found {
-            return Ok(value);
+    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        if let Some(name) = name.strip_prefix("vars.") {
+            return self.vars.get(name).map(|value| Cow::from(&*value.0));
         }
-        let unknown = |message| (Code::UnknownName, message);
-        if self.pack.is_none() && (name == "pack" || name.starts_with("pack.")) {
-            let message = format!(
+        if name == "variant" {
+            return self.variant.map(Cow::from);
+        }
+        let pack = self.pack?;
+        match name.strip_prefix("pack.")? {
+            "id" => Some(Cow::from(&*pack.id)),
+            "target" if pack.targets.is_empty() => None,
+            "target" => {
+                let targets: Vec<&str> = pack.targets.iter().map(|target| &**target).collect();
+                Some(Cow::from(targets.join("|")))
+            }
+            name => {
+                let name = name.strip_prefix("config.")?;
+                pack.config.get(name).map(|value| Cow::from(&*value.0))
+            }
+        }
+    }
+
+    /// Why there is no such name, and what to do.
+    fn unknown(&self, name: &str) -> String {
+        if self.pack.is_none() && name.starts_with("pack.") {
+            return format!(
                 "there is no pack here that `{{{{{name}}}}}` could mean: give the bench a `for_each`, and its build `packs`"
             );
-            return Err(unknown(message));
         }
         if self.variant.is_none() && name == "variant" {
             let message =
                 "there is no variant here: give the bench a `for_each` of a build with a `matrix`";
-            return Err(unknown(message.to_owned()));
+            return message.to_owned();
+        }
+        if let Some(pack) = self.pack.filter(|_| name == "pack.target") {
+            return format!(
+                "the pack `{}` names no `targets`: add them there",
+                pack.id.0
+            );
         }
         let known = self.known();
-        let names = || known.iter().map(|(name, _)| name.as_str());
+        let names = || known.iter().map(String::as_str);
         let hint = match did_you_mean(name, names()) {
             hint if hint.is_empty() => {
                 format!("; there is {}", names().collect::<Vec<_>>().join(", "))
             }
             hint => hint,
         };
-        Err(unknown(format!("nothing is called `{name}` here{hint}")))
+        format!("nothing is called `{name}` here{hint}")
     }
 
-    fn known(&self) -> Vec<(String, String)> {
-        let mut known: Vec<(String, String)> = Vec::new();
-        let vars = self.vars.iter();
-        known.extend(vars.map(|(name, value)| (format!("vars.{}", name.0), value.0.clone())));
-        known.extend(
-            self.variant
-                .map(|variant| ("variant".to_owned(), variant.to_owned())),
-        );
+    fn known(&self) -> Vec<String> {
+        let mut known: Vec<String> = self
+            .vars
+            .keys()
+            .map(|name| format!("vars.{}", name.0))
+            .collect();
+        known.extend(self.variant.map(|_| "variant".to_owned()));
         if let Some(pack) = self.pack {
-            known.push(("pack.id".to_owned(), pack.id.0.clone()));
-            if !pack.targets.is_empty() {
-                let targets: Vec<&str> = pack.targets.iter().map(|target| &**target).collect();
-                known.push(("pack.target".to_owned(), targets.join("|")));
-            }
-            let config = pack.config.iter();
+            known.push("pack.id".to_owned());
+            known.extend((!pack.targets.is_empty()).then(|| "pack.target".to_owned()));
             known.extend(
-                config.map(|(name, value)| (format!("pack.config.{}", name.0), value.0.clone())),
+                pack.config
+                    .keys()
+                    .map(|name| format!("pack.config.{}", name.0)),
             );
         }
         known

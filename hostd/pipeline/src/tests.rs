@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bombs;
+mod document;
 mod expansion;
 mod refusals;
 mod values;

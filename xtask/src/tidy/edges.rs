@@ -80,6 +80,11 @@ const RESERVED: &[Reserved] = &[
         testers: &[],
     },
     Reserved {
+        dependency: "serde-saphyr",
+        owners: &["pipeline"],
+        testers: &[],
+    },
+    Reserved {
         dependency: "rayon",
         owners: &["decode"],
         testers: &[],

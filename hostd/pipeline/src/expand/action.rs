@@ -1,15 +1,16 @@
 //! Actions with their placeholders replaced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
 use super::{Expansion, Place};
 use crate::check;
-use crate::definition::{self, EnvValue, Step, action};
+use crate::definition::{self, EnvValue, Pack, Step, action};
 use crate::path::Path;
 use crate::plan::{self, Action, Artifact, Assertion};
-use crate::problem::{Code, Finding, did_you_mean};
+use crate::problem::{Code, did_you_mean};
+use crate::scalars::Id;
 use crate::template::{Scope, Templated};
 
 /// Bits per second of a line that names none.
@@ -41,11 +42,13 @@ impl Expansion<'_> {
         field: &Templated<T>,
         scope: &Scope<'_>,
     ) -> Option<T> {
+        if self.told.contains(path) {
+            return None;
+        }
         match field.resolve(scope) {
             Ok(value) => Some(value),
             Err((code, message)) => {
-                self.findings
-                    .push(Finding::new(path.clone(), code, message));
+                self.tell(path.clone(), code, message);
                 None
             }
         }
@@ -124,11 +127,14 @@ impl Expansion<'_> {
     fn flash(&mut self, path: &Path, flash: &action::Flash, place: &Place<'_>) -> Option<Action> {
         let name = self.resolve(&path.key("artifact"), &flash.artifact, &place.scope)?;
         let target = self.maybe(&path.key("target"), flash.target.as_ref(), &place.scope);
+        let at = path.key("artifact");
+        if self.told.contains(&at) {
+            return None;
+        }
         let artifact = match self.artifact(&name.0, place) {
             Ok(artifact) => artifact,
             Err(message) => {
-                let finding = Finding::new(path.key("artifact"), Code::MissingArtifact, message);
-                self.findings.push(finding);
+                self.tell(at, Code::MissingArtifact, message);
                 return None;
             }
         };
@@ -163,41 +169,40 @@ impl Expansion<'_> {
                 }
             };
         }
-        let needed = self.made_by(&bench.needs);
-        let named = || needed.iter().map(|(run, made)| format!("{run}/{made}"));
-        match needed
-            .iter()
-            .find(|(run, made)| name == format!("{run}/{made}"))
-        {
-            Some((run, made)) => Ok(Artifact {
-                run: run.clone(),
-                name: made.clone(),
-            }),
-            None => {
-                let names: Vec<String> = named().collect();
-                let hint = did_you_mean(name, names.iter().map(String::as_str));
-                Err(format!(
-                    "without `for_each` an artifact is named with its run, as `fw.debug.f0/fw.elf`, of a build among `needs`; none is called `{name}`{hint}"
-                ))
-            }
-        }
+        let made = self.made_by(&bench.needs);
+        let found = name.split_once('/').and_then(|(run, name)| {
+            let mut packs = made
+                .iter()
+                .filter(|(id, _)| id == run)
+                .map(|(_, pack)| pack);
+            packs.find(|pack| pack.artifacts.iter().any(|artifact| &**artifact == name))?;
+            Some(Artifact {
+                run: run.to_owned(),
+                name: name.to_owned(),
+            })
+        });
+        found.ok_or_else(|| {
+            let names = made.iter().flat_map(|(run, pack)| {
+                let artifacts = pack.artifacts.iter();
+                artifacts.map(move |artifact| format!("{run}/{}", artifact.0))
+            });
+            let names: Vec<String> = names.collect();
+            let hint = did_you_mean(name, names.iter().map(String::as_str));
+            format!("without `for_each` an artifact is named with its run, as `fw.debug.f0/fw.elf`, of a build among `needs`; none is called `{name}`{hint}")
+        })
     }
 
-    /// Runs of these builds with each artifact.
-    fn made_by(&self, needs: &[crate::scalars::Id]) -> Vec<(String, String)> {
+    /// Runs of these builds with their packs.
+    fn made_by(&self, needs: &[Id]) -> Vec<(String, &Pack)> {
+        let needs: BTreeSet<&str> = needs.iter().map(|id| &**id).collect();
         let builds = needs
-            .iter()
+            .into_iter()
             .filter_map(|id| check::build(self.definition, id));
-        let cells = builds.flat_map(|build| {
-            super::cells(build)
-                .into_iter()
-                .map(move |cell| (build, cell))
+        let runs = builds.flat_map(|build| {
+            let cells = super::cells(build).into_iter();
+            cells.filter_map(|cell| Some((cell.id(&build.id), cell.pack?)))
         });
-        let made = cells.flat_map(|(build, cell)| {
-            let artifacts = cell.pack.into_iter().flat_map(|pack| pack.artifacts.iter());
-            artifacts.map(move |artifact| (cell.id(&build.id), artifact.0.clone()))
-        });
-        made.collect()
+        runs.collect()
     }
 
     fn uart(&mut self, path: &Path, uart: &action::Uart, place: &Place<'_>) -> Action {

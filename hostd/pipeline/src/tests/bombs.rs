@@ -101,6 +101,43 @@ fn many_cells_are_refused_before_they_are_made() {
 }
 
 #[test]
+fn placeholders_that_multiply_are_refused_fast() {
+    let long = format!("version: 1\nvars: {{ A: {} }}\n", "x".repeat(4_000));
+    let packs: String = (0..64).map(|i| format!("{{ id: p{i} }}, ")).collect();
+    let build = format!("builds: [{{ id: fw, steps: [{{ run: a }}], packs: [{packs}] }}]\n");
+    let bench = |field: &str| {
+        let args = format!("'{field}', ").repeat(60);
+        let steps = format!("  - pytest: {{ path: t, args: [{args}] }}\n").repeat(90);
+        format!(
+            "{long}{build}benches:\n- id: b\n  for_each: fw\n  device: {{ name: d }}\n  steps:\n{steps}"
+        )
+    };
+    let cases = [
+        (bench("{{vars.A}}"), vec!["too_large"]),
+        (
+            bench("{{vars.A}}{{vars.A}}{{vars.A}}"),
+            vec!["invalid_value"; PROBLEMS_MAX],
+        ),
+        (bench("{{vars.B}}"), vec!["unknown_name"; PROBLEMS_MAX]),
+    ];
+    for (text, codes) in cases {
+        let begun = Instant::now();
+        let report = read(&text).unwrap_err();
+        let told: Vec<&str> = report
+            .problems
+            .iter()
+            .map(|problem| problem.code.as_str())
+            .collect();
+        assert_eq!(told, codes);
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "{codes:?}: {:?}",
+            begun.elapsed()
+        );
+    }
+}
+
+#[test]
 fn seeded_mutations_neither_panic_nor_break_a_promise() {
     let mut random = fastrand::Rng::with_seed(20_260_102);
     let pieces: Vec<&str> = EXAMPLE

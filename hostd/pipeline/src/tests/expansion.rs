@@ -84,7 +84,7 @@ benches:
     );
     assert_eq!(
         run(&plan, "late").needs,
-        ["first.p", "first.q", "check.p", "check.q"]
+        ["check.p", "check.q", "first.p", "first.q"]
     );
     assert_eq!(run(&plan, "check.q").needs, ["first.q"]);
 }

@@ -165,7 +165,10 @@ fn environment_is_taken_as_it_is_written() {
         wrong(&text.replace("1.10", "[1]")),
         ["wrong_type 5:22 builds[0].steps[0].env.A"]
     );
-    assert_eq!(wrong(&text.replace("1.10", "{ secrt: X }")).len(), 2);
+    assert_eq!(
+        wrong(&text.replace("1.10", "{ secrt: X }")),
+        ["unknown_key 5:27 builds[0].steps[0].env.A.secrt"]
+    );
 }
 
 #[test]
