@@ -50,17 +50,17 @@ mod units;
 mod yaml;
 
 pub use caps::Caps;
+pub use condition::When;
 pub use definition::action::{
     BusDecoder, CaptureKind, Decoder, Edge, Mapping, Output, Power, Rail, Switch,
 };
-pub use plan::Plan;
-pub use predicate::{Capabilities, Capability, Mismatch, Requirements, matches};
+pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};
 pub use problem::{Code, Problem, Report};
 pub use schema::schema;
 
 use caps::DEFAULTS;
 use definition::Definition;
-use plan::{Limits, Role, Run};
+use plan::{Limits, Plan, Role, Run};
 
 /// A pipeline that is right.
 #[derive(Debug)]

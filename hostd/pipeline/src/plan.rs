@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use crate::condition::When;
-pub use crate::predicate::{Predicate, Requirements};
+use crate::condition::When;
+use crate::predicate::Requirements;
 pub use action::{
     Action, Artifact, Assertion, Capture, Decode, Flash, Replay, Trigger, Uart, UartChannels,
 };

@@ -9,8 +9,9 @@ mod values;
 
 use serde_json::{Map, Value};
 
+use crate::plan::Plan;
 use crate::yaml::{self, Node};
-use crate::{Caps, Pipeline, Plan, Report, expand, parse};
+use crate::{Caps, Pipeline, Report, expand, parse};
 
 /// A whole pipeline.
 const EXAMPLE: &str = include_str!("tests/example.yaml");

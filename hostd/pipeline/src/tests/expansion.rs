@@ -3,14 +3,14 @@
 use insta::assert_json_snapshot;
 
 use super::{EXAMPLE, plan, read};
-use crate::plan::{Action, Assertion, EnvValue, Role, Run, When};
-use crate::{Caps, expand};
+use crate::plan::{Action, Assertion, EnvValue, Plan, Role, Run};
+use crate::{Caps, When, expand};
 
-fn run<'p>(plan: &'p crate::Plan, id: &str) -> &'p Run {
+fn run<'p>(plan: &'p Plan, id: &str) -> &'p Run {
     plan.runs.iter().find(|run| run.id == id).unwrap()
 }
 
-fn ids(plan: &crate::Plan) -> Vec<&str> {
+fn ids(plan: &Plan) -> Vec<&str> {
     plan.runs.iter().map(|run| run.id.as_str()).collect()
 }
 
@@ -240,7 +240,7 @@ builds: [{ id: fw, steps: [{ run: a }, { run: b, timeout: 5m }], packs: [{ id: p
 benches:
 - { id: b, for_each: fw, device: { name: d }, steps: [{ flash: { artifact: e } }, { wait: 1s }], always: [{ reset: {} }] }
 ";
-    let times = |plan: &crate::Plan, id: &str| -> Vec<u64> {
+    let times = |plan: &Plan, id: &str| -> Vec<u64> {
         let run = run(plan, id);
         let steps = run.steps.iter().map(|step| step.timeout_ms);
         std::iter::once(run.timeout_ms).chain(steps).collect()
