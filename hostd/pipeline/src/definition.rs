@@ -268,7 +268,7 @@ pub(crate) struct Step {
     pub(crate) id: Option<Id>,
     /// The test case it is in the report. Without it the step is no case of its own.
     pub(crate) case: Option<Label>,
-    /// How long it may take. Without it the phase's.
+    /// How long it may take, within its run's time. Without it all of that; `flash`: `timeouts.flash`.
     pub(crate) timeout: Option<Duration>,
     /// What is added to the environment of `run` and `pytest`.
     #[serde(default)]

@@ -7,6 +7,8 @@ mod expansion;
 mod refusals;
 mod values;
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::plan::Plan;
@@ -58,11 +60,13 @@ fn bench_steps(steps: &str) -> String {
 
 /// Whether the schema takes a document.
 fn fits_schema(text: &str) -> bool {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        jsonschema::draft202012::new(&crate::schema()).expect("the schema is one")
+    });
     let Ok(root) = yaml::read(text) else {
         return false;
     };
-    let schema = jsonschema::draft202012::new(&crate::schema()).expect("the schema is one");
-    schema.is_valid(&json(&root))
+    SCHEMA.is_valid(&json(&root))
 }
 
 fn json(node: &Node) -> Value {

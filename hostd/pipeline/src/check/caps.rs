@@ -1,8 +1,8 @@
 //! Times and limits against the server's configuration.
 
 use super::Check;
-use crate::caps::Caps;
-use crate::definition::Definition;
+use crate::caps::{Caps, DEFAULTS};
+use crate::definition::{Definition, Step};
 use crate::limits::ALWAYS_MS_MAX;
 use crate::path::Path;
 use crate::problem::Code;
@@ -87,32 +87,74 @@ fn amounts(definition: &Definition, caps: &Caps) -> [Asked; 5] {
     ]
 }
 
-/// A step's own timeout is within its phase's cap.
+/// The time that steps of one list have.
+struct Phase {
+    path: Path,
+    ms: u64,
+    /// What to raise for more, unless the server's cap is in the way.
+    hint: &'static str,
+}
+
+/// A step's own timeout is within its run's.
 fn steps(check: &mut Check<'_>, caps: &Caps) {
     let definition = check.definition;
-    let builds = definition.builds.iter().enumerate();
-    let builds = builds.map(|(at, build)| ("builds", at, "steps", &*build.steps, caps.build_ms));
-    let benches = definition.benches.iter().enumerate();
-    let benches = benches.flat_map(|(at, bench)| {
-        let steps = ("benches", at, "steps", &*bench.steps, caps.test_ms);
-        [
-            steps,
-            ("benches", at, "always", &*bench.always, ALWAYS_MS_MAX),
-        ]
-    });
-    for (list, at, key, steps, cap) in builds.chain(benches) {
+    let times = &definition.timeouts;
+    let phase = |asked: Option<Duration>, default: u64, cap: u64, hint| {
+        let ms = asked.map_or(default, |asked| asked.0);
+        (ms.min(cap), if ms < cap { hint } else { "" })
+    };
+    let (build_ms, build_hint) = phase(
+        times.build,
+        DEFAULTS.build_ms,
+        caps.build_ms,
+        "; raise `timeouts.build` for more",
+    );
+    let (test_ms, test_hint) = phase(
+        times.test,
+        DEFAULTS.test_ms,
+        caps.test_ms,
+        "; raise `timeouts.test` for more",
+    );
+    let list = |key: &str, at| Path::default().key(key).index(at);
+    for (at, build) in definition.builds.iter().enumerate() {
+        let phase = Phase {
+            path: list("builds", at).key("steps"),
+            ms: build_ms,
+            hint: build_hint,
+        };
+        phase.check(check, &build.steps, caps);
+    }
+    for (at, bench) in definition.benches.iter().enumerate() {
+        let phase = Phase {
+            path: list("benches", at).key("steps"),
+            ms: test_ms,
+            hint: test_hint,
+        };
+        phase.check(check, &bench.steps, caps);
+        let phase = Phase {
+            path: list("benches", at).key("always"),
+            ms: ALWAYS_MS_MAX,
+            hint: "",
+        };
+        phase.check(check, &bench.always, caps);
+    }
+}
+
+impl Phase {
+    fn check(&self, check: &mut Check<'_>, steps: &[Step], caps: &Caps) {
         for (index, step) in steps.iter().enumerate() {
-            let most = match step.flash {
-                Some(_) => cap.min(caps.flash_ms),
-                None => cap,
+            let (most, hint) = match step.flash {
+                Some(_) if caps.flash_ms < self.ms => (caps.flash_ms, ""),
+                _ => (self.ms, self.hint),
             };
             if let Some(asked) = step.timeout.filter(|asked| asked.0 > most) {
-                let path = Path::default().key(list).index(at).key(key).index(index);
-                let message = format!(
-                    "a step may take at most {} here, not {asked}",
-                    Duration(most)
+                let most = Duration(most);
+                let message = format!("a step may take at most {most} here, not {asked}{hint}");
+                check.find(
+                    self.path.index(index).key("timeout"),
+                    Code::OverCap,
+                    message,
                 );
-                check.find(path.key("timeout"), Code::OverCap, message);
             }
         }
     }

@@ -143,7 +143,7 @@ fn seeded_mutations_neither_panic_nor_break_a_promise() {
     let pieces: Vec<&str> = EXAMPLE
         .split_inclusive([' ', '\n', ',', '{', '}', '[', ']', ':'])
         .collect();
-    for _ in 0..3_000 {
+    for _ in 0..1_500 {
         let mut text: Vec<&str> = pieces.clone();
         for _ in 0..random.usize(1..4) {
             let at = random.usize(..text.len());
@@ -170,7 +170,7 @@ fn seeded_mutations_neither_panic_nor_break_a_promise() {
         }
         fuzz::document(text.concat().as_bytes());
     }
-    for _ in 0..2_000 {
+    for _ in 0..1_000 {
         let bytes: Vec<u8> = (0..random.usize(..200)).map(|_| random.u8(..)).collect();
         fuzz::document(&bytes);
     }

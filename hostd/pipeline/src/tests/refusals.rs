@@ -91,7 +91,7 @@ fn placeholders_that_make_wrong_values_are_told_at_their_field() {
         ["unknown_name 7:21 benches[0].steps[0].uart.expect"]
     );
     let text = bench_steps(
-        "  - uart: { baud: '{{vars.T}}' }\n  - uart: { baud: '{{vars.N}}' }\n  - uart: { expect: '{{vars.N' }\n  - uart: { expect: '{{1+1}}' }\n",
+        "  - uart: { baud: '{{vars.T}}', send: x }\n  - uart: { baud: '{{vars.N}}', send: x }\n  - uart: { expect: '{{vars.N' }\n  - uart: { expect: '{{1+1}}' }\n",
     );
     assert_snapshot!(rendered(&text));
 }
@@ -139,6 +139,30 @@ benches: [{ id: b, device: { name: a }, steps: [], always: [{ reset: {}, timeout
                 .replace("}, timeout: 2m", "}")
         )
         .is_ok()
+    );
+}
+
+#[test]
+fn a_step_has_no_more_time_than_its_run() {
+    let text = |timeouts: &str| {
+        let steps = bench_steps("  - { run: a, timeout: 20m }\n");
+        steps.replace("vars:", &format!("timeouts: {timeouts}\nvars:"))
+    };
+    assert_eq!(
+        wrong(&text("{}")),
+        ["over_cap 8:24 benches[0].steps[0].timeout"]
+    );
+    assert!(
+        rendered(&text("{}")).contains("at most 10m here, not 20m; raise `timeouts.test` for more")
+    );
+    assert!(read(&text("{ test: 20m }")).is_ok());
+}
+
+#[test]
+fn a_serial_line_that_waits_for_nothing_is_refused() {
+    assert_eq!(
+        wrong(&bench_steps("  - uart: { baud: 9600 }\n")),
+        ["missing_key 7:5 benches[0].steps[0].uart"]
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Check;
 use crate::definition::Step;
-use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Decoder};
+use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Decoder, Uart};
 use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX, WAIT_MS_MAX};
 use crate::path::Path;
 use crate::problem::{Code, did_you_mean};
@@ -28,6 +28,12 @@ pub(super) fn check(check: &mut Check<'_>, path: &Path, step: &Step, before: &[&
             Code::InvalidValue,
             "`rx` and `tx` must be two channels",
         );
+    }
+    let is_idle =
+        |uart: &&Uart| uart.send.is_none() && uart.expect.is_none() && uart.until.is_none();
+    if step.uart.as_ref().filter(is_idle).is_some() && !step.background {
+        let message = "this waits for nothing: give it `send`, `expect` or `until`, or let it read on with `background: true`";
+        check.find(path.key("uart"), Code::MissingKey, message);
     }
     if let Some(capture) = &step.capture {
         self::capture(check, &path.key("capture"), capture);
