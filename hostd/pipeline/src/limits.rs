@@ -3,7 +3,7 @@
 /// Longest document, in bytes.
 pub const DOCUMENT_BYTES_MAX: usize = 256 << 10;
 
-/// Deepest nesting of a document. The format itself needs 9.
+/// Deepest nesting of a document. The format itself needs 7.
 pub const DEPTH_MAX: usize = 16;
 
 /// Values of a document: maps, lists and scalars.
