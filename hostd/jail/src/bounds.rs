@@ -1,0 +1,158 @@
+//! How firmly the limits of a jail hold on this machine.
+
+use std::fmt;
+
+use crate::wire::{Makeshift, ProcessBound};
+
+/// What holds a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hold {
+    /// A control group of version 2: the whole jail together.
+    GroupV2,
+    /// A control group of version 1: the whole jail together.
+    GroupV1,
+    /// The numbers of processes that its namespace has: the whole jail together, but never fewer than 301.
+    PidMax,
+    /// A limit of each process or user alone, so the jail together may use a multiple.
+    EachProcess,
+    /// Nothing but a low priority and the end of its time.
+    Priority,
+}
+
+impl Hold {
+    /// True if a jail cannot get past the limit whatever it does.
+    #[must_use]
+    pub fn is_hard(self) -> bool {
+        matches!(self, Self::GroupV2 | Self::GroupV1 | Self::PidMax)
+    }
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GroupV2 => "control group (version 2)",
+            Self::GroupV1 => "control group (version 1)",
+            Self::PidMax => "pid_max of the namespace",
+            Self::EachProcess => "each process alone",
+            Self::Priority => "priority and wall time",
+        })
+    }
+}
+
+/// What holds each limit that is not the same everywhere. The others (`/tmp`, descriptors, file size, wall time) are
+/// hard on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Holds [`Limits::memory_bytes`](crate::Limits::memory_bytes).
+    pub memory: Hold,
+    /// Holds [`Limits::processes`](crate::Limits::processes).
+    pub processes: Hold,
+    /// Holds [`Limits::cpu_millis`](crate::Limits::cpu_millis).
+    pub cpu: Hold,
+}
+
+impl Bounds {
+    /// With what groups hold, and the rest held as well as this kernel can.
+    pub(crate) fn new(
+        memory: Option<Hold>,
+        processes: Option<Hold>,
+        cpu: Option<Hold>,
+        kernel: Kernel,
+    ) -> Self {
+        let without_group = if kernel < Kernel::PID_MAX_OF_NAMESPACES {
+            Hold::EachProcess
+        } else {
+            Hold::PidMax
+        };
+        Self {
+            memory: memory.unwrap_or(Hold::EachProcess),
+            processes: processes.unwrap_or(without_group),
+            cpu: cpu.unwrap_or(Hold::Priority),
+        }
+    }
+
+    /// What the stages do for the limits that no group holds.
+    pub(crate) fn makeshift(self) -> Makeshift {
+        Makeshift {
+            memory: self.memory == Hold::EachProcess,
+            processes: match self.processes {
+                Hold::PidMax => Some(ProcessBound::PidMax),
+                Hold::EachProcess => Some(ProcessBound::PerUser),
+                _ => None,
+            },
+            cpu: self.cpu == Hold::Priority,
+        }
+    }
+}
+
+/// A version of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kernel {
+    /// The first number.
+    pub major: u32,
+    /// The second number.
+    pub minor: u32,
+}
+
+impl Kernel {
+    /// The first one where `kernel.pid_max` belongs to a namespace.
+    const PID_MAX_OF_NAMESPACES: Self = Self {
+        major: 6,
+        minor: 14,
+    };
+
+    /// The one that runs. 0.0 if it has a name of its own making.
+    pub(crate) fn running() -> Self {
+        let name = rustix::system::uname();
+        Self::parse(&name.release().to_string_lossy())
+    }
+
+    fn parse(release: &str) -> Self {
+        let mut numbers = release
+            .split(|c: char| !c.is_ascii_digit())
+            .map(|number| number.parse().unwrap_or_default());
+        let mut next = || numbers.next().unwrap_or_default();
+        Self {
+            major: next(),
+            minor: next(),
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_read_up_to_the_second_number() {
+        let kernel = |major, minor| Kernel { major, minor };
+        assert_eq!(Kernel::parse("6.1.0-37-amd64"), kernel(6, 1));
+        assert_eq!(Kernel::parse("6.14-rc3"), kernel(6, 14));
+        assert_eq!(Kernel::parse("mine"), kernel(0, 0));
+        assert!(kernel(6, 9) < kernel(6, 14));
+    }
+
+    #[test]
+    fn what_no_group_holds_is_held_by_the_stages() {
+        let old = Kernel { major: 6, minor: 1 };
+        let new = Kernel {
+            major: 6,
+            minor: 14,
+        };
+        let group = Some(Hold::GroupV2);
+        let all = Bounds::new(group, group, group, old).makeshift();
+        assert!(!all.memory && all.processes.is_none() && !all.cpu);
+        let none = Bounds::new(None, None, None, old).makeshift();
+        assert!(none.memory && none.cpu);
+        assert_eq!(none.processes, Some(ProcessBound::PerUser));
+        let none = Bounds::new(None, None, None, new);
+        assert_eq!(none.makeshift().processes, Some(ProcessBound::PidMax));
+        assert!(none.processes.is_hard() && !none.memory.is_hard() && !none.cpu.is_hard());
+    }
+}

@@ -1,0 +1,173 @@
+//! A jail that runs.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::net::Shutdown;
+
+use crate::error::Error;
+use crate::groups::Group;
+use crate::lack::Lack;
+use crate::wire::{self, Event, Step};
+
+/// A jail that was started. Dropping it ends it, and waits until nothing of it is left.
+#[derive(Debug)]
+pub struct Child {
+    /// Writes to the command's standard input, if that is a [`Stream::Pipe`](crate::Stream::Pipe).
+    pub stdin: Option<PipeWriter>,
+    /// Reads the command's standard output, if that is a pipe. Whoever does not read it stops the command, as
+    /// anywhere. It ends with the jail.
+    pub stdout: Option<PipeReader>,
+    /// Reads the command's standard error, if that is a pipe.
+    pub stderr: Option<PipeReader>,
+    jail: Arc<Running>,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+struct Running {
+    control: OwnedFd,
+    group: Group,
+    is_killed: AtomicBool,
+}
+
+/// Ends a jail that somebody else waits for.
+#[derive(Clone, Debug)]
+pub struct Killer(Arc<Running>);
+
+/// How a jail ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// What ended it.
+    pub how: How,
+    /// How often a process or thread was refused for there were too many. Only groups count.
+    pub refused_processes: u64,
+}
+
+/// What ended a jail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The command, with this code.
+    Exited(i32),
+    /// A signal to the command, from inside.
+    Signaled(i32),
+    /// It ran out of memory, and the kernel ended the command.
+    OutOfMemory,
+    /// Its time was over.
+    TimedOut,
+    /// [`Killer::kill`].
+    Killed,
+}
+
+impl Child {
+    pub(crate) fn new(
+        control: OwnedFd,
+        group: Group,
+        (stdin, stdout, stderr): (Option<PipeWriter>, Option<PipeReader>, Option<PipeReader>),
+    ) -> Self {
+        let jail = Running {
+            control,
+            group,
+            is_killed: AtomicBool::new(false),
+        };
+        Self {
+            stdin,
+            stdout,
+            stderr,
+            jail: Arc::new(jail),
+            has_ended: false,
+        }
+    }
+
+    /// A way to end the jail from another thread.
+    #[must_use]
+    pub fn killer(&self) -> Killer {
+        Killer(Arc::clone(&self.jail))
+    }
+
+    /// Waits until nothing of the jail is left, which takes no longer than its wall time and the kernel's tidying.
+    /// Blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// If the command was never executed, or if nobody told how it ended.
+    pub fn wait(mut self) -> Result<End, Error> {
+        // A command that waits for its input would wait for ever.
+        self.stdin = None;
+        self.outcome()
+    }
+
+    fn outcome(&mut self) -> Result<End, Error> {
+        let mut first = None;
+        loop {
+            let event = wire::receive_event(self.jail.control.as_fd());
+            match event.map_err(|error| Error::start("hear", error))? {
+                Some(event) => first = first.or(Some(event)),
+                None => break,
+            }
+        }
+        self.has_ended = true;
+        let refused_processes = self.jail.group.refused_processes();
+        let end = |how| End {
+            how,
+            refused_processes,
+        };
+        match first {
+            Some(Event::Exited(code)) => Ok(end(How::Exited(code))),
+            Some(Event::TimedOut) => Ok(end(How::TimedOut)),
+            Some(Event::Killed) => Ok(end(How::Killed)),
+            Some(Event::Signaled(signal)) => Ok(end(self.jail.behind(signal))),
+            Some(Event::Failed { step, errno }) => Err(failed(step, errno)),
+            // The whole group was killed, and the jail's own processes with it.
+            None if self.jail.group.ran_out_of_memory() => Ok(end(How::OutOfMemory)),
+            None if self.jail.is_killed.load(Ordering::Acquire) => Ok(end(How::Killed)),
+            None => Err(Error::Lost),
+        }
+    }
+}
+
+impl Running {
+    /// What ended a command that a signal ended.
+    fn behind(&self, signal: i32) -> How {
+        if signal == libc::SIGKILL && self.group.ran_out_of_memory() {
+            How::OutOfMemory
+        } else {
+            How::Signaled(signal)
+        }
+    }
+
+    fn kill(&self) {
+        self.is_killed.store(true, Ordering::Release);
+        // Outer reads the end of the socket, and ends init.
+        let _ = rustix::net::shutdown(&self.control, Shutdown::Write);
+        self.group.kill();
+    }
+}
+
+fn failed(step: Step, errno: i32) -> Error {
+    let source = io::Error::from_raw_os_error(errno);
+    match (Lack::behind(&step, &source), step) {
+        (_, Step::Command(program)) => Error::Command { program, source },
+        (Some(lack), _) => Error::NoIsolation { lack, source },
+        (None, step) => Error::start(&step.to_string(), source),
+    }
+}
+
+impl Killer {
+    /// Ends the jail: every process in it, at once. What has ended stays as it is.
+    pub fn kill(&self) {
+        self.0.kill();
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.jail.kill();
+            // Nobody asks how it ended any more.
+            let _ = self.outcome();
+        }
+    }
+}

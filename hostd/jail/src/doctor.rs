@@ -1,0 +1,135 @@
+//! Says what this machine offers to jails.
+
+use std::path::PathBuf;
+
+use crate::bounds::{Bounds, Hold, Kernel};
+use crate::error::Error;
+use crate::jail::{Jail, Options};
+use crate::lack::Lack;
+use crate::spec::{Slot, Spec, Streams};
+
+/// What this machine offers to this user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The kernel's version.
+    pub kernel: Kernel,
+    /// Whether the server is root, whose slots are users of their own.
+    pub is_root: bool,
+    /// Whether a jail could be made: one was tried.
+    pub isolation: Result<(), Lack>,
+    /// What holds the limits.
+    pub bounds: Bounds,
+    /// Podman's program, if it is installed.
+    pub podman: Option<PathBuf>,
+}
+
+impl Report {
+    /// What is missing, the worst first. Each has its [cure](Lack::cure).
+    #[must_use]
+    pub fn lacks(&self) -> Vec<Lack> {
+        let is_group = |hold| matches!(hold, Hold::GroupV2 | Hold::GroupV1);
+        let Bounds {
+            memory,
+            processes,
+            cpu,
+        } = self.bounds;
+        let has_groups = [memory, processes, cpu].into_iter().any(is_group);
+        let lacks = [
+            (!has_groups, Lack::NoGroups),
+            (has_groups && !memory.is_hard(), Lack::NoMemoryGroup),
+            (!processes.is_hard(), Lack::NoProcessBound),
+            (self.podman.is_none(), Lack::NoPodman),
+        ];
+        let missing = lacks
+            .into_iter()
+            .filter_map(|(is_so, lack)| is_so.then_some(lack));
+        self.isolation.err().into_iter().chain(missing).collect()
+    }
+}
+
+/// Tries a jail, and looks at the rest.
+///
+/// # Errors
+///
+/// If a jail cannot be made for a reason that says nothing about the machine.
+pub fn probe(options: &Options) -> Result<Report, Error> {
+    let jail = Jail::open(options)?;
+    let isolation = match attempt(&jail) {
+        Err(Error::NoIsolation { lack, .. }) => Err(lack),
+        // A machine without this program has another one.
+        Ok(()) | Err(Error::Command { .. }) => Ok(()),
+        Err(error) => return Err(error),
+    };
+    Ok(Report {
+        kernel: Kernel::running(),
+        is_root: rustix::process::geteuid().is_root(),
+        isolation,
+        bounds: jail.bounds(),
+        podman: installed("podman"),
+    })
+}
+
+fn attempt(jail: &Jail) -> Result<(), Error> {
+    let slot = Slot::new(Slot::COUNT - 1).ok_or(Error::Lost)?;
+    // Any folder does: nothing is written.
+    let spec = Spec::new("true", "/usr", slot);
+    jail.spawn(&spec, Streams::default())?.wait().map(drop)
+}
+
+fn installed(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(bounds: Bounds) -> Report {
+        Report {
+            kernel: Kernel { major: 6, minor: 1 },
+            is_root: false,
+            isolation: Ok(()),
+            bounds,
+            podman: Some("/usr/bin/podman".into()),
+        }
+    }
+
+    #[test]
+    fn a_machine_with_everything_lacks_nothing() {
+        let group = Hold::GroupV2;
+        let all = Bounds {
+            memory: group,
+            processes: group,
+            cpu: group,
+        };
+        assert_eq!(report(all).lacks(), []);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_the_worst_first() {
+        let none = Bounds {
+            memory: Hold::EachProcess,
+            processes: Hold::EachProcess,
+            cpu: Hold::Priority,
+        };
+        let mut report = report(none);
+        report.isolation = Err(Lack::ProcMasked);
+        report.podman = None;
+        let lacks = [
+            Lack::ProcMasked,
+            Lack::NoGroups,
+            Lack::NoProcessBound,
+            Lack::NoPodman,
+        ];
+        assert_eq!(report.lacks(), lacks);
+        let part = Bounds {
+            processes: Hold::GroupV2,
+            ..none
+        };
+        report.bounds = part;
+        assert!(report.lacks().contains(&Lack::NoMemoryGroup));
+    }
+}

@@ -1,0 +1,261 @@
+//! The part of jails that lives in the server: starts the nursery and asks it for jails.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::bounds::{Bounds, Kernel};
+use crate::child::Child;
+use crate::error::Error;
+use crate::groups::Groups;
+use crate::spec::{Spec, Stream, Streams};
+use crate::stage::NURSERY;
+use crate::wire::{self, ORDER_BYTES_MAX, Order};
+
+/// How long the nursery may take to take an order. It takes a thousandth of that.
+const ORDER_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long after a nursery's end the next one is started: nothing ends it but a person or a machine out of memory.
+const RESTART_AFTER: Duration = Duration::from_millis(200);
+
+/// How jails are made on this machine.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A program whose `main` begins with [`entry`](crate::entry). By default the one that runs.
+    pub program: PathBuf,
+    /// Whether control groups are used where they can be. They are, by default.
+    pub groups: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            program: "/proc/self/exe".into(),
+            groups: true,
+        }
+    }
+}
+
+/// Makes jails. Dropping it ends all that still run.
+#[derive(Debug)]
+pub struct Jail {
+    nursery: Arc<Nursery>,
+    groups: Groups,
+    bounds: Bounds,
+    /// Jails so far, by which groups get their names.
+    count: AtomicU64,
+}
+
+/// The server's end of the nursery's socket.
+#[derive(Debug, Default)]
+struct Nursery {
+    socket: Mutex<Option<OwnedFd>>,
+    is_closed: AtomicBool,
+}
+
+impl Jail {
+    /// Starts what jails are made by, and removes what a server before this one left behind. Whether the machine lets
+    /// jails be made is told by the first one, or by [`probe`](crate::probe).
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started.
+    pub fn open(options: &Options) -> Result<Self, Error> {
+        let groups = if options.groups {
+            Groups::open()
+        } else {
+            Groups::None
+        };
+        let nursery = Arc::new(Nursery::default());
+        let (started, is_started) = mpsc::sync_channel(1);
+        let (keeper, program) = (Arc::clone(&nursery), options.program.clone());
+        // Parent-death signals follow the thread, so this one lives as long as the nursery.
+        std::thread::Builder::new()
+            .name("jail-nursery".to_owned())
+            .spawn(move || keeper.keep(&program, &started))
+            .map_err(|error| Error::start("start the thread", error))?;
+        let started = is_started
+            .recv()
+            .unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        started.map_err(|error| Error::start("start the nursery", error))?;
+        let bounds = groups.bounds(Kernel::running());
+        Ok(Self {
+            nursery,
+            groups,
+            bounds,
+            count: AtomicU64::new(0),
+        })
+    }
+
+    /// What holds the limits of jails.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Starts a program in a jail of its own. Whether it could be executed is told by [`Child::wait`].
+    ///
+    /// # Errors
+    ///
+    /// If the description is wrong, or if the machine has no more groups, descriptors or memory to give.
+    pub fn spawn(&self, spec: &Spec, streams: Streams) -> Result<Child, Error> {
+        spec.check()?;
+        let name = self.count.fetch_add(1, Ordering::Relaxed).to_string();
+        let group = self.groups.make(&name, &spec.limits);
+        let group = group.map_err(|error| Error::start("make a group", error))?;
+        let order = Order {
+            program: spec.program.clone(),
+            arguments: spec.arguments.clone(),
+            environment: spec.environment.clone(),
+            job: spec.job.clone(),
+            folder: spec.folder.clone(),
+            binds: spec.binds.clone(),
+            uid: rustix::process::geteuid()
+                .is_root()
+                .then(|| spec.slot.uid()),
+            relay: spec.relay.clone(),
+            limits: spec.limits.clone(),
+            groups: group.joins(),
+            makeshift: self.bounds.makeshift(),
+        };
+        let order = serde_json::to_vec(&order)
+            .map_err(|_| Error::Spec("a path is not UTF-8; name folders in UTF-8"))?;
+        if ORDER_BYTES_MAX < order.len() {
+            return Err(Error::TooLong {
+                bytes: order.len(),
+                most: ORDER_BYTES_MAX,
+            });
+        }
+        let (control, ends, inner) =
+            connect(streams).map_err(|error| Error::start("make the streams", error))?;
+        let (theirs, [stdin, stdout, stderr]) = inner;
+        let descriptors = [&theirs, &stdin, &stdout, &stderr].map(AsFd::as_fd);
+        self.nursery.ask(&order, descriptors)?;
+        Ok(Child::new(control, group, ends))
+    }
+}
+
+impl Drop for Jail {
+    fn drop(&mut self) {
+        self.nursery.is_closed.store(true, Ordering::Release);
+        *self.nursery.lock() = None;
+    }
+}
+
+impl Nursery {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<OwnedFd>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a nursery, and the next one whenever one has ended.
+    fn keep(&self, program: &PathBuf, started: &mpsc::SyncSender<io::Result<()>>) {
+        loop {
+            let child = self.start(program);
+            let (child, outcome) = match child {
+                Ok(child) => (Some(child), Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+            // Only the first is waited for.
+            let _ = started.try_send(outcome);
+            if let Some(mut child) = child {
+                let _ = child.wait();
+            }
+            let mut socket = self.lock();
+            *socket = None;
+            if self.is_closed.load(Ordering::Acquire) {
+                return;
+            }
+            drop(socket);
+            std::thread::sleep(RESTART_AFTER);
+        }
+    }
+
+    fn start(&self, program: &PathBuf) -> io::Result<std::process::Child> {
+        let (ours, theirs) = packet_sockets()?;
+        set_socket_timeout(&ours, Timeout::Send, Some(ORDER_WITHIN))?;
+        let child = Command::new(program)
+            .arg(NURSERY)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let mut socket = self.lock();
+        if !self.is_closed.load(Ordering::Acquire) {
+            *socket = Some(ours);
+        }
+        Ok(child)
+    }
+
+    fn ask(
+        &self,
+        order: &[u8],
+        descriptors: [std::os::fd::BorrowedFd<'_>; 4],
+    ) -> Result<(), Error> {
+        let socket = self.lock();
+        let nursery = socket.as_ref().ok_or(Error::Lost)?;
+        wire::send_request(nursery.as_fd(), order, descriptors).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Error::Lost,
+                _ => Error::start("ask the nursery", error),
+            }
+        })
+    }
+}
+
+fn packet_sockets() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?)
+}
+
+type OurEnds = (Option<PipeWriter>, Option<PipeReader>, Option<PipeReader>);
+type TheirEnds = (OwnedFd, [OwnedFd; 3]);
+
+/// Makes the control socket and the standard streams.
+fn connect(streams: Streams) -> io::Result<(OwnedFd, OurEnds, TheirEnds)> {
+    let (control, theirs) = packet_sockets()?;
+    let (stdin, to_stdin) = match streams.stdin {
+        Stream::Null => (null()?, None),
+        Stream::Descriptor(descriptor) => (descriptor, None),
+        Stream::Pipe => {
+            let (reads, writes) = io::pipe()?;
+            (reads.into(), Some(writes))
+        }
+    };
+    let (stdout, from_stdout) = output(streams.stdout)?;
+    let (stderr, from_stderr) = output(streams.stderr)?;
+    let ours = (to_stdin, from_stdout, from_stderr);
+    Ok((control, ours, (theirs, [stdin, stdout, stderr])))
+}
+
+fn output(stream: Stream) -> io::Result<(OwnedFd, Option<PipeReader>)> {
+    Ok(match stream {
+        Stream::Null => (null()?, None),
+        Stream::Descriptor(descriptor) => (descriptor, None),
+        Stream::Pipe => {
+            let (reads, writes) = io::pipe()?;
+            (writes.into(), Some(reads))
+        }
+    })
+}
+
+fn null() -> io::Result<OwnedFd> {
+    let options = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
+    Ok(options.into())
+}

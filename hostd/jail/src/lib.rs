@@ -1,0 +1,40 @@
+//! Runs a program of a stranger on this machine: in namespaces of its own, without a network, bounded in what it
+//! uses, and gone when the server is.
+//!
+//! ```no_run
+//! use jail::{Jail, Options, Slot, Spec, Streams};
+//!
+//! // The first line of `main`, since jails are made by executing this program anew.
+//! jail::entry();
+//! let jail = Jail::open(&Options::default())?;
+//! let slot = Slot::new(0).expect("a low number");
+//! let build = Spec::new("make", "/srv/job", slot).arguments(["-j2"]);
+//! let end = jail.spawn(&build, Streams::default())?.wait()?;
+//! println!("{:?}, memory held by {}", end.how, jail.bounds().memory);
+//! # Ok::<(), jail::Error>(())
+//! ```
+//!
+//! What is promised and what is not is in `docs/jail.md`. Linux alone: the design is its namespaces.
+
+mod bounds;
+mod child;
+mod doctor;
+mod error;
+mod groups;
+mod jail;
+mod lack;
+mod spec;
+mod stage;
+mod wire;
+
+pub use bounds::{Bounds, Hold, Kernel};
+pub use child::{Child, End, How, Killer};
+pub use doctor::{Report, probe};
+pub use error::Error;
+pub use jail::{Jail, Options};
+pub use lack::Lack;
+pub use spec::{
+    BINDS_MAX, Bind, Limits, MEMORY_BYTES_MIN, RELAY_CONNECTIONS_MAX, RELAY_PORT, Slot, Spec,
+    Stream, Streams,
+};
+pub use stage::entry;

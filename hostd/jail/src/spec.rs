@@ -1,0 +1,331 @@
+//! What a jail is asked for.
+
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The port of the jail's loopback that the relay listens on.
+pub const RELAY_PORT: u16 = 8099;
+
+/// Connections of one jail that its relay serves at once. Further ones wait.
+pub const RELAY_CONNECTIONS_MAX: usize = 64;
+
+/// Processes and threads of a jail that are not the command's: outer, init, and init's relay.
+pub(crate) const OWN_PROCESSES: u32 = 3;
+
+/// The least `kernel.pid_max`: Linux keeps the first 300 numbers from being used twice.
+pub(crate) const PID_MAX_MIN: u32 = 301;
+
+/// Folders and files shown to one jail beside the host's `/usr`.
+pub const BINDS_MAX: usize = 64;
+
+/// The least memory that the stages of a jail themselves get by with.
+pub const MEMORY_BYTES_MIN: u64 = 16 << 20;
+
+/// A slot of the server: what runs in it is one user of the host, apart from the users of other slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(u16);
+
+impl Slot {
+    /// The user, and group, of the first slot: above those that distributions and systemd (up to 1879048191) give
+    /// away, within 31 bits.
+    pub const FIRST_UID: u32 = 1_900_000_000;
+
+    /// Slots of a server.
+    pub const COUNT: u16 = 1024;
+
+    /// The slot with a number below [`Slot::COUNT`].
+    #[must_use]
+    pub fn new(number: u16) -> Option<Self> {
+        (number < Self::COUNT).then_some(Self(number))
+    }
+
+    /// The user and group on the host of what runs in the slot when the server is root. Otherwise all slots are the
+    /// server's own user.
+    #[must_use]
+    pub fn uid(self) -> u32 {
+        Self::FIRST_UID + u32::from(self.0)
+    }
+}
+
+/// A folder or file of the host that is shown inside, to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bind {
+    /// Where it is on the host: absolute, and reachable for the slot's user.
+    pub host: PathBuf,
+    /// Where it is inside: absolute, without `..`, not in a folder that jails have of their own.
+    pub inside: PathBuf,
+}
+
+impl Bind {
+    /// Shows a folder at the same path as on the host.
+    pub fn same(path: impl Into<PathBuf>) -> Self {
+        let host = path.into();
+        Self {
+            inside: host.clone(),
+            host,
+        }
+    }
+}
+
+/// What a jail may use at most. How firmly each holds on this machine is told by [`Bounds`](crate::Bounds).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Memory of all processes together, with what they write to `/tmp`. At least [`MEMORY_BYTES_MIN`].
+    pub memory_bytes: u64,
+    /// Processes and threads together, at least 1.
+    pub processes: u32,
+    /// Processor time for each second, in thousandths of a core, at least 10.
+    pub cpu_millis: u32,
+    /// Bytes in `/tmp`, at least a page.
+    pub tmp_bytes: u64,
+    /// Files and folders in `/tmp`.
+    pub tmp_inodes: u64,
+    /// Descriptors of each process.
+    pub open_files: u64,
+    /// Bytes of each file that is written.
+    pub file_bytes: u64,
+    /// From the start until all is ended.
+    pub wall: Duration,
+}
+
+impl Default for Limits {
+    /// A gigabyte, 256 processes, two cores and ten minutes.
+    fn default() -> Self {
+        Self {
+            memory_bytes: 1 << 30,
+            processes: 256,
+            cpu_millis: 2000,
+            tmp_bytes: 256 << 20,
+            tmp_inodes: 20_000,
+            open_files: 1024,
+            file_bytes: 1 << 30,
+            wall: Duration::from_secs(600),
+        }
+    }
+}
+
+/// A program to run in a jail, and what it may see and use.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The program, a path inside or a name that `PATH` of [`Spec::environment`] leads to.
+    pub program: String,
+    /// Its arguments, without its name.
+    pub arguments: Vec<String>,
+    /// Its whole environment: nothing is inherited.
+    pub environment: Vec<(String, String)>,
+    /// The one folder of the host that the program can write to, as `/job`. If the server is root, it must belong to
+    /// the slot's user; the folders above it need not be passable for that user.
+    pub job: PathBuf,
+    /// Where the program starts, relative to `/job`.
+    pub folder: PathBuf,
+    /// What is shown inside beside the host's `/usr`, at most [`BINDS_MAX`].
+    pub binds: Vec<Bind>,
+    /// The slot that it runs in.
+    pub slot: Slot,
+    /// What it may use.
+    pub limits: Limits,
+    /// The UNIX socket that connections to 127.0.0.1:[`RELAY_PORT`] inside are passed on to. It must be writable for
+    /// the slot's user. Without one there is nothing to connect to.
+    pub relay: Option<PathBuf>,
+}
+
+impl Spec {
+    /// A program with an environment of `PATH`, `HOME` and `TMPDIR`, default limits and nothing else.
+    pub fn new(program: impl Into<String>, job: impl Into<PathBuf>, slot: Slot) -> Self {
+        let environment = [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("HOME", "/job"),
+            ("TMPDIR", "/tmp"),
+        ];
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: environment
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            job: job.into(),
+            folder: PathBuf::new(),
+            binds: Vec::new(),
+            slot,
+            limits: Limits::default(),
+            relay: None,
+        }
+    }
+
+    /// Appends arguments.
+    #[must_use]
+    pub fn arguments<A: Into<String>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Refuses what no jail could be built from, before anything is started.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let limits = &self.limits;
+        let refused = [
+            (
+                self.program.is_empty(),
+                "the program is empty; name one that is inside",
+            ),
+            (
+                !self.job.is_absolute(),
+                "the job's folder is not an absolute path",
+            ),
+            (
+                !is_plain(&self.folder) || self.folder.is_absolute(),
+                "the folder to start in must be relative to /job, without `..`",
+            ),
+            (
+                BINDS_MAX < self.binds.len(),
+                "more than 64 folders are to be shown",
+            ),
+            (
+                self.binds
+                    .iter()
+                    .any(|bind| !bind.host.is_absolute() || !may_show_at(&bind.inside)),
+                "a folder can be shown at an absolute path without `..`, not in /job, /tmp, /proc, /dev or /etc",
+            ),
+            (
+                self.has_nul(),
+                "a program, argument or variable contains a zero byte",
+            ),
+            (
+                limits.memory_bytes < MEMORY_BYTES_MIN,
+                "less than 16 MiB of memory",
+            ),
+            (
+                limits.processes < 1 || 1 << 20 < limits.processes,
+                "processes must be 1 to 1048576",
+            ),
+            (
+                limits.cpu_millis < 10 || 1_000_000 < limits.cpu_millis,
+                "a processor share must be 10 to 1000000 thousandths of a core",
+            ),
+            // Zero means no bound to tmpfs.
+            (
+                limits.tmp_bytes < 4096 || limits.tmp_inodes < 1,
+                "/tmp needs a page and a file at least",
+            ),
+        ];
+        match refused.iter().find(|(is_so, _)| *is_so) {
+            Some((_, reason)) => Err(Error::Spec(reason)),
+            None => Ok(()),
+        }
+    }
+
+    fn has_nul(&self) -> bool {
+        let variables = self
+            .environment
+            .iter()
+            .flat_map(|(name, value)| [name, value]);
+        std::iter::once(&self.program)
+            .chain(&self.arguments)
+            .chain(variables)
+            .any(|text| text.contains('\0'))
+    }
+}
+
+/// Folders that every jail has of its own.
+const OWN_FOLDERS: [&str; 6] = ["/job", "/tmp", "/proc", "/dev", "/etc", "/"];
+
+fn may_show_at(inside: &Path) -> bool {
+    let is_own = OWN_FOLDERS.iter().any(|own| {
+        if *own == "/" {
+            inside == Path::new(own)
+        } else {
+            inside.starts_with(own)
+        }
+    });
+    inside.is_absolute() && is_plain(inside) && !is_own
+}
+
+fn is_plain(path: &Path) -> bool {
+    path.components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+}
+
+/// What one of the standard streams of a command is connected to.
+#[derive(Debug, Default)]
+pub enum Stream {
+    /// Nothing: reading ends at once, what is written is gone.
+    #[default]
+    Null,
+    /// A pipe, whose other end comes with the [`Child`](crate::Child).
+    Pipe,
+    /// This descriptor.
+    Descriptor(OwnedFd),
+}
+
+/// The standard streams of a command.
+#[derive(Debug, Default)]
+pub struct Streams {
+    /// Standard input.
+    pub stdin: Stream,
+    /// Standard output.
+    pub stdout: Stream,
+    /// Standard error.
+    pub stderr: Stream,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> Spec {
+        Spec::new("true", "/srv/job", Slot::new(0).unwrap())
+    }
+
+    #[test]
+    fn a_slot_s_user_is_its_own() {
+        assert_eq!(Slot::new(3).unwrap().uid(), 1_900_000_003);
+        assert_eq!(Slot::new(Slot::COUNT), None);
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_refused() {
+        let refused = |change: fn(&mut Spec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            matches!(spec.check(), Err(Error::Spec(_)))
+        };
+        assert!(!refused(|_| {}));
+        assert!(refused(|spec| spec.program.clear()));
+        assert!(refused(|spec| spec.arguments.push("a\0b".into())));
+        assert!(refused(|spec| spec.job = "job".into()));
+        assert!(refused(|spec| spec.folder = "../..".into()));
+        assert!(refused(|spec| spec.folder = "/etc".into()));
+        assert!(refused(|spec| spec.limits.memory_bytes = 1 << 20));
+        assert!(refused(|spec| spec.limits.processes = 0));
+        assert!(refused(|spec| spec.limits.cpu_millis = 0));
+        assert!(refused(|spec| spec.limits.tmp_bytes = 0));
+        assert!(refused(|spec| spec.limits.tmp_inodes = 0));
+        assert!(refused(
+            |spec| spec.binds = vec![Bind::same("/opt"); BINDS_MAX + 1]
+        ));
+    }
+
+    #[test]
+    fn a_bind_does_not_cover_what_a_jail_has_of_its_own() {
+        for inside in ["/opt/arm", "/usr/local/arm", "/jobs", "/srv"] {
+            assert!(may_show_at(Path::new(inside)), "{inside}");
+        }
+        for inside in [
+            "/",
+            "/job",
+            "/job/tools",
+            "/tmp/x",
+            "/proc",
+            "/dev/kvm",
+            "/etc/passwd",
+            "/opt/../etc",
+            "opt",
+        ] {
+            assert!(!may_show_at(Path::new(inside)), "{inside}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What happens outside the server: the processes that a jail consists of.
+//!
+//! ```text
+//! server ── nursery ── outer ── init (PID 1 inside) ── the command
+//! ```
+//!
+//! *Nursery*: the server's program, executed once and anew, with one thread and no memory of the server. It
+//! duplicates itself for each jail, which costs a tenth of executing the server's program. *Outer* joins the
+//! groups, becomes another user if it may, makes the namespaces, and watches: the server's end of the control
+//! socket, the clock, init. *Init* builds the root, relays connections and reaps. *Exec* gives up every right and
+//! becomes the command.
+//!
+//! Each dies with the one before it, by the kernel's parent-death signal and by the end of a socket or pipe that
+//! only the one before it holds open.
+
+mod exec;
+mod filter;
+mod init;
+mod kernel;
+mod loopback;
+mod nursery;
+mod outer;
+mod relay;
+mod root;
+
+#[cfg(test)]
+mod relay_tests;
+
+use std::os::fd::BorrowedFd;
+
+use crate::wire::{self, Event, Step};
+
+/// The argument by which a program is told to be a nursery.
+pub(crate) const NURSERY: &str = "__jail-nursery";
+
+/// Becomes a nursery, and never returns, if this process was started as one.
+///
+/// The first thing in `main`: before any thread starts, any descriptor is opened and any argument is read.
+pub fn entry() {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == NURSERY)
+    {
+        nursery::run();
+    }
+}
+
+/// Why a stage could not do its part.
+#[derive(Debug)]
+struct Failure {
+    step: Step,
+    error: std::io::Error,
+}
+
+/// Says at which step an error happened.
+trait At<T> {
+    fn at(self, step: Step) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<std::io::Error>> At<T> for Result<T, E> {
+    fn at(self, step: Step) -> Result<T, Failure> {
+        self.map_err(|error| Failure {
+            step,
+            error: error.into(),
+        })
+    }
+}
+
+/// Tells the server why there will be no jail.
+fn tell(control: BorrowedFd<'_>, failure: &Failure) {
+    let event = Event::Failed {
+        step: failure.step.clone(),
+        errno: failure.error.raw_os_error().unwrap_or(libc::EIO),
+    };
+    // If the server is gone too, nobody is left to be told.
+    let _ = wire::send_event(control, &event);
+}
+
+/// Ends this process. Its code is read by nobody: what happened was told on the control socket.
+#[expect(clippy::exit, reason = "a stage is a process of its own")]
+fn leave(code: i32) -> ! {
+    std::process::exit(code)
+}

@@ -1,0 +1,99 @@
+//! The last stage: gives up every right and becomes the command.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities,
+    set_no_new_privs,
+};
+
+use super::filter::Filter;
+use super::{At, Failure};
+use crate::spec::OWN_PROCESSES;
+use crate::wire::{Order, ProcessBound, Step};
+
+/// How far behind everybody else a command runs whose share of the processors nothing else bounds: the nicest.
+const NICE: i32 = 19;
+
+/// Returns only if there will be no command.
+pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
+    match prepare(order, filter) {
+        Ok(()) => become_command(order),
+        Err(failure) => failure,
+    }
+}
+
+fn prepare(order: &Order, filter: &Filter) -> Result<(), Failure> {
+    // A process group that nobody outside belongs to: a signal to the own group passes borders of namespaces.
+    rustix::process::setsid().at(Step::Rights)?;
+    limit(order).at(Step::Limits)?;
+    for capability in CapabilitySet::all().iter() {
+        // A kernel that does not know the capability cannot give it either.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    give_up_capabilities().at(Step::Rights)?;
+    set_no_new_privs(true).at(Step::Rights)?;
+    seccompiler::apply_filter(filter)
+        .map_err(|error| match error {
+            seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error) => error,
+            other => io::Error::other(other),
+        })
+        .at(Step::Filter)
+}
+
+/// Leaves this thread without any capability.
+pub(super) fn give_up_capabilities() -> io::Result<()> {
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    Ok(set_capabilities(None, none)?)
+}
+
+fn limit(order: &Order) -> io::Result<()> {
+    let limits = &order.limits;
+    set(Resource::Nofile, limits.open_files)?;
+    set(Resource::Fsize, limits.file_bytes)?;
+    // No core is written, no memory is locked, no queue outlives its makers.
+    for resource in [Resource::Core, Resource::Memlock, Resource::Msgqueue] {
+        set(resource, 0)?;
+    }
+    if order.makeshift.memory {
+        set(Resource::Data, limits.memory_bytes)?;
+    }
+    if order.makeshift.processes == Some(ProcessBound::PerUser) {
+        set(Resource::Nproc, u64::from(limits.processes + OWN_PROCESSES))?;
+    }
+    if order.makeshift.cpu {
+        setpriority_process(None, NICE)?;
+    }
+    Ok(())
+}
+
+/// Sets a limit, or keeps what the server itself is held to if that is lower.
+fn set(resource: Resource, most: u64) -> io::Result<()> {
+    let most = getrlimit(resource)
+        .maximum
+        .map_or(most, |held| held.min(most));
+    let limit = Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    Ok(setrlimit(resource, limit)?)
+}
+
+fn become_command(order: &Order) -> Failure {
+    let error = Command::new(&order.program)
+        .args(&order.arguments)
+        .env_clear()
+        .envs(order.environment.iter().map(|(name, value)| (name, value)))
+        .exec();
+    Failure {
+        step: Step::Command(order.program.clone()),
+        error,
+    }
+}

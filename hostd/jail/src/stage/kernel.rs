@@ -1,0 +1,95 @@
+//! The four system calls of a jail's start that no library offers as safe functions.
+#![allow(
+    unsafe_code,
+    reason = "fork, unshare, mount_setattr and close_range have no safe wrapper; each use says why it is sound"
+)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
+
+/// Nothing can be changed or created below the mount.
+pub(super) const READ_ONLY: u64 = 0x1;
+/// Bits that change the user at `execve` are ignored.
+pub(super) const NO_SUID: u64 = 0x2;
+/// Device nodes cannot be opened.
+pub(super) const NO_DEV: u64 = 0x4;
+/// Nothing can be executed.
+pub(super) const NO_EXEC: u64 = 0x8;
+
+/// Duplicates this process. The new one gets `None`.
+///
+/// A process of stages has one thread when it calls this: it is entered before the program has started any, and
+/// init starts its own after its last fork.
+pub(super) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: with one thread there is no lock that somebody else could hold for ever in the copy.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        child => Ok(Pid::from_raw(child)),
+    }
+}
+
+/// Moves this process into namespaces of its own.
+pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    assert!(
+        !flags.contains(UnshareFlags::FILES),
+        "descriptors stay shared"
+    );
+    // SAFETY: the one unsound flag, a table of descriptors apart from other threads', was refused.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// What `mount_setattr(2)` takes, `struct mount_attr` of `linux/mount.h`.
+#[repr(C)]
+struct MountAttr {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+/// Adds attributes to a mount and to all mounts below it.
+pub(super) fn restrict(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
+    set_attributes(mount, attributes, libc::AT_RECURSIVE)
+}
+
+/// Adds attributes to a mount, not to those below it.
+pub(super) fn restrict_alone(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
+    set_attributes(mount, attributes, 0)
+}
+
+fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Result<()> {
+    let wanted = MountAttr {
+        set: attributes,
+        clear: 0,
+        propagation: 0,
+        user_namespace: 0,
+    };
+    let flags = libc::AT_EMPTY_PATH | depth;
+    // SAFETY: the path is a C string, and the kernel reads as many bytes of `wanted` as it is told it has.
+    let failed = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const wanted,
+            size_of::<MountAttr>(),
+        )
+    };
+    if failed == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}
+
+/// Closes every descriptor but the three standard ones: whatever this process was started with.
+pub(super) fn close_inherited() -> io::Result<()> {
+    // SAFETY: called first in this program, when nothing in it owns a descriptor above 2.
+    if unsafe { libc::close_range(3, u32::MAX, 0) } == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}

@@ -1,0 +1,123 @@
+//! The nursery: duplicates itself for each jail that the server asks for.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, pidfd_open,
+    set_parent_process_death_signal, waitid, waitpid,
+};
+
+use super::{At, filter, kernel, leave, outer, tell};
+use crate::wire::{self, Request, Step};
+
+/// A jail that runs. Its end of the control socket is closed after it was reaped, so the server reads the end of
+/// the socket when nothing of the jail is left.
+struct Running {
+    outer: OwnedFd,
+    _control: OwnedFd,
+}
+
+/// Serves until the server is gone.
+pub(super) fn run() -> ! {
+    let code = match serve() {
+        Ok(()) => 0,
+        Err(error) => {
+            // The server's own standard error, inherited: there is no other way to be heard from here.
+            use std::io::Write;
+            let _ = writeln!(io::stderr(), "failed to run the nursery of jails: {error}");
+            1
+        }
+    };
+    leave(code)
+}
+
+fn serve() -> io::Result<()> {
+    kernel::close_inherited()?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let filter = filter::compile()?;
+    let this = rustix::process::getpid();
+    let server = rustix::stdio::stdin();
+    let mut running: Vec<Running> = Vec::new();
+    let mut buffer = vec![0; wire::ORDER_BYTES_MAX];
+    loop {
+        if !wait(server, &mut running)? {
+            continue;
+        }
+        let Some(request) = wire::receive_request(server, &mut buffer)? else {
+            return Ok(());
+        };
+        if let Some(jail) = fork(request, &mut running, &filter, this) {
+            running.push(jail);
+        }
+    }
+}
+
+/// Waits for a request or for the end of jails, which are reaped. True when there is a request.
+fn wait(server: BorrowedFd<'_>, running: &mut Vec<Running>) -> io::Result<bool> {
+    let mut watched = vec![PollFd::from_borrowed_fd(server, PollFlags::IN)];
+    watched.extend(
+        running
+            .iter()
+            .map(|jail| PollFd::new(&jail.outer, PollFlags::IN)),
+    );
+    match poll(&mut watched, None) {
+        Err(rustix::io::Errno::INTR) => return Ok(false),
+        other => other?,
+    };
+    let mut ended = watched.iter().map(|fd| !fd.revents().is_empty());
+    let asked = ended.next().unwrap_or_default();
+    let ended: Vec<bool> = ended.collect();
+    drop(watched);
+    let mut ended = ended.into_iter();
+    running.retain(|jail| {
+        let has_ended = ended.next().unwrap_or_default();
+        if has_ended {
+            // A child of this process that has ended: there is nothing this could fail by.
+            let _ = waitid(WaitId::PidFd(jail.outer.as_fd()), WaitIdOptions::EXITED);
+        }
+        !has_ended
+    });
+    Ok(asked)
+}
+
+/// Starts one jail. The copy of this process never returns from here.
+///
+/// What fails here fails this jail alone, and tells its server.
+fn fork(
+    request: Request,
+    running: &mut Vec<Running>,
+    filter: &filter::Filter,
+    this: Pid,
+) -> Option<Running> {
+    let outer = match kernel::fork() {
+        Ok(None) => {
+            // The control sockets of other jails: held here, they would not end with those.
+            running.clear();
+            outer::run(request, filter, this);
+        }
+        Ok(Some(child)) => watch(child),
+        Err(error) => Err(error),
+    };
+    match outer.at(Step::Fork) {
+        Ok(outer) => Some(Running {
+            outer,
+            _control: request.control,
+        }),
+        Err(failure) => {
+            tell(request.control.as_fd(), &failure);
+            None
+        }
+    }
+}
+
+/// A descriptor that says when the child has ended. A child without one would never be reaped, so it is not left
+/// running.
+fn watch(child: Pid) -> io::Result<OwnedFd> {
+    pidfd_open(child, PidfdFlags::empty()).map_err(|error| {
+        let _ = kill_process(child, Signal::KILL);
+        let _ = waitpid(Some(child), WaitOptions::empty());
+        error.into()
+    })
+}

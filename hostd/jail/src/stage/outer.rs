@@ -1,0 +1,168 @@
+//! The outer stage: everything that must happen on the host's side of the namespaces, and the watch over init.
+
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::process::{
+    DumpableBehavior, Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, kill_process, pidfd_open,
+    set_dumpable_behavior, set_parent_process_death_signal, waitpid,
+};
+use rustix::thread::UnshareFlags;
+
+use super::{At, Failure, filter::Filter, init, kernel, leave, tell};
+use crate::wire::{self, Event, Order, Request, Step};
+
+/// The user and the group of a command, as itself sees them.
+pub(super) const UID_INSIDE: u32 = 1000;
+
+/// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000: sooner than
+/// the server, which has 0.
+const OOM_SCORE: &str = "500";
+
+/// Runs one jail from its beginning to its end.
+pub(super) fn run(request: Request, filter: &Filter, nursery: Pid) -> ! {
+    let Request {
+        order,
+        control,
+        streams,
+    } = request;
+    if let Err(failure) = serve(&order, &control, streams, filter, nursery) {
+        tell(control.as_fd(), &failure);
+        leave(1);
+    }
+    leave(0)
+}
+
+fn serve(
+    order: &[u8],
+    control: &OwnedFd,
+    streams: [OwnedFd; 3],
+    filter: &Filter,
+    nursery: Pid,
+) -> Result<(), Failure> {
+    let order: Order = serde_json::from_slice(order).at(Step::Order)?;
+    take_streams(streams).at(Step::Streams)?;
+    let relay = prepare(&order, nursery)?;
+    let (lifeline, held) = io::pipe().at(Step::Lifeline)?;
+    let started = Instant::now();
+    let Some(init) = kernel::fork().at(Step::Fork)? else {
+        drop(held);
+        init::run(&order, control, relay, lifeline, filter);
+    };
+    drop::<PipeReader>(lifeline);
+    drop(relay);
+    let outcome = watch(init, control, started, &order);
+    // Waiting for PID 1 waits for all that ran below it.
+    let ended = waitpid(Some(init), WaitOptions::empty());
+    outcome.and(ended.map(drop).at(Step::Fork))
+}
+
+/// The job's streams become this process's own, and so those of everything it starts. The nursery's socket, which
+/// was standard input, is closed by that.
+fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
+    let [stdin, stdout, stderr] = streams;
+    rustix::stdio::dup2_stdin(stdin)?;
+    rustix::stdio::dup2_stdout(stdout)?;
+    rustix::stdio::dup2_stderr(stderr)?;
+    Ok(())
+}
+
+/// Leaves this process in namespaces of its own. What needs the server's rights comes first.
+fn prepare(order: &Order, nursery: Pid) -> Result<Option<OwnedFd>, Failure> {
+    // Away from the terminal and the process group of the server.
+    rustix::process::setsid().at(Step::Lifeline)?;
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    for group in &order.groups {
+        write_at_once(group, "0").at(Step::Groups)?;
+    }
+    write_at_once("/proc/self/oom_score_adj", OOM_SCORE).at(Step::Groups)?;
+    // As the current folder it can be reached later, whoever may not pass the folders above it.
+    rustix::process::chdir(&order.job).at(Step::JobFolder)?;
+    let relay = order.relay.as_ref().map(|path| {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::empty()).at(Step::RelaySocket)
+    });
+    let relay = relay.transpose()?;
+    if let Some(uid) = order.uid {
+        become_user(uid).at(Step::User)?;
+    }
+    // Changing the user took the parent-death signal back, so it comes after.
+    set_parent_process_death_signal(Some(Signal::KILL)).at(Step::Lifeline)?;
+    if rustix::process::getppid() != Some(nursery) {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH)).at(Step::Lifeline);
+    }
+    let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+    kernel::unshare(
+        UnshareFlags::NEWUSER
+            | UnshareFlags::NEWNS
+            | UnshareFlags::NEWPID
+            | UnshareFlags::NEWNET
+            | UnshareFlags::NEWIPC
+            | UnshareFlags::NEWUTS
+            | UnshareFlags::NEWCGROUP,
+    )
+    .at(Step::Namespaces)?;
+    map(uid, gid).at(Step::Maps)?;
+    Ok(relay)
+}
+
+/// Becomes one user with one group, for good.
+fn become_user(uid: u32) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(uid), Gid::from_raw(uid));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)?;
+    // A process that changed its user is not dumpable, and its own maps in /proc belong to root.
+    set_dumpable_behavior(DumpableBehavior::Dumpable)?;
+    Ok(())
+}
+
+/// Inside there is one user and one group. Root is nobody there.
+fn map(uid: Uid, gid: Gid) -> io::Result<()> {
+    write_at_once("/proc/self/setgroups", "deny")?;
+    let (uid, gid) = (uid.as_raw(), gid.as_raw());
+    write_at_once("/proc/self/uid_map", &format!("{UID_INSIDE} {uid} 1"))?;
+    write_at_once("/proc/self/gid_map", &format!("{UID_INSIDE} {gid} 1"))
+}
+
+/// Writes a file of the kernel, which takes the whole value in one call.
+pub(super) fn write_at_once(path: impl rustix::path::Arg, value: &str) -> io::Result<()> {
+    let file = rustix::fs::openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, value.as_bytes())?;
+    Ok(())
+}
+
+/// Waits for the end of init, and hastens it when the server lets go or the time is over.
+fn watch(init: Pid, control: &OwnedFd, started: Instant, order: &Order) -> Result<(), Failure> {
+    let end_init = |event: Option<Event>| {
+        let _ = kill_process(init, Signal::KILL);
+        // Only the first event counts: init may just have told how the command ended.
+        if let Some(event) = event {
+            let _ = wire::send_event(control.as_fd(), &event);
+        }
+    };
+    let watched = pidfd_open(init, PidfdFlags::empty()).at(Step::Fork);
+    let watched = watched.inspect_err(|_| end_init(None))?;
+    loop {
+        let left = order.limits.wall.saturating_sub(started.elapsed());
+        let left = Timespec::try_from(left).ok();
+        let mut fds = [
+            PollFd::new(&watched, PollFlags::IN),
+            PollFd::new(control, PollFlags::IN),
+        ];
+        match poll(&mut fds, left.as_ref()) {
+            Ok(0) => end_init(Some(Event::TimedOut)),
+            Ok(_) if fds[0].revents().is_empty() => end_init(Some(Event::Killed)),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => {
+                end_init(None);
+                return Err(error).at(Step::Lifeline);
+            }
+        }
+        return Ok(());
+    }
+}

@@ -1,0 +1,213 @@
+//! The one way out of a jail: connections to [`RELAY_PORT`] of its loopback, each passed on to a socket of the
+//! server's. Bytes are copied, not looked at, so WebSockets pass like requests.
+//!
+//! One thread serves all connections with as many bytes of buffer each as are named here. It watches the lifeline
+//! too, and ends the jail with it.
+
+use std::io::{self, PipeReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, connect, shutdown,
+    socket_with,
+};
+
+use super::leave;
+use crate::spec::{RELAY_CONNECTIONS_MAX, RELAY_PORT};
+
+/// What lies between reading at one end and writing at the other, for each direction of a connection.
+const BUFFER_BYTES: usize = 32 << 10;
+
+/// The relay of one jail, and its lifeline.
+pub(super) struct Relay {
+    lifeline: PipeReader,
+    way_out: Option<(TcpListener, OwnedFd)>,
+}
+
+impl Relay {
+    /// Listens, if there is a socket to pass connections on to.
+    pub(super) fn listen(server: Option<OwnedFd>, lifeline: PipeReader) -> io::Result<Self> {
+        let listen = |server| {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, RELAY_PORT))?;
+            listener.set_nonblocking(true)?;
+            io::Result::Ok((listener, server))
+        };
+        let way_out = server.map(listen).transpose()?;
+        Ok(Self { lifeline, way_out })
+    }
+
+    /// Serves until the lifeline ends, and the jail with it.
+    pub(super) fn run(self) {
+        let mut connections = Vec::new();
+        loop {
+            match self.serve(&mut connections) {
+                Ok(true) => {}
+                // Without a watch over the lifeline there must be no jail.
+                Ok(false) | Err(_) => leave(1),
+            }
+        }
+    }
+
+    /// Waits for something to do and does it. False when the lifeline has ended.
+    fn serve(&self, connections: &mut Vec<Connection>) -> io::Result<bool> {
+        let mut fds = vec![PollFd::new(&self.lifeline, PollFlags::IN)];
+        let listener = self.way_out.as_ref().map(|(listener, _)| listener);
+        let listener = listener.filter(|_| connections.len() < RELAY_CONNECTIONS_MAX);
+        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+        fds.extend(connections.iter().flat_map(Connection::waits_for));
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => return Ok(true),
+            other => other?,
+        };
+        let lives = fds[0].revents().is_empty();
+        let called = listener.is_some() && !fds[1].revents().is_empty();
+        drop(fds);
+        connections.retain_mut(|connection| matches!(connection.step(), Ok(Progress::Open)));
+        if called {
+            connections.extend(self.accept());
+        }
+        Ok(lives)
+    }
+
+    /// Takes a connection. None if the client or the server does not want it any more.
+    fn accept(&self) -> Option<Connection> {
+        let (listener, server) = self.way_out.as_ref()?;
+        let (client, _) = listener.accept().ok()?;
+        client.set_nonblocking(true).ok()?;
+        // Messages of WebSockets are small and somebody waits for each.
+        client.set_nodelay(true).ok()?;
+        Connection::new(client.into(), connect_to(server).ok()?).into()
+    }
+}
+
+/// Connects to a socket by a descriptor of its file: no path leads to it from inside.
+fn connect_to(server: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let path = format!("/proc/self/fd/{}", server.as_raw_fd());
+    connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket)
+}
+
+/// Whether a connection goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Open,
+    /// Both directions have ended and everything was delivered.
+    Done,
+}
+
+/// Two sockets, each reading what the other one is sent.
+pub(super) struct Connection {
+    client: OwnedFd,
+    server: OwnedFd,
+    up: Pump,
+    down: Pump,
+}
+
+impl Connection {
+    /// Both sockets must not block.
+    pub(super) fn new(client: OwnedFd, server: OwnedFd) -> Self {
+        Self {
+            client,
+            server,
+            up: Pump::new(),
+            down: Pump::new(),
+        }
+    }
+
+    /// What has to happen before a step can do anything. An end that nothing is wanted of is left out: once both
+    /// its directions are closed it would be reported again and again.
+    pub(super) fn waits_for(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let of = |fd, reads: &Pump, writes: &Pump| {
+            let mut wanted = PollFlags::empty();
+            wanted.set(PollFlags::IN, reads.has_room());
+            wanted.set(PollFlags::OUT, writes.holds_bytes());
+            (!wanted.is_empty()).then(|| PollFd::new(fd, wanted))
+        };
+        let ends = [
+            of(&self.client, &self.up, &self.down),
+            of(&self.server, &self.down, &self.up),
+        ];
+        ends.into_iter().flatten()
+    }
+
+    /// Copies what can be copied without waiting.
+    pub(super) fn step(&mut self) -> io::Result<Progress> {
+        self.up.step(&self.client, &self.server)?;
+        self.down.step(&self.server, &self.client)?;
+        Ok(if self.up.is_done() && self.down.is_done() {
+            Progress::Done
+        } else {
+            Progress::Open
+        })
+    }
+}
+
+/// One direction of a connection.
+struct Pump {
+    buffer: Box<[u8]>,
+    /// Where the bytes lie that were read and not written yet.
+    held: std::ops::Range<usize>,
+    source_ended: bool,
+    /// The end was passed on.
+    closed: bool,
+}
+
+impl Pump {
+    fn new() -> Self {
+        Self {
+            buffer: vec![0; BUFFER_BYTES].into(),
+            held: 0..0,
+            source_ended: false,
+            closed: false,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        !self.source_ended && !self.holds_bytes()
+    }
+
+    fn holds_bytes(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed
+    }
+
+    fn step(&mut self, source: impl AsFd, sink: impl AsFd) -> io::Result<()> {
+        if self.has_room()
+            && let Some(read) = unless_blocked(rustix::io::read(source, &mut *self.buffer))?
+        {
+            self.held = 0..read;
+            self.source_ended = read == 0;
+        }
+        if self.holds_bytes() {
+            let bytes = &self.buffer[self.held.clone()];
+            let sent = rustix::net::send(&sink, bytes, rustix::net::SendFlags::NOSIGNAL);
+            self.held.start += unless_blocked(sent)?.unwrap_or_default();
+        }
+        if self.source_ended && !self.closed {
+            // Half of the connection only: the other direction goes on until it ends by itself.
+            self.closed = true;
+            return match shutdown(&sink, Shutdown::Write) {
+                // The sink has closed both of its directions already.
+                Err(Errno::NOTCONN) => Ok(()),
+                other => Ok(other?),
+            };
+        }
+        Ok(())
+    }
+}
+
+fn unless_blocked<T>(outcome: Result<T, Errno>) -> Result<Option<T>, Errno> {
+    match outcome {
+        Ok(done) => Ok(Some(done)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

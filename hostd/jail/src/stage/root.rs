@@ -1,0 +1,201 @@
+//! The file system of a jail, built beside the host's and then entered.
+//!
+//! Whatever is shown inside is taken as a copy of its mount before the new root covers anything, restricted while
+//! nobody sees it, and then moved to its place: below it nothing stays writable that should not be.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Component, Path};
+
+use rustix::fs::{CWD, FileType, Mode, mkdirat, mknodat, symlinkat};
+use rustix::mount::{
+    MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
+};
+use rustix::process::{chdir, pivot_root};
+
+use super::kernel::{self, NO_DEV, NO_EXEC, NO_SUID, READ_ONLY};
+use super::outer::{UID_INSIDE, write_at_once};
+use super::{At, Failure};
+use crate::spec::{Limits, OWN_PROCESSES, PID_MAX_MIN};
+use crate::wire::{Order, ProcessBound, Step};
+
+/// Folders of the host's root that are links into `/usr` on most systems and folders of their own on others.
+const ROOT_FOLDERS: [&str; 4] = ["bin", "lib", "lib64", "sbin"];
+
+/// What of `/etc` programs do not run without: where libraries are, and which of several programs is meant.
+const ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
+
+/// The devices that are shown.
+const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
+
+/// Links in `/dev` that programs count on. Shared memory is files in `/tmp`, and bounded with them.
+const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("dev/fd", "/proc/self/fd"),
+    ("dev/stdin", "/proc/self/fd/0"),
+    ("dev/stdout", "/proc/self/fd/1"),
+    ("dev/stderr", "/proc/self/fd/2"),
+    ("dev/shm", "/tmp"),
+];
+
+/// The one folder that every host has which has a jail. The new root covers it for the moment that it takes to
+/// become the root.
+const BESIDE: &str = "/proc";
+
+/// The root's own bound: a few folders, links and files of a line.
+const ROOT_OPTIONS: &std::ffi::CStr = c"size=256k,nr_inodes=512,mode=755";
+
+/// Builds the root and enters it. The current folder is the job's before, and the command's after.
+pub(super) fn build(order: &Order) -> Result<(), Failure> {
+    let job = copy_of(Path::new("."), NO_SUID | NO_DEV).at(Step::JobFolder)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount(c"tmpfs", BESIDE, c"tmpfs", flags, ROOT_OPTIONS).at(Step::Root)?;
+    chdir(BESIDE).at(Step::Root)?;
+    system()?;
+    devices().at(Step::Devices)?;
+    for bind in &order.binds {
+        let inside = bind.inside.strip_prefix("/").unwrap_or(&bind.inside);
+        show(&bind.host, inside).at(Step::Bind(bind.host.clone()))?;
+    }
+    make_folder("job").at(Step::JobFolder)?;
+    attach(&job, Path::new("job")).at(Step::JobFolder)?;
+    make_folder("tmp").at(Step::Tmp)?;
+    mount(c"tmpfs", c"tmp", c"tmpfs", flags, &*tmp(&order.limits)).at(Step::Tmp)?;
+    make_folder("proc").at(Step::Proc)?;
+    let without_programs = flags | MountFlags::NOEXEC;
+    mount(c"proc", c"proc", c"proc", without_programs, c"").at(Step::Proc)?;
+    bound(order).at(Step::Bounds)?;
+    enter().at(Step::Pivot)?;
+    chdir(Path::new("/job").join(&order.folder)).at(Step::Folder)
+}
+
+/// The host's programs and libraries, and as much of `/etc` as they need.
+fn system() -> Result<(), Failure> {
+    show(Path::new("/usr"), Path::new("usr")).at(Step::Bind("/usr".into()))?;
+    for name in ROOT_FOLDERS {
+        let host = Path::new("/").join(name);
+        let shown = match std::fs::read_link(&host) {
+            Ok(target) => symlinkat(&target, CWD, name).map_err(io::Error::from),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(_) => show(&host, Path::new(name)),
+        };
+        shown.at(Step::Bind(host))?;
+    }
+    make_folder("etc").at(Step::Root)?;
+    for path in ETC {
+        let host = Path::new("/").join(path);
+        match show(&host, Path::new(path)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            shown => shown.at(Step::Bind(host))?,
+        }
+    }
+    // Programs ask for the name of their user, and for the address of localhost.
+    let (user, group) = (
+        format!("job:x:{UID_INSIDE}:{UID_INSIDE}::/job:/bin/sh\n"),
+        format!("job:x:{UID_INSIDE}:\n"),
+    );
+    std::fs::write("etc/passwd", user).at(Step::Root)?;
+    std::fs::write("etc/group", group).at(Step::Root)?;
+    std::fs::write("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n").at(Step::Root)
+}
+
+fn devices() -> io::Result<()> {
+    make_folder("dev")?;
+    for name in DEVICES {
+        let device = copy_of(&Path::new("/dev").join(name), NO_SUID | NO_EXEC)?;
+        let inside = Path::new("dev").join(name);
+        make_file(&inside)?;
+        attach(&device, &inside)?;
+    }
+    for (link, target) in DEVICE_LINKS {
+        symlinkat(target, CWD, link)?;
+    }
+    Ok(())
+}
+
+/// Shows a folder or file of the host, to read.
+fn show(host: &Path, inside: &Path) -> io::Result<()> {
+    let copy = copy_of(host, READ_ONLY | NO_SUID | NO_DEV)?;
+    let stat = rustix::fs::fstat(&copy)?;
+    if let Some(above) = inside.parent() {
+        make_folders(above)?;
+    }
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        make_folder(inside)?;
+    } else {
+        make_file(inside)?;
+    }
+    attach(&copy, inside)
+}
+
+fn copy_of(host: &Path, attributes: u64) -> io::Result<rustix::fd::OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    let copy = open_tree(CWD, host, flags)?;
+    kernel::restrict(copy.as_fd(), attributes)?;
+    Ok(copy)
+}
+
+fn attach(copy: &rustix::fd::OwnedFd, inside: &Path) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    Ok(move_mount(copy, c"", CWD, inside, flags)?)
+}
+
+fn make_folders(path: &Path) -> io::Result<()> {
+    let mut above = std::path::PathBuf::new();
+    for part in path.components() {
+        if let Component::Normal(name) = part {
+            above.push(name);
+            make_folder(&above)?;
+        }
+    }
+    Ok(())
+}
+
+fn make_folder(path: impl rustix::path::Arg) -> io::Result<()> {
+    match mkdirat(CWD, path, Mode::from_raw_mode(0o755)) {
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        made => Ok(made?),
+    }
+}
+
+fn make_file(path: &Path) -> io::Result<()> {
+    match mknodat(
+        CWD,
+        path,
+        FileType::RegularFile,
+        Mode::from_raw_mode(0o644),
+        0,
+    ) {
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        made => Ok(made?),
+    }
+}
+
+/// Options of `/tmp`.
+fn tmp(limits: &Limits) -> std::ffi::CString {
+    let (size, inodes) = (limits.tmp_bytes, limits.tmp_inodes);
+    let options = format!("size={size},nr_inodes={inodes},mode=1777");
+    std::ffi::CString::new(options).unwrap_or_default()
+}
+
+/// Bounds that are written through the jail's own `/proc`, while this process still may.
+fn bound(order: &Order) -> io::Result<()> {
+    // No namespace inside this one, whichever system call asks for it.
+    write_at_once("proc/sys/user/max_user_namespaces", "0")?;
+    if order.makeshift.processes == Some(ProcessBound::PidMax) {
+        let most = (order.limits.processes + OWN_PROCESSES).max(PID_MAX_MIN);
+        write_at_once("proc/sys/kernel/pid_max", &most.to_string())?;
+    }
+    Ok(())
+}
+
+/// Makes the current folder the root, which nobody can write to, and lets go of the host's.
+fn enter() -> io::Result<()> {
+    let root = open_tree(CWD, ".", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    kernel::restrict_alone(root.as_fd(), READ_ONLY | NO_SUID | NO_DEV)?;
+    // The old root comes to lie over the new one, and is taken off there: pivot_root(2).
+    pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    Ok(())
+}

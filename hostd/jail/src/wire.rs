@@ -1,0 +1,229 @@
+//! What server and stages say to each other.
+//!
+//! Two kinds of sockets, both of packets, so that a message arrives whole or not at all. On the nursery's, the
+//! server sends one order for each jail, with four descriptors: the jail's control socket and its standard
+//! streams. On a control socket the jail tells how it went, the first event counts; the server says nothing, but
+//! ends the jail by closing its half.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Bind, Limits};
+
+/// The longest order, arguments and environment included: less than the 208 KiB that Linux lets lie in a socket.
+pub(crate) const ORDER_BYTES_MAX: usize = 128 << 10;
+
+/// The longest event: a step that names a path, and a number.
+const EVENT_BYTES_MAX: usize = 8 << 10;
+
+/// The descriptors that come with an order.
+const ORDER_DESCRIPTORS: usize = 4;
+
+/// A jail as its stages build it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    /// The host's folder that is `/job` inside.
+    pub(crate) job: PathBuf,
+    /// Where the command starts, below `/job`.
+    pub(crate) folder: PathBuf,
+    pub(crate) binds: Vec<Bind>,
+    /// Whom to become on the host, if not who the server is.
+    pub(crate) uid: Option<u32>,
+    /// The socket that connections to the relay are passed on to.
+    pub(crate) relay: Option<PathBuf>,
+    pub(crate) limits: Limits,
+    /// The files by which a process joins its groups.
+    pub(crate) groups: Vec<PathBuf>,
+    pub(crate) makeshift: Makeshift,
+}
+
+/// Bounds that stand in for those of groups that are not there.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Makeshift {
+    /// Each process may have as much data as the whole jail should.
+    pub(crate) memory: bool,
+    pub(crate) processes: Option<ProcessBound>,
+    /// The command runs after everything else on the machine.
+    pub(crate) cpu: bool,
+}
+
+/// How processes are counted without a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ProcessBound {
+    /// By the numbers that there are in the namespace.
+    PidMax,
+    /// By user, which counts per user namespace.
+    PerUser,
+}
+
+/// What a jail tells about itself.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// The command ended by itself.
+    Exited(i32),
+    /// The command was ended by a signal.
+    Signaled(i32),
+    /// The command ran for longer than it may.
+    TimedOut,
+    /// The server closed its half.
+    Killed,
+    /// There is no jail, since this did not work.
+    Failed { step: Step, errno: i32 },
+}
+
+/// What a stage was doing when it failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Step {
+    Order,
+    Fork,
+    Streams,
+    Groups,
+    JobFolder,
+    RelaySocket,
+    User,
+    Lifeline,
+    Namespaces,
+    Maps,
+    Root,
+    Bind(PathBuf),
+    Devices,
+    Proc,
+    Tmp,
+    Bounds,
+    Pivot,
+    Folder,
+    Loopback,
+    Relay,
+    Limits,
+    Rights,
+    Filter,
+    Command(String),
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Order => "read the order",
+            Self::Fork => "start a process",
+            Self::Streams => "take the standard streams",
+            Self::Groups => "join the control groups",
+            Self::JobFolder => "enter the job's folder",
+            Self::RelaySocket => "find the socket of the relay",
+            Self::User => "become the slot's user",
+            Self::Lifeline => "tie the jail to the server's life",
+            Self::Namespaces => "make namespaces",
+            Self::Maps => "map the user",
+            Self::Root => "build the root",
+            Self::Bind(path) => return write!(f, "show {} inside", path.display()),
+            Self::Devices => "show the devices",
+            Self::Proc => "mount /proc",
+            Self::Tmp => "mount /tmp",
+            Self::Bounds => "bound namespaces and processes",
+            Self::Pivot => "enter the new root",
+            Self::Folder => "enter the command's folder",
+            Self::Loopback => "bring up loopback",
+            Self::Relay => "listen for the relay",
+            Self::Limits => "set the limits of a process",
+            Self::Rights => "give up all rights",
+            Self::Filter => "install the filter of system calls",
+            Self::Command(program) => return write!(f, "execute {program:?}"),
+        })
+    }
+}
+
+/// An order with what came along.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// The order, still as it was sent.
+    pub(crate) order: Vec<u8>,
+    pub(crate) control: OwnedFd,
+    /// Standard input, output and error.
+    pub(crate) streams: [OwnedFd; 3],
+}
+
+/// Asks the nursery for a jail.
+pub(crate) fn send_request(
+    nursery: BorrowedFd<'_>,
+    order: &[u8],
+    descriptors: [BorrowedFd<'_>; ORDER_DESCRIPTORS],
+) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ORDER_DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+        return Err(io::Error::other("no space for the descriptors of an order"));
+    }
+    sendmsg(
+        nursery,
+        &[IoSlice::new(order)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+/// Waits for the next order. None when the server is gone.
+pub(crate) fn receive_request(
+    server: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> io::Result<Option<Request>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ORDER_DESCRIPTORS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        server,
+        &mut [IoSliceMut::new(buffer)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    let mut descriptors: Vec<OwnedFd> = Vec::with_capacity(ORDER_DESCRIPTORS);
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            descriptors.extend(rights);
+        }
+    }
+    let [control, stdin, stdout, stderr]: [OwnedFd; ORDER_DESCRIPTORS] = descriptors
+        .try_into()
+        .map_err(|_| io::Error::other("an order came without its descriptors"))?;
+    Ok(Some(Request {
+        order: buffer[..received.bytes].to_vec(),
+        control,
+        streams: [stdin, stdout, stderr],
+    }))
+}
+
+/// Tells the server what happened.
+pub(crate) fn send_event(control: BorrowedFd<'_>, event: &Event) -> io::Result<()> {
+    let message = serde_json::to_vec(event)?;
+    rustix::net::send(control, &message, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Waits for the next event. None when nothing of the jail is left.
+pub(crate) fn receive_event(control: BorrowedFd<'_>) -> io::Result<Option<Event>> {
+    let mut buffer = [0; EVENT_BYTES_MAX];
+    let length = loop {
+        match rustix::net::recv(control, &mut buffer, RecvFlags::empty()) {
+            Err(rustix::io::Errno::INTR) => {}
+            // The jail ended before it read all that it was sent, which is nothing.
+            Err(rustix::io::Errno::CONNRESET) => break 0,
+            other => break other?.0,
+        }
+    };
+    if length == 0 {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_slice(&buffer[..length])?))
+}

@@ -1,0 +1,110 @@
+//! Tests of jails: what runs in one, what bounds it, what it cannot reach, and that nothing is left of it.
+//!
+//! This program is everything at once. It is the tests, each run as root (if it is started so) and as a user
+//! without rights; it is the server's program that jails are made by; and it is what runs inside, so that an
+//! attempt to escape can make any system call.
+
+#![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test, though it is its own harness"
+)]
+
+mod attempts;
+mod bounds;
+mod death;
+mod escapes;
+mod home;
+mod inside;
+mod programs;
+mod relay;
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use home::Home;
+
+/// Whom tests become that must not have any rights. Nobody has this number.
+const USER: u32 = 1_950_000_000;
+
+/// A test, which panics if it fails.
+type Case = (&'static str, fn(&Home));
+
+fn main() -> ExitCode {
+    jail::entry();
+    let arguments: Vec<String> = std::env::args().collect();
+    let rest: Vec<&str> = arguments.iter().skip(2).map(String::as_str).collect();
+    match arguments.get(1).map(String::as_str) {
+        Some(inside::MARK) => inside::run(&rest),
+        Some(attempts::MARK) => attempts::run(&rest),
+        Some(death::SERVER) => death::serve(&rest),
+        Some(CASE) => run_case(&rest),
+        _ => run_tests(),
+    }
+}
+
+/// The argument that makes this program run one test as whoever it is.
+const CASE: &str = "case";
+
+fn cases() -> impl Iterator<Item = Case> {
+    let lists = [
+        programs::CASES,
+        bounds::CASES,
+        escapes::CASES,
+        relay::CASES,
+        death::CASES,
+    ];
+    lists.into_iter().flatten().copied()
+}
+
+fn run_tests() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root && !arguments.list {
+        eprintln!("not root, so the tests with names `root::` are left out");
+    }
+    let mut trials = Vec::new();
+    for (name, case) in cases() {
+        if is_root {
+            trials.push(Trial::test(format!("root::{name}"), move || {
+                case(&Home::new());
+                Ok(())
+            }));
+        }
+        trials.push(Trial::test(format!("user::{name}"), move || {
+            if is_root {
+                return run_as_user(name);
+            }
+            case(&Home::new());
+            Ok(())
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Runs a test in a process that is nobody's, with this program where everybody may execute it.
+fn run_as_user(name: &str) -> Result<(), Failed> {
+    let home = Home::new();
+    let output = Command::new(home.program())
+        .args([CASE, name])
+        .uid(USER)
+        .gid(USER)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!("{}\n{told}", output.status).into())
+}
+
+fn run_case(rest: &[&str]) -> ExitCode {
+    let found = cases().find(|(name, _)| rest == [*name]);
+    let (_, case) = found.expect("a name of a test");
+    case(&Home::new());
+    ExitCode::SUCCESS
+}
