@@ -2,8 +2,8 @@
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use rustix::net::Shutdown;
 
@@ -35,7 +35,7 @@ struct Running {
 
 /// Ends a jail that somebody else waits for.
 #[derive(Clone, Debug)]
-pub struct Killer(Arc<Running>);
+pub struct Killer(Weak<Running>);
 
 /// How a jail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Child {
     /// A way to end the jail from another thread.
     #[must_use]
     pub fn killer(&self) -> Killer {
-        Killer(Arc::clone(&self.jail))
+        Killer(Arc::downgrade(&self.jail))
     }
 
     /// Waits until nothing of the jail is left, which takes no longer than its wall time and the kernel's tidying.
@@ -158,7 +158,9 @@ fn failed(step: Step, errno: i32) -> Error {
 impl Killer {
     /// Ends the jail: every process in it, at once. What has ended stays as it is.
     pub fn kill(&self) {
-        self.0.kill();
+        if let Some(jail) = self.0.upgrade() {
+            jail.kill();
+        }
     }
 }
 

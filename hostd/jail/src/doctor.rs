@@ -6,15 +6,16 @@ use crate::bounds::{Bounds, Hold, Kernel};
 use crate::error::Error;
 use crate::jail::{Jail, Options};
 use crate::lack::Lack;
-use crate::spec::{Slot, Spec, Streams};
+use crate::slot::Slot;
+use crate::spec::{Spec, Streams};
 
 /// What this machine offers to this user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The kernel's version.
     pub kernel: Kernel,
-    /// Whether the server is root, whose slots are users of their own.
-    pub is_root: bool,
+    /// Whether each slot is a user of its own: see [`Slot::are_users`].
+    pub has_slot_users: bool,
     /// Whether a jail could be made: one was tried.
     pub isolation: Result<(), Lack>,
     /// What holds the limits.
@@ -62,7 +63,7 @@ pub fn probe(options: &Options) -> Result<Report, Error> {
     };
     Ok(Report {
         kernel: Kernel::running(),
-        is_root: rustix::process::geteuid().is_root(),
+        has_slot_users: Slot::are_users(),
         isolation,
         bounds: jail.bounds(),
         podman: installed("podman"),
@@ -90,7 +91,7 @@ mod tests {
     fn report(bounds: Bounds) -> Report {
         Report {
             kernel: Kernel { major: 6, minor: 1 },
-            is_root: false,
+            has_slot_users: false,
             isolation: Ok(()),
             bounds,
             podman: Some("/usr/bin/podman".into()),

@@ -16,6 +16,7 @@ use crate::bounds::{Bounds, Kernel};
 use crate::child::Child;
 use crate::error::Error;
 use crate::groups::Groups;
+use crate::slot::Slot;
 use crate::spec::{Spec, Stream, Streams};
 use crate::stage::NURSERY;
 use crate::wire::{self, ORDER_BYTES_MAX, Order};
@@ -50,6 +51,8 @@ pub struct Jail {
     nursery: Arc<Nursery>,
     groups: Groups,
     bounds: Bounds,
+    /// Whether slots are users of their own.
+    has_users: bool,
     /// Jails so far, by which groups get their names.
     count: AtomicU64,
 }
@@ -91,6 +94,7 @@ impl Jail {
             nursery,
             groups,
             bounds,
+            has_users: Slot::are_users(),
             count: AtomicU64::new(0),
         })
     }
@@ -118,9 +122,7 @@ impl Jail {
             job: spec.job.clone(),
             folder: spec.folder.clone(),
             binds: spec.binds.clone(),
-            uid: rustix::process::geteuid()
-                .is_root()
-                .then(|| spec.slot.uid()),
+            uid: self.has_users.then(|| spec.slot.uid()),
             relay: spec.relay.clone(),
             limits: spec.limits.clone(),
             groups: group.joins(),

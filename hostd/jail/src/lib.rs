@@ -23,6 +23,7 @@ mod error;
 mod groups;
 mod jail;
 mod lack;
+mod slot;
 mod spec;
 mod stage;
 mod wire;
@@ -33,8 +34,9 @@ pub use doctor::{Report, probe};
 pub use error::Error;
 pub use jail::{Jail, Options};
 pub use lack::Lack;
+pub use slot::Slot;
 pub use spec::{
-    BINDS_MAX, Bind, Limits, MEMORY_BYTES_MIN, RELAY_CONNECTIONS_MAX, RELAY_PORT, Slot, Spec,
-    Stream, Streams,
+    BINDS_MAX, Bind, Limits, MEMORY_BYTES_MIN, RELAY_CONNECTIONS_MAX, RELAY_PORT, Spec, Stream,
+    Streams,
 };
 pub use stage::entry;

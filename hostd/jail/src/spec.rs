@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::slot::Slot;
 
 /// The port of the jail's loopback that the relay listens on.
 pub const RELAY_PORT: u16 = 8099;
@@ -26,38 +27,13 @@ pub const BINDS_MAX: usize = 64;
 /// The least memory that the stages of a jail themselves get by with.
 pub const MEMORY_BYTES_MIN: u64 = 16 << 20;
 
-/// A slot of the server: what runs in it is one user of the host, apart from the users of other slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(u16);
-
-impl Slot {
-    /// The user, and group, of the first slot: above those that distributions and systemd (up to 1879048191) give
-    /// away, within 31 bits.
-    pub const FIRST_UID: u32 = 1_900_000_000;
-
-    /// Slots of a server.
-    pub const COUNT: u16 = 1024;
-
-    /// The slot with a number below [`Slot::COUNT`].
-    #[must_use]
-    pub fn new(number: u16) -> Option<Self> {
-        (number < Self::COUNT).then_some(Self(number))
-    }
-
-    /// The user and group on the host of what runs in the slot when the server is root. Otherwise all slots are the
-    /// server's own user.
-    #[must_use]
-    pub fn uid(self) -> u32 {
-        Self::FIRST_UID + u32::from(self.0)
-    }
-}
-
 /// A folder or file of the host that is shown inside, to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bind {
     /// Where it is on the host: absolute, and reachable for the slot's user.
     pub host: PathBuf,
-    /// Where it is inside: absolute, without `..`, not in a folder that jails have of their own.
+    /// Where it is inside: absolute, without `..`, not in a folder that jails have of their own. Below `/usr` only
+    /// where the host has something already.
     pub inside: PathBuf,
 }
 
@@ -118,8 +94,8 @@ pub struct Spec {
     pub arguments: Vec<String>,
     /// Its whole environment: nothing is inherited.
     pub environment: Vec<(String, String)>,
-    /// The one folder of the host that the program can write to, as `/job`. If the server is root, it must belong to
-    /// the slot's user; the folders above it need not be passable for that user.
+    /// The one folder of the host that the program can write to, as `/job`. Where [slots are users](Slot::are_users)
+    /// it must belong to the slot's; the folders above it need not be passable for that user.
     pub job: PathBuf,
     /// Where the program starts, relative to `/job`.
     pub folder: PathBuf,
@@ -278,12 +254,6 @@ mod tests {
 
     fn spec() -> Spec {
         Spec::new("true", "/srv/job", Slot::new(0).unwrap())
-    }
-
-    #[test]
-    fn a_slot_s_user_is_its_own() {
-        assert_eq!(Slot::new(3).unwrap().uid(), 1_900_000_003);
-        assert_eq!(Slot::new(Slot::COUNT), None);
     }
 
     #[test]

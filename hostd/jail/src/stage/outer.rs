@@ -78,7 +78,8 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Option<OwnedFd>, Failure> {
     for group in &order.groups {
         write_at_once(group, "0").at(Step::Groups)?;
     }
-    write_at_once("/proc/self/oom_score_adj", OOM_SCORE).at(Step::Groups)?;
+    // Refused to a server whose own score is worse already.
+    let _ = write_at_once("/proc/self/oom_score_adj", OOM_SCORE);
     // As the current folder it can be reached later, whoever may not pass the folders above it.
     rustix::process::chdir(&order.job).at(Step::JobFolder)?;
     let relay = order.relay.as_ref().map(|path| {

@@ -41,8 +41,8 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 /// become the root.
 const BESIDE: &str = "/proc";
 
-/// The root's own bound: a few folders, links and files of a line.
-const ROOT_OPTIONS: &std::ffi::CStr = c"size=256k,nr_inodes=512,mode=755";
+/// The root's own bound: folders and links, as many as binds may need, and a few files of a line.
+const ROOT_OPTIONS: &std::ffi::CStr = c"size=1m,nr_inodes=4096,mode=755";
 
 /// Builds the root and enters it. The current folder is the job's before, and the command's after.
 pub(super) fn build(order: &Order) -> Result<(), Failure> {

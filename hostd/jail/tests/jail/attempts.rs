@@ -106,6 +106,9 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     harms("read init's environment", || {
         opens("/proc/1/environ", false)
     }),
+    harms("find the server's program", || {
+        fs::read_link("/proc/1/exe").map(drop)
+    }),
     harms("take init's descriptor", || {
         // SAFETY: a plain call.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, 1, 0) };

@@ -198,8 +198,7 @@ fn rights(home: &Home) {
     assert_eq!(next(), ["Seccomp:", "2"]);
     let map = next();
     assert_eq!((map[0], map[2]), ("1000", "1"));
-    let is_root = rustix::process::geteuid().is_root();
-    let owner = if is_root {
+    let owner = if Slot::are_users() {
         1_900_000_000
     } else {
         rustix::process::geteuid().as_raw()

@@ -140,8 +140,7 @@ fn folders(home: &Home) {
         outcome.stderr
     );
     let made = fs::metadata(job.join("made")).unwrap();
-    let is_root = rustix::process::geteuid().is_root();
-    let owner = if is_root {
+    let owner = if Slot::are_users() {
         Slot::new(0).unwrap().uid()
     } else {
         rustix::process::geteuid().as_raw()
@@ -204,7 +203,7 @@ fn many(home: &Home) {
 fn probe(home: &Home) {
     let report = jail::probe(&home.options(true)).unwrap();
     assert_eq!(report.isolation, Ok(()));
-    assert_eq!(report.is_root, rustix::process::geteuid().is_root());
+    assert_eq!(report.has_slot_users, Slot::are_users());
     assert_eq!(report.bounds, home.jail().bounds());
     let without = jail::probe(&home.options(false)).unwrap();
     assert!(without.lacks().contains(&jail::Lack::NoGroups));
