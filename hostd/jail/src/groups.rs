@@ -13,6 +13,7 @@ mod tests;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
@@ -22,6 +23,9 @@ use crate::spec::Limits;
 
 /// How the folders of servers begin.
 const BASE_PREFIX: &str = "hostd-jails-";
+
+/// How often a server that starts beside others may lose its folder to them.
+const BASE_ATTEMPTS: usize = 8;
 
 /// How long the kernel may take until a group whose processes have ended is empty.
 const EMPTY_WITHIN: Duration = Duration::from_secs(2);
@@ -80,6 +84,8 @@ pub(crate) struct Group {
     pids: Option<PathBuf>,
     /// Ends all its processes.
     kill: Option<PathBuf>,
+    /// What the folders are in, which goes after the last of them.
+    bases: Vec<Arc<Base>>,
 }
 
 impl Group {
@@ -116,6 +122,7 @@ impl Drop for Group {
             // If it stays, the next server removes it.
             let _ = remove_when_empty(folder);
         }
+        self.bases.clear();
     }
 }
 
@@ -151,7 +158,7 @@ fn remove_when_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder of this server in one hierarchy. Removed when dropped.
+/// The folder of this server in one hierarchy. Removed when the server and all its groups have let go of it.
 #[derive(Debug)]
 struct Base {
     folder: PathBuf,
@@ -161,16 +168,23 @@ struct Base {
 
 impl Base {
     /// Makes the folder below `parent`, after removing those of servers that are gone.
-    fn make(parent: &Path) -> io::Result<Self> {
+    fn make(parent: &Path) -> io::Result<Arc<Self>> {
         sweep(parent);
-        let folder = parent.join(format!("{BASE_PREFIX}{}", unique()));
-        fs::create_dir(&folder)?;
-        let locked = lock(&folder);
-        let lock = locked.inspect_err(|_| drop(fs::remove_dir(&folder)))?;
-        Ok(Self {
-            folder,
-            _lock: lock,
-        })
+        for _ in 0..BASE_ATTEMPTS {
+            let folder = parent.join(format!("{BASE_PREFIX}{}", unique()));
+            fs::create_dir(&folder)?;
+            // Until it is locked, another server that starts now takes it for left over, and removes it.
+            match lock(&folder) {
+                Ok(lock) if folder.exists() => {
+                    return Ok(Arc::new(Self {
+                        folder,
+                        _lock: lock,
+                    }));
+                }
+                _ => drop(fs::remove_dir(&folder)),
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 }
 
@@ -183,6 +197,7 @@ impl Drop for Base {
 /// A name that no other server on this machine has, whatever namespaces it sees its own number from.
 fn unique() -> String {
     use std::hash::{BuildHasher, RandomState};
+    // Every state begins elsewhere, and the first of a process at random.
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 

@@ -82,6 +82,8 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "serde-saphyr",
         owners: &["pipeline"],
+        dependency: "seccompiler",
+        owners: &["jail"],
         testers: &[],
     },
     Reserved {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Base, CPU_PERIOD_US, Group, lists, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
@@ -11,7 +12,7 @@ use crate::spec::{Limits, OWN_PROCESSES};
 /// The hierarchies that groups can be made in. Several controllers can share one.
 #[derive(Debug)]
 pub(crate) struct Hierarchies {
-    bases: Vec<(Vec<Controller>, Base)>,
+    bases: Vec<(Vec<Controller>, Arc<Base>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +104,7 @@ impl Hierarchies {
             let folder = base.folder.join(name);
             fs::create_dir(&folder)?;
             group.folders.push(folder.clone());
+            group.bases.push(Arc::clone(base));
             for controller in controllers {
                 bound(&folder, *controller, limits)?;
                 match controller {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Base, CPU_PERIOD_US, Group, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
@@ -17,7 +18,7 @@ const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 /// A delegated part of the tree.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
-    base: Base,
+    base: Arc<Base>,
     /// Those of [`CONTROLLERS`] that groups below the base have.
     controllers: Vec<&'static str>,
 }
@@ -80,6 +81,7 @@ impl Hierarchy {
             pids: self.has("pids").then(|| folder.join("pids.events")),
             kill: Some(folder.join("cgroup.kill")),
             folders: vec![folder.clone()],
+            bases: vec![Arc::clone(&self.base)],
         };
         for (file, value) in self.settings(limits) {
             write(&folder.join(file), &value)?;

@@ -1,6 +1,6 @@
 //! The last stage: gives up every right and becomes the command.
 
-use std::io;
+use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -18,10 +18,12 @@ use crate::wire::{Order, ProcessBound, Step};
 /// How far behind everybody else a command runs whose share of the processors nothing else bounds: the nicest.
 const NICE: i32 = 19;
 
-/// Returns only if there will be no command.
-pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
-    match prepare(order, filter) {
-        Ok(()) => become_command(order),
+/// Becomes the command once the other end of the pipe is closed. Returns only if there will be no command.
+pub(super) fn run(order: &Order, filter: &Filter, mut released: PipeReader) -> Failure {
+    let ready = prepare(order, filter)
+        .and_then(|()| released.read_to_end(&mut Vec::new()).at(Step::Lifeline));
+    match ready {
+        Ok(_) => become_command(order),
         Err(failure) => failure,
     }
 }

@@ -1,7 +1,7 @@
 //! Init, PID 1 of a jail: builds the root, relays connections, reaps what is left behind by others, and ends the
 //! jail with the command.
 
-use std::io::PipeReader;
+use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::process::{
@@ -42,17 +42,22 @@ fn serve(
     let relay = Relay::listen(relay, lifeline).at(Step::Relay)?;
     // Before anything of the job runs: this process is the job's own user, and holds what the job must not have.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Rights)?;
+    let (released, release) = std::io::pipe().at(Step::Fork)?;
     let Some(command) = kernel::fork().at(Step::Fork)? else {
-        drop(relay);
-        let failure = exec::run(order, filter);
+        drop((relay, release));
+        let failure = exec::run(order, filter, released);
         tell(control.as_fd(), &failure);
         leave(1);
     };
+    drop(released);
     exec::give_up_capabilities().at(Step::Rights)?;
     std::thread::Builder::new()
         .stack_size(RELAY_STACK_BYTES)
         .spawn(move || relay.run())
         .at(Step::Relay)?;
+    // While a thread is being made, signals are blocked, and then the kernel does not ignore those to init. So the
+    // command, which could send some, begins only now.
+    drop::<PipeWriter>(release);
     reap(command, control).at(Step::Fork)
 }
 

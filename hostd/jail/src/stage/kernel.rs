@@ -1,7 +1,7 @@
-//! The four system calls of a jail's start that no library offers as safe functions.
+//! The five system calls of a jail's start that no library offers as safe functions.
 #![allow(
     unsafe_code,
-    reason = "fork, unshare, mount_setattr and close_range have no safe wrapper; each use says why it is sound"
+    reason = "fork, unshare, mount_setattr, signal and close_range have no safe wrapper; each use says why it is sound"
 )]
 
 use std::io;
@@ -83,6 +83,19 @@ fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Res
         return Ok(());
     }
     Err(io::Error::last_os_error())
+}
+
+/// Takes back what the standard library does about faults of memory, which is to say that a stack overflowed.
+///
+/// A signal that init does nothing about of its own cannot be sent to it from inside.
+pub(super) fn forget_handlers() -> io::Result<()> {
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: the default runs none of this program's code.
+        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// Closes every descriptor but the three standard ones: whatever this process was started with.

@@ -35,6 +35,7 @@ pub(super) fn run() -> ! {
 
 fn serve() -> io::Result<()> {
     kernel::close_inherited()?;
+    kernel::forget_handlers()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let filter = filter::compile()?;
     let this = rustix::process::getpid();

@@ -1,6 +1,7 @@
 //! Deaths without warning: of the server at any moment, of the nursery, of a jail.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -103,7 +104,7 @@ fn server_killed(home: &Home) {
     );
 }
 
-/// Folders of groups whose server is gone, in all hierarchies of this machine.
+/// Folders of groups of this user whose server is gone, in all hierarchies of this machine.
 fn orphaned_groups() -> Vec<std::path::PathBuf> {
     let mut orphaned = Vec::new();
     let mut folders = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
@@ -118,6 +119,10 @@ fn orphaned_groups() -> Vec<std::path::PathBuf> {
             let Ok(folder) = std::fs::File::open(entry.path()) else {
                 continue;
             };
+            let owner = folder.metadata().map(|found| found.uid());
+            if owner.ok() != Some(rustix::process::geteuid().as_raw()) {
+                continue;
+            }
             let lock = rustix::fs::FlockOperation::NonBlockingLockExclusive;
             if rustix::fs::flock(&folder, lock).is_ok() && entry.path().exists() {
                 orphaned.push(entry.path());
@@ -141,10 +146,15 @@ fn parent(process: u32) -> u32 {
 
 /// The child of this process among those with its own copy of the program.
 fn nursery(home: &Home) -> u32 {
-    let found = processes_with(home.program().to_str().unwrap());
     let this = std::process::id();
-    let mut nurseries = found.into_iter().filter(|process| parent(*process) == this);
-    nurseries.next().unwrap()
+    let mut found = None;
+    // A program that was just executed has no arguments for a moment.
+    eventually("a nursery", || {
+        let named = processes_with(home.program().to_str().unwrap());
+        found = named.into_iter().find(|process| parent(*process) == this);
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 fn holding(home: &Home, jail: &Jail) -> jail::Child {
