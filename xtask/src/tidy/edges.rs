@@ -82,6 +82,9 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "serde-saphyr",
         owners: &["pipeline"],
+        testers: &[],
+    },
+    Reserved {
         dependency: "seccompiler",
         owners: &["jail"],
         testers: &[],
