@@ -1,7 +1,7 @@
 //! What a server's configuration allows, and what a pipeline gets that says nothing.
 
 /// What a server's configuration allows a pipeline to ask for. [`parse`](crate::parse) refuses what is
-/// more; what a pipeline leaves open is [the default](Caps::default) or the cap, whichever is lower.
+/// more; what a pipeline leaves open has the format's default or the cap, whichever is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     /// Wait for a device, in milliseconds.
