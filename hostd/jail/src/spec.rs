@@ -15,8 +15,8 @@ pub const RELAY_PORT: u16 = 8099;
 /// Connections of one jail that its relay serves at once. Further ones wait.
 pub const RELAY_CONNECTIONS_MAX: usize = 64;
 
-/// Processes and threads of a jail that are not the command's: outer, init, and init's relay.
-pub(crate) const OWN_PROCESSES: u32 = 3;
+/// Processes of a jail that are not the command's, at most: init, and outer where processes are counted by user.
+pub(crate) const OWN_PROCESSES: u32 = 2;
 
 /// The least `kernel.pid_max`: Linux keeps the first 300 numbers from being used twice.
 pub(crate) const PID_MAX_MIN: u32 = 301;

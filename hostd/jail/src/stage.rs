@@ -5,8 +5,8 @@
 //! ```
 //!
 //! *Nursery*: the server's program, executed once and anew, with one thread and no memory of the server. It
-//! duplicates itself for each jail, which costs a tenth of executing the server's program. *Outer* joins the
-//! groups, becomes another user if it may, makes the namespaces, and watches: the server's end of the control
+//! duplicates itself for each jail, which costs a tenth of executing the server's program. *Outer* becomes another
+//! user if it may, makes the namespaces, puts init into its groups, and watches: the server's end of the control
 //! socket, the clock, init. *Init* builds the root, relays connections and reaps. *Exec* gives up every right and
 //! becomes the command.
 //!

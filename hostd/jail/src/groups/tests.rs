@@ -53,7 +53,7 @@ fn a_group_of_version_2_gets_what_its_controllers_take() {
     let all = [
         ("memory.max", "67108864".to_owned()),
         ("memory.oom.group", "1".to_owned()),
-        ("pids.max", "13".to_owned()),
+        ("pids.max", "12".to_owned()),
         ("cpu.max", "150000 100000".to_owned()),
     ];
     assert_eq!(settings(&["memory", "pids", "cpu"]), all);

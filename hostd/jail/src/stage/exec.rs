@@ -1,6 +1,6 @@
 //! The last stage: gives up every right and becomes the command.
 
-use std::io::{self, PipeReader, Read};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -18,19 +18,17 @@ use crate::wire::{Order, ProcessBound, Step};
 /// How far behind everybody else a command runs whose share of the processors nothing else bounds: the nicest.
 const NICE: i32 = 19;
 
-/// Becomes the command once the other end of the pipe is closed. Returns only if there will be no command.
-pub(super) fn run(order: &Order, filter: &Filter, mut released: PipeReader) -> Failure {
-    let ready = prepare(order, filter)
-        .and_then(|()| released.read_to_end(&mut Vec::new()).at(Step::Lifeline));
-    match ready {
-        Ok(_) => become_command(order),
+/// Returns only if there will be no command.
+pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
+    match prepare(order, filter) {
+        Ok(()) => become_command(order),
         Err(failure) => failure,
     }
 }
 
 fn prepare(order: &Order, filter: &Filter) -> Result<(), Failure> {
     // A process group that nobody outside belongs to: a signal to the own group passes borders of namespaces.
-    rustix::process::setsid().at(Step::Rights)?;
+    rustix::process::setpgid(None, None).at(Step::Rights)?;
     limit(order).at(Step::Limits)?;
     for capability in CapabilitySet::all().iter() {
         // A kernel that does not know the capability cannot give it either.

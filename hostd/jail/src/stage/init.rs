@@ -1,13 +1,14 @@
 //! Init, PID 1 of a jail: builds the root, relays connections, reaps what is left behind by others, and ends the
 //! jail with the command.
 
-use std::io::{PipeReader, PipeWriter};
+use std::io::PipeReader;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, set_dumpable_behavior,
     set_parent_process_death_signal, wait,
 };
+use rustix::thread::UnshareFlags;
 
 use super::filter::Filter;
 use super::relay::Relay;
@@ -39,47 +40,43 @@ fn serve(
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::Lifeline)?;
     root::build(order)?;
     loopback::up().at(Step::Loopback)?;
-    let relay = Relay::listen(relay, lifeline).at(Step::Relay)?;
+    let mut relay = Relay::listen(relay, lifeline).at(Step::Relay)?;
+    relay.wait_for_outer().at(Step::Lifeline)?;
+    // After outer has put this process into its groups, so that these are the root of those that are seen.
+    kernel::unshare(UnshareFlags::NEWCGROUP).at(Step::Namespaces)?;
     // Before anything of the job runs: this process is the job's own user, and holds what the job must not have.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Rights)?;
-    let (released, release) = std::io::pipe().at(Step::Fork)?;
     let Some(command) = kernel::fork().at(Step::Fork)? else {
-        drop((relay, release));
-        let failure = exec::run(order, filter, released);
+        drop(relay);
+        let failure = exec::run(order, filter);
         tell(control.as_fd(), &failure);
         leave(1);
     };
-    drop(released);
     exec::give_up_capabilities().at(Step::Rights)?;
-    std::thread::Builder::new()
-        .stack_size(RELAY_STACK_BYTES)
-        .spawn(move || relay.run())
-        .at(Step::Relay)?;
-    // While a thread is being made, signals are blocked, and then the kernel does not ignore those to init. So the
-    // command, which could send some, begins only now.
-    drop::<PipeWriter>(release);
-    reap(command, control).at(Step::Fork)
+    let children = kernel::ended_children().at(Step::Fork)?;
+    loop {
+        if let Some(event) = reap(command).at(Step::Fork)? {
+            return wire::send_event(control.as_fd(), &event).at(Step::Fork);
+        }
+        relay.serve_until(children.as_fd()).at(Step::Relay)?;
+    }
 }
 
-/// More than the relay's few frames take.
-const RELAY_STACK_BYTES: usize = 256 << 10;
-
-/// Reaps until the command ends, and tells how it did.
-fn reap(command: Pid, control: &OwnedFd) -> std::io::Result<()> {
+/// Reaps every process that has ended, and says how the command did if it is among them.
+fn reap(command: Pid) -> std::io::Result<Option<Event>> {
+    let mut event = None;
     loop {
-        let (ended, status) = match wait(WaitOptions::empty()) {
+        let (ended, status) = match wait(WaitOptions::NOHANG) {
             Ok(Some(ended)) => ended,
-            Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(event),
+            Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         };
-        if ended != command {
-            continue;
+        if ended == command {
+            event = status
+                .exit_status()
+                .map(Event::Exited)
+                .or(status.terminating_signal().map(Event::Signaled));
         }
-        let event = match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => Event::Exited(code),
-            (None, Some(signal)) => Event::Signaled(signal),
-            (None, None) => continue,
-        };
-        return wire::send_event(control.as_fd(), &event);
     }
 }

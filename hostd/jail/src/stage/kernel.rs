@@ -1,11 +1,11 @@
-//! The five system calls of a jail's start that no library offers as safe functions.
+//! The system calls of a jail that no library offers as safe functions.
 #![allow(
     unsafe_code,
-    reason = "fork, unshare, mount_setattr, signal and close_range have no safe wrapper; each use says why it is sound"
+    reason = "fork, unshare, mount_setattr, signals and close_range have no safe wrapper; each use says why it is sound"
 )]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -21,8 +21,7 @@ pub(super) const NO_EXEC: u64 = 0x8;
 
 /// Duplicates this process. The new one gets `None`.
 ///
-/// A process of stages has one thread when it calls this: it is entered before the program has started any, and
-/// init starts its own after its last fork.
+/// A process of stages has one thread: it is entered before the program has started any, and starts none.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: with one thread there is no lock that somebody else could hold for ever in the copy.
     match unsafe { libc::fork() } {
@@ -83,6 +82,24 @@ fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Res
         return Ok(());
     }
     Err(io::Error::last_os_error())
+}
+
+/// A descriptor that can be read when a child has ended, instead of a signal.
+pub(super) fn ended_children() -> io::Result<OwnedFd> {
+    let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+    // SAFETY: the set is filled before it is used, and lives as long as the calls; the new descriptor is nobody's.
+    unsafe {
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGCHLD);
+        if libc::sigprocmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut()) == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        match libc::signalfd(-1, signals.as_ptr(), flags) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
 }
 
 /// Takes back what the standard library does about faults of memory, which is to say that a stack overflowed.

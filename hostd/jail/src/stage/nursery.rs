@@ -12,13 +12,6 @@ use rustix::process::{
 use super::{At, filter, kernel, leave, outer, tell};
 use crate::wire::{self, Request, Step};
 
-/// A jail that runs. Its end of the control socket is closed after it was reaped, so the server reads the end of
-/// the socket when nothing of the jail is left.
-struct Running {
-    outer: OwnedFd,
-    _control: OwnedFd,
-}
-
 /// Serves until the server is gone.
 pub(super) fn run() -> ! {
     let code = match serve() {
@@ -37,10 +30,13 @@ fn serve() -> io::Result<()> {
     kernel::close_inherited()?;
     kernel::forget_handlers()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Away from the terminal of the server. One session for all jails: the kernel divides processors among sessions,
+    // and a jail that made its own would begin with waiting for its turn.
+    rustix::process::setsid()?;
     let filter = filter::compile()?;
     let this = rustix::process::getpid();
     let server = rustix::stdio::stdin();
-    let mut running: Vec<Running> = Vec::new();
+    let mut running: Vec<OwnedFd> = Vec::new();
     let mut buffer = vec![0; wire::ORDER_BYTES_MAX];
     loop {
         if !wait(server, &mut running)? {
@@ -49,19 +45,17 @@ fn serve() -> io::Result<()> {
         let Some(request) = wire::receive_request(server, &mut buffer)? else {
             return Ok(());
         };
-        if let Some(jail) = fork(request, &mut running, &filter, this) {
-            running.push(jail);
-        }
+        running.extend(fork(request, &filter, this));
     }
 }
 
 /// Waits for a request or for the end of jails, which are reaped. True when there is a request.
-fn wait(server: BorrowedFd<'_>, running: &mut Vec<Running>) -> io::Result<bool> {
+fn wait(server: BorrowedFd<'_>, running: &mut Vec<OwnedFd>) -> io::Result<bool> {
     let mut watched = vec![PollFd::from_borrowed_fd(server, PollFlags::IN)];
     watched.extend(
         running
             .iter()
-            .map(|jail| PollFd::new(&jail.outer, PollFlags::IN)),
+            .map(|outer| PollFd::new(outer, PollFlags::IN)),
     );
     match poll(&mut watched, None) {
         Err(rustix::io::Errno::INTR) => return Ok(false),
@@ -72,45 +66,30 @@ fn wait(server: BorrowedFd<'_>, running: &mut Vec<Running>) -> io::Result<bool> 
     let ended: Vec<bool> = ended.collect();
     drop(watched);
     let mut ended = ended.into_iter();
-    running.retain(|jail| {
+    running.retain(|outer| {
         let has_ended = ended.next().unwrap_or_default();
         if has_ended {
             // A child of this process that has ended: there is nothing this could fail by.
-            let _ = waitid(WaitId::PidFd(jail.outer.as_fd()), WaitIdOptions::EXITED);
+            let _ = waitid(WaitId::PidFd(outer.as_fd()), WaitIdOptions::EXITED);
         }
         !has_ended
     });
     Ok(asked)
 }
 
-/// Starts one jail. The copy of this process never returns from here.
+/// Starts one jail, and gives what says when it has ended. The copy of this process never returns from here.
 ///
 /// What fails here fails this jail alone, and tells its server.
-fn fork(
-    request: Request,
-    running: &mut Vec<Running>,
-    filter: &filter::Filter,
-    this: Pid,
-) -> Option<Running> {
+fn fork(request: Request, filter: &filter::Filter, this: Pid) -> Option<OwnedFd> {
     let outer = match kernel::fork() {
-        Ok(None) => {
-            // The control sockets of other jails: held here, they would not end with those.
-            running.clear();
-            outer::run(request, filter, this);
-        }
+        Ok(None) => outer::run(request, filter, this),
         Ok(Some(child)) => watch(child),
         Err(error) => Err(error),
     };
-    match outer.at(Step::Fork) {
-        Ok(outer) => Some(Running {
-            outer,
-            _control: request.control,
-        }),
-        Err(failure) => {
-            tell(request.control.as_fd(), &failure);
-            None
-        }
-    }
+    let outer = outer.at(Step::Fork);
+    outer
+        .inspect_err(|failure| tell(request.control.as_fd(), failure))
+        .ok()
 }
 
 /// A descriptor that says when the child has ended. A child without one would never be reaped, so it is not left

@@ -1,6 +1,6 @@
 //! The outer stage: everything that must happen on the host's side of the namespaces, and the watch over init.
 
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
@@ -45,19 +45,45 @@ fn serve(
 ) -> Result<(), Failure> {
     let order: Order = serde_json::from_slice(order).at(Step::Order)?;
     take_streams(streams).at(Step::Streams)?;
-    let relay = prepare(&order, nursery)?;
-    let (lifeline, held) = io::pipe().at(Step::Lifeline)?;
+    let Host { groups, relay } = prepare(&order, nursery)?;
+    let (lifeline, mut held) = io::pipe().at(Step::Lifeline)?;
     let started = Instant::now();
     let Some(init) = kernel::fork().at(Step::Fork)? else {
-        drop(held);
+        drop((held, groups));
         init::run(&order, control, relay, lifeline, filter);
     };
     drop::<PipeReader>(lifeline);
     drop(relay);
-    let outcome = watch(init, control, started, &order);
+    // Init builds the root meanwhile: joining waits for every processor of the machine.
+    let joined = join(init, &groups).and_then(|()| held.write_all(b"."));
+    drop(groups);
+    let outcome = match joined.at(Step::Groups) {
+        Ok(()) => watch(init, control, started, &order),
+        Err(failure) => {
+            let _ = kill_process(init, Signal::KILL);
+            Err(failure)
+        }
+    };
     // Waiting for PID 1 waits for all that ran below it.
     let ended = waitpid(Some(init), WaitOptions::empty());
     outcome.and(ended.map(drop).at(Step::Fork))
+}
+
+/// What is opened on the host's side, with the server's rights, for later.
+struct Host {
+    /// The files by which init joins its groups.
+    groups: Vec<OwnedFd>,
+    /// The socket behind the relay.
+    relay: Option<OwnedFd>,
+}
+
+/// Puts init into its groups, and with it everything it will start.
+fn join(init: Pid, groups: &[OwnedFd]) -> io::Result<()> {
+    let number = init.as_raw_nonzero().to_string();
+    for group in groups {
+        rustix::io::write(group, number.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// The job's streams become this process's own, and so those of everything it starts. The nursery's socket, which
@@ -71,22 +97,21 @@ fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
 }
 
 /// Leaves this process in namespaces of its own. What needs the server's rights comes first.
-fn prepare(order: &Order, nursery: Pid) -> Result<Option<OwnedFd>, Failure> {
-    // Away from the terminal and the process group of the server.
-    rustix::process::setsid().at(Step::Lifeline)?;
+fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
-    for group in &order.groups {
-        write_at_once(group, "0").at(Step::Groups)?;
-    }
+    let open = |path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let groups: Result<_, _> = order
+        .groups
+        .iter()
+        .map(|group| open(group, OFlags::WRONLY))
+        .collect();
+    let groups = groups.at(Step::Groups)?;
     // Refused to a server whose own score is worse already.
     let _ = write_at_once("/proc/self/oom_score_adj", OOM_SCORE);
     // As the current folder it can be reached later, whoever may not pass the folders above it.
     rustix::process::chdir(&order.job).at(Step::JobFolder)?;
-    let relay = order.relay.as_ref().map(|path| {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        rustix::fs::open(path, flags, Mode::empty()).at(Step::RelaySocket)
-    });
-    let relay = relay.transpose()?;
+    let relay = order.relay.as_ref().map(|path| open(path, OFlags::PATH));
+    let relay = relay.transpose().at(Step::RelaySocket)?;
     if let Some(uid) = order.uid {
         become_user(uid).at(Step::User)?;
     }
@@ -102,12 +127,11 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Option<OwnedFd>, Failure> {
             | UnshareFlags::NEWPID
             | UnshareFlags::NEWNET
             | UnshareFlags::NEWIPC
-            | UnshareFlags::NEWUTS
-            | UnshareFlags::NEWCGROUP,
+            | UnshareFlags::NEWUTS,
     )
     .at(Step::Namespaces)?;
     map(uid, gid).at(Step::Maps)?;
-    Ok(relay)
+    Ok(Host { groups, relay })
 }
 
 /// Becomes one user with one group, for good.

@@ -1,12 +1,13 @@
 //! The one way out of a jail: connections to [`RELAY_PORT`] of its loopback, each passed on to a socket of the
 //! server's. Bytes are copied, not looked at, so WebSockets pass like requests.
 //!
-//! One thread serves all connections with as many bytes of buffer each as are named here. It watches the lifeline
-//! too, and ends the jail with it.
+//! Init serves all connections between two children that it reaps, with as many bytes of buffer each as are named
+//! here. It watches the lifeline too, and ends the jail with it. It has no thread for that: while a thread is made
+//! signals are blocked, and then the kernel does not ignore those that a job sends to init.
 
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, Read};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -21,10 +22,14 @@ use crate::spec::{RELAY_CONNECTIONS_MAX, RELAY_PORT};
 /// What lies between reading at one end and writing at the other, for each direction of a connection.
 const BUFFER_BYTES: usize = 32 << 10;
 
+/// What is read of the ends of children: a `struct signalfd_siginfo`, and there is one at most.
+const CHILDREN_BYTES: usize = 128;
+
 /// The relay of one jail, and its lifeline.
 pub(super) struct Relay {
     lifeline: PipeReader,
     way_out: Option<(TcpListener, OwnedFd)>,
+    connections: Vec<Connection>,
 }
 
 impl Relay {
@@ -35,41 +40,50 @@ impl Relay {
             listener.set_nonblocking(true)?;
             io::Result::Ok((listener, server))
         };
-        let way_out = server.map(listen).transpose()?;
-        Ok(Self { lifeline, way_out })
+        Ok(Self {
+            lifeline,
+            way_out: server.map(listen).transpose()?,
+            connections: Vec::new(),
+        })
     }
 
-    /// Serves until the lifeline ends, and the jail with it.
-    pub(super) fn run(self) {
-        let mut connections = Vec::new();
+    /// Waits for the byte by which outer says that its part is done.
+    pub(super) fn wait_for_outer(&mut self) -> io::Result<()> {
+        self.lifeline.read_exact(&mut [0])
+    }
+
+    /// Serves until a child has ended. Ends the jail if the lifeline ends before.
+    pub(super) fn serve_until(&mut self, children: BorrowedFd<'_>) -> io::Result<()> {
         loop {
-            match self.serve(&mut connections) {
-                Ok(true) => {}
-                // Without a watch over the lifeline there must be no jail.
-                Ok(false) | Err(_) => leave(1),
+            let listener = self.way_out.as_ref().map(|(listener, _)| listener);
+            let listener = listener.filter(|_| self.connections.len() < RELAY_CONNECTIONS_MAX);
+            let mut fds = vec![
+                PollFd::new(&self.lifeline, PollFlags::IN),
+                PollFd::from_borrowed_fd(children, PollFlags::IN),
+            ];
+            fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+            fds.extend(self.connections.iter().flat_map(Connection::waits_for));
+            match poll(&mut fds, None) {
+                Err(Errno::INTR) => continue,
+                other => other?,
+            };
+            let happened = |at: usize| !fds[at].revents().is_empty();
+            if happened(0) {
+                leave(1);
+            }
+            let (has_ended, called) = (happened(1), listener.is_some() && happened(2));
+            drop(fds);
+            self.connections
+                .retain_mut(|connection| matches!(connection.step(), Ok(Progress::Open)));
+            if called {
+                let connection = self.accept();
+                self.connections.extend(connection);
+            }
+            if has_ended {
+                let told = rustix::io::read(children, &mut [0; CHILDREN_BYTES]);
+                return unless_blocked(told).map(drop).map_err(io::Error::from);
             }
         }
-    }
-
-    /// Waits for something to do and does it. False when the lifeline has ended.
-    fn serve(&self, connections: &mut Vec<Connection>) -> io::Result<bool> {
-        let mut fds = vec![PollFd::new(&self.lifeline, PollFlags::IN)];
-        let listener = self.way_out.as_ref().map(|(listener, _)| listener);
-        let listener = listener.filter(|_| connections.len() < RELAY_CONNECTIONS_MAX);
-        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
-        fds.extend(connections.iter().flat_map(Connection::waits_for));
-        match poll(&mut fds, None) {
-            Err(Errno::INTR) => return Ok(true),
-            other => other?,
-        };
-        let lives = fds[0].revents().is_empty();
-        let called = listener.is_some() && !fds[1].revents().is_empty();
-        drop(fds);
-        connections.retain_mut(|connection| matches!(connection.step(), Ok(Progress::Open)));
-        if called {
-            connections.extend(self.accept());
-        }
-        Ok(lives)
     }
 
     /// Takes a connection. None if the client or the server does not want it any more.
@@ -204,6 +218,7 @@ impl Pump {
     }
 }
 
+/// None if there was nothing to do yet.
 fn unless_blocked<T>(outcome: Result<T, Errno>) -> Result<Option<T>, Errno> {
     match outcome {
         Ok(done) => Ok(Some(done)),

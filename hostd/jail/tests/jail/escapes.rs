@@ -158,7 +158,7 @@ fn signals(home: &Home) {
         s=1; while [ $s -lt 65 ]; do kill -$s 1 2>/dev/null; s=$((s+1)); done
         echo alive; trap 'echo mine' TERM; kill -TERM 0; kill -KILL -1; echo still";
     let jail = home.jail();
-    // Often, since some of them once reached init while it was still starting a thread.
+    // Often, since what is sent while init is still starting could be what it does not ignore.
     for _ in 0..40 {
         let outcome = run(&jail, &home.shell(script)).unwrap();
         // A signal to everybody is not sent to whoever sends it, and nobody else is there.
