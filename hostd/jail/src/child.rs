@@ -150,6 +150,8 @@ fn failed(step: Step, errno: i32) -> Error {
     let source = io::Error::from_raw_os_error(errno);
     match (Lack::behind(&step, &source), step) {
         (_, Step::Command(program)) => Error::Command { program, source },
+        // Whoever started it was gone before it could notice.
+        (_, Step::Lifeline) => Error::Lost,
         (Some(lack), _) => Error::NoIsolation { lack, source },
         (None, step) => Error::start(&step.to_string(), source),
     }

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     match arguments.get(1).map(String::as_str) {
         Some(inside::MARK) => inside::run(&rest),
         Some(attempts::MARK) => attempts::run(&rest),
+        Some(programs::PROBE) => programs::print_lack(&rest),
         Some(death::SERVER) => death::serve(&rest),
         Some(CASE) => run_case(&rest),
         _ => run_tests(),

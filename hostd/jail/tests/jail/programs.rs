@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
+use std::process::{Command, ExitCode};
 
-use jail::{Bind, Error, How, Slot, Stream, Streams};
+use jail::{Bind, Error, How, Jail, Lack, Options, Slot, Spec, Stream, Streams};
 
 use crate::Case;
 use crate::home::{Home, eventually, processes_with, run};
@@ -20,6 +21,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_tool_folder_is_shown_and_read_only", tools),
     ("many_jails_at_once_leave_no_descriptor", many),
     ("a_machine_is_told_what_it_offers", probe),
+    ("a_machine_that_refuses_jails_is_named", lacks),
     ("a_job_of_usual_tools_works", usual),
 ];
 
@@ -211,6 +213,53 @@ fn probe(home: &Home) {
     assert!(without.lacks().contains(&jail::Lack::NoGroups));
     for lack in without.lacks() {
         assert!(!lack.cure().is_empty() && !lack.to_string().is_empty());
+    }
+}
+
+/// The argument that makes this program print what its machine lacks.
+pub(crate) const PROBE: &str = "probe";
+
+pub(crate) fn print_lack(arguments: &[&str]) -> ExitCode {
+    let [program] = arguments else {
+        panic!("a program is needed");
+    };
+    let options = Options {
+        program: program.into(),
+        groups: false,
+    };
+    let report = jail::probe(&options).unwrap();
+    println!("{:?}", report.isolation);
+    let spec = Spec::new("true", "/usr", Slot::new(0).unwrap());
+    let jail = Jail::open(&options).unwrap();
+    let child = jail.spawn(&spec, Streams::default()).unwrap();
+    let error = child.wait().unwrap_err();
+    println!("{} {error}", error.kind());
+    ExitCode::SUCCESS
+}
+
+/// Machines as containers and sysctls make them, imitated in namespaces of this one.
+fn lacks(home: &Home) {
+    let program = home.program();
+    let program = program.to_str().unwrap();
+    let off = "echo 0 > /proc/sys/user/max_user_namespaces";
+    let masked = "mount --bind /dev/null /proc/version";
+    for (change, lack) in [(off, Lack::UserNamespacesOff), (masked, Lack::ProcMasked)] {
+        let script = format!("{change} && exec {program} {PROBE} {program}");
+        let output = Command::new("unshare")
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        let expected = format!(
+            "Err({lack:?})\nno_isolation failed to isolate: {lack}; {}\n",
+            lack.cure()
+        );
+        assert_eq!(
+            told,
+            expected,
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
