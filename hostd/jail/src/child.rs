@@ -44,6 +44,8 @@ pub struct End {
     pub how: How,
     /// How often a process or thread was refused for there were too many. Only groups count.
     pub refused_processes: u64,
+    /// Whether the kernel ended a process for lack of memory, which need not have been the command. Only groups tell.
+    pub ran_out_of_memory: bool,
 }
 
 /// What ended a jail.
@@ -110,18 +112,21 @@ impl Child {
         }
         self.has_ended = true;
         let refused_processes = self.jail.group.refused_processes();
+        let ran_out_of_memory = self.jail.group.ran_out_of_memory();
         let end = |how| End {
             how,
             refused_processes,
+            ran_out_of_memory,
         };
         match first {
             Some(Event::Exited(code)) => Ok(end(How::Exited(code))),
             Some(Event::TimedOut) => Ok(end(How::TimedOut)),
             Some(Event::Killed) => Ok(end(How::Killed)),
-            Some(Event::Signaled(signal)) => Ok(end(self.jail.behind(signal))),
+            Some(Event::Signaled(libc::SIGKILL)) if ran_out_of_memory => Ok(end(How::OutOfMemory)),
+            Some(Event::Signaled(signal)) => Ok(end(How::Signaled(signal))),
             Some(Event::Failed { step, errno }) => Err(failed(step, errno)),
             // The whole group was killed, and the jail's own processes with it.
-            None if self.jail.group.ran_out_of_memory() => Ok(end(How::OutOfMemory)),
+            None if ran_out_of_memory => Ok(end(How::OutOfMemory)),
             None if self.jail.is_killed.load(Ordering::Acquire) => Ok(end(How::Killed)),
             None => Err(Error::Lost),
         }
@@ -129,15 +134,6 @@ impl Child {
 }
 
 impl Running {
-    /// What ended a command that a signal ended.
-    fn behind(&self, signal: i32) -> How {
-        if signal == libc::SIGKILL && self.group.ran_out_of_memory() {
-            How::OutOfMemory
-        } else {
-            How::Signaled(signal)
-        }
-    }
-
     fn kill(&self) {
         self.is_killed.store(true, Ordering::Release);
         // Outer reads the end of the socket, and ends init.

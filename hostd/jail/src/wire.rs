@@ -172,11 +172,19 @@ pub(crate) fn send_request(
     Ok(())
 }
 
-/// Waits for the next order. None when the server is gone.
-pub(crate) fn receive_request(
-    server: BorrowedFd<'_>,
-    buffer: &mut [u8],
-) -> io::Result<Option<Request>> {
+/// What the nursery hears.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Request(Request),
+    /// An order without its descriptors, for which this process had no room. Its server reads the end of the control
+    /// socket.
+    Incomplete,
+    /// The server is gone.
+    End,
+}
+
+/// Waits for the next order.
+pub(crate) fn receive_request(server: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Asked> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ORDER_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
@@ -186,7 +194,7 @@ pub(crate) fn receive_request(
         RecvFlags::CMSG_CLOEXEC,
     )?;
     if received.bytes == 0 {
-        return Ok(None);
+        return Ok(Asked::End);
     }
     let mut descriptors: Vec<OwnedFd> = Vec::with_capacity(ORDER_DESCRIPTORS);
     for message in control.drain() {
@@ -194,10 +202,12 @@ pub(crate) fn receive_request(
             descriptors.extend(rights);
         }
     }
-    let [control, stdin, stdout, stderr]: [OwnedFd; ORDER_DESCRIPTORS] = descriptors
-        .try_into()
-        .map_err(|_| io::Error::other("an order came without its descriptors"))?;
-    Ok(Some(Request {
+    let Ok([control, stdin, stdout, stderr]) =
+        <[OwnedFd; ORDER_DESCRIPTORS]>::try_from(descriptors)
+    else {
+        return Ok(Asked::Incomplete);
+    };
+    Ok(Asked::Request(Request {
         order: buffer[..received.bytes].to_vec(),
         control,
         streams: [stdin, stdout, stderr],

@@ -38,6 +38,7 @@ fn serve(
     filter: &Filter,
 ) -> Result<(), Failure> {
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::Lifeline)?;
+    rustix::thread::set_name(c"jail-init").at(Step::Lifeline)?;
     root::build(order)?;
     loopback::up().at(Step::Loopback)?;
     let mut relay = Relay::listen(relay, lifeline).at(Step::Relay)?;

@@ -10,7 +10,7 @@ use rustix::process::{
 };
 
 use super::{At, filter, kernel, leave, outer, tell};
-use crate::wire::{self, Request, Step};
+use crate::wire::{self, Asked, Request, Step};
 
 /// Serves until the server is gone.
 pub(super) fn run() -> ! {
@@ -29,6 +29,7 @@ pub(super) fn run() -> ! {
 fn serve() -> io::Result<()> {
     kernel::close_inherited()?;
     kernel::forget_handlers()?;
+    rustix::thread::set_name(c"jail-nursery")?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // Away from the terminal of the server. One session for all jails: the kernel divides processors among sessions,
     // and a jail that made its own would begin with waiting for its turn.
@@ -42,10 +43,11 @@ fn serve() -> io::Result<()> {
         if !wait(server, &mut running)? {
             continue;
         }
-        let Some(request) = wire::receive_request(server, &mut buffer)? else {
-            return Ok(());
-        };
-        running.extend(fork(request, &filter, this));
+        match wire::receive_request(server, &mut buffer)? {
+            Asked::Request(request) => running.extend(fork(request, &filter, this)),
+            Asked::Incomplete => {}
+            Asked::End => return Ok(()),
+        }
     }
 }
 

@@ -98,6 +98,7 @@ fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
 
 /// Leaves this process in namespaces of its own. What needs the server's rights comes first.
 fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
+    rustix::thread::set_name(c"jail-outer").at(Step::Lifeline)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let open = |path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     let groups: Result<_, _> = order

@@ -45,10 +45,15 @@ fn memory(home: &Home) {
             let held = number(&outcome);
             assert!(32 < held && held < 64, "{held} MiB were held");
         }
+        assert_eq!(
+            outcome.end.ran_out_of_memory,
+            jail.bounds().memory.is_hard()
+        );
         spec.limits.memory_bytes = 512 * MIB;
         spec.arguments[2] = "128".into();
         let outcome = run(&jail, &spec).unwrap();
         assert_eq!(number(&outcome), 128, "{outcome:?}");
+        assert!(!outcome.end.ran_out_of_memory);
     }
 }
 
