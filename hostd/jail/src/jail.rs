@@ -88,7 +88,10 @@ impl Jail {
         let started = is_started
             .recv()
             .unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-        started.map_err(|error| Error::start("start the nursery", error))?;
+        started.map_err(|error| {
+            nursery.is_closed.store(true, Ordering::Release);
+            Error::start("start the nursery", error)
+        })?;
         let bounds = groups.bounds(Kernel::running());
         Ok(Self {
             nursery,

@@ -44,7 +44,10 @@ fn serve() -> io::Result<()> {
             continue;
         }
         match wire::receive_request(server, &mut buffer)? {
-            Asked::Request(request) => running.extend(fork(request, &filter, this)),
+            Asked::Request(request) => {
+                let outer = fork(request, &mut running, &filter, this);
+                running.extend(outer);
+            }
             Asked::Incomplete => {}
             Asked::End => return Ok(()),
         }
@@ -82,9 +85,17 @@ fn wait(server: BorrowedFd<'_>, running: &mut Vec<OwnedFd>) -> io::Result<bool> 
 /// Starts one jail, and gives what says when it has ended. The copy of this process never returns from here.
 ///
 /// What fails here fails this jail alone, and tells its server.
-fn fork(request: Request, filter: &filter::Filter, this: Pid) -> Option<OwnedFd> {
+fn fork(
+    request: Request,
+    others: &mut Vec<OwnedFd>,
+    filter: &filter::Filter,
+    this: Pid,
+) -> Option<OwnedFd> {
     let outer = match kernel::fork() {
-        Ok(None) => outer::run(request, filter, this),
+        Ok(None) => {
+            others.clear();
+            outer::run(request, filter, this);
+        }
         Ok(Some(child)) => watch(child),
         Err(error) => Err(error),
     };

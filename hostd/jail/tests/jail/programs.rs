@@ -56,6 +56,12 @@ fn not_executable(home: &Home) {
         };
         assert_eq!((&*named, source.kind()), (program, kind));
     }
+    let options = Options {
+        program: "/no/such/server".into(),
+        groups: false,
+    };
+    let error = Jail::open(&options).unwrap_err();
+    assert_eq!(error.kind(), "not_started");
     let mut spec = home.shell("true");
     spec.folder = "none".into();
     let error = run(&jail, &spec).unwrap_err();
@@ -121,6 +127,8 @@ fn environment(home: &Home) {
     assert_eq!(run(&jail, &spec).unwrap().stdout, "ONE=1 2\n3\n");
     spec.environment.clear();
     assert_eq!(run(&jail, &spec).unwrap().stdout, "");
+    spec.environment = vec![("LONG".into(), "x".repeat(120_000))];
+    assert_eq!(run(&jail, &spec).unwrap().stdout.len(), 120_006);
     spec.arguments = vec!["x".repeat(200_000)];
     let error = run(&jail, &spec).unwrap_err();
     assert_eq!(error.kind(), "bad_spec");
