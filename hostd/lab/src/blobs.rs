@@ -1,6 +1,6 @@
-//! Files in bulk, under the SHA-256 of what they hold: `blobs/<first two digits>/<digest>`. Bodies
-//! are written to `blobs/staging/` while they arrive, hashed on the way, and moved into place when
-//! something refers to them. What nothing refers to is removed.
+//! Bulk files, named by the SHA-256 of their contents: `blobs/<first two digits>/<digest>`. Bodies
+//! are written to `blobs/staging/` and hashed as they arrive, and moved into place when something
+//! refers to them. Files that nothing refers to are removed.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -32,17 +32,17 @@ pub(crate) type FileParts = mpsc::Receiver<io::Result<Bytes>>;
 /// Folder of files that are still arriving. No digest has this name.
 const STAGING: &str = "staging";
 
-/// Loads of files that are written at once, all files together. Each borrows a thread of those that may
-/// block; the rest are for everything else, however many files arrive and however slow the disk is.
+/// Loads written at once, over all files. Each borrows a blocking thread; the other threads stay free
+/// for everything else, however many files arrive and however slow the disk is.
 const WRITES_MAX: usize = 4;
 
 /// Parts between the disk and a connection that takes a file.
 const PARTS_QUEUED: usize = 8;
 
-/// Bytes of one part of a file that is sent.
+/// Bytes per part of a file being sent.
 const READ_BYTES: usize = 64 << 10;
 
-/// Patience with a client that takes no part.
+/// Timeout for a client that takes no part.
 const PART_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The folder of blobs.
@@ -51,8 +51,8 @@ pub struct Blobs {
     dir: PathBuf,
     /// Threads for files that arrive.
     threads: Arc<Semaphore>,
-    /// Held from a move into place until what refers to the blob is stored, and while blobs that
-    /// nothing refers to are removed.
+    /// Held from moving a blob into place until the reference to it is stored, and while
+    /// unreferenced blobs are removed.
     turn: tokio::sync::Mutex<()>,
     space: Arc<Space>,
 }
@@ -106,13 +106,13 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // Moved into place already, or of no use.
+        // Already moved into place, or useless.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Blobs {
-    /// Make the folder; what was arriving when an earlier process ended is removed.
+    /// Make the folder, and remove files that an earlier process had only received in part.
     ///
     /// # Errors
     /// The folder cannot be made or cleared.
@@ -133,7 +133,7 @@ impl Blobs {
     /// Write `body` to disk, at most `limit_bytes`, at this pace.
     ///
     /// # Errors
-    /// The first limit that is hit, a broken connection, or the disk.
+    /// A limit is exceeded, the connection breaks, or the disk fails.
     pub async fn stage<B>(
         &self,
         body: &mut B,
@@ -168,7 +168,7 @@ impl Blobs {
         })
     }
 
-    /// Where every file that arrives begins.
+    /// The start of every arriving file.
     fn begin(&self) -> Writer {
         Writer::begin(&self.dir.join(STAGING), self.threads.clone())
     }
@@ -198,7 +198,8 @@ impl Blobs {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
-        // A blob that is removed later could be wanted again by then: the next sweep will do.
+        // A blob that is removed later could be wanted again by then, so leave it to the next
+        // sweep.
         if self.space.pins.is_held() {
             return Ok(());
         }
@@ -240,7 +241,7 @@ impl Blobs {
     }
 }
 
-/// Send a file part by part, until its end or until nobody takes a part any more.
+/// Send a file part by part, until it ends or nobody takes parts any more.
 async fn send(mut file: File, parts: mpsc::Sender<io::Result<Bytes>>) {
     loop {
         let read = tokio::task::spawn_blocking(move || {
@@ -256,7 +257,7 @@ async fn send(mut file: File, parts: mpsc::Sender<io::Result<Bytes>>) {
                 Ok(Bytes::from(part))
             }
             Err(error) => {
-                // Whoever reads sees that the body was cut.
+                // The reader sees that the body was cut.
                 drop(parts.try_send(Err(error)));
                 return;
             }

@@ -1,5 +1,5 @@
-//! Builds that CI reports, with their firmware: kept within quotas, found again by repository and
-//! branch, forgotten after a while.
+//! Builds that CI reports, with their firmware: kept within quotas, found by repository and branch,
+//! deleted after a while.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub enum BuildError {
     Store(#[from] StoreError),
 }
 
-/// What is said of a build when it is made.
+/// What describes a build when it is made.
 #[derive(Debug, Clone, Default)]
 pub struct NewBuild {
     pub origin: Origin,
@@ -75,10 +75,10 @@ pub struct NewBuild {
 }
 
 impl Builds {
-    /// Open the folder of files and forget what is too old.
+    /// Open the folder of files and delete what is too old.
     ///
     /// # Errors
-    /// The folder cannot be made, or the store.
+    /// The folder cannot be made, or the store fails.
     pub async fn open(
         data_dir: &Path,
         config: &BuildsConfig,
@@ -100,7 +100,7 @@ impl Builds {
         Ok(builds)
     }
 
-    /// Where request bodies are written to.
+    /// Where request bodies are written.
     #[must_use]
     pub fn blobs(&self) -> &Arc<Blobs> {
         &self.blobs
@@ -142,10 +142,10 @@ impl Builds {
         Ok(build)
     }
 
-    /// Bytes that the next file of this kind may have.
+    /// How many bytes the next file of this kind may have.
     ///
     /// # Errors
-    /// The build takes no more, or the storage failed.
+    /// The build is full, or the storage failed.
     pub async fn room(&self, org: &str, id: &str, kind: Kind) -> Result<u64, BuildError> {
         let (org_id, id) = (org.to_owned(), id.to_owned());
         let read = self.store.read(move |s| {
@@ -157,10 +157,10 @@ impl Builds {
         self.limits().check(&build, kind, used)
     }
 
-    /// Make a staged file one of the build's. The same file under the same name changes nothing.
+    /// Add a staged file to the build. Adding the same file under the same name changes nothing.
     ///
     /// # Errors
-    /// The name is bad or taken, the build takes no more, or the storage failed.
+    /// The name is bad or taken, the build is full, or the storage failed.
     pub async fn attach(
         &self,
         org: &str,
@@ -197,7 +197,7 @@ impl Builds {
     /// Give a build its result. The same result again changes nothing but the wiring.
     ///
     /// # Errors
-    /// It has another result already, there is no such build, or the storage failed.
+    /// It already has another result, there is no such build, or the storage failed.
     pub async fn finish(
         &self,
         org: &str,
@@ -297,7 +297,7 @@ impl Builds {
         })
     }
 
-    /// Forget builds that are too old, and every file that nothing refers to.
+    /// Delete builds that are too old, and every file that nothing refers to.
     ///
     /// # Errors
     /// The storage failed.
@@ -330,7 +330,7 @@ fn is_artifact(file: &File) -> bool {
     file.kind == Kind::Artifact
 }
 
-/// A relative path that stays where it is, on any system.
+/// A relative path that stays inside its folder, on any system.
 fn check_name(name: &str) -> Result<(), BuildError> {
     let part = |part: &str| !matches!(part, "" | "." | "..");
     let plain = |c: char| !c.is_control() && !matches!(c, '\\' | '"' | ':');

@@ -1,9 +1,9 @@
-//! Captures: started on a pod, recorded while they arrive, kept as one segment file each, read
-//! back in frames and by decoders.
+//! Captures: started on a pod, recorded as they arrive, stored as one segment file each, read back
+//! in frames and by decoders.
 //!
-//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`.
-//! A capture is stored as pending before its id is told; its samples are on disk before it is
-//! done. What was unfinished when the process ended is failed at the next start.
+//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`. A
+//! capture is stored as pending before its id is returned; its samples are on disk before it is
+//! done. The next start marks captures that were unfinished when the process ended as failed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -52,13 +52,13 @@ use plan::PlanError;
 use quota::{Ledger, usage_of};
 use reader::Reader;
 
-/// What is stored of a capture that was unfinished when the process ended.
+/// The stored error of a capture that was unfinished when the process ended.
 const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
 
-/// Requests that may wait to send a capture; those inside a handler group are fewer.
+/// Requests that may wait to send a capture; a handler group has fewer in flight.
 const STREAMS_QUEUED_MAX: u32 = 1024;
 
-/// How long they may; a handler's deadline is shorter.
+/// How long they may wait; a handler's deadline is shorter.
 const STREAM_WAIT_MAX: Duration = Duration::from_secs(600);
 
 /// All captures of all organisations.
@@ -71,18 +71,18 @@ pub struct Captures {
     clock: Clock,
     space: Arc<Space>,
     ledger: Ledger,
-    /// Held while captures give way to newer ones.
+    /// Held while old captures are deleted to make room.
     making_room: tokio::sync::Mutex<()>,
     /// One permit for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
-    /// Final records that the store has not taken; the samples are on disk.
+    /// Final records that the store has not accepted; the samples are on disk.
     unstored: Mutex<HashMap<String, CaptureRecord>>,
     stopping: AtomicBool,
-    /// Told when a capture has left `running`.
+    /// Notified when a capture has left `running`.
     left: Notify,
     readers: Arc<Semaphore>,
-    /// Apart from the readers, since a stream is as slow as its client.
+    /// Separate from the readers, since a stream is as slow as its client.
     streams: Arc<Admission>,
 }
 
@@ -114,7 +114,7 @@ pub enum CaptureError {
     Plan(#[from] PlanError),
     #[error("{what}: {max} at most")]
     Full { what: &'static str, max: u64 },
-    /// A member of the order, which the device as it is now rules out.
+    /// A member of the order that the device's present state rules out.
     #[error("{field}: {message}")]
     Unready {
         field: &'static str,
@@ -131,11 +131,11 @@ pub enum CaptureError {
 }
 
 impl Captures {
-    /// Open the folder and end what an earlier process left unfinished: as done where all samples
-    /// are on disk, as failed otherwise.
+    /// Open the folder and finish what an earlier process left behind: as done if all samples are
+    /// on disk, otherwise as failed.
     ///
     /// # Errors
-    /// The folder cannot be made, or the store.
+    /// The folder cannot be made, or the store fails.
     pub async fn open(
         data_dir: &Path,
         config: &CapturesConfig,
@@ -193,7 +193,7 @@ impl Captures {
     /// One capture of an organisation.
     ///
     /// # Errors
-    /// It does not exist there, or the store.
+    /// It does not exist there, or the store fails.
     pub async fn get(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
         if !id::is_ulid(id) {
             return Err(CaptureError::NotFound);
@@ -226,7 +226,7 @@ impl Captures {
         Ok(found.into_iter().map(known).collect())
     }
 
-    /// Ask a capture that has not finished to stop; its record follows at once.
+    /// Ask an unfinished capture to stop; its record follows at once.
     ///
     /// # Errors
     /// It does not exist or has finished.
@@ -243,7 +243,7 @@ impl Captures {
         Ok(record)
     }
 
-    /// The capture of a device that runs or is the next to: they take their turns in order.
+    /// The device's running capture, or else the next one: they run in order.
     #[must_use]
     pub fn current(&self, device: &str) -> Option<String> {
         let running = self.running();
@@ -258,10 +258,10 @@ impl Captures {
         }
     }
 
-    /// Forget a capture and its samples.
+    /// Delete a capture and its samples.
     ///
     /// # Errors
-    /// It does not exist, or the store.
+    /// It does not exist, or the store fails.
     pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
         self.get(org, id).await?;
         Ok(self.forget(id).await?)
@@ -295,13 +295,13 @@ impl Captures {
         Ok(Arc::new(reader))
     }
 
-    /// A permit to read or decode a bounded part; so many may at the same time.
+    /// A permit to read or decode a bounded part; the number of concurrent readers is limited.
     pub async fn reader_permit(&self) -> OwnedSemaphorePermit {
         permit(&self.readers).await
     }
 
-    /// A permit to send all of a capture to a client; so many may at the same time. A user leaves
-    /// permits for others. Waits as long as the caller does.
+    /// A permit to send all of a capture to a client; the number of concurrent streams is limited.
+    /// No user gets all permits. Waits as long as the caller does.
     ///
     /// # Errors
     /// Too many wait.
@@ -313,7 +313,7 @@ impl Captures {
         permit.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
     }
 
-    /// Take no more captures, cancel what runs, and wait until the records say so.
+    /// Accept no more captures, cancel the running ones, and wait until the records say so.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         loop {
@@ -333,7 +333,7 @@ impl Captures {
 
     fn leave(&self, id: &str) {
         self.running().remove(id);
-        // Kept for a stop that looks next, if none waits now.
+        // Kept for a later `stop`, if none is waiting now.
         self.left.notify_one();
     }
 
@@ -341,7 +341,7 @@ impl Captures {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Write a head record unless it was deleted meanwhile; true when it is there. A failure is
+    /// Write a head record unless it was deleted meanwhile; true if it still exists. A failure is
     /// logged, since nobody waits for it.
     async fn note(&self, record: &CaptureRecord) -> bool {
         match self.store.capture_update(record.clone()).await {
@@ -354,7 +354,7 @@ impl Captures {
     }
 }
 
-/// Half of all for a user, all but one for an organisation.
+/// Half of all permits for a user, all but one for an organisation.
 fn stream_limits(permits_max: u32) -> Limits {
     Limits {
         permits_max,

@@ -1,7 +1,7 @@
-//! Which devices there are, which pod is behind each, and whether it answers.
+//! The registry of devices: which pod is behind each, and whether it answers.
 //!
 //! Records live in the store and, for reading, in memory; a change is durable before it is seen.
-//! One watcher task per attached pod notes what the pod says of itself.
+//! One watcher task per attached pod records what the pod reports about itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -29,7 +29,7 @@ pub use error::{AttachError, DeviceError, NAME_BYTES_MAX};
 use device::Entry;
 use error::{check_name, write_error};
 
-/// How often the last activity of a pod that answers is written.
+/// How often an answering pod's last activity is written.
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Prepares the transport behind an address.
@@ -40,15 +40,15 @@ pub(crate) type Connect = fn(&str) -> Result<Arc<dyn Transport>, AddressError>;
 pub struct Devices {
     store: Store,
     clock: Clock,
-    /// How every pod is looked after.
+    /// Options for every pod.
     options: PodOptions,
-    /// How every pod is reached.
+    /// Makes the transport to every pod.
     connect: Connect,
     devices: RwLock<BTreeMap<String, Entry>>,
-    /// Held from a write to the store until memory follows, so that both go in one order.
+    /// Held from a write to the store until memory follows, so that both change in the same order.
     changes: tokio::sync::Mutex<()>,
-    /// What the configuration has, and for whom: a removed device that is admitted again is attached
-    /// without a restart.
+    /// The configured devices and their organisations: a removed device that is admitted again is
+    /// attached without a restart.
     configured: Mutex<Vec<(String, DeviceConfig)>>,
     /// Changes when a pod is attached or let go.
     attached: watch::Sender<()>,
@@ -56,7 +56,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// None yet. Pods are reached by `connect` and looked after as `options` say.
+    /// An empty registry. Pods are reached by `connect` and driven with `options`.
     #[must_use]
     pub fn new(store: Store, clock: Clock, connect: Connect, options: PodOptions) -> Self {
         Self {
@@ -86,12 +86,12 @@ impl Devices {
         Ok(())
     }
 
-    /// Attach the pod behind `transport`, known by `address`. It gets the record it had, or a new
-    /// one named `name`. One that was removed stays away until it is admitted again, or its entry has
+    /// Attach the pod behind `transport`, known by `address`. It gets its previous record, or a new
+    /// one named `name`. A removed one is not attached until it is admitted again or its entry has
     /// another name.
     ///
     /// # Errors
-    /// A bad or taken name, or the store.
+    /// A bad or taken name, or the store fails.
     pub async fn attach_transport(
         self: &Arc<Self>,
         org: &str,
@@ -155,7 +155,7 @@ impl Devices {
         Ok(record)
     }
 
-    /// Note what the pod says of itself, until it is let go.
+    /// Record what the pod reports about itself, until it is let go.
     async fn watch(self: Arc<Self>, id: String, mut states: watch::Receiver<PodState>) {
         let mut stopped = self.stopped.subscribe();
         let mut was_there = false;
@@ -212,7 +212,7 @@ impl Devices {
         .await;
     }
 
-    /// Change a record because its pod was heard of.
+    /// Change a record after news from its pod.
     async fn change(&self, id: &str, f: impl Fn(&mut DeviceRecord) + Send + 'static) {
         let now_ms = self.clock.now_ms();
         let _order = self.changes.lock().await;
@@ -269,7 +269,7 @@ impl Devices {
         entry.pod.clone()
     }
 
-    /// The pod behind a device of whatever organisation.
+    /// The pod behind a device of any organisation.
     pub(crate) fn pod_of(&self, id: &str) -> Option<Pod> {
         self.read().get(id)?.pod.clone()
     }
@@ -277,7 +277,7 @@ impl Devices {
     /// Give a device another name.
     ///
     /// # Errors
-    /// It does not exist, the name is bad or taken, or the store.
+    /// It does not exist, the name is bad or taken, or the store fails.
     pub async fn rename(
         self: &Arc<Self>,
         org: &str,
@@ -305,7 +305,7 @@ impl Devices {
         self.attached.subscribe()
     }
 
-    /// Run a change to its end even if the caller goes away, so that store and memory agree.
+    /// Complete a change even if the caller goes away, so that store and memory agree.
     async fn finish<T, F>(
         self: &Arc<Self>,
         change: impl FnOnce(Arc<Self>) -> F,
@@ -318,7 +318,7 @@ impl Devices {
         task.await.map_err(|_| StoreError::Panicked)?
     }
 
-    /// Wait until every attached pod has answered or failed to, at most `wait`.
+    /// Wait, at most `wait`, until every attached pod has answered or failed to.
     pub async fn settle(&self, wait: Duration) {
         let pods: Vec<Pod> = self.read().values().filter_map(|e| e.pod.clone()).collect();
         let all = async {

@@ -1,10 +1,10 @@
 //! Programming targets through their pods: at most one flash for each device, each a task of its own
 //! with a thread for the part that blocks.
 //!
-//! A flash belongs to the device, not to the request that asked for it: a chip that is programmed in
-//! part helps nobody, so it goes on when its client is gone. It ends early when somebody cancels it,
-//! when the lease that let it in is over, at its deadline, and when the server stops. How the last
-//! ones ended is remembered until the server stops.
+//! A flash belongs to the device, not to the request that started it: a half-programmed chip helps
+//! nobody, so it goes on when its client is gone. It ends early when somebody cancels it, when the
+//! lease that let it in is over, at its deadline, and when the server stops. The outcomes of the
+//! last ones are remembered until the server stops.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub use state::{Phase, State};
 
 use job::Job;
 
-/// Flashes of one device that are remembered, the running one among them.
+/// Flashes remembered per device, including the running one.
 const REMEMBERED_MAX: usize = 16;
 
 /// Flashes that run at once; each has a thread and its firmware in memory.
@@ -45,19 +45,19 @@ const RUNNING_MAX: usize = 16;
 /// Largest firmware file, with the debug information that an ELF file may carry.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Pause that is proposed to those who find all places taken, in seconds.
+/// Suggested retry delay when all places are taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 10;
 
-/// Time for everything while a client waits; most do not wait longer.
+/// Time limit for a flash whose client waits; most clients do not wait longer.
 const ATTENDED_WAIT: Duration = Duration::from_secs(120);
 
-/// Time for everything when nobody waits.
+/// Time limit for a flash that nobody waits for.
 const UNATTENDED_WAIT: Duration = Duration::from_secs(600);
 
-/// Time for a running flash to end once it was told to: one exchange with the pod, and closing.
+/// Time for a running flash to stop when told to: one exchange with the pod, and closing.
 const STOP_WAIT: Duration = Duration::from_secs(20);
 
-/// What is asked for, beside the firmware.
+/// What a flash needs besides the firmware.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Chip or OpenOCD target configuration.
@@ -85,14 +85,14 @@ pub struct Firmware {
     pub name: String,
     pub size_bytes: u64,
     pub sha256: String,
-    /// Build that it is of.
+    /// The build that it belongs to.
     pub build: Option<String>,
     pub path: PathBuf,
     /// Keeps the file until it has been read, if it came with the request.
     pub staged: Option<Staged>,
 }
 
-/// Why a flash does not begin, or is not there.
+/// Why a flash does not begin, or cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub enum FlashingError {
     #[error("there is no such flash")]
@@ -140,7 +140,7 @@ impl Flashing {
         })
     }
 
-    /// Check a request and begin to carry it out.
+    /// Check a request and start the flash.
     ///
     /// # Errors
     /// The request or the firmware makes no sense, the device is in use, or its pod is away.
@@ -197,7 +197,7 @@ impl Flashing {
         jobs.map(|job| job.state()).collect()
     }
 
-    /// Wait until a flash has ended, but no longer than to `until`; it may go on then.
+    /// Wait until a flash has ended, at most until `until`; it may still be running then.
     ///
     /// # Errors
     /// It is not remembered.
@@ -212,7 +212,7 @@ impl Flashing {
         Ok(ended.unwrap_or_else(|_| job.state()))
     }
 
-    /// End a flash that runs, and wait until it has.
+    /// End a running flash, and wait until it has ended.
     ///
     /// # Errors
     /// It has ended already, or is not remembered.
@@ -225,7 +225,7 @@ impl Flashing {
         Ok(job.ended().await)
     }
 
-    /// End all that run, and wait until they have.
+    /// End all running flashes, and wait until they have ended.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let running: Vec<Arc<Job>> = self.devices().values().flatten().cloned().collect();
@@ -280,7 +280,7 @@ impl Flashing {
     }
 }
 
-/// The place of a flash that is still to begin; given up when it does not, or nobody waits for it.
+/// The place of a flash that has not begun; released if it never does, or nobody waits for it.
 struct Entered<'f> {
     flashing: &'f Flashing,
     job: Arc<Job>,
@@ -302,7 +302,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// What can be found out and taken before the job has a task of its own.
+/// Everything that can be checked and acquired before the job has a task of its own.
 async fn begin(
     pod: &Pod,
     request: &Request,
@@ -325,7 +325,8 @@ async fn begin(
     Ok((image, session))
 }
 
-/// A file with addresses of its own goes nowhere else. Clients that always send one say the same.
+/// A file with its own addresses goes nowhere else. Clients that always send an address must send
+/// the same one.
 fn check_address(image: &Image, asked: Option<u32>) -> Result<(), FlashingError> {
     match (asked, image.start()) {
         (Some(asked), Some(start)) if asked != start => {

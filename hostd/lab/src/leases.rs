@@ -1,9 +1,9 @@
-//! Leases: one consumer of a device at a time, by name of the lease it shows.
+//! Leases: one consumer of a device at a time, identified by the lease it shows.
 //!
 //! The rules are in `machine`, one for each device; this is the part with clocks, a store and pods.
-//! A lease is durable before it is told. When one ends, the safe state that the device owes is
-//! durable before anything is done about it, everything that was let in is cut, and nobody gets the
-//! device before its pod has acknowledged the safe state, however long that takes.
+//! A lease is durable before its taker hears of it. When it ends, the safe state that the device
+//! owes is stored before anything else happens, everything that it let in is cut off, and nobody
+//! gets the device before its pod has acknowledged the safe state, however long that takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ use machine::{Now, Release};
 use safe::SafeState;
 use slots::Slots;
 
-/// How long a taker is kept waiting for those inside to leave; it is told to ask again then.
+/// How long a taker waits for those inside to leave; after that it must ask again.
 const HANDOVER_WAIT: Duration = Duration::from_secs(8);
 
 /// How long a release waits for the safe state; published clients wait 15 s for their answer.
@@ -59,7 +59,7 @@ pub struct Leases {
     clock: Clock,
     devices: Arc<Devices>,
     safe: SafeState,
-    /// Told when the next expiry may have moved.
+    /// Notified when the next expiry may have moved.
     changed: Notify,
 }
 
@@ -74,7 +74,7 @@ pub enum LeaseError {
     Store(#[from] StoreError),
 }
 
-/// A lease as told to its holder.
+/// A lease as its holder sees it.
 #[derive(Debug, Clone)]
 pub struct Granted {
     pub lease_id: String,
@@ -93,8 +93,8 @@ pub enum Released {
 }
 
 impl Leases {
-    /// Put back what was held and what was owed when the process ended, and look after it from now
-    /// on. A lease that expired meanwhile owes its safe state.
+    /// Restore the leases and debts that stood when the process ended, and manage them from now on.
+    /// A lease that expired meanwhile owes its safe state.
     ///
     /// # Errors
     /// The store.
@@ -119,11 +119,11 @@ impl Leases {
         Ok(leases)
     }
 
-    /// Take a device, or renew the lease if it is the claimant's. `overriding`: take it even though it
-    /// is not in its safe state.
+    /// Take a device, or renew the lease if the claimant already has it. `overriding`: take it even if
+    /// it is not in its safe state.
     ///
     /// # Errors
-    /// Somebody else has it, it is being made safe, or the store.
+    /// Somebody else has it, it is being made safe, or the store fails.
     pub async fn acquire(
         self: &Arc<Self>,
         device: &str,
@@ -144,7 +144,7 @@ impl Leases {
                 let held = held.map_err(LeaseError::Busy)?;
                 let is_new = held.fence != before;
                 if is_new {
-                    // What an overridden debt has sent may come late.
+                    // Commands that an overridden debt has sent may arrive late.
                     slot.link = link.filter(|_| !owed);
                 }
                 Ok::<_, LeaseError>((held, is_new))
@@ -172,11 +172,11 @@ impl Leases {
         .await
     }
 
-    /// Whoever drove the device without a lease has to stop now.
+    /// Anyone who drives the device without a lease must stop now.
     async fn hand_over(self: &Arc<Self>, device: &str, fence: u64) {
         let (leases, of) = (self.clone(), device.to_owned());
         let cleared = tokio::spawn(async move { leases.settle(&of, fence).await });
-        // It goes on by itself if it takes longer.
+        // It continues in the background if it takes longer.
         if tokio::time::timeout(HANDOVER_WAIT, cleared).await.is_err() {
             warn!(
                 device,
@@ -186,7 +186,7 @@ impl Leases {
     }
 
     /// # Errors
-    /// The lease is not to be used yet: those let in before it are still inside.
+    /// The lease must not be used yet while those let in before it are still inside.
     fn check_given(&self, device: &str, fence: u64) -> Result<(), LeaseError> {
         let now_ms = self.clock.steady_ms();
         self.slots.with(device, |slot| {
@@ -202,10 +202,10 @@ impl Leases {
         })
     }
 
-    /// Let a lease live on for `ttl_ms`.
+    /// Renew a lease for `ttl_ms`.
     ///
     /// # Errors
-    /// It is over, or the store.
+    /// It is over, or the store fails.
     pub async fn renew(
         self: &Arc<Self>,
         device: &str,
@@ -234,11 +234,11 @@ impl Leases {
         .await
     }
 
-    /// Give a device back, and wait for its safe state for a while. A lease that is over already is
-    /// released.
+    /// Give a device back, and wait a while for its safe state. A lease that is already over counts
+    /// as released.
     ///
     /// # Errors
-    /// None of the store's: a release that cannot be stored is one all the same.
+    /// Never the store's: a release that cannot be stored still counts.
     pub async fn release(
         self: &Arc<Self>,
         device: &str,
@@ -271,10 +271,10 @@ impl Leases {
         .await
     }
 
-    /// End the lease of the holder with this label, and wait for the safe state for a while.
+    /// End the lease of the holder with this label, and wait a while for the safe state.
     ///
     /// # Errors
-    /// The device is free, or somebody else's.
+    /// The device is free, or somebody else holds it.
     pub async fn take_away(
         self: &Arc<Self>,
         device: &str,
@@ -297,7 +297,7 @@ impl Leases {
         .await
     }
 
-    /// Let a request that shows a lease, or none, look at a device as one who drives it.
+    /// Check whether a request that shows a lease, or none, may look at a device as if driving it.
     ///
     /// # Errors
     /// Somebody else holds the device, or it is being made safe.
@@ -307,8 +307,8 @@ impl Leases {
         self.slots.with(device, admit).map(|_| ())
     }
 
-    /// Let a request that shows a lease, or none, drive a device. The visit tells when it has to end,
-    /// and the device is not handed on before it has.
+    /// Let a request that shows a lease, or none, drive a device. The visit signals when it must end,
+    /// and the device is not handed over until it has.
     ///
     /// # Errors
     /// Somebody else holds the device, or it is being made safe.
@@ -321,10 +321,10 @@ impl Leases {
     }
 
     /// Let a request that shows a lease, or none, drive a device, and from now on nobody else,
-    /// whatever they show; `reason` is what they are told of the holder.
+    /// whatever they show; `reason` is what others see as the holder.
     ///
     /// # Errors
-    /// Somebody else holds the device, it is being made safe, or it is closed already.
+    /// Somebody else holds the device, it is being made safe, or it is already closed.
     pub fn close(
         &self,
         device: &str,
@@ -362,10 +362,10 @@ impl Leases {
         self.slots.with(device, |slot| slot.order.clone())
     }
 
-    /// Wait until the debt with this fence is paid, for a while.
+    /// Wait a while for the debt with this fence to be paid.
     async fn safe_soon(&self, device: &str, fence: u64) -> Released {
         let moved = self.slots.with(device, |slot| slot.visitors.moved(fence));
-        // The next look tells.
+        // The check below tells.
         let _ = tokio::time::timeout(RELEASE_WAIT, moved).await;
         self.safety(device)
     }
@@ -377,7 +377,7 @@ impl Leases {
         Released::Over { safe }
     }
 
-    /// Run a change to its end even if the caller goes away, so that store and machine agree.
+    /// Complete a change even if the caller goes away, so that store and machine agree.
     async fn finish<T, F>(
         self: &Arc<Self>,
         change: impl FnOnce(Arc<Self>) -> F,

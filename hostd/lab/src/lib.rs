@@ -1,8 +1,8 @@
-//! The devices of a bench and all that is done with them: captures, leases, consoles, tunnels, firmware,
-//! waveforms, and the files that come and go with it.
+//! The devices of a bench and everything done with them: captures, leases, consoles, tunnels, firmware,
+//! waveforms, and the files involved.
 //!
-//! It knows pods, decoders and the store. It knows no HTTP, no WebAssembly and no credential: whoever
-//! calls has found out who asks and whether they may.
+//! It knows pods, decoders and the store. It knows no HTTP, no WebAssembly and no credential: the
+//! caller has already checked who is asking and what they may do.
 
 pub mod blobs;
 pub mod builds;

@@ -1,7 +1,7 @@
-//! Playing a waveform on a device's DAC: what the board can do, the codes for it, and the upload.
+//! Plays a waveform on a device's DAC: the board's abilities, the codes, and the upload.
 //!
-//! The codes are loaded first and the output is routed last, so that a replay that fails leaves
-//! the outputs as they were.
+//! The codes are loaded first and the output is routed last, so a replay that fails leaves the
+//! outputs as they were.
 
 use std::time::Duration;
 
@@ -18,20 +18,20 @@ use store::waveforms::Output;
 #[allow(clippy::cast_possible_truncation, reason = "a small number")]
 pub(crate) const SHALLOW_MAX: usize = REPLAY_SAMPLES_MAX as usize;
 
-/// Codes that the deep memory holds, unless a pod tells otherwise.
+/// Codes that the deep memory holds, unless the pod reports otherwise.
 #[allow(clippy::cast_possible_truncation, reason = "far below 2^32")]
 const DEEP_MAX: usize = DEEP_REPLAY_SAMPLES_MAX as usize;
 
-/// Output that stimuli play on: the one that the ADC sees inside the pod.
+/// Output for stimuli: the one that the ADC sees inside the pod.
 pub(crate) const STIMULUS_OUTPUT: Output = Output::V5;
 
-/// Patience for each command around the upload.
+/// Timeout for each command around the upload.
 const COMMAND_WAIT: Duration = Duration::from_secs(10);
 
-/// Patience for all of it, in milliseconds; below `handlers.deadline_ms`.
+/// Timeout for all of it, in milliseconds; below `handlers.deadline_ms`.
 pub const START_WAIT_MS: u64 = 120_000;
 
-/// How a waveform shall play.
+/// How to play a waveform.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     pub output: Output,
@@ -52,28 +52,28 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Playing {
     pub codes: usize,
-    /// Samples that they were made of.
+    /// Samples that the codes were made from.
     pub source_samples: usize,
-    /// Samples that each code is the mean of.
+    /// Samples averaged into each code.
     pub averaged: usize,
-    /// Rate of the codes, as the DAC's clock divides.
+    /// Rate of the codes, as divided from the DAC's clock.
     pub rate_hz: f64,
-    /// How fast it plays beside the waveform's own rate; none when that is not known.
+    /// Playing speed relative to the waveform's own rate; none if that is not known.
     pub speed: Option<f64>,
     /// From the deep memory.
     pub deep: bool,
     /// It waits for the next capture.
     pub armed: bool,
-    /// A sentence for each number of the request that is another one.
+    /// A sentence for each number that differs from the request.
     pub warnings: Vec<String>,
 }
 
-/// A waveform that plays while a capture samples it.
+/// A waveform played while a capture samples it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stimulus {
     /// At most `SHALLOW_MAX`, for `STIMULUS_OUTPUT`.
     pub codes: Vec<u16>,
-    /// None = the highest that the DAC has.
+    /// None = the DAC's highest.
     pub rate_hz: Option<f64>,
 }
 
@@ -161,7 +161,7 @@ struct Prepared {
     own_rate_hz: Option<f64>,
 }
 
-/// Whether a pod tells that it has something.
+/// Whether a pod announces a feature.
 #[must_use]
 pub(crate) fn announces(capabilities: &Capabilities, flag: &str) -> bool {
     let parameter = capabilities.parameters.get(flag);
@@ -209,7 +209,7 @@ async fn need_no_limits(pod: &Pod, capabilities: &Capabilities) -> Result<(), Re
     }
 }
 
-/// What the output reaches. Only the 4-20 mA output differs from pod to pod.
+/// The output's range. Only the 4-20 mA output differs from pod to pod.
 async fn span(pod: &Pod, output: Output) -> Result<Span, ReplayError> {
     if output != Output::Current {
         return Ok(Span::of(output));
@@ -227,8 +227,8 @@ async fn span(pod: &Pod, output: Output) -> Result<Span, ReplayError> {
     }
 }
 
-/// Most codes the device plays as it is set up now. A pod on its control-loop image takes more,
-/// and then stays silent.
+/// Most codes the device can play as it is set up now. A pod on its control-loop image accepts
+/// more, but then plays nothing.
 #[must_use]
 pub fn codes_max(capabilities: &Capabilities) -> usize {
     if !announces(capabilities, "cap.dac_deep_replay") {
@@ -293,7 +293,7 @@ impl Prepared {
         };
         let warning = rate_hz.and_then(|asked_hz| warnings::dac(field, asked_hz, deep));
         let count = Some(codes as u64);
-        // However slow, it is above 0: the pod takes its slowest.
+        // However slow, keep it above 0: the pod then uses its slowest rate.
         let rate_mhz = rate_hz.map(|hz| (hz / 1e6).max(f64::MIN_POSITIVE));
         let report = upload.replay(count, rate_mhz, request.on_capture).await?;
         upload.close().await?;
@@ -315,7 +315,8 @@ fn bytes(codes: &[u16]) -> Vec<u8> {
     codes.iter().flat_map(|code| code.to_le_bytes()).collect()
 }
 
-/// Rate of codes that are each the mean of `averaged` samples; none when `rate_hz` is 0, not known.
+/// Rate of codes that are each the mean of `averaged` samples; none if `rate_hz` is 0, which means
+/// unknown.
 fn averaged_rate_hz(rate_hz: f64, averaged: usize) -> Option<f64> {
     let averaged = f64::from(u32::try_from(averaged).unwrap_or(u32::MAX));
     (rate_hz > 0.0).then_some(rate_hz / averaged)

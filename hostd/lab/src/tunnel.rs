@@ -1,8 +1,8 @@
-//! Byte tunnels: a pod connection over a WebSocket, for as long as the lease that let it in.
+//! Byte tunnels: a pod connection over a WebSocket, for as long as the lease that let it in lasts.
 //!
-//! Binary frames carry the byte stream of a pod connection in both directions, cut anywhere. What may
-//! pass is up to the [`gate`]. A Close of the client is answered once the pod has freed what the
-//! tunnel used, since the client's next request may ask for it at once.
+//! Binary frames carry the byte stream of a pod connection in both directions, split anywhere. The
+//! [`gate`] decides what may pass. A client's Close is answered only after the pod has freed what the
+//! tunnel used, since the client's next request may need it at once.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ pub mod gate;
 
 use gate::{Gate, Verdict};
 
-/// Bytes from the pod in one frame, about.
+/// Approximate bytes from the pod per frame.
 const READ_BYTES: usize = 64 << 10;
 
 /// Time for the pod to take what the client sent.
@@ -39,7 +39,7 @@ pub struct Tunnel {
 
 /// Why a tunnel's bytes stop.
 enum End {
-    /// The pod has closed its connection: in order, or because it is gone.
+    /// The pod has closed its connection, cleanly or because it is gone.
     Pod,
     Other(Goodbye),
 }
@@ -102,7 +102,7 @@ async fn run(tunnel: Tunnel, mut peer: Peer, mut ending: Ending) {
     peer.close(goodbye).await;
 }
 
-/// Carry bytes both ways until somebody ends it.
+/// Carry bytes both ways until one side ends it.
 async fn relay(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> End {
     match carry(session, gate, peer).await {
         Err(end) => end,
@@ -113,11 +113,11 @@ async fn relay(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> End {
 /// What the client has sent and the pod has not taken yet.
 #[derive(Debug, Default)]
 struct Outbound {
-    /// For the gate to look at.
+    /// Waiting for the gate.
     waiting: Bytes,
     /// For the pod.
     passed: Bytes,
-    /// Until when the pod has to have taken what was passed and not yet flushed.
+    /// Deadline for the pod to take what was passed but not yet flushed.
     deadline: Option<Instant>,
 }
 
@@ -129,7 +129,7 @@ async fn carry(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> Resul
         while out.deadline.is_none() && gate.is_open() && !out.waiting.is_empty() {
             pass(&mut to_pod, gate, peer, &mut out).await?;
         }
-        // Mostly the pod takes all of it at once, which needs no timer.
+        // Usually the pod takes all of it at once, and no timer is needed.
         if out.deadline.is_some() {
             out.deliver(&mut to_pod).now_or_never().transpose()?;
             if out.deadline.is_none() && !out.waiting.is_empty() {
@@ -146,7 +146,7 @@ async fn carry(session: &mut Session, gate: &mut Gate, peer: &mut Peer) -> Resul
                 };
                 let bytes = buffer.split().freeze();
                 gate.pod(&bytes, Instant::now());
-                // Never an empty frame: clients take one for the end.
+                // Never an empty frame: clients take it for the end.
                 peer.send(Message::Binary(bytes)).await?;
             }
             delivered = out.deliver(&mut to_pod), if owes => delivered?,
@@ -193,7 +193,7 @@ impl Outbound {
     }
 }
 
-/// Let what waits through the gate as far as it goes; what is left waits for the pod.
+/// Pass waiting bytes through the gate as far as it allows; the rest waits for the pod.
 async fn pass(
     pod: &mut (impl AsyncWrite + Unpin),
     gate: &mut Gate,

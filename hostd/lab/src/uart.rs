@@ -1,10 +1,10 @@
-//! UART lines of devices: one session at the pod for each, shared by all who open it.
+//! UART lines of devices: one pod session for each, shared by all clients.
 //!
-//! The first client opens the line with its parameters, the others join. What the target says goes
+//! The first client opens the line with its parameters, the others join. The target's output goes
 //! into a [`Ring`](base::ring::Ring) that each client follows at its own pace; what clients write
-//! goes to the pod in the order in which it comes. Who may not drive the device, since a lease
-//! holds it, may join and listen. A line lives for `LINGER` after its last client has left, so
-//! that a page can be loaded anew; what must be alone with the pod need not wait for that.
+//! goes to the pod in order of arrival. A client that may not drive the device because of a lease
+//! may still join and listen. A line lives for `LINGER` after its last client has left, so that a
+//! page can be reloaded; work that needs the pod alone does not wait for that.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,11 +35,11 @@ pub(crate) const CLIENTS_MAX: usize = 32;
 /// How long a line stays open without a client.
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
-/// Time for a line that ends to be gone, before one that wants it next is refused.
+/// Time for an ending line to be gone, before the next client is refused.
 const HANDOVER_WAIT: Duration = Duration::from_secs(5);
 
-/// Positions that pass in a millisecond at most: beyond the fastest line, so that the positions of
-/// a line that begins later are higher, also after a restart.
+/// Upper bound of positions per millisecond, above the fastest line, so that a later line has
+/// higher positions, even after a restart.
 const POSITIONS_PER_MS: u64 = 512;
 
 /// Parameters of a line; 8 data bits, no parity, one stop bit.
@@ -53,15 +53,15 @@ pub struct Setting {
     pub baud: u32,
 }
 
-/// What one who opens a line asks for.
+/// What a client that opens a line asks for.
 #[derive(Debug, Clone)]
 pub struct Wish {
     pub rx: Option<u8>,
     pub tx: Option<u8>,
     pub baud: Option<u32>,
-    /// In place of what is not asked for, when the line does not run yet.
+    /// Fills in what is not asked for, if the line is not open yet.
     pub default: Setting,
-    /// Voltage of the pod's logic bank, selected when none is: 1800 or 3300.
+    /// Voltage of the pod's logic bank, selected if none is: 1800 or 3300.
     pub bank_mv: u32,
     /// Position after the last byte that the client has; none for the scrollback.
     pub after: Option<u64>,
@@ -93,20 +93,20 @@ pub struct Uarts {
     clock: Clock,
 }
 
-/// What is known of a device's line.
+/// The state of a device's line.
 #[derive(Debug, Default)]
 struct Entry {
     line: Option<Arc<Line>>,
-    /// Position after the last byte of lines that are over.
+    /// Position after the last byte of earlier lines.
     end: u64,
-    /// The pod's firmware is being updated: a pod that is away comes back.
+    /// The pod's firmware is being updated: a pod that is away will come back.
     updating: watch::Sender<bool>,
 }
 
-/// Where one who opens a line finds itself.
+/// The result of joining a line.
 enum Joined {
     Seat(Seat),
-    /// A line that is ending has to be gone first.
+    /// A line that is ending must be gone first.
     Wait(Arc<Line>, Result<Visit, Busy>),
 }
 
@@ -119,8 +119,8 @@ impl Uarts {
         }
     }
 
-    /// Join the line of a device, or open it. `admitted` is whether the caller may drive the
-    /// device; without that it can only listen to a line that others have open.
+    /// Join the line of a device, or open it. `admitted` says whether the caller may drive the
+    /// device; otherwise it can only listen to a line that others have open.
     ///
     /// # Errors
     /// See [`UartError`].
@@ -186,7 +186,7 @@ impl Uarts {
         Ok(Joined::Seat(seat))
     }
 
-    /// End a line that has no client; false when one has come meanwhile.
+    /// End a line that has no client; false if one has joined meanwhile.
     fn end_unused(&self, line: &Line) -> bool {
         // Nobody can join while the map is held.
         let _lines = self.lines();
@@ -197,7 +197,7 @@ impl Uarts {
         unused
     }
 
-    /// A line is over and the pod free of it.
+    /// A line is over and has released the pod.
     fn retire(&self, device: &str, line: &Line) {
         if let Some(entry) = self.lines().get_mut(device) {
             entry.end = line.bytes.end();
@@ -206,19 +206,19 @@ impl Uarts {
         line.retire();
     }
 
-    /// Tell those who have the line of a device open what is done to it until the returned value is
-    /// dropped.
+    /// Tell the clients of a device's line what is being done to the device, until the returned
+    /// value is dropped.
     #[must_use]
     pub(crate) fn during(self: &Arc<Self>, device: &str, work: Work, id: &str) -> During {
         During::new(self.clone(), device, work, id)
     }
 
-    /// End a line that nobody has open any more, and wait until the pod is free of it.
+    /// End a line that nobody has open any more, and wait until it has released the pod.
     pub async fn give_way(&self, device: &str) {
         let line = self.lines().get(device).and_then(|e| e.line.clone());
         if let Some(line) = line.filter(|line| line.clients() == 0) {
             line.hurry();
-            // What takes longer is told to whoever asks the pod next.
+            // If it takes longer, the next request to the pod reports it.
             let _ = tokio::time::timeout(HANDOVER_WAIT, line.gone()).await;
         }
     }
@@ -230,7 +230,7 @@ impl Uarts {
 }
 
 impl Setting {
-    /// Whether this is what was asked for, as far as it was.
+    /// Whether this matches everything that was asked for.
     fn suits(&self, wish: &Wish) -> bool {
         wish.rx.is_none_or(|rx| rx == self.rx)
             && wish.tx.is_none_or(|tx| tx == self.tx)

@@ -1,8 +1,8 @@
-//! Updates of the pods' own firmware: one at a time for a device, in the background.
+//! Updates of the pods' own firmware: one at a time per device, in the background.
 //!
 //! The phases are in [`Phase`], the conversation with the pod in `run`. A phase is durable before
-//! the next step; an update that was unfinished when the process ended is failed at the next start.
-//! While one runs, the device is closed to everybody else.
+//! the next step; the next start marks updates that were unfinished when the process ended as
+//! failed. While an update runs, the device is closed to everybody else.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,30 +30,30 @@ use image::Image;
 use live::{Live, Stop};
 use store::updates::Phase;
 
-/// Most updates at once; each holds its image in memory.
+/// Most concurrent updates; each holds its image in memory.
 const RUNNING_MAX: usize = 32;
 
-/// How others see a device that is being updated.
+/// The holder that others see while a device is being updated.
 const HOLDER: &str = "a firmware update";
 
-/// How long giving an update up may take: a part on its way, then the pod's word.
+/// How long abandoning an update may take: the part being sent, then the pod's answer.
 const ABORT_WAIT: Duration = Duration::from_secs(15);
 
-/// How long a server that stops waits for pods to drop their images.
+/// How long a stopping server waits for pods to drop their images.
 const STOP_WAIT: Duration = Duration::from_secs(5);
 
-/// What is stored of an update that was unfinished when the process ended.
+/// The stored error of an update that was unfinished when the process ended.
 const INTERRUPTED: &str =
     "hostd was restarted while the image was on its way; the pod was not changed";
 const INTERRUPTED_LATE: &str = "hostd was restarted while the pod installed the image; \
      its firmware version tells whether it did";
 
-/// What is asked of an update beside its image.
+/// The parameters of an update besides its image.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     /// Signature block for the pod.
     pub signature: Option<Vec<u8>>,
-    /// Version that the pod must say after the update. None = any.
+    /// Version that the pod must report after the update. None = any.
     pub version: Option<String>,
 }
 
@@ -68,11 +68,11 @@ pub struct Updates {
     /// By device id.
     running: Mutex<HashMap<String, Arc<Live>>>,
     stopping: AtomicBool,
-    /// Told when an update has left `running`.
+    /// Notified when an update has left `running`.
     left: Notify,
 }
 
-/// Why an update cannot be started or given up.
+/// Why an update cannot be started or abandoned.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateError {
     #[error("there is no such device")]
@@ -98,7 +98,7 @@ pub enum UpdateError {
 }
 
 impl Updates {
-    /// Fail what an earlier process left unfinished.
+    /// Mark what an earlier process left unfinished as failed.
     ///
     /// # Errors
     /// The store.
@@ -136,7 +136,7 @@ impl Updates {
     /// Start an update of a device's pod. The record is durable when this returns.
     ///
     /// # Errors
-    /// The device is unknown, offline or in use, its board takes no updates, or the store.
+    /// The device is unknown, offline or in use, its board takes no updates, or the store fails.
     pub async fn start(
         self: &Arc<Self>,
         org: &str,
@@ -156,7 +156,7 @@ impl Updates {
         }
         let closed = self.leases.close(device, shown, HOLDER);
         let (visit, closed) = closed.map_err(UpdateError::Busy)?;
-        // Tunnels and captures that are open go on; the pod could not stage an image beside them.
+        // Open tunnels and captures go on, and the pod could not stage an image beside them.
         let session = pod.begin(SessionKind::Update).await;
         let session = session.map_err(|error| match error {
             PodError::Busy { .. } | PodError::NoPermit { .. } => {
@@ -193,7 +193,7 @@ impl Updates {
             image,
             terms,
         };
-        // On a task of its own: what was entered is left again even if the caller goes away.
+        // On a task of its own, so that the visit ends properly even if the caller goes away.
         let task = tokio::spawn(async move {
             let put = run.updates.store.update_put(run.live.record()).await;
             if put.is_ok() {
@@ -225,11 +225,11 @@ impl Updates {
         self.running().contains_key(device)
     }
 
-    /// Give the update of a device up, and have the pod drop its image. Without an update in
-    /// progress, drop what an interrupted one has left in the pod.
+    /// Abandon a device's update, and have the pod drop its image. Without an update in progress,
+    /// drop what an interrupted one left in the pod.
     ///
     /// # Errors
-    /// Nothing is staged, or the pod is installing it already; the pod, or the store.
+    /// Nothing is staged, the pod is already installing it, or the pod or the store fails.
     pub async fn abort(
         &self,
         org: &str,
@@ -277,7 +277,7 @@ impl Updates {
     pub async fn forget(&self, device: &str) {
         if let Some(live) = self.live(device) {
             live.stop(Stop::Removed);
-            // One that installs goes on without anybody who looks.
+            // An update that is being installed goes on unobserved.
             let _ = timeout(ABORT_WAIT, live.ended()).await;
         }
         if let Err(error) = self.store.update_delete(device).await {
@@ -285,7 +285,7 @@ impl Updates {
         }
     }
 
-    /// Start no more, and have the pods drop what they have not begun to install.
+    /// Start no more updates, and have the pods drop what they have not begun to install.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         let gone = async {
@@ -324,11 +324,11 @@ impl Updates {
 
     fn leave(&self, device: &str) {
         self.running().remove(device);
-        // Kept for a stop that looks next, if none waits now.
+        // Kept for a later `stop`, if none is waiting now.
         self.left.notify_one();
     }
 
-    /// Store where an update stands. A failure is logged, since nobody waits for it.
+    /// Store an update's state. A failure is logged, since nobody waits for it.
     async fn note(&self, record: UpdateRecord) {
         if self.devices.get(&record.org, &record.device).is_none() {
             return;

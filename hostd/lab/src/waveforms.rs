@@ -1,4 +1,4 @@
-//! Waveforms that an organisation keeps for its DACs: codes, recordings and segments, within a
+//! Waveforms that an organisation stores for its DACs: codes, recordings and segments, within a
 //! quota, and what an output makes of them.
 
 use std::io;
@@ -70,7 +70,7 @@ pub enum WaveformError {
     Store(#[from] StoreError),
 }
 
-/// Who keeps a waveform, and how it is called.
+/// Who stores a waveform, and its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Label<'a> {
     pub org: &'a str,
@@ -78,7 +78,7 @@ pub struct Label<'a> {
     pub name: &'a str,
 }
 
-/// What is told of a recording when it is kept.
+/// What a client says about a recording when storing it.
 #[derive(Debug, Clone, Copy)]
 pub struct Recorded {
     /// 0 = not known.
@@ -90,14 +90,14 @@ pub struct Recorded {
     pub samples: Option<u64>,
 }
 
-/// What an output would put out.
+/// What an output would play.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     pub codes: Vec<u16>,
     pub span: Span,
     /// 0 = not known.
     pub sample_rate_hz: f64,
-    /// Samples that each code is the mean of.
+    /// Samples averaged into each code.
     pub averaged: usize,
 }
 
@@ -138,7 +138,7 @@ impl Waveforms {
         found.ok_or(WaveformError::NotFound)
     }
 
-    /// Bytes that the next recording may have.
+    /// How many bytes the next recording may have.
     ///
     /// # Errors
     /// The quota is used up, or the storage failed.
@@ -164,7 +164,7 @@ impl Waveforms {
         renamed.ok_or(WaveformError::NotFound)
     }
 
-    /// Forget a waveform. Its samples go when blobs are next swept.
+    /// Delete a waveform. Its samples are removed at the next sweep of blobs.
     ///
     /// # Errors
     /// There is none, or the storage failed.
@@ -197,7 +197,7 @@ impl Waveforms {
     /// Stream the samples of a recording.
     ///
     /// # Errors
-    /// It is none, or they cannot be read.
+    /// It is not a recording, or they cannot be read.
     pub async fn read(&self, org: &str, id: &str) -> Result<FileParts, WaveformError> {
         let record = self.get(org, id).await?;
         if record.kind != Kind::Recording {
@@ -210,7 +210,7 @@ impl Waveforms {
         opened.map_err(|source| WaveformError::Blob { path, source })
     }
 
-    /// What `output` would put out in at most `points` codes.
+    /// What `output` would play, in at most `points` codes.
     ///
     /// # Errors
     /// There is no such waveform, the output has another unit, or the samples cannot be read.

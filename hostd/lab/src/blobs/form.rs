@@ -1,4 +1,4 @@
-//! Forms: their texts in memory, their files on disk, both while they arrive.
+//! Forms: as they arrive, texts go to memory and files to disk.
 
 use bytes::Bytes;
 use http_body::Body;
@@ -12,10 +12,10 @@ use base::pace::{Pace, Paced};
 /// All texts of a form together, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// What a form may have beside its files: texts, heads, and what follows its end.
+/// What a form may hold besides its files: texts, part headers, and what follows its end.
 const BESIDE_BYTES_MAX: u64 = 2 << 20;
 
-/// What is expected of a form.
+/// What a form may contain.
 #[derive(Debug, Clone, Copy)]
 pub struct FormRules<'r> {
     /// Names of the parts that are files. Any other part is text.
@@ -39,7 +39,7 @@ pub struct StagedFile {
     pub name: String,
     /// Name of the file, without folders.
     pub file_name: Option<String>,
-    /// Media type; empty when it is not told.
+    /// Media type; empty when none was sent.
     pub content_type: String,
     pub staged: Staged,
 }
@@ -65,7 +65,7 @@ enum Open {
     File(Head, Writer),
 }
 
-/// A form in the course of being taken.
+/// A form being received.
 struct Taking<'t> {
     blobs: &'t Blobs,
     rules: FormRules<'t>,
@@ -76,11 +76,11 @@ struct Taking<'t> {
 }
 
 impl Blobs {
-    /// Take the form in `body`, whose parts are divided by `boundary`, at this pace.
+    /// Receive the form in `body`, whose parts are separated by `boundary`, at this pace.
     ///
     /// # Errors
-    /// The first limit that is hit, a malformed form, a broken connection, or the disk. Files that
-    /// had arrived are removed.
+    /// A limit is exceeded, the form is malformed, the connection breaks, or the disk fails. Files
+    /// that had arrived are removed.
     pub async fn stage_form<B>(
         &self,
         body: &mut B,

@@ -1,6 +1,6 @@
-//! One file on its way to disk, hashed as it is written. What arrives is gathered, and a thread that
-//! may block is borrowed for one load at a time: never while the network is waited for. So a slow
-//! sender holds a little memory and no thread.
+//! One file on its way to disk, hashed as it is written. Arriving bytes are collected, and a
+//! blocking thread is borrowed for one load at a time, never while waiting for the network. So a
+//! slow sender holds a little memory and no thread.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ use tokio::task::JoinHandle;
 use super::{StageError, Staged};
 use base::{id, private};
 
-/// What is written at once. A file that arrives holds twice that in memory at most: one load that is
-/// being written, and the next.
+/// Bytes written at once. An arriving file holds at most twice that in memory: the load being
+/// written, and the next.
 const LOAD_BYTES: usize = 256 << 10;
 
-/// A file that is being written. Dropping it gives the file up.
+/// A file that is being written. Dropping it abandons the file.
 #[derive(Debug)]
 pub(super) struct Writer {
     path: PathBuf,
@@ -34,17 +34,17 @@ pub(super) struct Writer {
 enum Pen {
     Here(Box<Open>),
     Writing(JoinHandle<io::Result<Box<Open>>>),
-    /// Lost in a failure that was told.
+    /// Lost in a failure that was already reported.
     Lost,
 }
 
-/// A file that is open, or will be with its first load. Removed when it is dropped.
+/// A file that is open, or will be opened with its first load. Dropping it removes the file.
 #[derive(Debug)]
 struct Open {
     file: Option<File>,
     hash: Sha256,
     staged: Staged,
-    /// Room of the load before, for the next.
+    /// Buffer of the previous load, for the next.
     spare: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Append a part. Waits when the load before the last is still being written.
+    /// Append a part. Waits while the previous load is still being written.
     ///
     /// # Errors
     /// The disk.
@@ -107,11 +107,11 @@ impl Writer {
 
     /// Remove the file.
     pub(super) async fn give_up(mut self) {
-        // It goes with the open file, once that is not written to any more.
+        // Removed with the open file, once nothing writes to it any more.
         drop(self.open().await);
     }
 
-    /// The open file, once it is not written to any more.
+    /// The open file, once nothing writes to it any more.
     async fn open(&mut self) -> Result<Box<Open>, StageError> {
         if let Pen::Writing(task) = &mut self.pen {
             let written = task.await.unwrap_or_else(|e| Err(io::Error::other(e)));
@@ -129,7 +129,7 @@ impl Writer {
         }
     }
 
-    /// Do `work` on a thread that may block.
+    /// Do `work` on a blocking thread.
     async fn lend(&mut self, work: impl FnOnce() -> io::Result<Box<Open>> + Send + 'static) {
         let permit = self.threads.clone().acquire_owned().await;
         self.pen = Pen::Writing(tokio::task::spawn_blocking(move || {

@@ -19,7 +19,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Bytes that one more file may have when the organisation uses `used`.
+    /// How many bytes one more file may have when the organisation uses `used`.
     pub(super) fn check(self, build: &Build, kind: Kind, used: u64) -> Result<u64, BuildError> {
         if build.status != Status::Open {
             return Err(BuildError::Finished);

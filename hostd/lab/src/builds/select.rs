@@ -1,4 +1,4 @@
-//! Finding the file that somebody means: `latest` of a repository's branch, the `.elf` of a build.
+//! Finds the file that a request means: `latest` of a repository's branch, the `.elf` of a build.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use super::{BuildError, is_artifact};
 use store::builds::{self, Build, File, Status};
 use store::{Snapshot, StoreError};
 
-/// Names that are told when several files fit.
+/// Names that an error lists when several files fit.
 const NAMES_TOLD_MAX: usize = 10;
 
 /// A file with the build it is of.

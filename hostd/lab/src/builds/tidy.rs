@@ -1,4 +1,4 @@
-//! Looks for builds that are too old, for as long as the server runs.
+//! Looks for builds that are too old while the server runs.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tracing::warn;
 
 use super::Builds;
 
-/// Between two looks.
+/// Time between two checks.
 const INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(super) async fn keep(builds: Weak<Builds>) {

@@ -1,4 +1,4 @@
-//! Finished captures as files of other tools, written piece by piece: nothing here holds more than
+//! Finished captures as files for other tools, written piece by piece: nothing here holds more than
 //! a chunk of the samples.
 
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ mod timeline;
 mod vcd;
 mod wav;
 
-/// Samples that are unpacked at a time.
+/// Samples unpacked at a time.
 const CHUNK_SAMPLES: usize = 1 << 20;
 
 /// A kind of file.
@@ -67,7 +67,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Choose what the file has: what was asked for, or else all that the format can hold.
+    /// Choose the file's content: what was requested, or else all that the format can hold.
     ///
     /// # Errors
     /// The capture lacks the channels, or is too long for the format.
@@ -80,7 +80,7 @@ impl Export {
         let content = match (format, asked) {
             (Format::Wav, None | Some(Content::Both)) => Content::Analog,
             (Format::Wav, Some(Content::Logic)) => return Err(ExportError::Lacks("analog")),
-            // One rate and one size of samples a file.
+            // One rate and one sample size per file.
             (Format::Sr | Format::Bin, None | Some(Content::Both)) if logic => Content::Logic,
             (_, None | Some(Content::Both)) if !logic => Content::Analog,
             (_, None | Some(Content::Both)) if !analog => Content::Logic,

@@ -1,5 +1,5 @@
-//! What happens to the captures of a device, told to all who follow it: a ring that the captures
-//! fill and each follower reads at its own pace, so that none of them slows a capture.
+//! Events of a device's captures, for everyone who follows it: a ring that the captures fill and
+//! each follower reads at its own pace, so that no follower slows a capture.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +13,10 @@ use super::wire;
 use base::ring::{Cursor, Ring, Whole};
 use store::captures::CaptureRecord;
 
-/// What one device's feed keeps for slow followers and for those that come back, in bytes.
+/// Bytes that one device's feed keeps for followers that are slow or reconnect.
 const FEED_BYTES_MAX: usize = 16 << 20;
 
-/// What a message costs beside its samples, in bytes, roughly.
+/// Rough cost of a message besides its samples, in bytes.
 const MESSAGE_BYTES: usize = 512;
 
 /// Something that happened.
@@ -28,13 +28,13 @@ pub(crate) enum Event {
         capture: Arc<str>,
         frame: Frame,
     },
-    /// It is done; so many frames.
+    /// It is done, with this many frames.
     Done(CaptureRecord, u32),
     /// It failed, timed out or was cancelled.
     Failed(CaptureRecord),
 }
 
-/// An event with its encodings, which are made once for all who ask.
+/// An event with its encodings, which are made once for all followers.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub event: Event,
@@ -72,7 +72,7 @@ impl Message {
         }
     }
 
-    /// Id of the capture that it is about.
+    /// Id of the message's capture.
     #[must_use]
     pub(crate) fn capture(&self) -> &str {
         match &self.event {
@@ -138,13 +138,13 @@ impl Feed {
         let message = Message::new(event);
         let last = message.is_last();
         self.ring.push(Arc::new(message));
-        // What is done can be read from its file; nobody is here to be late for it.
+        // A finished capture can be read from its file, and no follower is behind.
         if last && self.followers.load(Ordering::Acquire) == 0 {
             self.ring.clear();
         }
     }
 
-    /// Follow from now on. What is kept stays for as long as somebody follows.
+    /// Follow from now on. Kept messages stay as long as somebody follows.
     #[must_use]
     pub(crate) fn follow(self: &Arc<Self>) -> Following {
         self.followers.fetch_add(1, Ordering::AcqRel);
@@ -156,12 +156,12 @@ impl Feed {
 }
 
 impl Following {
-    /// Go on with the first message that is `wanted`, or from now on when there is none.
+    /// Continue with the first message that is `wanted`, or from now on if there is none.
     pub(crate) fn seek(&mut self, wanted: impl Fn(&Message) -> bool) {
         self.cursor = self.feed.ring.cursor_where(|message| wanted(message));
     }
 
-    /// Go on after the last message about a capture, or from now on when it is not there.
+    /// Continue after the last message about a capture, or from now on if there is none.
     pub(crate) fn seek_after_last(&mut self, capture: &str) {
         let ring = &self.feed.ring;
         let end = ring.end();

@@ -16,7 +16,7 @@ pub const LOGIC: &str = "la";
 /// Extension of analog samples.
 pub const ANALOG: &str = "adc";
 
-/// Bytes of one file between two looks whether the disk has room for more.
+/// Bytes of one file between two checks for disk space.
 const LOOK_BYTES: u64 = 4 << 20;
 
 /// A file that is not complete. Dropping it removes it.
@@ -28,12 +28,12 @@ pub struct Part {
     whole: PathBuf,
     dir: Arc<PathBuf>,
     space: Arc<Space>,
-    /// Bytes until the next look at it.
+    /// Bytes until the next check of it.
     look_in: u64,
 }
 
 impl Part {
-    /// Give the file its name. It is there whole or not at all, also after a power failure.
+    /// Give the file its name. It exists complete or not at all, even after a power failure.
     ///
     /// # Errors
     /// The disk.
@@ -62,7 +62,7 @@ impl Write for Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // It has its name already, or is of no use.
+        // Already renamed, or useless.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -75,7 +75,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Make the folder when it is missing and clear what an interrupted write left.
+    /// Make the folder if it is missing, and clear what an interrupted write left.
     ///
     /// # Errors
     /// The folder cannot be made or read.
@@ -108,7 +108,7 @@ impl Files {
         self.dir.join(format!("{id}.{kind}"))
     }
 
-    /// Write one file so that it is there whole or not at all, also after a power failure.
+    /// Write one file so that it exists complete or not at all, even after a power failure.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,5 +1,5 @@
-//! One follower of a device's captures: told what happens, sent frames while they are received, and
-//! told what it was too late for.
+//! One follower of a device's captures: it gets events, frames as they are received, and word of
+//! what it was too slow for.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use store::captures::Status;
 /// Frames read from a file at once.
 const READ_FRAMES: usize = 16;
 
-/// Where a follower goes on.
+/// Where a follower continues.
 #[derive(Debug)]
 pub struct Resume {
     pub org: String,
@@ -32,7 +32,7 @@ pub struct Resume {
     pub from_seq: u32,
 }
 
-/// One who follows, before its WebSocket is there.
+/// A follower whose WebSocket is not open yet.
 pub struct Follower {
     captures: Arc<Captures>,
     device: String,
@@ -44,7 +44,7 @@ pub struct Follower {
     position: Position,
 }
 
-/// What the client has been told, so that a gap is noticed.
+/// What the client has received, so that a gap is noticed.
 #[derive(Debug, Default)]
 struct Position {
     /// The capture it is in, and the number of the frame that comes next.
@@ -54,7 +54,7 @@ struct Position {
 }
 
 impl Follower {
-    /// A follower of `device` from the capture that runs on, or from where it left.
+    /// A follower of `device`, from the running capture on or from where it left off.
     #[must_use]
     pub fn new(
         captures: Arc<Captures>,
@@ -127,10 +127,10 @@ impl Follower {
         }
     }
 
-    /// Tell the rest of a capture that has finished, or that it goes on.
+    /// Send the rest of a finished capture, or continue a running one.
     async fn go_on(&mut self, peer: &mut Peer, resume: Resume) -> Result<(), Goodbye> {
         let from_seq = resume.from_seq;
-        // Looked at only now that nothing it tells can be missed.
+        // Looked up only now that none of its messages can be missed.
         let found = self.captures.get(&resume.org, &resume.capture).await;
         let Ok(record) = found else {
             return Err(Goodbye::policy("the capture is gone"));
@@ -155,7 +155,7 @@ impl Follower {
             }
             Status::Done => {}
         }
-        // It is read from its file, and what came after it follows.
+        // Its frames come from its file, and later messages follow.
         self.following.seek_after_last(&record.id);
         self.position.at = Some((record.id.clone(), from_seq));
         let reader = self.captures.read(&record.org, &record.id).await;
@@ -186,7 +186,7 @@ impl Follower {
             .await
     }
 
-    /// Send a message, after what has to be said of those before it that were lost.
+    /// Send a message, after reporting those lost before it.
     async fn pass(&mut self, peer: &mut Peer, message: &Message) -> Result<(), Goodbye> {
         for text in self.position.step(message) {
             send(peer, &text).await?;
@@ -201,12 +201,12 @@ impl Follower {
 }
 
 impl Position {
-    /// Go on to `message`; what was dropped before it.
+    /// Advance to `message`; returns what was dropped before it.
     fn step(&mut self, message: &Message) -> Vec<Value> {
         let id = message.capture();
         let stays = self.at.as_ref().is_some_and(|(at, _)| at == id);
         match &message.event {
-            // What waits for its turn, or never got it, has no frames.
+            // A capture that waits for its turn, or never got it, has no frames.
             Event::State(record) if record.status == Status::Pending => return Vec::new(),
             Event::Failed(_) if !stays => return Vec::new(),
             _ => {}
@@ -214,7 +214,7 @@ impl Position {
         let mut told = Vec::new();
         let lost = std::mem::take(&mut self.lost);
         let dropped = |id: &str, from: u32, to: Option<u32>| json!({"type": "dropped", "capture_id": id, "from": from, "to": to, "messages": lost});
-        // Of the capture before only its rest is known to be gone.
+        // Of the previous capture, all that is known is that the rest is lost.
         if let Some((before, next)) = self.at.take_if(|_| !stays)
             && lost > 0
         {
@@ -226,7 +226,7 @@ impl Position {
             Event::Done(_, frames) => *frames,
             Event::State(_) | Event::Failed(_) => next,
         };
-        // Told of a new capture, too, so that its frames are known to be its.
+        // Also sent for a new capture, so that its frames can be attributed to it.
         if reached > next || lost > 0 {
             told.push(dropped(id, next, Some(reached)));
         }

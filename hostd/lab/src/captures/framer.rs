@@ -1,5 +1,5 @@
-//! Samples cut into frames while they arrive: the same frames, in the same order, that are later read
-//! from the files.
+//! Cuts samples into frames as they arrive: the same frames, in the same order, as later read from
+//! the files.
 
 use std::collections::VecDeque;
 
@@ -29,19 +29,19 @@ struct Cutter {
     samples: u64,
     /// Samples taken so far.
     taken: u64,
-    /// Bytes of the counts of the present frame.
+    /// Bytes of the current frame's counts.
     counts: Vec<u8>,
-    /// Level at the present sample, and at the start of the present frame.
+    /// Level at the current sample, and at the start of the current frame.
     level: bool,
     first: bool,
-    /// Where the present run begins, and the runs before it in this frame.
+    /// Where the current run begins, and the runs before it in this frame.
     run_from: u64,
     runs: Vec<u32>,
     ready: VecDeque<Data>,
 }
 
 impl Framer {
-    /// For a capture that will hold what `channels` say.
+    /// For a capture with these `channels`.
     #[must_use]
     pub(crate) fn new(channels: &[ChannelRecord]) -> Self {
         let samples: Vec<u64> = channels.iter().map(|c| c.samples).collect();
@@ -71,8 +71,8 @@ impl Framer {
         }
     }
 
-    /// Words of the logic channels, one bit for each in their order, from the sample on that stands
-    /// before each; they hold until before `upto`.
+    /// Words of the logic channels, one bit per channel in order, each valid from the sample paired
+    /// with it; the last holds up to, but not including, `upto`.
     pub(crate) fn edges(&mut self, edges: &[(u64, u64)], upto: u64) {
         let logic = self.cutters.iter_mut().filter(|c| c.digital);
         for (bit, cutter) in logic.enumerate() {
@@ -83,7 +83,7 @@ impl Framer {
         }
     }
 
-    /// The next frame in order, once all its samples are there.
+    /// The next frame in order, once it has all its samples.
     pub(crate) fn take(&mut self) -> Option<Frame> {
         let span = *self.spans.front()?;
         let data = self.cutters.get_mut(span.channel)?.ready.pop_front()?;

@@ -1,5 +1,5 @@
-//! Recordings made elsewhere (`.sr` files) become captures. Such files are natural decompression
-//! bombs, so they are unpacked block by block and within limits, from disk to disk.
+//! Turns recordings made elsewhere (`.sr` files) into captures. Such files are natural
+//! decompression bombs, so they are unpacked block by block and within limits, from disk to disk.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ pub enum ImportError {
 #[derive(Debug, Clone)]
 pub struct Import {
     pub org: String,
-    /// Whose captures it belongs to; empty = nobody's.
+    /// The device whose captures it belongs to; empty = none.
     pub device: String,
     pub name: Option<String>,
 }
@@ -55,8 +55,8 @@ impl Captures {
     /// Make a capture of a recording. It is done, on disk and in the store, when this returns.
     ///
     /// # Errors
-    /// The name cannot be one, the file is no recording or over a limit, there is no room, the disk, or the
-    /// store.
+    /// The name is invalid, the file is not a recording or over a limit, there is no room, or the disk or
+    /// the store fails.
     pub async fn import(
         self: &Arc<Self>,
         import: Import,
@@ -64,7 +64,7 @@ impl Captures {
     ) -> Result<CaptureRecord, CaptureError> {
         check_name(import.name.as_deref())?;
         let captures = self.clone();
-        // On a task of its own: what was begun comes to an end even if the caller goes away.
+        // On a task of its own, so that it finishes even if the caller goes away.
         let task = tokio::spawn(async move { captures.take_in(import, staged).await });
         task.await
             .map_err(|_| CaptureError::State("the recording could not be imported"))?
@@ -112,7 +112,7 @@ impl Captures {
         Ok(record)
     }
 
-    /// Store a capture whose samples are there, if there is room for it.
+    /// Store a capture whose samples are on disk, if there is room for it.
     async fn put_whole(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
         let whole = usage_of(&self.files, record);
         self.claim(&record.org, whole).await?;
@@ -132,10 +132,10 @@ impl ImportError {
     }
 }
 
-/// Unpack the recording at `path` into the files of capture `id`; what its channels are. Blocks.
+/// Unpack the recording at `path` into the files of capture `id`; returns its channels. Blocks.
 ///
 /// # Errors
-/// The file is no recording, is over a limit, or the disk fails. Nothing is left then.
+/// The file is not a recording, is over a limit, or the disk fails. No files are left then.
 pub(crate) fn unpack(
     files: &Files,
     id: &str,
@@ -149,7 +149,7 @@ pub(crate) fn unpack(
     let archive = Archive::parse(&bytes, &limits)?;
     let sample_rate_hz = archive.sample_rate_hz().ok_or(ImportError::NoRate)?;
     let unit = archive.unit_size();
-    // Old files name more channels than a sample has bits; those never did anything.
+    // Old files name more channels than a sample has bits; the surplus never carried data.
     let channels = archive.channels().len().min(unit * 8).min(CHANNELS_MAX);
     if archive.total_samples() == 0 || channels == 0 {
         return Err(ImportError::Empty);
@@ -160,7 +160,7 @@ pub(crate) fn unpack(
     })?;
     let mut file = files.begin(id, LOGIC)?;
     let mut written = Ok(());
-    // Whoever broke it off has said why.
+    // The callback that stopped it has recorded why.
     let _ = archive.visit(&mut |raw| {
         encoder.push_raw(raw, unit);
         written = file.write_all(&encoder.take());
@@ -189,7 +189,7 @@ pub(crate) fn unpack(
         .collect())
 }
 
-/// Names that can be told apart and shown: decoders are given channels by their names.
+/// Unique, printable names: decoders are given channels by name.
 fn names(given: &[String]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::with_capacity(given.len());

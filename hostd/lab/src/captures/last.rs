@@ -17,14 +17,14 @@ const PAUSES: [Duration; 3] = [
 ];
 
 impl Captures {
-    /// Last records that the store has not taken, by capture.
+    /// Last records that the store has not accepted, by capture.
     pub(super) fn unstored(&self) -> MutexGuard<'_, HashMap<String, CaptureRecord>> {
         // Each change is one call, so a panic elsewhere leaves a valid map.
         self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Write the last record of a capture unless it was deleted meanwhile; true when it is there, or
-    /// when it could not be written: its samples stay, and the next start finds them.
+    /// Write the last record of a capture unless it was deleted meanwhile; true if it exists, or if
+    /// writing failed: its samples stay, and the next start finds them.
     pub(super) async fn note_last(&self, record: &CaptureRecord) -> bool {
         for pause in PAUSES.into_iter().map(Some).chain([None]) {
             match self.store.capture_update(record.clone()).await {

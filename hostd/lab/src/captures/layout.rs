@@ -1,4 +1,5 @@
-//! How a capture is cut into numbered frames: blocks of equal time, each with one frame a channel.
+//! How a capture is cut into numbered frames: blocks of equal time, each with one frame per
+//! channel.
 
 /// Samples of one frame; the last one of a channel may be shorter. Small enough that the densest
 /// frame stays far below a page of frames.
@@ -16,7 +17,7 @@ pub struct Span {
 
 /// Frames of a capture whose channels have these numbers of samples, from number `from` on.
 ///
-/// Numbers run by block, then by channel; a channel that has ended takes no number.
+/// Numbers run by block, then by channel; a channel that has ended gets no number.
 pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Span> + '_ {
     let blocks = samples
         .iter()

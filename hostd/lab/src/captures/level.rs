@@ -1,5 +1,5 @@
-//! Whether the input bank of a device's logic analyzer is at the level that a capture needs, asked
-//! before the capture is taken: a pod says it only when the capture's turn has come.
+//! Checks, before a capture is accepted, whether the logic analyzer's input bank is at the level it
+//! needs: the pod itself would say so only at the capture's turn.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use super::plan::Level;
 use super::{CaptureError, Captures};
 
-/// Patience for each of at most two questions, which pods answer in milliseconds. Without an answer
-/// the capture is taken and the pod has the last word.
+/// Timeout for each of at most two questions, which pods answer in milliseconds. Without an answer
+/// the capture is accepted and the pod decides.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 impl Captures {
-    /// Refuse a capture whose level the device, as it is now, does not have or cannot select.
+    /// Refuse a capture if the device now neither has nor can select its level.
     ///
     /// # Errors
     /// What to do about it.
@@ -30,7 +30,7 @@ impl Captures {
             Level::Selected => None,
             Level::Select(mv) => Some(mv),
         };
-        // What waits in front of this capture may select one, or free what keeps it.
+        // A capture ahead of this one may select a level, or free the channels that block it.
         let is_behind_others = |only_selecting: bool| {
             let running = self.running();
             let mut of_device = running.values().filter(|r| r.device == device);
@@ -72,13 +72,13 @@ pub(super) fn levels(capabilities: &Capabilities) -> String {
     known.join(" or ")
 }
 
-/// The level that is selected, 0 for none; nothing when the pod does not say.
+/// The selected level, 0 for none; `None` if the pod does not say.
 async fn selected_mv(pod: &Pod) -> Option<u64> {
     let reply = ask(pod, "la_voltage").await?;
     reply.get("mv")?.as_u64()
 }
 
-/// The channels that are in use and what for; nothing when none is.
+/// The channels in use and what for; `None` if there are none.
 async fn used(pod: &Pod) -> Option<String> {
     let reply = ask(pod, "la_pins").await?;
     let pins = reply.get("pins")?.as_array()?;

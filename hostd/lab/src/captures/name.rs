@@ -1,11 +1,11 @@
-//! What a capture may be called, however it comes about. The API's document says the same bound.
+//! What a capture may be called, however it is made. The API's document gives the same bound.
 
 use super::plan::PlanError;
 
 /// Longest capture name, in characters: what a list shows on one line.
 const NAME_CHARS_MAX: usize = 128;
 
-/// Check the name of a capture that is to be.
+/// Check the name of a new capture.
 ///
 /// # Errors
 /// It is empty, too long, or holds control characters.

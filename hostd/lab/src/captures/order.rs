@@ -1,4 +1,4 @@
-//! What a client orders of a capture: the words of the API, before anything is checked.
+//! A client's order for a capture: in the words of the API, before anything is checked.
 
 use pods::Trigger;
 
@@ -40,7 +40,7 @@ pub struct Logic {
     pub voltage_mv: Option<u32>,
 }
 
-/// Samples of two lines of the logic analyzer, which are an I²C bus.
+/// Samples of two logic-analyzer lines that form an I²C bus.
 #[derive(Debug, Clone, PartialEq)]
 pub struct I2c {
     pub samples: u64,
@@ -75,7 +75,7 @@ pub struct Measure {
 pub enum Stimulus {
     /// The pod makes it.
     Generate(Generated),
-    /// The DAC plays samples, which come beside the order.
+    /// The DAC plays samples that come with the order.
     Play,
 }
 

@@ -1,11 +1,11 @@
-//! A capture from afar: the lowest and the highest value of each of a number of stretches.
+//! A capture zoomed out: the lowest and highest value in each of a number of stretches.
 
 use std::ops::Range;
 
 use super::reader::{ReadError, Reader};
 use store::captures::ChannelRecord;
 
-/// Analog samples that are unpacked at a time: a stored block.
+/// Analog samples unpacked at a time: a stored block.
 const BLOCK_SAMPLES: u64 = decode::analog::ANALOG_BLOCK_SAMPLES as u64;
 
 /// What a channel does in each stretch, in its unit; 0 and 1 for digital ones.
@@ -35,14 +35,14 @@ impl Stretches {
 
     /// Which stretch a sample of the range is in.
     fn of(self, sample: u64) -> u64 {
-        // The first whose end is behind the sample.
+        // The first stretch that ends after the sample.
         let at = u128::from(sample - self.from + 1) * u128::from(self.count);
         let stretch = at.div_ceil(u128::from(self.samples)) - 1;
         u64::try_from(stretch).expect("there are fewer stretches than samples")
     }
 }
 
-/// Look at `range` of channel number `channel` in `points` stretches; fewer when it has fewer
+/// Summarise `range` of channel number `channel` in `points` stretches; fewer if it has fewer
 /// samples. Blocks on the disk.
 ///
 /// # Errors

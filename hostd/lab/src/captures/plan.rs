@@ -1,4 +1,4 @@
-//! From what a client ordered to what a pod is asked: bounds first, each named in its refusal.
+//! Turns a client's order into a pod's request: bounds first, each named in its refusal.
 
 use pods::protocol::{DUAL_SAMPLES_MAX, rates};
 use pods::{AdcSource, Capabilities, CaptureRequest, Trigger};
@@ -10,15 +10,15 @@ use crate::replay::Stimulus;
 use bounds::{check_shared, rate};
 use store::captures::Kind;
 
-/// ADC samples of one capture beside nothing else: it is a dual capture without logic samples.
+/// ADC samples of an analog-only capture: it is a dual capture without logic samples.
 const ADC_SAMPLES_MAX: u64 = DUAL_SAMPLES_MAX;
 
-/// Highest ADC rate a client may ask for, in MHz: what published clients do. Pods take the nearest one
-/// they have, at most [`rates::adc_rate_hz_max`]; a warning tells which.
+/// Highest ADC rate a client may request, in MHz: what published clients request. Pods use the nearest
+/// one they have, at most [`rates::adc_rate_hz_max`]; a warning gives it.
 const ADC_RATE_MHZ_MAX: f64 = 1.0;
 
-/// Highest LA rate a client may ask for, in MHz: the clock that pods divide. They take the nearest one
-/// below what is asked, at most half of it; a warning tells which.
+/// Highest LA rate a client may request, in MHz: the clock that pods divide. They use the nearest rate
+/// below the request, at most half the clock; a warning gives it.
 const LA_RATE_MHZ_MAX: f64 = 24.0;
 
 /// Why an order is refused before anything starts.
@@ -30,12 +30,12 @@ pub enum PlanError {
     NotCapable { what: &'static str },
 }
 
-/// What a capture needs of the level of the logic analyzer's input bank.
+/// The level that a capture needs at the logic analyzer's input bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Nothing.
     Any,
-    /// That one is selected.
+    /// Any selected level.
     Selected,
     /// This one, in millivolts; the capture selects it first.
     Select(u32),
@@ -58,16 +58,16 @@ pub struct Plan {
     pub(crate) adc_wraps: bool,
     /// SCL and SDA.
     pub i2c: Option<(u8, u8)>,
-    /// What the capture starts; stopped again after it.
+    /// What the capture starts, and stops afterwards.
     pub stimulus: Option<Stimulus>,
     pub level: Level,
-    /// What will be other than ordered, in sentences for whoever ordered.
+    /// What will differ from the order, in sentences for the client.
     pub warnings: Vec<String>,
 }
 
 impl Plan {
-    /// Check `order` for a board with `capabilities`. `samples_max` is the configured bound on top
-    /// of the board's own. `stimulus` is what a measurement plays unless the pod generates it.
+    /// Check `order` for a board with `capabilities`. `samples_max` is the configured bound besides
+    /// the board's own. `stimulus` is what a measurement plays unless the pod generates it.
     ///
     /// # Errors
     /// The first rule that is broken, with its field and bound.
@@ -95,7 +95,7 @@ impl Plan {
             order::Wanted::Dual(dual) => bounds.dual(dual, trigger),
             order::Wanted::Measure(measure) => bounds.measure(measure, trigger, stimulus),
         }?;
-        // What pods would refuse once the capture's turn has come.
+        // What pods would refuse at the capture's turn.
         let refused = |error| bounds::refused(&plan.request, &error);
         plan.request.check().map_err(refused)?;
         plan.warnings = warnings::of(&order.wanted, &plan);
@@ -261,8 +261,8 @@ impl Bounds<'_> {
     }
 }
 
-/// The rate that is asked of a pod's ADC: none above the one it has, since a pod adds up what is asked
-/// of its memory.
+/// The rate to request from a pod's ADC: at most its real maximum, since a pod computes memory use
+/// from requested rates.
 fn adc_rate_mhz(asked_mhz: f64) -> f64 {
     asked_mhz.min(rates::adc_rate_hz_max() / 1e6)
 }

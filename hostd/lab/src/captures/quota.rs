@@ -1,5 +1,5 @@
-//! What the captures of an organisation may take. Counted while the server runs, from what is stored
-//! when it starts; made room for by the oldest captures that nobody gave a name.
+//! How much space an organisation's captures may take. Usage is loaded from the store at the start
+//! and counted from then on; the oldest unnamed captures are deleted to make room.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -53,7 +53,7 @@ impl Usage {
 }
 
 impl Ledger {
-    /// Take `more` for `org`; how much would have to go first when that is over `limit`.
+    /// Take `more` for `org`; if that exceeds `limit`, how much would have to go first.
     fn claim(&self, org: &str, more: Usage, limit: Usage) -> Result<(), Usage> {
         let mut orgs = self.lock();
         let used = orgs.entry(org.to_owned()).or_default();
@@ -94,7 +94,7 @@ impl Ledger {
     }
 }
 
-/// What a stored capture counts as. One that has not finished holds its bytes itself.
+/// What a stored capture counts as. An unfinished one accounts for its bytes itself.
 pub(super) fn usage_of(files: &Files, record: &CaptureRecord) -> Usage {
     let bytes = match record.size_bytes {
         Some(bytes) => bytes,
@@ -105,13 +105,13 @@ pub(super) fn usage_of(files: &Files, record: &CaptureRecord) -> Usage {
 }
 
 impl Captures {
-    /// What all captures of all organisations take.
+    /// Space taken by all captures of all organisations.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.ledger.total()
     }
 
-    /// Count what is stored. Before anything is added.
+    /// Count what is stored. Call before anything is added.
     pub(super) async fn count(&self) -> Result<(), StoreError> {
         let files = self.files.clone();
         let read = self.store.read(move |s| {
@@ -128,13 +128,13 @@ impl Captures {
         Ok(())
     }
 
-    /// Take `more` of the organisation's quota. Where the configuration says so, the oldest finished
-    /// captures without a name give way, but only if that makes room enough.
+    /// Take `more` of the organisation's quota. If the configuration says so, the oldest finished
+    /// captures without a name are deleted, but only if that makes enough room.
     ///
     /// # Errors
-    /// There is no room, or the store.
+    /// There is no room, or the store fails.
     pub(super) async fn claim(&self, org: &str, more: Usage) -> Result<(), CaptureError> {
-        // One at a time, or two would each delete what makes room for both.
+        // One at a time, or two calls would each delete enough for both.
         let _order = self.making_room.lock().await;
         let limit = Usage::limit(&self.config);
         let Err(over) = self.ledger.claim(org, more, limit) else {

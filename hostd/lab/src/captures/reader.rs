@@ -104,7 +104,7 @@ impl Reader {
         &self.record
     }
 
-    /// See that all samples are there and undamaged.
+    /// Check that all samples are present and undamaged.
     ///
     /// # Errors
     /// They are not.
@@ -199,7 +199,7 @@ impl Reader {
         let level = u8::from(segment.level_at(bit, span.start_sample)?);
         let mut runs = Vec::new();
         let mut from = span.start_sample;
-        // A toggle on the first sample is in `level` already.
+        // `level` already includes a toggle on the first sample.
         for toggle in segment.toggles(bit, span.start_sample + 1, to) {
             let toggle = toggle?;
             runs.push(run_length(from, toggle));
@@ -212,7 +212,7 @@ impl Reader {
     /// Run a protocol decoder over the logic samples. Blocks for as long as it takes.
     ///
     /// # Errors
-    /// The file is damaged, or the decoder needs more samples a bit.
+    /// The file is damaged, or the decoder needs more samples per bit.
     pub fn decode(&self, spec: &Spec, sink: Sink<'_>) -> Result<(), ReadError> {
         decode::decode_segment(&self.logic()?, spec, sink)?;
         Ok(())
@@ -223,15 +223,15 @@ fn run_length(from: u64, to: u64) -> u32 {
     u32::try_from(to - from).expect("a run is within one frame")
 }
 
-/// Map a file of the data folder that is complete: of a capture, or a staged upload.
+/// Map a complete file of the data folder: a capture's, or a staged upload.
 ///
 /// # Errors
 /// It cannot be opened.
 pub(super) fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;
     #[expect(unsafe_code, reason = "captures are read in span, not copied")]
-    // SAFETY: such a file is complete before anybody is told of it and is never changed or truncated
-    // afterwards by hostd, which owns the data folder; removing it leaves the mapping intact.
+    // SAFETY: such a file is complete before anybody learns of it, and hostd, which owns the data
+    // folder, never changes or truncates it afterwards; removing it leaves the mapping intact.
     unsafe {
         Mmap::map(&file)
     }

@@ -1,5 +1,5 @@
-//! Samples on their way from the pod to the files: logic words become segments of the channels
-//! that were asked for, ADC counts become linear.
+//! Samples on their way from the pod to the files: logic words become segments of the requested
+//! channels, ADC counts become linear.
 
 use decode::analog::AnalogEncoder;
 use decode::segment::{Encoder, EncoderError, EncoderSpec};
@@ -12,10 +12,10 @@ use store::captures::ChannelRecord;
 /// Bits of an ADC count.
 const ADC_BITS: u32 = 16;
 
-/// Half the range of counts. The front end wraps there; turned by it, counts are linear.
+/// Half the range of counts. The front end wraps there; shifting counts by it makes them linear.
 const HALF_RANGE: u16 = 0x8000;
 
-/// A file's worth of samples, and what is now known of the channels.
+/// The files' contents, and the channels with their achieved rates.
 #[derive(Debug)]
 pub struct Finished {
     pub channels: Vec<ChannelRecord>,
@@ -45,8 +45,8 @@ pub enum RecordError {
     Analog(#[source] EncoderError),
 }
 
-/// Takes frames as they come. Holds the encoded samples until the end, whose size
-/// `captures.samples_max` bounds.
+/// Takes frames as they come. Holds the encoded samples, bounded by `captures.samples_max`, until
+/// the end.
 pub struct Recording {
     channels: Vec<ChannelRecord>,
     /// LA channels in the order of the segment's bits.
@@ -59,7 +59,7 @@ pub struct Recording {
     turn: bool,
 }
 
-/// What the capture will hold, before it has run: rates are the ones asked for.
+/// What the capture will hold, before it has run: with the requested rates.
 #[must_use]
 pub fn channels(plan: &Plan, capabilities: &Capabilities) -> Vec<ChannelRecord> {
     let (adc, la) = sizes(&plan.request);
@@ -105,7 +105,7 @@ pub fn channels(plan: &Plan, capabilities: &Capabilities) -> Vec<ChannelRecord> 
 /// Number of samples, and their rate in hertz.
 type Size = (u64, f64);
 
-/// What is asked of the ADC and of the LA.
+/// What is requested from the ADC and the LA.
 fn sizes(request: &CaptureRequest) -> (Option<Size>, Option<Size>) {
     match request {
         CaptureRequest::Scope {
@@ -135,7 +135,7 @@ fn sizes(request: &CaptureRequest) -> (Option<Size>, Option<Size>) {
 }
 
 impl Recording {
-    /// For these channels; `turn` when the pod's counts wrap at half range.
+    /// For these channels; `turn` if the pod's counts wrap at half range.
     #[must_use]
     pub fn new(channels: &[ChannelRecord], turn: bool) -> Self {
         Self {
@@ -150,16 +150,16 @@ impl Recording {
         }
     }
 
-    /// Note the rates the pod has achieved, as far as it has said.
+    /// Note the achieved rates, as far as the pod has reported them.
     pub(crate) fn set_rates(&mut self, adc_hz: Option<f64>, la_hz: Option<f64>) {
         self.adc_rate_hz = adc_hz.or(self.adc_rate_hz);
         self.la_rate_hz = la_hz.or(self.la_rate_hz);
     }
 
-    /// Take the next frame. The rates are known by then.
+    /// Take the next frame. The rates must be known by then.
     ///
     /// # Errors
-    /// Samples out of order, or of a kind that was not asked for.
+    /// Samples out of order, or of a kind that was not requested.
     pub fn push(&mut self, frame: Frame) -> Result<(), RecordError> {
         match frame {
             Frame::Adc { mut counts, .. } => {
@@ -205,7 +205,7 @@ impl Recording {
         self.framer.take()
     }
 
-    /// The word with only the channels asked for, packed.
+    /// The word reduced to the requested channels, packed.
     fn pick(&self, word: u16) -> u64 {
         self.la.iter().enumerate().fold(0, |picked, (bit, la)| {
             picked | u64::from(word >> (la - 1) & 1) << bit
@@ -222,7 +222,7 @@ impl Recording {
         achieved.or(asked.map(|c| c.sample_rate_hz)).unwrap_or(1.0)
     }
 
-    /// The end: file contents, and the channels as they turned out.
+    /// Finish: returns the file contents, and the channels as they turned out.
     #[must_use]
     pub fn finish(self) -> Finished {
         let (adc_rate_hz, la_rate_hz) = (self.rate_hz(false), self.rate_hz(true));

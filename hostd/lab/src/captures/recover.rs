@@ -1,5 +1,5 @@
-//! Captures whose samples are on disk while the store does not know: the last record of a capture
-//! could not be written, or the process ended in between.
+//! Captures whose samples are on disk but not in the store: the capture's last record could not be
+//! written, or the process ended in between.
 
 use decode::analog::AnalogSegment;
 use decode::segment::Segment;
@@ -8,8 +8,8 @@ use super::files::{ANALOG, Files, LOGIC};
 use super::reader;
 use store::captures::{CaptureRecord, Status};
 
-/// The final record of an unfinished capture all of whose files are there. Files get their names
-/// when they are complete, so that is all there is to look at.
+/// The final record of an unfinished capture that has all its files. Files get their names only
+/// when they are complete, so their presence is enough.
 pub(super) fn recover(files: &Files, record: &CaptureRecord, now_ms: u64) -> Option<CaptureRecord> {
     let mut done = record.clone();
     let count = |digital: bool| {

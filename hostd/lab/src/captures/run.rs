@@ -17,10 +17,10 @@ use super::{CaptureError, Captures, files, wire};
 use base::space;
 use store::captures::{CaptureRecord, Status};
 
-/// Patience for each command that prepares a capture.
+/// Timeout for each command that prepares a capture.
 const PREPARE_WAIT: Duration = Duration::from_secs(10);
 
-/// What is stored of a capture for whose samples the disk has no room.
+/// The stored error of a capture whose samples do not fit on the disk.
 const DISK_FULL: &str = "the disk of the server has no room for the samples";
 
 /// Everything one capture needs while it runs.
@@ -32,7 +32,7 @@ pub(super) struct Run {
     pub cancelled: watch::Receiver<bool>,
 }
 
-/// Why a capture did not end as done.
+/// Why a capture failed.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error("cancelled")]
@@ -68,8 +68,8 @@ impl Run {
                 };
                 self.silence().await;
                 match recorded {
-                    // Files are being written: whoever cancels now has to wait for that, or
-                    // nobody would be left to remove them.
+                    // Files are being written: a cancel must now wait for that, or nobody would be
+                    // left to remove them.
                     Ok(recording) => self.keep(recording).await,
                     Err(error) => Err(error),
                 }
@@ -184,7 +184,7 @@ impl Run {
         });
     }
 
-    /// The samples are gone, and so is what they took of the quota.
+    /// The samples are gone, so return their share of the quota.
     fn give_back(&mut self) {
         if let Some(bytes) = self.record.size_bytes.take() {
             let org = &self.record.org;
@@ -193,12 +193,12 @@ impl Run {
     }
 }
 
-/// The samples of a capture that counts already.
+/// The samples of a capture that is already counted.
 fn samples_of(bytes: u64) -> Usage {
     Usage { count: 0, bytes }
 }
 
-/// How a capture ends, and what is told of it.
+/// How a capture ends, and the error to report.
 fn ending(id: &str, outcome: Result<(), RunError>) -> (Status, Option<String>) {
     match outcome {
         Ok(()) => (Status::Done, None),

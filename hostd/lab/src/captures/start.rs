@@ -1,4 +1,4 @@
-//! A capture's way in: what was ordered is checked, stored as pending and takes its turn.
+//! Starting a capture: the order is checked, stored as pending and queued.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -21,12 +21,12 @@ const ONE: Usage = Usage { count: 1, bytes: 0 };
 
 impl Captures {
     /// Check an order and start it. The record is durable when this returns; with it comes a sentence
-    /// for each number of the order that will be another one. `stimulus` is the waveform that a
-    /// measurement names. The capture is cancelled when the visit is over.
+    /// for each number of the order that the pod will change. `stimulus` is the waveform that a
+    /// measurement names. The capture is cancelled when the visit ends.
     ///
     /// # Errors
-    /// The device is unknown, offline or busy; the order is out of bounds; there is no room; the
-    /// store.
+    /// The device is unknown, offline or busy; the order is out of bounds; there is no room; or the
+    /// store fails.
     pub async fn start(
         self: &Arc<Self>,
         entered: Entered,
@@ -71,7 +71,7 @@ impl Captures {
             record: record.clone(),
             cancelled,
         };
-        // On a task of its own: what was entered is left again even if the caller goes away.
+        // On a task of its own, so that the visit ends properly even if the caller goes away.
         let captures = self.clone();
         let (told, outcome) = oneshot::channel();
         tokio::spawn(async move {
@@ -80,7 +80,7 @@ impl Captures {
             if !stored {
                 captures.leave(&run.record.id);
             }
-            // Nobody may be listening any more; the capture goes on all the same.
+            // The caller may be gone; the capture goes on regardless.
             let _ = told.send(put);
             if stored {
                 let feed = captures.feeds.of(&run.record.device);
@@ -111,8 +111,8 @@ impl Captures {
         Ok(put?)
     }
 
-    /// Refuse a capture that would only wait for a session of somebody else to end. One that waits
-    /// for another capture has its place in the queue.
+    /// Refuse a capture that would only wait for somebody else's session to end. A capture that
+    /// waits for another capture is queued.
     fn check_free(&self, device: &str, pod: &pods::Pod) -> Result<(), CaptureError> {
         if self.running().values().any(|r| r.device == device) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Looks for captures that are too old, for as long as the server runs.
+//! Looks for captures that are too old while the server runs.
 
 use std::ops::ControlFlow;
 use std::sync::Weak;
@@ -10,7 +10,7 @@ use super::Captures;
 use store::StoreError;
 use store::captures;
 
-/// Between two looks.
+/// Time between two checks.
 const INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(super) async fn keep(captures: Weak<Captures>) {
@@ -27,7 +27,7 @@ pub(super) async fn keep(captures: Weak<Captures>) {
 }
 
 impl Captures {
-    /// Forget the captures without a name that are older than the configuration says.
+    /// Delete unnamed captures that are older than the configuration allows.
     ///
     /// # Errors
     /// The store.

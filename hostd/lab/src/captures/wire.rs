@@ -1,4 +1,4 @@
-//! How captures are told over a WebSocket: JSON texts, and frames as bytes behind a fixed header.
+//! Capture messages on a WebSocket: JSON texts, and frames as bytes behind a fixed header.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -54,7 +54,7 @@ pub(crate) fn json(event: &Event) -> String {
     .to_string()
 }
 
-/// How far a capture is, with what is needed to read its frames.
+/// A capture's state, with what is needed to read its frames.
 #[must_use]
 pub(crate) fn state(record: &CaptureRecord) -> Value {
     let mut told = about(record, "capture.state");
@@ -65,7 +65,7 @@ pub(crate) fn state(record: &CaptureRecord) -> Value {
     told
 }
 
-/// Frames that a capture has when it is done.
+/// Number of frames of a finished capture.
 #[must_use]
 pub(crate) fn count(record: &CaptureRecord) -> u32 {
     let samples: Vec<u64> = record.channels.iter().map(|c| c.samples).collect();

@@ -1,4 +1,5 @@
-//! Removing a device from the bench, and admitting it again. Whether that may be is up to its lease.
+//! Removing a device from the bench, and admitting it again. Its lease decides whether that is
+//! allowed.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ impl Devices {
     /// Make a device a tombstone, forget its lease or debt, and let its pod go.
     ///
     /// # Errors
-    /// It does not exist, or the store.
+    /// It does not exist, or the store fails.
     pub(crate) async fn remove(self: &Arc<Self>, id: &str) -> Result<(), DeviceError> {
         let id = id.to_owned();
         self.finish(|devices| async move {
@@ -26,12 +27,12 @@ impl Devices {
         .await
     }
 
-    /// Make a removed device of an organisation a live one again, with the id, the name and the wiring
-    /// that it had, and attach its pod if it is configured. `which` is its id, or the name or address
-    /// of the one that was admitted first last. Its id.
+    /// Bring back an organisation's removed device with its former id, name and wiring, and attach its
+    /// pod if it is configured. `which` is its id, or a name or address, which means the most recently
+    /// created device. Returns the id.
     ///
     /// # Errors
-    /// There is none, its name or its pod is another device's now, or the store.
+    /// There is none, its name or pod now belongs to another device, or the store fails.
     pub(crate) async fn admit_again(
         self: &Arc<Self>,
         org: &str,

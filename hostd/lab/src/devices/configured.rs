@@ -1,4 +1,4 @@
-//! Pods that the configuration names. They are remembered, so that a removed device which is admitted
+//! Pods that the configuration names. They are remembered, so that a removed device that is admitted
 //! again is attached without a restart.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ impl Devices {
     /// Attach the configured pods for organisation `org`.
     ///
     /// # Errors
-    /// A malformed address, a bad or taken name, or the store.
+    /// A malformed address, a bad or taken name, or the store fails.
     pub async fn attach(
         self: &Arc<Self>,
         configured: &[DeviceConfig],

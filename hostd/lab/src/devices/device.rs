@@ -9,7 +9,7 @@ use store::devices::DeviceRecord;
 /// A device on the bench.
 pub(super) struct Entry {
     pub record: DeviceRecord,
-    /// None for a device whose pod is not configured any more.
+    /// None if the device's pod is no longer configured.
     pub pod: Option<Pod>,
 }
 
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Entry {
 #[derive(Debug, Clone)]
 pub struct Device {
     pub record: DeviceRecord,
-    /// What the pod says of itself; None while it is offline.
+    /// What the pod reports about itself; None while it is offline.
     pub facts: Option<Arc<PodFacts>>,
 }
 

@@ -19,7 +19,7 @@ use crate::uart::During;
 use base::clock::Clock;
 
 /// Time for one exchange with the probe. The longest one is a packet of transfers that the target
-/// makes wait.
+/// stalls.
 const EXCHANGE_WAIT: Duration = Duration::from_secs(5);
 
 /// How long the pod may wait for a target that has just been switched on.
@@ -28,7 +28,7 @@ const POWER_UP_WAIT: Duration = Duration::from_secs(5);
 /// A flash as others see it.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// What does not change; its course is the one at the beginning.
+    /// The constant part; its course is the initial one.
     asked: State,
     course: watch::Sender<Course>,
     cancelled: watch::Sender<bool>,
@@ -108,12 +108,12 @@ pub(super) struct Task {
     pub(super) visit: Visit,
     pub(super) request: Request,
     pub(super) clock: Clock,
-    /// Clients of the device's UART are told.
+    /// Notifies clients of the device's UART.
     pub(super) during: During,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
-/// What the thread that flashed has to tell.
+/// The flashing thread's result.
 type Told = (Result<Report, FlashError>, Vec<String>);
 
 impl Task {
@@ -160,7 +160,7 @@ impl Task {
             during,
             ..
         } = self;
-        // Whoever learns of the end may use the device.
+        // Anyone who learns of the end may use the device.
         drop(visit);
         during.end(outcome.phase().stage());
         job.end(outcome, clock.now_ms());
@@ -194,7 +194,7 @@ impl Task {
                 ended = Some(why);
                 stop.cancel();
                 cancel.cancel();
-                // Nothing is exchanged any more, so this is at once.
+                // No exchange is under way any more, so this returns at once.
                 told.await
             }
         };
@@ -239,7 +239,7 @@ impl Task {
                 }
                 job.note(progress);
             });
-            // Nobody waits for it when the server is gone.
+            // Nobody waits for it if the server is gone.
             let _ = tell.send((result, lines));
         };
         std::thread::Builder::new()
@@ -256,7 +256,7 @@ fn line(progress: Progress) -> String {
     }
 }
 
-/// Get the pod ready: level of the channels, power, the debug probe.
+/// Prepare the pod: channel level, power, debug probe.
 async fn prepare(pod: &Pod, request: &Request, session: Session) -> Result<DapSession, PodError> {
     if pod.la_voltage().await?.mv == 0 {
         pod.set_la_voltage(request.la_mv).await?;
@@ -283,7 +283,7 @@ async fn until_told(
     }
 }
 
-/// Resolves when a flag is set; never when nobody can set it any more.
+/// Resolves when a flag is set; never if nobody can set it any more.
 async fn set(flag: &mut watch::Receiver<bool>) {
     if flag.wait_for(|set| *set).await.is_err() {
         std::future::pending::<()>().await;

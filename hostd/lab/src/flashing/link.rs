@@ -1,11 +1,11 @@
-//! The debug probe of a pod as the way that [`flash`] wants it.
+//! A pod's debug probe as the link that [`flash`] needs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::flash::{DapLink, LinkError};
 use pods::pod::{BlockingDap, DapError};
 
-/// Where a link leaves its session, so that it can be closed in order.
+/// Where a link leaves its session, so that it can be closed cleanly.
 #[derive(Clone, Default)]
 pub(super) struct Left(Arc<Mutex<Option<BlockingDap>>>);
 

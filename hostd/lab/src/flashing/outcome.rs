@@ -1,4 +1,4 @@
-//! How a flash ended: what was done, or why not, in a stable word and a sentence.
+//! How a flash ended: what was done, or why it failed, as a stable code and a sentence.
 
 use std::error::Error;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use pods::PodError;
 
 use super::Phase;
 
-/// Longest sentence about a failure, in bytes. Libraries tell their causes at length.
+/// Longest sentence about a failure, in bytes. Libraries report their causes at length.
 const SENTENCE_BYTES_MAX: usize = 600;
 
 /// Who ended a flash early.
@@ -22,14 +22,14 @@ pub enum Ended {
     Stopping,
 }
 
-/// Why it did not end well.
+/// Why it failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// For programs.
     pub code: &'static str,
     /// For people.
     pub sentence: String,
-    /// The target did not answer, as opposed to one that could not be programmed.
+    /// The target did not answer, as opposed to could not be programmed.
     pub is_target_unreachable: bool,
 }
 
@@ -117,7 +117,7 @@ impl Failure {
         }
     }
 
-    /// Its time was over before the target was touched.
+    /// Its time ran out before the target was touched.
     pub(super) fn of_deadline() -> Self {
         Self::new(
             "deadline",
@@ -136,7 +136,7 @@ impl Failure {
         Self::new(code, chain(error))
     }
 
-    /// `ended` says who told it to end, if somebody did.
+    /// `ended` says who stopped it, if anyone did.
     pub(super) fn of_flash(error: &FlashError, ended: Option<Ended>) -> Self {
         let sentence = chain(error);
         let failure = match (error, ended) {

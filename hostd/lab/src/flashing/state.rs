@@ -1,4 +1,4 @@
-//! What is known of a flash while it runs and afterwards.
+//! The state of a flash, while it runs and afterwards.
 
 use ::flash::Progress;
 
@@ -8,7 +8,7 @@ use crate::uart::Stage;
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The pod gets ready: power, level of the channels, the debug probe.
+    /// The pod is being prepared: power, channel level, debug probe.
     Preparing,
     Connecting,
     Erasing,
@@ -21,8 +21,8 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Which part of the whole a phase is: what comes before it, and its own share, in percent. Programming
-    /// takes longest on every chip.
+    /// A phase's part of the whole: the share before it, and its own, in percent. Programming takes longest
+    /// on every chip.
     fn share(self) -> (u8, u8) {
         match self {
             Self::Preparing => (0, 2),
@@ -51,7 +51,7 @@ impl Phase {
         }
     }
 
-    /// What those who listen to the target are told.
+    /// What listeners on the target's UART are told.
     pub(super) fn stage(self) -> Stage {
         match self {
             Self::Done => Stage::Done,
@@ -82,7 +82,7 @@ pub struct Course {
     pub percent: u8,
     /// Done in the phase, in bytes of flash.
     pub bytes: u64,
-    /// What there is to do in the phase; 0 when it has no amount.
+    /// The phase's total; 0 if it has none.
     pub total_bytes: u64,
     /// By the wall clock.
     pub finished_ms: Option<u64>,
@@ -102,7 +102,7 @@ impl Course {
         }
     }
 
-    /// Take over how far it is now.
+    /// Record the current progress.
     pub(super) fn note(&mut self, progress: Progress) {
         self.phase = progress.phase.into();
         self.bytes = progress.bytes;
@@ -125,7 +125,7 @@ impl Course {
     }
 }
 
-/// A flash as it is told.
+/// A flash as reported to clients.
 #[derive(Debug, Clone)]
 pub struct State {
     /// ULID.
@@ -137,7 +137,7 @@ pub struct State {
     pub name: String,
     pub size_bytes: u64,
     pub sha256: String,
-    /// Build that it is of.
+    /// The build that it belongs to.
     pub build: Option<String>,
     /// By the wall clock.
     pub created_ms: u64,

@@ -1,6 +1,6 @@
-//! What one is told who does not get a device.
+//! What a client is told that does not get a device.
 
-/// Why a device is not to be had.
+/// Why a device is not available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Busy {
     /// Label of the holder; none while the device changes hands or is made safe.
@@ -9,7 +9,7 @@ pub struct Busy {
     pub expires_ms: Option<u64>,
     /// The device owes a safe state.
     pub making_safe: bool,
-    /// Place in the queue, from 1; none for one who does not wait for the lease.
+    /// Place in the queue, from 1; none for a client that does not wait for the lease.
     pub place: Option<u32>,
     /// When to ask again.
     pub retry_after_ms: u64,

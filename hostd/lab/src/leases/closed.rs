@@ -1,5 +1,5 @@
-//! A device that nobody drives for a while, whatever lease is shown, since the server does something
-//! to it that must not be disturbed.
+//! A device that nobody may drive for a while, whatever lease they show, because the server is doing
+//! something to it that must not be disturbed.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// Of a device whose machine was closed just now.
+    /// For a device whose machine has just been closed.
     pub(super) fn new(device: &str, slots: Arc<Slots>) -> Self {
         let device = device.to_owned();
         Self { device, slots }

@@ -1,5 +1,5 @@
-//! What has to be done when a device changes hands, done by a task of its own that ends with its
-//! fence: have those inside leave, pay the debt however long the pod is away, store that it is paid.
+//! The work when a device changes hands, in a task of its own that ends with its fence: make those
+//! inside leave, pay the debt however long the pod is away, store that it is paid.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use super::Leases;
 use super::machine::Duty;
 use super::payment::{Payment, Step};
 
-/// How long tunnels and other sessions may take to end by themselves once their lease is over.
+/// How long tunnels and other sessions may take to end once their lease is over.
 const CLOSE_WAIT: Duration = Duration::from_secs(3);
 
-/// Pause before the store is asked again to take a debt, or that it is paid.
+/// Pause before another attempt to store a debt, or that it is paid.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
 impl Leases {
-    /// Do all that has to be done under `fence`, in the background.
+    /// Do all work due under `fence`, in the background.
     pub(super) fn settle_later(self: &Arc<Self>, device: &str, fence: u64) {
         let (leases, device) = (self.clone(), device.to_owned());
         tokio::spawn(async move { leases.settle(&device, fence).await });
     }
 
-    /// Do all that has to be done under `fence`.
+    /// Do all work due under `fence`.
     pub(super) async fn settle(&self, device: &str, fence: u64) {
         let mut forced = false;
         let duty = || self.slots.with(device, |slot| slot.machine.duty(fence));
@@ -50,8 +50,8 @@ impl Leases {
         }
     }
 
-    /// Wait until nobody is left of those let in before the present fence. Sessions with the pod that
-    /// do not end by themselves are taken away; true if that was needed.
+    /// Wait until everybody let in before the current fence has left. Sessions with the pod that do
+    /// not end by themselves are revoked; true if that was needed.
     async fn clear(&self, device: &str) -> bool {
         let alone = || self.slots.with(device, |slot| slot.visitors.alone());
         if tokio::time::timeout(CLOSE_WAIT, alone()).await.is_ok() {
@@ -68,7 +68,7 @@ impl Leases {
         true
     }
 
-    /// Put the device into its safe state. `forced`: not everything was ended in order before.
+    /// Put the device into its safe state. `forced`: not everything ended cleanly before.
     async fn pay(&self, device: &str, forced: bool) {
         let link = self.slots.with(device, |slot| slot.link);
         let link = link.filter(|_| !forced);
@@ -98,7 +98,7 @@ impl Leases {
         }
     }
 
-    /// The pod of a device, as soon as there is one that answers.
+    /// The pod of a device, as soon as one answers.
     async fn online(&self, device: &str) -> Pod {
         let mut attached = self.devices.attached();
         loop {

@@ -1,21 +1,21 @@
-//! The door to a pod. Nobody outside this crate gets one in another way, so no caller can forget to ask
-//! whether the device is theirs to use and whether a lease is in the way.
+//! The door to a pod. It is the only way to one outside this crate, so no caller can forget to check
+//! whether they may use the device and whether a lease is in the way.
 
 use pods::Pod;
 
 use super::{Busy, Leases, Shown, Visit};
 use crate::devices::Device;
 
-/// Who comes to the door. Whoever calls has verified it.
+/// Who comes to the door, already verified.
 #[derive(Clone, Copy)]
 pub struct Caller<'r> {
     pub org: &'r str,
-    /// Whether the credential reaches the device with an id.
+    /// Whether the credential covers the device with this id.
     pub may_use: &'r dyn Fn(&str) -> bool,
     pub shown: Shown<'r>,
 }
 
-/// Why somebody stays outside.
+/// Why somebody is not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     #[error("the caller has no such device")]
@@ -26,15 +26,15 @@ pub enum EntryError {
     Offline,
 }
 
-/// A device and its pod for one who looks at what it does, beside whoever drives it.
+/// A device and its pod, for somebody who watches while others may drive it.
 #[non_exhaustive]
 pub struct Beside {
     pub device: Device,
     pub pod: Pod,
 }
 
-/// A device and its pod for one who drives it. The visit tells when that has to end, and the device is
-/// not handed on before it has.
+/// A device and its pod, for somebody who drives it. The visit signals when it must end, and the
+/// device is not handed over until it has.
 #[non_exhaustive]
 pub struct Entered {
     pub device: Device,
@@ -43,7 +43,7 @@ pub struct Entered {
 }
 
 impl Leases {
-    /// Let somebody look at what a device does.
+    /// Let somebody watch a device.
     ///
     /// # Errors
     /// It is not theirs, or no pod is attached.
@@ -65,7 +65,7 @@ impl Leases {
         Ok(Entered { device, pod, visit })
     }
 
-    /// Let one who looks drive the device.
+    /// Let somebody who watches drive the device.
     ///
     /// # Errors
     /// Somebody else holds it, or it is being made safe.
@@ -75,7 +75,7 @@ impl Leases {
         Ok(Entered { device, pod, visit })
     }
 
-    /// Let somebody look at what a device does, and drive it if nothing is in the way.
+    /// Let somebody watch a device, and drive it if nothing is in the way.
     ///
     /// # Errors
     /// It is not theirs, or no pod is attached.

@@ -1,6 +1,6 @@
-//! A lease: who takes a device, until when, and how a request shows that it is the holder's.
+//! A lease: who takes a device, until when, and how a request proves that it comes from the holder.
 
-/// Shortest and longest life of a lease without a renewal, in seconds.
+/// Shortest and longest lifetime of a lease without renewal, in seconds.
 pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
 
 /// A lease as its taker asked for it.
@@ -8,11 +8,11 @@ pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
 pub struct Claim {
     /// Chosen by the client; whoever presents it is the holder.
     pub lease_id: String,
-    /// Organisation and user that took it: an id alone, overheard by somebody else, is not enough.
+    /// Organisation and user that took it: an overheard id alone is not enough.
     pub owner: String,
     /// What others see: a short ASCII label, never a secret.
     pub holder: String,
-    /// Name of the device when it was taken, by which its holder goes on finding it.
+    /// Name of the device when it was taken, which the holder can go on using.
     pub device_name: String,
     pub ttl_ms: u64,
 }
@@ -23,8 +23,8 @@ pub struct Held {
     pub claim: Claim,
     /// By the steady clock.
     pub expires_ms: u64,
-    /// Grows with every change of hands. What was let in under one number is cut when another one
-    /// stands.
+    /// Grows with every change of hands. Whatever was let in under one number is cut off when the
+    /// number changes.
     pub(crate) fence: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Shown<'r> {
 }
 
 impl Held {
-    /// Whether the claim is the one that is held.
+    /// Whether the claim is for this lease.
     #[must_use]
     pub(crate) fn is_for(&self, claim: &Claim) -> bool {
         self.claim.lease_id == claim.lease_id && self.claim.owner == claim.owner

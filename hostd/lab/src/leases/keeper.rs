@@ -1,4 +1,4 @@
-//! The end of leases: by the clock, and what follows every one.
+//! The end of leases: expiry by the clock, and what follows every end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Leases {
     /// A lease is over: its debt is stored, then paid in the background. Called in the device's order.
     pub(super) async fn end(self: &Arc<Self>, device: &str, fence: u64) {
         if let Err(error) = self.write(device).await {
-            // It is stored before anything is done about it.
+            // It is stored before anything else happens.
             warn!(device, %error, "failed to store that a lease is over");
         }
         let why = self
@@ -36,7 +36,7 @@ impl Leases {
         }
     }
 
-    /// Ends leases as they expire, for ever.
+    /// Ends leases as they expire, forever.
     pub(super) async fn keep(self: Arc<Self>) {
         loop {
             let now_ms = self.clock.steady_ms();
@@ -51,7 +51,7 @@ impl Leases {
                     continue;
                 }
                 let leases = self.clone();
-                // One device that is slow to store does not keep the others.
+                // One device that is slow to store does not hold up the others.
                 tokio::spawn(async move {
                     let order = leases.order(&device);
                     let _order = order.lock().await;

@@ -8,13 +8,13 @@
 //!        └──────────────────────── admitted again ──────────────────────────┘
 //! ```
 //!
-//! A lease that is over leaves a debt: the device has to be put into its safe state. Nobody gets a
-//! device that owes one, its former holder included.
+//! A lease that is over leaves a debt: the device must be put into its safe state. Until then
+//! nobody gets it, not even its former holder.
 //!
-//! Pure: instants come in, what has to happen outside comes out as data. [`row`](Machine::row) is
-//! what has to be in the store, and [`stored`](Machine::stored) tells how that went; until then
-//! nobody makes another change. [`duty`](Machine::duty) is what has to be done next for a fence.
-//! A stored lease is as good as a stored debt: who finds it after a crash lets it go on, or owes.
+//! Pure: instants come in, and what must happen outside comes out as data. [`row`](Machine::row) is
+//! what must be in the store, and [`stored`](Machine::stored) reports whether it is; until then no
+//! other change is allowed. [`duty`](Machine::duty) is what must be done next for a fence. A stored
+//! lease is as good as a stored debt: after a crash it either continues or becomes a debt.
 
 use super::Why;
 use super::busy::Busy;
@@ -27,19 +27,19 @@ mod view;
 
 pub(crate) use removal::Removal;
 
-/// What has to be in the store for a device.
+/// What must be in the store for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Row {
     Held(Held),
     Owing(Debt),
 }
 
-/// What has to be done next under a fence.
+/// What must be done next under a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duty {
-    /// Have those leave who were let in before; then [`Machine::left`].
+    /// Make those let in before leave; then [`Machine::left`].
     Clear,
-    /// Store the debt, which the store did not take: [`Machine::store_again`].
+    /// Store the debt that the store failed to take: [`Machine::store_again`].
     Store,
     /// Put the device into its safe state; then [`Machine::paid`].
     Pay,
@@ -81,12 +81,12 @@ enum State {
     },
     Owing {
         debt: Debt,
-        /// It is stored, and nothing else can be: what is stored in its place may be a lease.
+        /// The debt itself is stored; before that, the store may still have a lease in its place.
         stored: bool,
         alone: bool,
         /// The safe state was reached, or is not owed.
         paid: bool,
-        /// The device is removed then.
+        /// The device is removed once the debt is paid.
         removes: bool,
     },
     /// The device is removed.
@@ -96,7 +96,7 @@ enum State {
 /// What becomes of a change once the store has it, or has failed.
 #[derive(Debug)]
 enum Pending {
-    /// A lease that nobody was told of yet. The debt that it overrides comes back if it fails.
+    /// A lease that nobody knows of yet. The debt that it overrides comes back if it fails.
     Take(Option<Debt>),
     /// The lease as it was before.
     Renew(Held),
@@ -110,14 +110,14 @@ pub(crate) struct Machine {
     state: State,
     fence: u64,
     queue: Queue,
-    /// Why nobody drives the device for a while, whatever lease is shown.
+    /// Why nobody may drive the device for a while, whatever lease they show.
     closed: Option<String>,
     pending: Option<Pending>,
 }
 
 impl Machine {
-    /// A device as the store has it. A lease lives on for `left_ms` at most; without any left, its
-    /// safe state is owed, which has to be stored.
+    /// Restore a device from the store. A lease lives on for at most `left_ms`; if that is 0, its
+    /// safe state is owed, which must be stored.
     pub(crate) fn restore(&mut self, row: Row, left_ms: u64, now: Now) {
         let (Row::Held(Held { fence, .. }) | Row::Owing(Debt { fence, .. })) = &row;
         self.fence = (*fence).max(self.fence) + 1;
@@ -148,12 +148,12 @@ impl Machine {
         }
     }
 
-    /// Take the device, or renew the lease if it is the claimant's already. `overriding`: take it
-    /// at once though it owes a safe state, which is owed again when this lease ends.
+    /// Take the device, or renew the lease if the claimant already has it. `overriding`: take it at
+    /// once even if it owes a safe state, which is owed again when this lease ends.
     ///
     /// # Errors
-    /// Somebody else has it, is before the claimant in the queue, or it owes a safe state; the
-    /// claimant now waits in the queue.
+    /// Somebody else has it or is ahead in the queue, or it owes a safe state; the claimant is now
+    /// in the queue.
     pub(crate) fn acquire(
         &mut self,
         claim: Claim,
@@ -209,7 +209,7 @@ impl Machine {
         Ok(held)
     }
 
-    /// Give the lease its whole life again, of `ttl_ms`.
+    /// Renew the lease for `ttl_ms`.
     ///
     /// # Errors
     /// It is over, even if nobody took the device since: the holder's set-up is gone.
@@ -241,8 +241,8 @@ impl Machine {
         }
     }
 
-    /// End the lease of whoever is labelled `holder`, on behalf of an administrator: the fence of
-    /// the debt. Naming the holder keeps one from ending a lease that has changed hands meanwhile.
+    /// End the lease labelled `holder`, on behalf of an administrator; returns the fence of the
+    /// debt. Naming the holder avoids ending a lease that changed hands meanwhile.
     ///
     /// # Errors
     /// Nobody holds the device, or somebody with another label.
@@ -256,7 +256,7 @@ impl Machine {
         }
     }
 
-    /// End the lease if it has expired: the fence of the debt.
+    /// End the lease if it has expired; returns the fence of the debt.
     pub(crate) fn expire(&mut self, now: Now) -> Option<u64> {
         if self.expires_ms()? > now.steady_ms {
             return None;
@@ -265,7 +265,7 @@ impl Machine {
         Some(self.fence)
     }
 
-    /// Whether [`row`](Self::row) has changed and has to be stored.
+    /// Whether [`row`](Self::row) has changed and must be stored.
     #[must_use]
     pub(crate) fn is_changed(&self) -> bool {
         self.pending.is_some()
@@ -297,7 +297,7 @@ impl Machine {
                 },
             ) => {
                 if !ok {
-                    // All over again, since nobody knows what the store says.
+                    // Start over, since the content of the store is unknown.
                     (*stored, *paid, *removes) = (false, false, false);
                     return;
                 }
@@ -309,7 +309,7 @@ impl Machine {
         }
     }
 
-    /// Nobody is inside any more who was let in before `fence`.
+    /// Everybody let in before `fence` has left.
     pub(crate) fn left(&mut self, fence: u64) {
         match &mut self.state {
             State::Held { held, alone, .. } if held.fence == fence => *alone = true,
@@ -333,7 +333,7 @@ impl Machine {
         }
     }
 
-    /// Begin to store the debt with this fence once more; false when that is not to be done.
+    /// Begin to store the debt with this fence again; false if that is not due.
     pub(crate) fn store_again(&mut self, fence: u64) -> bool {
         let due = self.duty(fence) == Some(Duty::Store);
         if due {
@@ -342,7 +342,7 @@ impl Machine {
         due
     }
 
-    /// Begin to store that a paid debt is gone; false when there is none with this fence.
+    /// Begin to store that a debt is paid; false if there is none with this fence.
     pub(crate) fn settle(&mut self, fence: u64) -> bool {
         let due = matches!(self.duty(fence), Some(Duty::Settle | Duty::Remove));
         if due {
@@ -351,8 +351,8 @@ impl Machine {
         due
     }
 
-    /// Let one in, as [`admit`](Self::admit), and nobody else until [`open`](Self::open).
-    /// `reason` is what others are told of the holder.
+    /// Let one in, as [`admit`](Self::admit), and nobody else until [`open`](Self::open). `reason`
+    /// is what others see as the holder.
     ///
     /// # Errors
     /// As [`admit`](Self::admit).

@@ -1,15 +1,15 @@
 //! How a debt is paid: the commands of the safe state, one by one, until a pod has acknowledged all
 //! of them in one go on one link.
 //!
-//! A command that was not answered may still be carried out, by a pod that is slow or was stuck, when
-//! it gets to what it had received on a link that is given up. So when anything was left unanswered
-//! since the lease began, all commands are sent once more after a rest: whatever comes late comes
-//! before them, and not after the device was handed on.
+//! An unanswered command may still be carried out, when a slow or stuck pod gets to what it received
+//! on an abandoned link. So if anything was left unanswered since the lease began, all commands are
+//! sent again after a rest: whatever runs late then runs before them, and not after the device was
+//! handed over.
 //!
-//! Pure: it says what to do next, and is told how that went.
+//! Pure: it says what to do next, and takes the result.
 
-/// A pod that answers on a new link has worked off what it had received on the former one after this
-/// time.
+/// After this time, a pod that answers on a new link has worked through what it received on the
+/// previous one.
 pub(crate) const REST_MS: u64 = 1_000;
 
 /// Pause before the next attempt, doubled each time up to the second.
@@ -34,7 +34,7 @@ pub(crate) enum Step {
 pub(crate) enum Answer {
     /// The pod has done it, or lacks what would have to be switched off.
     Done,
-    /// It says that it cannot now.
+    /// It says that it cannot do so now.
     NotNow,
     /// There was no answer, or none that counts.
     None,
@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 pub(crate) struct Payment {
     commands: usize,
     step: Step,
-    /// The link on which everything went since the lease began; none when that is not known.
+    /// The link that carried everything since the lease began; none if that is not known.
     link: Option<u64>,
     /// Something may still be carried out late.
     loose: bool,
@@ -53,8 +53,8 @@ pub(crate) struct Payment {
 }
 
 impl Payment {
-    /// With so many commands. `link` is the number of the link when the lease began; none when the
-    /// process has started since, or something else was left unanswered.
+    /// A payment of this many commands. `link` is the number of the link when the lease began; none
+    /// if the process has restarted since, or something was left unanswered.
     #[must_use]
     pub(crate) fn new(commands: usize, link: Option<u64>) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Payment {
         }
     }
 
-    /// What came of the command; `link` is the present one.
+    /// The result of the command; `link` is the current one.
     pub(crate) fn answered(&mut self, link: u64, answer: Answer) {
         let Step::Send(index) = self.step else { return };
         self.step = match answer {
@@ -121,7 +121,7 @@ impl Payment {
 mod tests {
     use super::*;
 
-    /// Answer everything with `Done` on `link`; what was done until it rests or is through.
+    /// Answer everything with `Done` on `link`; returns what was sent until it rests or is done.
     fn run(payment: &mut Payment, link: u64) -> usize {
         let mut sent = 0;
         payment.online(link);
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(run(&mut payment, 2), 2);
         assert_eq!(payment.step(), Step::Rest(REST_MS));
         payment.rested();
-        // Another link in between is no confirmation.
+        // A different link in between does not confirm anything.
         payment.online(3);
         payment.answered(3, Answer::Done);
         payment.answered(4, Answer::Done);

@@ -1,17 +1,18 @@
-//! Who waits for a device, in order of arrival.
+//! The clients waiting for a device, in order of arrival.
 //!
-//! Clients wait by asking again, so a place is kept for one who asked lately, and the first gets a
-//! moment for asking once the device is free. One who went away loses the place without a word.
+//! Clients wait by polling, so a client keeps its place as long as it has asked recently, and the
+//! first gets a moment to ask once the device is free. A client that goes away silently loses its
+//! place.
 
 use std::collections::VecDeque;
 
 /// A place is kept for this long after its owner last asked; published clients ask every 5 s.
 const KEPT_MS: u64 = 15_000;
 
-/// Time the first has for asking once the device is free, before the next may have it.
+/// Time the first has to ask once the device is free, before the next may have it.
 const TURN_MS: u64 = 8_000;
 
-/// Places in one queue. One who finds it full is last for ever, until somebody goes.
+/// Places in one queue. A client that finds it full stays last until somebody leaves.
 pub(super) const PLACES_MAX: usize = 256;
 
 #[derive(Debug)]
@@ -25,12 +26,12 @@ struct Waiter {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiters: VecDeque<Waiter>,
-    /// When the first one's turn began; none while the device is not free.
+    /// When the first client's turn began; none while the device is not free.
     turn_since_ms: Option<u64>,
 }
 
 impl Queue {
-    /// Ask for the device: the place in the queue, 1 for the first.
+    /// Ask for the device; returns the place in the queue, 1 for the first.
     pub(super) fn wait(&mut self, lease_id: &str, owner: &str, now_ms: u64) -> u32 {
         self.drop_stale(lease_id, owner, now_ms);
         let known = self.waiters.iter().position(|w| w.is(lease_id, owner));
@@ -52,18 +53,18 @@ impl Queue {
         u32::try_from(at + 1).expect("the queue is short")
     }
 
-    /// Give the place up, or leave because the device was taken.
+    /// Give up the place, or leave because the device was taken.
     pub(super) fn leave(&mut self, lease_id: &str, owner: &str) {
         self.waiters.retain(|w| !w.is(lease_id, owner));
         self.turn_since_ms = None;
     }
 
-    /// The device has become free: the first one's turn begins.
+    /// The device has become free: the first client's turn begins.
     pub(super) fn opened(&mut self, now_ms: u64) {
         self.turn_since_ms = Some(now_ms);
     }
 
-    /// One who asks is there; the others have to have asked lately.
+    /// The client that asks is present; the others must have asked recently.
     fn drop_stale(&mut self, lease_id: &str, owner: &str, now_ms: u64) {
         let kept = |w: &Waiter| w.is(lease_id, owner) || now_ms < w.asked_ms + KEPT_MS;
         self.waiters.retain(kept);

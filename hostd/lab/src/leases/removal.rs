@@ -21,7 +21,7 @@ const REACH_WAIT: Duration = Duration::from_secs(5);
 pub struct Terms {
     /// The holder from whom the device may be taken.
     pub holder: Option<String>,
-    /// Remove it though it owes a safe state.
+    /// Remove it even if it owes a safe state.
     pub overriding: bool,
 }
 
@@ -29,7 +29,7 @@ impl Leases {
     /// Put a device into its safe state and remove it.
     ///
     /// # Errors
-    /// Somebody holds it who is not named, it does not become safe in time, or the store.
+    /// Its holder is not the one named, it does not become safe in time, or the store fails.
     pub async fn remove(self: &Arc<Self>, device: &str, terms: Terms) -> Result<(), LeaseError> {
         let device = device.to_owned();
         self.finish(|leases| async move {
@@ -65,7 +65,7 @@ impl Leases {
                 .slots
                 .with(&device, |slot| slot.visitors.moved(fence));
             leases.settle_later(&device, fence);
-            // The machine tells how far it came.
+            // The machine knows how far it got.
             let _ = tokio::time::timeout(REMOVE_WAIT, moved).await;
             let _held = order.lock().await;
             let now_ms = leases.clock.steady_ms();
@@ -80,11 +80,11 @@ impl Leases {
         .await
     }
 
-    /// Admit a removed device of an organisation again: the one with this id, else the one removed
-    /// last of this name or address. Its id.
+    /// Admit an organisation's removed device again: the one with this id, else the last removed
+    /// one with this name or address. Returns its id.
     ///
     /// # Errors
-    /// There is none, its name or its pod is another device's now, or the store.
+    /// There is none, its name or pod now belongs to another device, or the store fails.
     pub async fn admit_again(
         self: &Arc<Self>,
         org: &str,
@@ -95,7 +95,7 @@ impl Leases {
             let device = leases.devices.admit_again(&org, &which).await?;
             leases.slots.with(&device, |slot| {
                 slot.machine.admitted();
-                // Its pod is another one to this side.
+                // On this side it is a new pod object.
                 slot.link = None;
             });
             Ok(device)

@@ -1,4 +1,4 @@
-//! The safe state of a device: what is left when its consumer is gone. Outputs released, DAC
+//! The safe state of a device: what it is left in when its consumer is gone. Outputs released, DAC
 //! stopped, emulations ended, and power off unless the configuration says to keep it.
 
 use pods::protocol::RefusalKind;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::payment::Answer;
 use base::config::{LeasesConfig, PowerOnRelease};
 
-/// What brings a device into its safe state.
+/// The commands that bring a device into its safe state.
 #[derive(Debug)]
 pub(super) struct SafeState(Vec<Map<String, Value>>);
 
@@ -24,7 +24,8 @@ impl SafeState {
         self.0.len()
     }
 
-    /// Run the command with this index; the failure, for the log, with what it means.
+    /// Run the command with this index; returns what its answer means and, for the log, the
+    /// failure.
     pub(super) async fn send(&self, pod: &Pod, index: usize) -> (Answer, Option<PodError>) {
         let command = self.0[index].clone();
         match pod.command(command, DEFAULT_REPLY_TIMEOUT).await {
@@ -42,7 +43,7 @@ impl SafeState {
     }
 }
 
-/// In the order in which they are run: first what drives the target, its power last.
+/// In execution order: first what drives the target, its power last.
 fn commands(power_off: bool) -> Vec<Value> {
     let mut commands = vec![
         json!({"cmd": "dac_stop"}),

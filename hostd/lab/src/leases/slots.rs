@@ -11,9 +11,10 @@ use super::visitors::Visitors;
 pub(super) struct Slot {
     pub(crate) machine: Machine,
     pub(crate) visitors: Visitors,
-    /// Number of the pod's link when the lease that is held, or was held last, began.
+    /// Number of the pod's link when the current or last lease began.
     pub link: Option<u64>,
-    /// Held from a change of the machine until the store has it, so that both go in one order.
+    /// Held from a change of the machine until the store has it, so that both change in the same
+    /// order.
     pub order: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -22,7 +23,7 @@ pub(super) struct Slot {
 pub(super) struct Slots(Mutex<HashMap<String, Slot>>);
 
 impl Slots {
-    /// Look at a device, or change it. Who is inside is told at once when its fence moves.
+    /// Look at a device, or change it. If its fence moves, those inside are notified at once.
     pub(super) fn with<T>(&self, device: &str, f: impl FnOnce(&mut Slot) -> T) -> T {
         let mut slots = self.lock();
         if !slots.contains_key(device) {

@@ -1,4 +1,4 @@
-//! Machines and what the store has of them: written after each change, put back at the start.
+//! Machines and their stored rows: written after each change, restored at the start.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use store::StoreError;
 use store::leases::{LeaseRecord, OwedRecord};
 
 impl Leases {
-    /// Put back what was stored of one device.
+    /// Restore what was stored for one device.
     pub(super) async fn restore(self: &Arc<Self>, record: LeaseRecord) -> Result<(), StoreError> {
         let now = self.now();
         let left_ms = record.expires_ms.saturating_sub(now.wall_ms);
@@ -39,7 +39,7 @@ impl Leases {
         Ok(())
     }
 
-    /// Store what the machine says, and tell it how that went. Called in the device's order.
+    /// Store the machine's row, and report the result to it. Called in the device's order.
     pub(super) async fn write(&self, device: &str) -> Result<(), StoreError> {
         let row = self.slots.with(device, |slot| slot.machine.row());
         let stored = match row {

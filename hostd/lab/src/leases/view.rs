@@ -1,9 +1,9 @@
-//! What others want to know of leases.
+//! Read-only questions about leases.
 
 use super::{Busy, Leases, Shown};
 
 impl Leases {
-    /// Whether name and wiring of a device may be changed by one who shows this.
+    /// Whether a request that shows this may change a device's name and wiring.
     ///
     /// # Errors
     /// Somebody else holds the device.
@@ -22,15 +22,15 @@ impl Leases {
         })
     }
 
-    /// Since when a device owes its safe state, by the wall clock.
+    /// Since when a device has owed its safe state, by the wall clock.
     #[must_use]
     pub fn owes_since_ms(&self, device: &str) -> Option<u64> {
         self.slots
             .with(device, |slot| slot.machine.debt().map(|debt| debt.since_ms))
     }
 
-    /// Devices that are held under a name, each with the owner of its lease. A name that a device had
-    /// when it was taken is its holder's way to it until the lease is over.
+    /// Devices held under a name, each with the owner of its lease. Until the lease is over, the
+    /// holder can use the name that the device had when it was taken.
     #[must_use]
     pub fn taken_as(&self, name: &str) -> Vec<(String, String)> {
         self.slots.each(|device, slot| {
@@ -40,7 +40,7 @@ impl Leases {
         })
     }
 
-    /// The wall-clock time of a steady instant.
+    /// The wall-clock time of a steady-clock instant.
     #[must_use]
     pub fn wall_ms(&self, steady_ms: u64) -> u64 {
         let left_ms = steady_ms.saturating_sub(self.clock.steady_ms());

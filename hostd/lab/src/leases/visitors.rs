@@ -1,5 +1,5 @@
-//! What goes on on a device (commands, captures, tunnels, streams): told when it has to end, and
-//! counted until it has.
+//! Activities on a device (commands, captures, tunnels, streams): told when they must end, and
+//! counted until they have.
 
 use tokio::sync::watch;
 
@@ -7,11 +7,11 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub(super) struct Visitors {
     fence: watch::Sender<u64>,
-    /// The fences that those inside were let in under.
+    /// The fences under which those inside were let in.
     inside: watch::Sender<Vec<u64>>,
 }
 
-/// One visitor. Dropping it is leaving.
+/// One visitor. Dropping it means leaving.
 #[derive(Debug)]
 pub struct Visit {
     fence: u64,
@@ -46,7 +46,7 @@ impl Visitors {
         });
     }
 
-    /// Resolves when another fence stands than this one.
+    /// Resolves when the fence is no longer this one.
     pub(super) fn moved(&self, fence: u64) -> impl Future<Output = ()> + use<> {
         let mut present = self.fence.subscribe();
         async move {
@@ -55,7 +55,7 @@ impl Visitors {
         }
     }
 
-    /// Resolves when nobody let in before the present fence is inside.
+    /// Resolves when everybody let in before the current fence has left.
     pub(super) fn alone(&self) -> impl Future<Output = ()> + use<> {
         let fence = *self.fence.borrow();
         let mut inside = self.inside.subscribe();
@@ -69,7 +69,7 @@ impl Visitors {
 }
 
 impl Visit {
-    /// Equal for visits that were let in under the same lease, or all without one.
+    /// Equal for visits let in under the same lease, or all without one.
     #[must_use]
     pub(crate) fn fence(&self) -> u64 {
         self.fence
@@ -85,7 +85,7 @@ impl Visit {
 
 #[cfg(test)]
 impl Visit {
-    /// One that nothing ends.
+    /// A visit that nothing ends.
     pub(crate) fn unending() -> Self {
         let visitors = Visitors::default();
         let visit = visitors.enter(0);

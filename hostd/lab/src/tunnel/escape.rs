@@ -1,9 +1,9 @@
-//! The escape of a pod's raw UART mode: `+++` between two pauses of a second turns the connection
-//! back into one that reads commands, which nobody may do unseen.
+//! The escape of a pod's raw UART mode: `+++` between two one-second pauses switches the connection
+//! back to commands, which must not happen unnoticed.
 
 use std::time::Duration;
 
-/// What is looked for.
+/// The escape sequence.
 const ESCAPE: &[u8; 3] = b"+++";
 
 /// Half of a pod's own pause, so that an escape is noticed here first.
@@ -21,7 +21,7 @@ impl Escape {
         recent: [(0, true); ESCAPE.len()],
     };
 
-    /// Bytes for the pod, `pause` after those before them.
+    /// Bytes for the pod, sent `pause` after the previous ones.
     pub(crate) fn follow(&mut self, bytes: &[u8], pause: Duration) {
         let skipped = bytes.len().saturating_sub(ESCAPE.len());
         if skipped > 0 {

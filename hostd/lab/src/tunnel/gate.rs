@@ -1,8 +1,8 @@
-//! What may pass through a tunnel: which commands, by the tunnel's kind and the caller's reach, while
-//! the pod reads lines; anything while it reads raw bytes.
+//! What may pass through a tunnel: while the pod reads lines, the commands that the tunnel's kind and
+//! the caller's tier allow; while it reads raw bytes, anything.
 //!
 //! A pod returns from raw bytes to lines by rules of its own, and what it then reads as commands must
-//! not have slipped past. So the gate follows the pod's mode by what both sides say, and ends the
+//! not slip past the gate. So the gate tracks the pod's mode from what both sides say, and ends the
 //! tunnel before the pod could change its mode unseen.
 
 use std::time::{Duration, Instant};
@@ -45,27 +45,28 @@ const CAPTURE: [&str; 9] = [
 /// Commands of a DAC tunnel.
 const DAC: [&str; 4] = ["dac_stop", "load", "load_bin", "replay"];
 
-/// A pod gives an upload up after 30 s without a byte; the tunnel does so before it.
+/// A pod abandons an upload after 30 s without a byte; the tunnel does so earlier.
 const UPLOAD_PAUSE_MAX: Duration = Duration::from_secs(20);
 
-/// A pod may end a debug session that is not used; the tunnel does so before it.
+/// A pod may end an unused debug session; the tunnel does so earlier.
 const DAP_PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// Longest line of a pod that is looked at for an acknowledgement.
+/// Longest line from a pod that is checked for an acknowledgement.
 const ACK_BYTES_MAX: usize = 4096;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Mode {
     /// The pod reads lines; the beginning of the next one.
     Lines(Vec<u8>),
-    /// A command that may change the mode was passed on: nothing more passes until its answer.
+    /// A command that may change the mode was passed on: nothing more passes until it is answered.
     Asked {
         switch: Switch,
         total: u64,
         answer: Vec<u8>,
     },
     Uart(Escape),
-    /// Bytes left of the frame, none between two frames; and what there is of its header.
+    /// Bytes left of the frame, none between two frames; and the part of its header received so
+    /// far.
     Dap {
         left: u32,
         header: Option<u8>,
@@ -83,12 +84,12 @@ enum Switch {
     Upload,
 }
 
-/// What is to be done with bytes of the client.
+/// What to do with bytes from the client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Pass these on; the rest waits until the pod has answered.
     Pass { bytes: Bytes, rest: Bytes },
-    /// Tell the client this line in the pod's place, after passing on what came before it.
+    /// Send the client this line in the pod's place, after passing on what came before it.
     Refuse {
         before: Bytes,
         line: Vec<u8>,
@@ -134,19 +135,19 @@ impl Gate {
         }
     }
 
-    /// Whether the pod may be another one by now, as its other gateware image makes it.
+    /// Whether the pod may have reloaded, with another gateware image.
     #[must_use]
     pub(crate) fn has_reloaded(&self) -> bool {
         self.has_reloaded
     }
 
-    /// Whether more of the client may be looked at; not while a mode-changing command is unanswered.
+    /// Whether to read more from the client; not while a mode-changing command is unanswered.
     #[must_use]
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.mode, Mode::Asked { .. })
     }
 
-    /// The instant at which [`Gate::pause`] has something to say, if nothing comes before.
+    /// When to call [`Gate::pause`], if nothing arrives before.
     #[must_use]
     pub(crate) fn wakes_at(&self) -> Option<Instant> {
         match &self.mode {
@@ -157,7 +158,7 @@ impl Gate {
         }
     }
 
-    /// Nothing has come by [`Gate::wakes_at`]: whether the tunnel ends.
+    /// Nothing has arrived by [`Gate::wakes_at`]: whether the tunnel ends.
     #[must_use]
     pub(crate) fn pause(&self, now: Instant) -> Option<End> {
         self.wakes_at().filter(|at| *at <= now)?;
@@ -167,7 +168,7 @@ impl Gate {
         })
     }
 
-    /// Bytes from the client, while `Gate::is_open`. What passes as it is is not copied.
+    /// Bytes from the client, while `Gate::is_open`. Unchanged bytes are not copied.
     pub fn client(&mut self, bytes: Bytes, now: Instant) -> Verdict {
         let pause = now.saturating_duration_since(self.last);
         self.last = now;
@@ -188,7 +189,7 @@ impl Gate {
         }
     }
 
-    /// Bytes that have lines among them, perhaps behind the end of an upload.
+    /// Bytes that contain lines, perhaps after the end of an upload.
     fn lines(&mut self, bytes: &Bytes) -> Verdict {
         let mut passed = Vec::with_capacity(bytes.len());
         let mut at = 0;
@@ -237,9 +238,9 @@ impl Gate {
         }
     }
 
-    /// The line that the pod gets for a command line, or the refusal in its place. It is written
-    /// anew, so that the pod cannot read another command in it than was judged here; and a line of
-    /// another kind would turn the connection of a real pod to SCPI.
+    /// The line to send to the pod for a command line, or the refusal instead. The command is
+    /// serialised again, so that the pod cannot read a different command from the one judged here;
+    /// and any other kind of line would switch a real pod's connection to SCPI.
     fn judge(&mut self, line: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
         if line.is_empty() {
             return Ok(Vec::new());
@@ -268,7 +269,7 @@ impl Gate {
         if !fits {
             return refuse("is not what this kind of tunnel is for");
         }
-        // Raw bytes that are not followed here.
+        // Raw bytes that the gate does not track.
         if verb == "speedtest" {
             return refuse("cannot pass through a tunnel");
         }
@@ -315,7 +316,7 @@ impl Gate {
                 self.last = now;
                 true
             }
-            // A pod that gives an upload up says so in a line.
+            // A pod that abandons an upload says so in a line.
             Mode::Upload { line, .. } => {
                 for byte in bytes {
                     if *byte != b'\n' {
@@ -344,7 +345,8 @@ fn line_of(object: Value) -> Vec<u8> {
     line
 }
 
-/// Follow whole frames and parts of them; how much comes before what is none, and why.
+/// Follow whole and partial frames; returns how much precedes an invalid one, and why it is
+/// invalid.
 fn frames(left: &mut u32, header: &mut Option<u8>, bytes: &[u8]) -> Result<(), (usize, End)> {
     let mut at = 0;
     while at < bytes.len() {
@@ -363,7 +365,7 @@ fn frame(left: &mut u32, header: &mut Option<u8>, bytes: &[u8]) -> Result<usize,
     match header.take() {
         None => {
             *header = Some(bytes[0]);
-            // A first half alone does no harm: the second decides.
+            // A first half alone does no harm; the second half decides.
             match bytes.get(1) {
                 None => Ok(1),
                 Some(high) => length(left, header, bytes[0], *high).map(|()| 2),

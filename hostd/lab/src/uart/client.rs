@@ -13,13 +13,13 @@ use super::line::{Chunk, End, Request, Seat, WRITE_BYTES_MAX};
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 use base::ring::{Cursor, Found};
 
-/// What a client that does not say where to go on gets of what was before it.
+/// How much earlier output a client gets that does not say where to continue.
 const SCROLLBACK_BYTES: u64 = 64 << 10;
 
 /// Time for a client to take what is left when the line ends.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
-/// A client, before its WebSocket is there.
+/// A client whose WebSocket is not open yet.
 #[derive(Debug)]
 pub struct Client {
     device: String,
@@ -29,7 +29,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// `after` is the position to go on at; none for the scrollback.
+    /// `after` is the position to continue at; none for the scrollback.
     pub(super) fn new(device: &str, seat: Seat, after: Option<u64>) -> Self {
         let line = seat.line();
         let bytes = &line.bytes;
@@ -47,14 +47,14 @@ impl Client {
         }
     }
 
-    /// Serve the client until something ends it, and tell why.
+    /// Serve the client until something ends it, and say why.
     async fn run(mut self, mut peer: Peer, mut ending: Ending) {
         let line = self.seat.line().clone();
         let goodbye = tokio::select! {
             goodbye = self.relay(&mut peer) => goodbye,
             end = line.over() => {
                 let last = self.last(&mut peer, &end);
-                // One that does not take its last words is closed all the same.
+                // A client that does not read its last messages is closed anyway.
                 let _ = tokio::time::timeout(LAST_WAIT, last).await;
                 match end {
                     End::LeaseLost => Goodbye::lease_lost(),
@@ -66,7 +66,7 @@ impl Client {
             }
             goodbye = ending.ended() => goodbye,
         };
-        // Free for whatever the client does next once it has its Close.
+        // Released before the client gets its Close, for whatever it does next.
         drop(self);
         peer.close(goodbye).await;
     }
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    /// Obey a control message, or give the refusal.
+    /// Carry out a control message, or return the refusal.
     async fn control(&self, said: &str) -> Option<String> {
         let request = match Control::parse(said) {
             _ if !self.seat.drives => return Some(read_only()),
@@ -118,7 +118,7 @@ impl Client {
             Ok(Control::Baud { baud }) => Request::Baud(baud),
             Ok(Control::Break {}) => Request::Break,
         };
-        // Behind what was written before. The keeper takes requests for as long as the line is open.
+        // After what was written before. The keeper takes requests as long as the line is open.
         let _ = self.seat.line().requests.send(request).await;
         None
     }
@@ -156,7 +156,7 @@ impl Client {
         }
     }
 
-    /// What the client is still owed when the line ends, and why it does.
+    /// Send what the client has not received when the line ends, and why it ends.
     async fn last(&mut self, peer: &mut Peer, end: &End) -> Result<(), Goodbye> {
         let until = self.seat.line().bytes.end();
         while self.bytes.at() != until {

@@ -8,7 +8,7 @@ use base::ring::Piece;
 /// Longest control message of a client, in bytes.
 pub(super) const CONTROL_BYTES_MAX: usize = 1024;
 
-/// Rates that pods know.
+/// Rates that pods support.
 pub(super) const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
 
 /// What a client asks for.
@@ -34,7 +34,7 @@ pub(super) enum ControlError {
 
 impl Control {
     /// # Errors
-    /// It is not one of those there are.
+    /// It is not a known message.
     pub(super) fn parse(text: &str) -> Result<Self, ControlError> {
         if text.len() > CONTROL_BYTES_MAX {
             return Err(ControlError::TooLong);
@@ -52,9 +52,9 @@ impl Control {
 pub(super) enum Because {
     /// The client has connected.
     Connected,
-    /// The pod is there again.
+    /// The pod is back.
     DeviceBack,
-    /// A client's bytes would have ended the pod's session, which was begun anew.
+    /// A client's bytes would have ended the pod's session, which was restarted.
     Escape,
     /// The client was too slow for the messages in between.
     Overrun,
@@ -70,7 +70,7 @@ pub(super) enum Code {
     ReadOnly,
 }
 
-/// What all clients of a line are told. `offset` is the position of the next byte of the target.
+/// Messages to all clients of a line. `offset` is the position of the target's next byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notice {
     Open {
@@ -111,7 +111,7 @@ impl Piece for Notice {
     }
 }
 
-/// What is sent to a client.
+/// A message to one client.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Told<'a> {
@@ -133,19 +133,19 @@ pub(super) enum Told<'a> {
         ms: u64,
         offset: u64,
     },
-    /// The device's target is flashed.
+    /// The device's target is being flashed.
     Flash {
         id: &'a str,
         state: Stage,
         offset: u64,
     },
-    /// The pod's own firmware is updated.
+    /// The pod's own firmware is being updated.
     Update {
         id: &'a str,
         state: Stage,
         offset: u64,
     },
-    /// Bytes from position `from` to before `to` are missing.
+    /// Bytes from position `from` up to, but not including, `to` are missing.
     Overrun {
         from: u64,
         to: u64,
@@ -163,7 +163,7 @@ impl Told<'_> {
     }
 }
 
-/// `open`, as one client is told it.
+/// The `open` message for one client.
 pub(super) fn open(
     device_id: &str,
     setting: Setting,

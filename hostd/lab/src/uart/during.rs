@@ -1,5 +1,5 @@
-//! Work on a device that its UART line outlives: clients are told when it begins and how it ends, and
-//! a line whose pod restarts for an update waits for it.
+//! Work on a device that its UART line survives: clients are told when it begins and how it ends, and
+//! a line whose pod restarts for an update waits for the pod.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::control::Notice;
 /// What is done to a device while its line is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Its target is flashed, which ends with a reset of the target.
+    /// Flashing its target, which ends with a reset of the target.
     Flash,
-    /// The pod's own firmware is updated, which ends with a restart of the pod.
+    /// Updating the pod's own firmware, which ends with a restart of the pod.
     Update,
 }
 
@@ -50,7 +50,7 @@ impl During {
         during
     }
 
-    /// It is over. Dropped without this, it has failed.
+    /// The work is over. If dropped without this call, it has failed.
     pub fn end(mut self, stage: Stage) {
         self.end = stage;
     }

@@ -1,5 +1,5 @@
-//! The task that keeps a line: it has the pod's session, carries bytes, begins the session anew
-//! where that is needed, and waits for a pod that was lost.
+//! The task that keeps a line: it owns the pod's session, carries bytes, restarts the session when
+//! needed, and waits for a lost pod.
 
 use std::future::poll_fn;
 use std::io;
@@ -20,23 +20,23 @@ use super::{Setting, UartError, Uarts};
 use crate::leases::Visit;
 use crate::tunnel::escape::{ESCAPE_PAUSE, Escape};
 
-/// Bytes from the pod at once.
+/// Bytes read from the pod at once.
 const READ_BYTES: usize = 4 << 10;
 
 /// Time for the pod to take what clients wrote.
 const POD_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a pod that is there may refuse to begin again after its loss.
+/// How long a pod that is back may refuse to start a session again.
 const RETURN_WAIT: Duration = Duration::from_secs(30);
 
-/// Pause between attempts to begin again while the loss of the pod is still being noticed.
+/// Pause between attempts to start again while the loss of the pod is not yet noticed everywhere.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// A break is a zero sent so slowly that its nine low bits last 30 ms; pods have no command for it.
 const BREAK_BAUD: u32 = 300;
 const BREAK_MS: u64 = 30;
 
-/// Until the zero is through: ten bits and the pod's own delay.
+/// Time until the zero is sent: ten bits and the pod's own delay.
 const BREAK_WAIT: Duration = Duration::from_millis(50);
 
 /// The owner of a line.
@@ -44,10 +44,10 @@ pub(super) struct Keeper {
     pod: Pod,
     line: Arc<Line>,
     requests: mpsc::Receiver<Request>,
-    /// Selected when the bank has no voltage.
+    /// Selected if the bank has no voltage.
     bank_mv: u32,
     session: Option<Session>,
-    /// A pod that is away restarts for its update.
+    /// If set, a pod that is away is restarting for its update.
     updating: watch::Receiver<bool>,
 }
 
@@ -61,7 +61,7 @@ enum Step {
     Gone(String),
 }
 
-/// What a session has done.
+/// What a session has transferred.
 enum Moved {
     Read(usize),
     Wrote(usize),
@@ -85,7 +85,7 @@ impl Keeper {
         }
     }
 
-    /// Keep the line for as long as the visit lasts and somebody wants it.
+    /// Keep the line as long as the visit lasts and somebody uses it.
     pub(super) async fn run(mut self, uarts: Arc<Uarts>, device: String, mut visit: Visit) {
         let line = self.line.clone();
         let unused = async {
@@ -136,7 +136,7 @@ impl Keeper {
                 Step::Escape => self.begin().await,
                 Step::Gone(_) => self.come_back().await,
             };
-            // Only noticed now that the pod is gone.
+            // The loss of the pod is noticed only now.
             let begun = match begun {
                 Err(UartError::Offline) if !matches!(step, Step::Gone(_)) => self.come_back().await,
                 begun => begun,
@@ -193,7 +193,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Whether no voltage is selected; one that is will be selected again should the pod restart.
+    /// Whether no voltage is selected; a selected one is selected again if the pod restarts.
     async fn bank_is_off(&mut self) -> Result<bool, UartError> {
         let voltage = self.pod.la_voltage().await.map_err(|e| refused(&e))?;
         if voltage.mv > 0 {
@@ -254,7 +254,7 @@ impl Keeper {
         }
     }
 
-    /// Hold the target's receive line low, then go on as before.
+    /// Hold the target's receive line low, then continue as before.
     async fn send_break(&mut self) -> Result<(), UartError> {
         self.begin_at(BREAK_BAUD).await?;
         if let Some(session) = &mut self.session {
@@ -270,8 +270,8 @@ impl Keeper {
         self.begin().await
     }
 
-    /// Wait for a lost pod, unless its device counts as offline, and begin again. One that is being
-    /// updated may take as long as its update does.
+    /// Wait for a lost pod, unless its device counts as offline, and restart the session. A pod
+    /// that is being updated may take as long as its update.
     async fn come_back(&mut self) -> Result<(), UartError> {
         let mut states = self.pod.watch();
         let mut deadline = tokio::time::Instant::now() + RETURN_WAIT;
@@ -326,7 +326,7 @@ fn refused(error: &PodError) -> UartError {
     }
 }
 
-/// Read or write, whatever is possible first; `write_first` when both are. Safe to cancel.
+/// Read or write, whichever is possible first; `write_first` decides if both are. Safe to cancel.
 async fn transfer(
     session: &mut Session,
     buffer: &mut [u8],

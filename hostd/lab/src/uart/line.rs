@@ -9,13 +9,13 @@ use super::control::Notice;
 use super::{Setting, UartError};
 use base::ring::{Piece, Ring};
 
-/// What is kept of what the target said, for clients that come back and for slow ones.
+/// Bytes of the target's output kept for clients that reconnect and for slow ones.
 const BYTES_KEPT_MAX: usize = 256 << 10;
 
 /// Longest run of bytes that is sent in one message.
 const RUN_BYTES_MAX: usize = 4 << 10;
 
-/// Notices that are kept for slow clients, in bytes.
+/// Notices kept for slow clients, in bytes.
 const NOTICES_KEPT_MAX: usize = 16 << 10;
 
 /// Writes that wait for the pod; each at most [`WRITE_BYTES_MAX`].
@@ -24,7 +24,7 @@ const REQUESTS_MAX: usize = 16;
 /// Bytes handed to the pod at once: even the slowest line sends them in seconds.
 pub(super) const WRITE_BYTES_MAX: usize = 256;
 
-/// What clients and keeper share.
+/// What the clients and the keeper share.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) bytes: Ring<Chunk>,
@@ -46,12 +46,12 @@ pub(super) enum Request {
     Break,
 }
 
-/// How far a line is.
+/// The state of a line.
 #[derive(Debug, Clone)]
 enum Stage {
     Opening,
     Open,
-    /// The pod is still being freed.
+    /// The pod is still being released.
     Ending(End),
     Gone(End),
 }
@@ -59,7 +59,7 @@ enum Stage {
 /// Why a line ends.
 #[derive(Debug, Clone)]
 pub(super) enum End {
-    /// It never came about.
+    /// It could not be opened.
     Failed(UartError),
     LeaseLost,
     Offline(String),
@@ -96,7 +96,7 @@ impl Piece for Chunk {
 }
 
 impl Line {
-    /// A line that is being opened, and what its keeper takes requests from.
+    /// A line that is being opened, and the receiver of its keeper's requests.
     pub(super) fn new(fence: u64, setting: Setting, start: u64) -> (Self, mpsc::Receiver<Request>) {
         let (requests, taken) = mpsc::channel(REQUESTS_MAX);
         let line = Self {
@@ -185,7 +185,7 @@ impl Line {
         }
     }
 
-    /// Resolves when the pod is free of the line.
+    /// Resolves when the line has released the pod.
     pub(super) async fn gone(&self) {
         let mut stage = self.stage.subscribe();
         // The sender is this line's own.
@@ -214,7 +214,7 @@ impl Seat {
     /// Resolves when the line is open.
     ///
     /// # Errors
-    /// Why it did not come about.
+    /// Why it could not be opened.
     pub(super) async fn opened(&self) -> Result<(), UartError> {
         let mut stage = self.line.stage.subscribe();
         let known = stage.wait_for(|s| !matches!(s, Stage::Opening)).await;

@@ -1,5 +1,5 @@
-//! An update in progress: its record, and the wish that it stop. Both are one value, so that it
-//! cannot be stopped between the last look and the first byte that is written.
+//! An update in progress: its record, and the request to stop it. Both are one value, so that it
+//! cannot be stopped between the last check and the first byte written.
 
 use tokio::sync::watch;
 
@@ -92,12 +92,12 @@ impl Live {
         outcome.expect("the change was made")
     }
 
-    /// Change what is known beside the phase.
+    /// Change what is known besides the phase.
     pub(super) fn note(&self, change: impl FnOnce(&mut UpdateRecord)) {
         self.0.send_modify(|state| change(&mut state.record));
     }
 
-    /// How it ends, without telling yet.
+    /// How it ends, without announcing it yet.
     pub(super) fn outcome(&self, event: Event, error: Option<String>, now_ms: u64) -> UpdateRecord {
         let mut record = self.record();
         record.phase = record.phase.after(event).unwrap_or(Phase::Failed);
@@ -106,7 +106,7 @@ impl Live {
         record
     }
 
-    /// Tell how it ended.
+    /// Announce how it ended.
     pub(super) fn end(&self, record: UpdateRecord) {
         self.0.send_modify(|state| state.record = record);
     }

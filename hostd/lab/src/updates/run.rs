@@ -15,7 +15,7 @@ use crate::leases::{Closed, Visit};
 use crate::uart::{During, Stage};
 use store::updates::{Event, Phase};
 
-/// How often an update goes on after the link to its pod broke.
+/// How often an update resumes after the link to its pod broke.
 const RESUMES_MAX: u32 = 3;
 
 /// How long a pod may take to write the image and come back.
@@ -29,7 +29,7 @@ pub(super) struct Run {
     pub updates: Arc<Updates>,
     pub live: Arc<Live>,
     pub pod: Pod,
-    /// Keeps sessions of others away; its connection does not outlive the restart.
+    /// Keeps other sessions away; its connection does not survive the restart.
     pub session: Option<Session>,
     pub visit: Visit,
     pub closed: Closed,
@@ -39,7 +39,7 @@ pub(super) struct Run {
     pub terms: Terms,
 }
 
-/// Why an update did not end as done.
+/// Why an update failed.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error(transparent)]
@@ -107,7 +107,7 @@ impl Run {
         advance(&live, &self.updates, Event::Install).await?;
         match self.pod.ota_commit().await {
             Ok(_) => {}
-            // It may have heard: whether it restarts will tell.
+            // The pod may have heard: whether it restarts will tell.
             Err(error) if is_of_link(&error) => warn!(%error, "no answer to the commit"),
             Err(error) => return Err(error.into()),
         }
@@ -140,14 +140,14 @@ async fn check_version(
     }
 }
 
-/// The pod's staging memory is its capture memory: others need it.
+/// The pod's staging memory is also its capture memory, which others need.
 async fn drop_image(pod: &Pod) {
     if !pod.state().is_online() {
         return;
     }
     let dropped = timeout(DROP_WAIT, pod.ota_abort()).await;
     if !matches!(dropped, Ok(Ok(_))) {
-        // The pod lets go of it by itself after 30 s.
+        // The pod drops it by itself after 30 s.
         warn!("the pod did not drop the image of a failed update");
     }
 }
@@ -188,7 +188,7 @@ async fn advance(live: &Live, updates: &Updates, event: Event) -> Result<(), Run
     Ok(())
 }
 
-/// Goes on where it was when the link breaks for a moment.
+/// Sends the image, and resumes where it was after a short break of the link.
 struct Sender<'r> {
     pod: &'r Pod,
     size: u64,
@@ -196,7 +196,7 @@ struct Sender<'r> {
 }
 
 impl Sender<'_> {
-    /// Send the part at `offset`; the offset of the next one.
+    /// Send the part at `offset`; returns the offset of the next one.
     async fn part(&mut self, bytes: &[u8], offset: u64) -> Result<u64, RunError> {
         let from = usize::try_from(offset).expect("an image fits into memory");
         let to = bytes.len().min(from + OTA_PART_BYTES_MAX);
@@ -223,10 +223,10 @@ impl Sender<'_> {
         }
     }
 
-    /// Ask the pod what it has, after `error`. The question waits for as long as the pod has its
-    /// grace.
+    /// After `error`, ask the pod what it has. The question waits for as long as the pod's grace
+    /// period.
     async fn resume(&mut self, error: PodError) -> Result<OtaProgress, RunError> {
-        // A pod that has restarted in silence refuses, since it knows of no update.
+        // A pod that has silently restarted refuses, since it knows of no update.
         let refused = matches!(error, PodError::Refused(_));
         if !refused && (!is_of_link(&error) || self.resumes >= RESUMES_MAX) {
             return Err(error.into());
@@ -245,7 +245,7 @@ impl Sender<'_> {
     }
 }
 
-/// What the pod says, if it is in the state that it should be in.
+/// The pod's answer, if it is in the expected state.
 fn accepted(progress: OtaProgress, state: &str) -> Result<OtaProgress, RunError> {
     if progress.state == state {
         return Ok(progress);
@@ -254,7 +254,7 @@ fn accepted(progress: OtaProgress, state: &str) -> Result<OtaProgress, RunError>
     Err(RunError::Rejected(said.unwrap_or(progress.state)))
 }
 
-/// Whether the command may have been heard, and may be answered on another link.
+/// Whether the command may have arrived, and may be answered on another link.
 fn is_of_link(error: &PodError) -> bool {
     matches!(
         error,
@@ -267,7 +267,7 @@ async fn restarted(mut events: broadcast::Receiver<PodEvent>) -> Result<(), PodE
     loop {
         match events.recv().await {
             Ok(PodEvent::Rebooted { .. } | PodEvent::FirmwareChanged { .. })
-            // Something was missed: the version will tell.
+            // Events were missed: the version will tell.
             | Err(broadcast::error::RecvError::Lagged(_)) => return Ok(()),
             Ok(_) => {}
             Err(broadcast::error::RecvError::Closed) => {

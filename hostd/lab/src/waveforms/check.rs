@@ -1,4 +1,4 @@
-//! What a waveform may be called and made of.
+//! A waveform's valid names and contents.
 
 use super::signal::Span;
 use super::{WaveformError, invalid};
@@ -19,10 +19,12 @@ pub const SEGMENTS_MAX: usize = 256;
 /// Longest segment, and longest waveform of segments.
 const DURATION_MS_MAX: f64 = 3_600_000.0;
 
-/// How far levels of the 4-20 mA output may lie from its nominal ends: a pod's own differ a little.
+/// How far levels of the 4-20 mA output may lie outside its nominal range: real pods differ a
+/// little.
 const CURRENT_SLACK_MA: f64 = 0.5;
 
-/// Slowest and fastest drawing of segments: what DACs can do, and enough for anything drawn by hand.
+/// Lowest and highest rate for drawing segments: within what DACs can do, and enough for anything
+/// drawn by hand.
 const RATE_HZ: (f64, f64) = (1_000.0, 100_000.0);
 
 /// Samples that segments should fit into: the small memory of a pod.
@@ -38,7 +40,7 @@ pub(super) fn name(name: &str) -> Result<(), WaveformError> {
     Ok(())
 }
 
-/// Records of old have 0 for a rate that is not known; nothing can be played at it.
+/// Old records have 0 for an unknown rate, at which nothing can be played.
 pub(super) fn rate(field: &'static str, rate_hz: f64) -> Result<(), WaveformError> {
     if 0.0 < rate_hz && rate_hz <= RATE_HZ_MAX {
         return Ok(());
@@ -96,7 +98,8 @@ pub(super) fn segments(output: Output, segments: &[Segment]) -> Result<(), Wavef
     Ok(())
 }
 
-/// The rate segments are drawn at: as fine as fits the small memory of a pod, within what DACs do.
+/// The rate at which segments are drawn: as high as fits a pod's small memory, within what DACs can
+/// do.
 #[must_use]
 pub fn segments_rate_hz(segments: &[Segment]) -> f64 {
     let seconds: f64 = segments.iter().map(|s| s.duration_ms / 1000.0).sum();

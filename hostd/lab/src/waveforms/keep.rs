@@ -1,4 +1,4 @@
-//! Keeping a waveform: checked, its samples on disk, then its record.
+//! Storing a waveform: it is checked, then its samples are written to disk, then its record.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,11 +14,11 @@ use base::id;
 use base::pace::Pace;
 use store::waveforms::{Kind, Output, Samples, Segment, Unit, WaveformRecord};
 
-/// Time for codes that are in memory already to get to disk.
+/// Time to write codes from memory to disk.
 const WRITE_WAIT: Duration = Duration::from_secs(30);
 
 impl Waveforms {
-    /// Keep codes that somebody wrote: u8 or little-endian u16, as `bits` says, in base64.
+    /// Store codes: u8 or little-endian u16, as `bits` says, in base64.
     ///
     /// # Errors
     /// They are malformed, the quota is used up, or the storage failed.
@@ -53,10 +53,10 @@ impl Waveforms {
         self.keep(record, &staged).await
     }
 
-    /// Keep an upload of little-endian u16 samples.
+    /// Store an upload of little-endian u16 samples.
     ///
     /// # Errors
-    /// It is not what it should be, the quota is used up, or the storage failed.
+    /// It does not match its description, the quota is used up, or the storage failed.
     pub async fn save_recording(
         &self,
         label: Label<'_>,
@@ -85,7 +85,7 @@ impl Waveforms {
         self.keep(record, staged).await
     }
 
-    /// Keep segments meant for an output.
+    /// Store segments meant for an output.
     ///
     /// # Errors
     /// They are out of bounds, the quota is used up, or the storage failed.
@@ -162,7 +162,7 @@ impl Waveforms {
     }
 }
 
-/// The bytes of codes, one or more whole ones.
+/// Decode the bytes of one or more whole codes.
 ///
 /// # Errors
 /// What is wrong with them, by field.

@@ -98,7 +98,7 @@ impl Sampled {
     /// Levels in another unit than the output's can only be stretched.
     ///
     /// # Errors
-    /// They cannot be put out as they are.
+    /// They cannot be output unchanged.
     pub(crate) fn check_unit(&self, output: Output, mapping: Mapping) -> Result<(), WaveformError> {
         match self.scale {
             Scale::Level { unit, .. } if unit != output.unit() && mapping == Mapping::Faithful => {
@@ -114,8 +114,8 @@ impl Sampled {
         }
     }
 
-    /// What the first and the last code of an output stand for among these levels: codes are played
-    /// as they are, whatever the output reaches.
+    /// The levels that an output's first and last code stand for: codes are played as they are,
+    /// whatever the output's range.
     #[must_use]
     pub fn span(&self, output: Span) -> Span {
         match self.scale {

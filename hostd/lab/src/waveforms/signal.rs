@@ -1,5 +1,5 @@
-//! From kept levels to DAC codes: window, block average, mapping, fault. Pure computation, in the
-//! order in which the published clients do it, so that both play the same codes.
+//! From stored levels to DAC codes: window, block average, mapping, fault. Pure computation, in the
+//! same order as the published clients, so that both play the same codes.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ pub const CODE_MAX: u16 = u16::MAX;
 /// What a signal that never changes becomes when it is stretched.
 const CODE_MIDDLE: u16 = 0x8000;
 
-/// The 4-20 mA output as it is built; a pod tells its own.
+/// The nominal 4-20 mA output; a pod reports its own range.
 const CURRENT_MA: (f64, f64) = (4.0, 20.0);
 
 /// How levels become codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Each level as it is; what the output does not reach becomes its end.
+    /// Each level as it is, clipped to the output's range.
     Faithful,
     /// The lowest level at the output's low end, the highest at its high end.
     Fit,
@@ -41,7 +41,7 @@ pub struct Fault {
 }
 
 impl Span {
-    /// What an output reaches, in its [`unit`](Output::unit).
+    /// An output's range, in its [`unit`](Output::unit).
     #[must_use]
     pub fn of(output: Output) -> Self {
         let (low, high) = match output {
@@ -69,7 +69,7 @@ impl Span {
     }
 }
 
-/// Samples of `count` that a window takes: from `start`, `len` of them or all there are.
+/// The window's samples out of `count`: from `start`, `len` of them or all the rest.
 #[must_use]
 pub(crate) fn window(count: usize, start: usize, len: Option<usize>) -> Range<usize> {
     let start = start.min(count);
@@ -129,13 +129,13 @@ fn own_span(levels: &[f64]) -> Span {
     }
 }
 
-/// Put a fault into the codes. One that starts behind them changes nothing.
+/// Put a fault into the codes. A fault that starts after the last code changes nothing.
 pub(crate) fn spoil(codes: &mut [u16], fault: Fault) {
     let range = window(codes.len(), fault.start, fault.width);
     codes[range].fill(fault.level);
 }
 
-/// The levels of segments, `rate_hz` of them a second; each segment has at least one.
+/// The levels of segments, at `rate_hz` levels per second; each segment has at least one.
 #[must_use]
 pub(crate) fn levels(segments: &[Segment], rate_hz: f64) -> Vec<f64> {
     let mut levels = Vec::new();

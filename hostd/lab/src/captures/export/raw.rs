@@ -53,7 +53,7 @@ pub(super) fn le_bytes(counts: &[u16]) -> Vec<u8> {
     counts.iter().flat_map(|c| c.to_le_bytes()).collect()
 }
 
-/// Samples on their way out.
+/// Samples waiting to be written.
 struct Chunk {
     unit: usize,
     bytes: Vec<u8>,

@@ -54,7 +54,7 @@ fn value(channel: &ChannelRecord, count: u16) -> f32 {
     channel.value(count) as f32
 }
 
-/// The format has whole hertz.
+/// The format has only whole hertz.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! All channels of a capture in the order of time, for formats that tell changes.
+//! All channels of a capture in time order, for formats that record changes.
 
 use decode::analog::AnalogSegment;
 use decode::segment::Edges;
@@ -7,7 +7,7 @@ use pods::protocol::rates::SAMPLE_CLOCK_HZ;
 use super::super::reader::Reader;
 use super::{Content, ExportError};
 
-/// Analog samples that are unpacked at a time.
+/// Analog samples unpacked at a time.
 const READ_SAMPLES: u64 = 1 << 16;
 
 /// The unit of time.
@@ -15,7 +15,7 @@ const READ_SAMPLES: u64 = 1 << 16;
 pub(super) enum Tick {
     /// 10^-exponent seconds.
     Decimal(u32),
-    /// So many periods of the clock that pods divide for all their rates.
+    /// This many periods of the clock that pods divide for all their rates.
     Clock(u64),
     /// One sample at this rate.
     Sample(f64),
@@ -25,7 +25,7 @@ impl Tick {
     /// Finest decimal tick, as a power of ten in parts of a second: picoseconds.
     pub(super) const EXPONENT_MAX: u32 = 12;
 
-    /// The coarsest decimal tick in which each sample of these rates has a whole number.
+    /// The coarsest decimal tick that puts every sample of these rates on a whole number.
     pub(super) fn exact(rates_hz: &[f64]) -> Option<u32> {
         let fits = |exponent: &u32| {
             let ticks = Self::Decimal(*exponent).hz();
@@ -46,7 +46,7 @@ impl Tick {
     /// When a sample is, in ticks.
     pub(super) fn of(self, sample: u64, rate_hz: f64) -> u64 {
         match self {
-            // Pods tell the integer part of a rate, which adds up; its divider is exact.
+            // Pods report the integer part of a rate, an error that adds up; its divider is exact.
             Self::Clock(periods) => sample * divider(rate_hz) / periods,
             Self::Decimal(_) | Self::Sample(_) => whole(float(sample) * self.hz() / rate_hz),
         }
@@ -58,7 +58,8 @@ pub(super) fn divider(rate_hz: f64) -> u64 {
     whole(clock_hz() / rate_hz)
 }
 
-/// Whether a pod tells this rate for some divider: the clock divided, or the integer part of that.
+/// Whether a pod reports this rate for some divider: the clock divided, or the integer part of
+/// that.
 pub(super) fn is_of_clock(rate_hz: f64) -> bool {
     let exact = clock_hz() / float(divider(rate_hz).max(1));
     (exact - rate_hz).abs() < 1e-6 || (exact.floor() - rate_hz).abs() < 1e-6
@@ -85,7 +86,7 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// What changes at one instant.
+/// The changes at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// In ticks.
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_integer_part_of_a_rate_does_not_add_up() {
-        // 24 MHz / 11 and / 60, which meet at every eleventh and sixtieth sample.
+        // 24 MHz / 11 and / 60, which coincide at every eleventh and sixtieth sample.
         assert!(is_of_clock(2_181_818.0) && is_of_clock(400_000.0));
         assert!(!is_of_clock(2_181_000.0));
         let tick = Tick::Clock(1);

@@ -11,8 +11,8 @@ use store::captures::ChannelRecord;
 
 mod scale;
 
-/// The first of the characters that identifiers are made of. Captures have fewer channels than
-/// there are, so each identifier is one of them.
+/// The first of the characters that identifiers are made of. There are more of them than a capture
+/// has channels, so each identifier is a single character.
 const FIRST_IDENTIFIER: u8 = b'!';
 
 pub(super) fn write(
@@ -52,7 +52,7 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
     }
     writeln!(out, "$timescale {} $end", scale.timescale())?;
     writeln!(out, "$scope module capture $end")?;
-    // Logic channels first, as the dump counts them.
+    // Logic channels first, in the order of the dump.
     let logic = channels.iter().filter(|c| c.la.is_some());
     let analog = channels.iter().filter(|c| c.la.is_none());
     for (channel, id) in logic.chain(analog).zip(FIRST_IDENTIFIER..) {
@@ -71,7 +71,7 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
     writeln!(out, "$upscope $end\n$enddefinitions $end")
 }
 
-/// What was told last.
+/// The values written last.
 struct Dump<'r> {
     analog: Option<&'r ChannelRecord>,
     /// Number of logic channels.

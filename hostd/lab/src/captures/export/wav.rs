@@ -1,5 +1,5 @@
-//! WAV files (RIFF, Multimedia Programming Interface 1.0): one channel of 16-bit PCM whose range is
-//! that of the converter.
+//! WAV files (RIFF, Multimedia Programming Interface 1.0): one channel of 16-bit PCM with the
+//! converter's range.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ fn header(rate_hz: u32, data_bytes: u32) -> Vec<u8> {
     header
 }
 
-/// The format has whole hertz.
+/// The format has only whole hertz.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! The rules of an order, each broken one named with its field and its bound.
+//! The rules of an order; a violation names its field and its bound.
 
 use pods::protocol::{
     DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
@@ -38,7 +38,7 @@ impl Bounds<'_> {
         Err(invalid(field, format!("must be one of LA1 to LA{last}")))
     }
 
-    /// What the input bank must be at. Not every board has every level.
+    /// The level that the input bank needs. Not every board has every level.
     pub(super) fn level(&self, voltage_mv: Option<u32>) -> Result<Level, PlanError> {
         let levels = self.capabilities.la_levels_mv();
         match voltage_mv {
@@ -88,8 +88,8 @@ pub(super) fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError>
     ))
 }
 
-/// What both kinds of samples need of the pod's memory, as pods reckon it: by the rates they are asked
-/// for. `adc_rate_mhz` is none without ADC samples.
+/// The pod memory that both kinds of samples need, as pods compute it: from the requested rates.
+/// `adc_rate_mhz` is none without ADC samples.
 pub(super) fn check_shared(la_rate_mhz: f64, adc_rate_mhz: Option<f64>) -> Result<(), PlanError> {
     let most_hz = DUAL_BYTES_PER_S_MAX / SAMPLE_BYTES;
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
@@ -111,7 +111,7 @@ pub(super) fn check_shared(la_rate_mhz: f64, adc_rate_mhz: Option<f64>) -> Resul
     ))
 }
 
-/// What pods refuse of a request, in the words of its order.
+/// A pod's reason to refuse a request, in the words of the order.
 pub(super) fn refused(request: &CaptureRequest, error: &RequestError) -> PlanError {
     let field = match (error, request) {
         (RequestError::Samples { field, .. }, _) => field,

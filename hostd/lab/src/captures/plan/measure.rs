@@ -55,7 +55,7 @@ impl Bounds<'_> {
         })
     }
 
-    /// The ADC beside a waveform that it starts.
+    /// ADC samples of a waveform that the capture starts.
     fn play(&self, measure: &order::Measure) -> Result<CaptureRequest, PlanError> {
         if !announces(self.capabilities, "cap.dac_cotrig") {
             return Err(PlanError::NotCapable {

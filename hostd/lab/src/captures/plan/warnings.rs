@@ -1,4 +1,4 @@
-//! What a pod will do otherwise than ordered, told before it does.
+//! Warnings about what a pod will do differently from the order.
 
 use pods::CaptureRequest;
 use pods::protocol::rates;
@@ -6,10 +6,10 @@ use pods::protocol::rates;
 use super::Plan;
 use crate::captures::order;
 
-/// Relative difference that is none: the decimals of a client, less than what clocks are off.
+/// Relative difference that does not count: a client's rounding, less than the error of clocks.
 const SAME: f64 = 1e-5;
 
-/// A sentence for each number of the order that will be another one.
+/// A sentence for each number of the order that the pod will change.
 pub(super) fn of(order: &order::Wanted, plan: &Plan) -> Vec<String> {
     let request = &plan.request;
     let adc = |field, asked_mhz| adc(field, asked_mhz, request);
@@ -80,7 +80,7 @@ fn measured(measure: &order::Measure, plan: &Plan) -> Vec<Option<String>> {
     vec![sampled, played]
 }
 
-/// What to say of the rate of a DAC.
+/// The warning about a DAC's rate.
 #[must_use]
 pub fn dac(field: &str, asked_hz: f64, deep: bool) -> Option<String> {
     let real_hz = rates::replay_rate_hz(Some(asked_hz), deep);

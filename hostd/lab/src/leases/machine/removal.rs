@@ -8,24 +8,24 @@ use crate::leases::Busy;
 pub(crate) struct Removal<'r> {
     /// The holder from whom the device may be taken.
     pub holder: Option<&'r str>,
-    /// Remove it though it owes a safe state.
+    /// Remove it even if it owes a safe state.
     pub overriding: bool,
-    /// Whether the pod answers. One that does not, and owes nothing, is not waited for.
+    /// Whether the pod answers. If it does not, and nothing is owed, removal does not wait for it.
     pub(crate) reachable: bool,
 }
 
 impl Machine {
-    /// Begin to remove the device: the fence under which that is done.
+    /// Begin to remove the device; returns the fence of the removal.
     ///
     /// # Errors
-    /// Somebody holds it who is not named, it is closed, or it owes a safe state.
+    /// Its holder is not the one named, it is closed, or it owes a safe state.
     pub(crate) fn remove(&mut self, removal: Removal<'_>, now: Now) -> Result<u64, Busy> {
         if let Some(busy) = self.closed_busy() {
             return Err(busy);
         }
         match &self.state {
             State::Free if removal.reachable => self.owe(Why::Removal, now),
-            // What the pod does nobody knows, and nobody has made it owe anything.
+            // Nobody knows what the pod is doing, but nothing is owed.
             State::Free => {
                 self.owe(Why::Removal, now);
                 self.pending = None;
@@ -35,7 +35,7 @@ impl Machine {
                 self.owe(Why::TakenAway, now);
             }
             State::Owing { .. } if removal.overriding => {
-                // Whoever pays the debt stops before the next command.
+                // The task that pays the debt stops before its next command.
                 self.fence += 1;
                 let fence = self.fence;
                 if let State::Owing { debt, .. } = &mut self.state {
@@ -53,8 +53,8 @@ impl Machine {
         Ok(self.fence)
     }
 
-    /// Do not remove the device after all, since its safe state takes too long. One that is reached
-    /// already, or not owed, is followed by the removal all the same.
+    /// Do not remove the device after all, since its safe state takes too long. If that is already
+    /// reached, or not owed, the removal still follows.
     pub(crate) fn keep(&mut self, fence: u64) {
         if let State::Owing {
             debt,
@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// A removed device is there again.
+    /// A removed device is back.
     pub(crate) fn admitted(&mut self) {
         if matches!(self.state, State::Gone) {
             self.state = State::Free;

@@ -1,25 +1,25 @@
-//! What a machine says without changing: who may drive the device, what is to be done and stored, and
-//! what one is told who does not get it.
+//! A machine's read-only side: who may drive the device, what must be done and stored, and the answer
+//! for those who do not get it.
 
 use super::{Debt, Duty, Held, Machine, Row, State};
 use crate::leases::{Busy, Shown};
 
-/// Pause that one is asked to make while a device changes hands, or is being made safe.
+/// Retry delay while a device changes hands or is being made safe.
 const HANDOVER_RETRY_MS: u64 = 1_000;
 
-/// The same once a device has not become safe for [`LONG_DEBT_MS`]: its pod is away.
+/// The same once that has taken [`LONG_DEBT_MS`]: the pod is away.
 const DEBT_RETRY_MS: u64 = 5_000;
 const LONG_DEBT_MS: u64 = 10_000;
 
-/// Pause that one is asked to make while a device is closed.
+/// Retry delay while a device is closed.
 const CLOSED_RETRY_MS: u64 = 5_000;
 
 impl Machine {
     /// Whether a request may drive the device: nobody holds it, or the request shows its lease.
-    /// The fence under which it is let in.
+    /// Returns the fence under which it is let in.
     ///
     /// # Errors
-    /// Somebody else holds it, it changes hands, it owes a safe state, or it is closed.
+    /// Somebody else holds it, it is changing hands, it owes a safe state, or it is closed.
     pub(crate) fn admit(&self, shown: Shown<'_>, now_ms: u64) -> Result<u64, Busy> {
         if let Some(busy) = self.closed_busy() {
             return Err(busy);
@@ -35,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// What has to be in the store for the device.
+    /// What must be in the store for the device.
     #[must_use]
     pub(crate) fn row(&self) -> Option<Row> {
         match &self.state {
@@ -47,7 +47,7 @@ impl Machine {
         }
     }
 
-    /// What has to be done next under `fence`; none when another one stands, or nothing has to.
+    /// What must be done next under `fence`; none if the fence has moved, or nothing is due.
     #[must_use]
     pub(crate) fn duty(&self, fence: u64) -> Option<Duty> {
         match &self.state {
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// Whether the device's name and wiring may be changed by one who shows this.
+    /// Whether a request that shows this may change the device's name and wiring.
     ///
     /// # Errors
     /// Somebody else holds it.
@@ -91,7 +91,7 @@ impl Machine {
         }
     }
 
-    /// Whether the lease with this fence was or may be told to its taker.
+    /// Whether the taker knows, or may be told, of the lease with this fence.
     #[must_use]
     pub(crate) fn is_given(&self, fence: u64) -> bool {
         matches!(&self.state, State::Held { held, stored: true, alone: true } if held.fence == fence)
@@ -117,13 +117,13 @@ impl Machine {
         self.held().map(|held| held.expires_ms)
     }
 
-    /// The fence that stands now.
+    /// The current fence.
     #[must_use]
     pub(crate) fn fence(&self) -> u64 {
         self.fence
     }
 
-    /// What one is told who is in the way of nobody but the device.
+    /// The answer for a client that only the device itself keeps waiting.
     #[must_use]
     pub(crate) fn busy(&self, place: Option<u32>, now_ms: u64) -> Busy {
         let mut busy = Busy {

@@ -1,4 +1,4 @@
-//! An entry for fuzzers: whatever a client and a pod say to each other through a gate.
+//! A fuzz entry: whatever a client and a pod say to each other through a gate.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use super::{Gate, Kind, Mode, Verdict};
 /// How far the caller's commands may reach.
 const TIER_MAX: Tier = Tier::Instrument;
 
-/// Says what a script says. Its first byte is the kind of the tunnel; then come sayings: a byte with
-/// who says it (bit 0: the pod) and after which pause (the other bits, 100 ms each), one with its
-/// length, and its bytes.
+/// Plays a script. Its first byte is the kind of the tunnel; then come messages: a byte with the
+/// sender (bit 0: the pod) and the pause before it (the other bits, in 100 ms), a length byte, and
+/// the bytes.
 ///
 /// # Panics
-/// When a command passes that the caller may not give. Nothing else may panic.
+/// If a command passes that the caller may not send. Nothing else may panic.
 pub fn sayings(script: &[u8]) {
     let Some((kind, mut script)) = script.split_first() else {
         return;
@@ -39,7 +39,7 @@ pub fn sayings(script: &[u8]) {
     }
 }
 
-/// What a client says, in as many goes as the gate takes. False: the tunnel has ended.
+/// A client's message, in as many pieces as the gate takes. False: the tunnel has ended.
 fn client(gate: &mut Gate, said: &[u8], now: Instant) -> bool {
     let mut said = Bytes::copy_from_slice(said);
     while gate.is_open() && !said.is_empty() {

@@ -1,13 +1,13 @@
-//! The unit of time of a dump. Readers such as sigrok make a sample of each tick, so a tick much
-//! finer than a sample turns a small capture into one that they cannot hold.
+//! A dump's unit of time. Readers such as sigrok make a sample of each tick, so a tick much finer
+//! than a sample turns a small capture into one that they cannot hold.
 //!
-//! Where a decimal tick fits all samples exactly, it is that, and a viewer shows true times. Most
-//! rates of a pod are 24 MHz divided by something and have none (12 MHz: 83.3 ns): then a tick is one
-//! sample, or the largest part of one that fits both kinds of samples, and comments tell the rates.
+//! If a decimal tick fits all samples exactly, it is used, and a viewer shows true times. Most pod
+//! rates are 24 MHz divided by something and have none (12 MHz: 83.3 ns): then a tick is one sample,
+//! or the largest part of one that fits both kinds of samples, and comments give the rates.
 
 use super::super::timeline::{Tick, divider, is_of_clock};
 
-/// Ticks of one sample of the fastest channel: as many as readers take easily. 16 MHz has 625.
+/// Ticks per sample of the fastest channel: as many as readers handle easily. 16 MHz has 625.
 const SAMPLE_TICKS_MAX: f64 = 1000.0;
 
 /// Finest timescale of the format, as a power of ten in parts of a second: femtoseconds.
@@ -44,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// The unit of time in the format's words, 1, 10 or 100 of a unit: the length of a tick, or what is
+    /// The unit of time in the format's words, 1, 10 or 100 of a unit: the length of a tick, or the
     /// nearest to it.
     pub(super) fn timescale(self) -> String {
         let exponent = match self.tick {
@@ -56,7 +56,7 @@ impl Scale {
         format!("{digits} {unit}")
     }
 
-    /// A rate, and how many ticks its samples are apart.
+    /// A rate, and the number of ticks between its samples.
     pub(super) fn told(self, rate_hz: f64) -> String {
         let ticks = match self.tick {
             Tick::Clock(periods) => divider(rate_hz) / periods,
