@@ -1,7 +1,7 @@
-//! The socket `admin.sock` in the data folder, on which a running server does what only its own user
-//! may ask for: the database is the server's alone, so a backup is taken by it.
+//! The socket `admin.sock` in the data folder, for requests that only the server's own user may
+//! make. Only the server has the database open, so it must take the backup itself.
 //!
-//! One line of JSON asks; lines of JSON answer, the last with `done` or `error`.
+//! A request is one line of JSON; the answer is lines of JSON, the last with `done` or `error`.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -24,22 +24,22 @@ use crate::services::Services;
 /// Name of the socket in the data folder.
 pub const NAME: &str = "admin.sock";
 
-/// Connections at once. One who asks for a second backup is told that there is one.
+/// Concurrent connections. A request for a second backup is told that one is under way.
 const CONNECTIONS_MAX: usize = 4;
 
 /// Longest line of a request, in bytes: a path, and words around it.
 const LINE_BYTES_MAX: u64 = 8 << 10;
 
-/// Patience with one who has connected and asks for nothing, or takes no answer.
+/// Timeout for a client that connects and sends no request, or reads no answer.
 const CLIENT_WAIT: Duration = Duration::from_secs(5);
 
-/// Between two lines that say that work goes on.
+/// Interval between lines that say that work goes on.
 const SIGN_EVERY: Duration = Duration::from_secs(5);
 
-/// Patience of a client with a server that gives no sign.
+/// How long a client waits for a server that sends nothing.
 const SERVER_WAIT: Duration = Duration::from_secs(60);
 
-/// What can be asked for.
+/// A request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Request {
@@ -67,8 +67,8 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Listen in the data folder, whose database this process holds. Without the socket the server
-    /// is as good as with it, so a failure is only logged.
+    /// Listen in the data folder, whose database this process holds. The server works without the
+    /// socket, so a failure is only logged.
     #[must_use]
     pub fn listen(data: &Path, services: Arc<Services>) -> Arc<Self> {
         let admin = Arc::new(Self {
@@ -84,7 +84,7 @@ impl Admin {
         admin
     }
 
-    /// Let what is in progress end early.
+    /// Make work in progress end early.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = fs::remove_file(self.data.join(NAME));
@@ -104,7 +104,7 @@ impl Admin {
         let last = match serde_json::from_str(&text) {
             Ok(Request::Backup(target)) => {
                 let (admin, mut signs) = (self.clone(), tokio::time::interval(SIGN_EVERY));
-                // On a task of its own: what was begun comes to its end if the client goes away.
+                // On a task of its own, so that it finishes even if the client goes away.
                 let mut task = tokio::spawn(async move { admin.backup(target).await });
                 loop {
                     tokio::select! {
@@ -122,7 +122,7 @@ impl Admin {
         let Ok(_one) = self.backup.clone().try_acquire_owned() else {
             return Line::Error("begin: another backup is in progress".into());
         };
-        // No blob may be between its folder and its record while pinning.
+        // While pinning, no blob may be in its folder without its record.
         let turn = self.services.builds.blobs().turn().await;
         let pin = self.services.space.pins.pin();
         drop(turn);
@@ -167,7 +167,7 @@ async fn serve(admin: Arc<Admin>, listener: UnixListener) {
         let permit = permits.clone().acquire_owned().await;
         let permit = permit.expect("the semaphore is never closed");
         let Ok((stream, _)) = listener.accept().await else {
-            // Descriptors are short; the next one may find some.
+            // Out of file descriptors; some may be free for the next connection.
             tokio::time::sleep(CLIENT_WAIT).await;
             continue;
         };
@@ -181,7 +181,7 @@ async fn serve(admin: Arc<Admin>, listener: UnixListener) {
     }
 }
 
-/// The socket's path by way of the open folder: paths of sockets are short, those of folders need not be.
+/// The socket's path through the open folder: socket paths must be short, folder paths need not be.
 fn address(folder: &File) -> PathBuf {
     format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd()).into()
 }
@@ -189,7 +189,7 @@ fn address(folder: &File) -> PathBuf {
 fn bind(data: &Path) -> io::Result<UnixListener> {
     let folder = File::open(data)?;
     let path = data.join(NAME);
-    // Of a server that has ended: the database is ours.
+    // Left by a server that has ended, since the database is ours.
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -199,10 +199,10 @@ fn bind(data: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Have the server on the data folder `data` take a backup to `target`; none where no server runs.
+/// Make the server on the data folder `data` take a backup to `target`; none if no server runs.
 ///
 /// # Errors
-/// The server's, in its words, or it gives no sign.
+/// The server's error, in its words, or it stops responding.
 pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
     use anyhow::{Context, bail};
     let connected = File::open(data)

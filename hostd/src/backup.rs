@@ -1,4 +1,4 @@
-//! A data folder copied while it is in use, and made again from the copy.
+//! Copies a data folder while it is in use, and restores it from the copy.
 //!
 //! ```text
 //! one read transaction ──> hostd.redb      table by table, then checked whole
@@ -6,8 +6,8 @@
 //!                          manifest.json    what there is, with SHA-256
 //! ```
 //!
-//! A backup is made as `incomplete-…` and gets its name last: one that has its name is whole. It has
-//! the layout of a data folder.
+//! A backup is made as `incomplete-…` and renamed last, so one with its final name is complete. It
+//! has the layout of a data folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -32,7 +32,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// Layout of the manifest that this program writes and reads.
 const FORMAT: u32 = 1;
 
-/// Bytes read at once of a file that is hashed.
+/// Bytes read at once while hashing a file.
 const READ_BYTES: usize = 256 << 10;
 
 /// What a backup holds.
@@ -47,7 +47,7 @@ pub struct Manifest {
     /// Entries of each table.
     pub tables: BTreeMap<String, u64>,
     pub files: Vec<Entry>,
-    /// Files that records name and that were not there.
+    /// Files that records name but that do not exist.
     pub missing: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct Report {
     pub missing: u64,
 }
 
-/// Why there is no backup, or nothing is made from it.
+/// Why a backup or a restore failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("use the folder {}: {why}", path.display())]
@@ -96,11 +96,11 @@ pub enum BackupError {
 struct Named {
     /// Inside the data folder.
     path: String,
-    /// What it has to hash to, where the record says.
+    /// The hash that it must have, if the record says so.
     sha256: Option<String>,
 }
 
-/// A folder that is being filled. Dropping it before it has its name removes it.
+/// A folder that is being filled. Dropping it before it is renamed removes it.
 #[derive(Debug)]
 struct Work {
     path: PathBuf,
@@ -122,11 +122,11 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> BackupError + '_ {
     }
 }
 
-/// Copy what `snapshot` shows of the data folder `data` to the new folder `target`. Whoever calls
-/// sees to it that no file that the snapshot names is removed meanwhile.
+/// Copy what `snapshot` shows of the data folder `data` to the new folder `target`. The caller must
+/// ensure that no file that the snapshot names is removed meanwhile.
 ///
 /// # Errors
-/// The target is not empty, the disk, the store, or `stop` was set.
+/// The target is not empty, the disk or the store fails, or `stop` was set.
 pub fn take(
     data: &Path,
     snapshot: &Snapshot,
@@ -135,7 +135,7 @@ pub fn take(
 ) -> Result<Report, BackupError> {
     let mut work = begin(data, target)?;
     let tables = snapshot.copy_to(&work.path.join(folder::STORE))?;
-    // The copy is checked, and it is the copy that has to find its files.
+    // Check the copy: it is the copy that must find its files.
     let copy = store::look(&work.path.join(folder::STORE))?;
     let mut manifest = Manifest {
         format: FORMAT,
@@ -200,7 +200,7 @@ fn begin(data: &Path, target: &Path) -> Result<Work, BackupError> {
     })
 }
 
-/// Whether there is nothing at `path`, or an empty folder.
+/// Whether `path` does not exist or is an empty folder.
 fn is_empty(path: &Path) -> Result<bool, BackupError> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -235,14 +235,15 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
     Ok(found)
 }
 
-/// Have the file `path` of the folder `from` in the folder `to` as well; whether there is one.
+/// Link or copy the file `path` of the folder `from` into the folder `to`; returns whether there is
+/// one.
 fn bring(from: &Path, to: &Path, path: &str) -> Result<bool, BackupError> {
     let (source, target) = (from.join(path), to.join(path));
     if !source.is_file() {
         return Ok(false);
     }
     make_parent(&target)?;
-    // Files never change once they have their name, so both folders may hold the same one.
+    // Files never change once they have their name, so both folders may share one.
     if fs::hard_link(&source, &target).is_err() {
         copy(&source, &target)?;
     }
@@ -261,7 +262,7 @@ fn copy(source: &Path, target: &Path) -> Result<(), BackupError> {
     to.sync_all().map_err(failed(target))
 }
 
-/// What the file `path` of a folder holds, read back from it.
+/// Size and hash of the file `path` of a folder, read back from it.
 fn entry(folder: &Path, path: &str) -> Result<Entry, BackupError> {
     let whole = folder.join(path);
     let (size_bytes, sha256) = hash(&whole).map_err(failed(&whole))?;
@@ -295,7 +296,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), BackupError>
 }
 
 /// # Errors
-/// It is not there, is none, or is newer than this program.
+/// It does not exist, is not a manifest, or is newer than this program.
 fn read_manifest(folder: &Path) -> Result<Manifest, BackupError> {
     let path = folder.join(MANIFEST);
     let bytes = fs::read(&path).map_err(failed(&path))?;

@@ -1,5 +1,5 @@
-//! `serve --demo`: a bench that a stranger can use at once: an organisation, a key, and a
-//! simulated device whose logic analyzer sees a real I²C bus.
+//! `serve --demo`: a bench that a newcomer can use at once: an organisation, a key, and a simulated
+//! device whose logic analyzer sees a real I²C bus.
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::services::Services;
 use base::config::Config;
 
-/// Patience for the simulated device to come up; it takes milliseconds.
+/// Timeout for the simulated device to come up; it takes milliseconds.
 pub const ONLINE_WAIT: Duration = Duration::from_secs(10);
 
 /// Name of the demo device.
@@ -39,10 +39,10 @@ pub struct Demo {
     pub api_key: String,
 }
 
-/// Hold the configuration to what a demo may do.
+/// Restrict the configuration to what a demo may do.
 ///
 /// # Errors
-/// A listen address that others can reach: the demo's key is printed for everybody to see.
+/// The listen address can be reached from outside: the demo prints its key for everybody to see.
 pub fn prepare(config: &mut Config) -> anyhow::Result<()> {
     let addresses: Vec<SocketAddr> = config
         .http
@@ -59,10 +59,10 @@ pub fn prepare(config: &mut Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Make what is missing of the demo organisation, and attach its device.
+/// Create whatever is missing of the demo organisation, and attach its device.
 ///
 /// # Errors
-/// The store, or the recording in the binary.
+/// The store fails, or the recording in the binary is damaged.
 pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
     let made = services
         .auth
@@ -86,7 +86,7 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
     })
 }
 
-/// A target that is still to be flashed. Its I²C is beside the recorded one, on LA5 and LA6.
+/// A target that has not been flashed. Its I²C is on LA5 and LA6, separate from the recorded one.
 fn target() -> TargetConfig {
     TargetConfig {
         wiring: TargetWiring {
@@ -142,8 +142,8 @@ pub fn print_sign_in(url: &str, code: &str) {
     ));
 }
 
-/// Write `{"url","api_key","devices":[{"id","name"}]}` in one step, so that a reader never sees a
-/// part of it.
+/// Write `{"url","api_key","devices":[{"id","name"}]}` in one step, so that a reader never sees
+/// half of it.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -190,7 +190,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// A closed standard output is no reason to stop serving.
+/// Ignore a closed standard output: it is no reason to stop serving.
 fn print(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! The first-party handlers, compiled ahead of time by `cargo xtask handlers`, and what they take and give,
-//! carried in the binary. When a file is missing here, run that command.
+//! The first-party handlers, compiled ahead of time by `cargo xtask handlers`, and the descriptions of
+//! their routes, embedded in the binary. If a file is missing here, run that command.
 
 use hostd::groups::Embedded;
 
@@ -13,7 +13,7 @@ macro_rules! embedded {
     };
 }
 
-/// One entry a group.
+/// One entry per group.
 pub(crate) const HANDLERS: &[Embedded] = embedded![
     "auth",
     "builds",

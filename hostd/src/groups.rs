@@ -19,7 +19,7 @@ use base::config::HandlersConfig;
 /// Largest response a handler may build in its own memory. Larger ones are streamed by the host.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;
 
-/// How long before its deadline a handler that waits should answer instead.
+/// How long before its deadline a waiting handler should answer instead.
 const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Most handler groups loaded at once.
@@ -33,7 +33,7 @@ const DESCRIPTION: &str = "hostd:openapi";
 pub struct Embedded {
     pub name: &'static str,
     pub code: &'static [u8],
-    /// What a component has in its section `hostd:openapi`, which compiled code has lost.
+    /// The content of the component's section `hostd:openapi`, which compiled code no longer has.
     pub openapi: &'static [u8],
 }
 
@@ -91,7 +91,7 @@ impl Group {
         self.name.clone()
     }
 
-    /// How long a request may wait for something and still be answered in time.
+    /// How long a request may wait for something and still answer in time.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.patience
@@ -116,12 +116,12 @@ impl Group {
     }
 }
 
-/// Load all groups, from `config.dir` when it is set and from `embedded` otherwise, and build
-/// their route table.
+/// Load all groups, from `config.dir` if it is set and otherwise from `embedded`, and build their
+/// route table.
 ///
 /// # Errors
-/// A component that does not load, that asks for an interface its world does not grant, or whose
-/// routes clash.
+/// A component does not load, imports an interface that its world does not grant, or has
+/// conflicting routes.
 pub fn load(
     config: &HandlersConfig,
     embedded: &[Embedded],
@@ -244,7 +244,7 @@ fn unreadable(path: &Path, source: std::io::Error) -> GroupError {
     }
 }
 
-/// The components in a folder, at least one, in order.
+/// The components in a folder, sorted; at least one.
 fn components(dir: &Path) -> Result<Vec<PathBuf>, GroupError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(|e| unreadable(dir, e))? {
@@ -267,7 +267,7 @@ fn components(dir: &Path) -> Result<Vec<PathBuf>, GroupError> {
     Ok(files)
 }
 
-/// Name and code of a group, and what describes its routes, if anything does.
+/// Name and code of a group, and the description of its routes, if it has one.
 type Loaded = (
     String,
     wasmtime::component::Component,

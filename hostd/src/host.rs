@@ -1,9 +1,9 @@
 //! What the host offers to handlers: one file per WIT interface under `host/`, same stem as in
-//! `wit/`. Each checks arguments, makes one call and maps the error; what it may touch follows
-//! from who is calling.
+//! `wit/`. Each checks arguments, makes one call and maps the error; the caller's rights decide
+//! what it may touch.
 //!
-//! An interface is implemented for a `View` of its own, which borrows from the call what the
-//! interface needs. Its `link` says what that is; nothing else of the server is within its reach.
+//! Each interface is implemented for its own `View`, which borrows from the call what the interface
+//! needs. Its `link` says what that is; nothing else of the server is within reach.
 
 use std::sync::Arc;
 
@@ -60,12 +60,13 @@ pub mod bindings {
 
 use bindings::bench::host as wit;
 
-/// What is wrong with a cursor, as what follows its name; nothing with one that a page told.
+/// What is wrong with a cursor, as a phrase to follow its name; none for a cursor from an earlier
+/// page.
 fn cursor_rule(cursor: &str) -> Option<&'static str> {
     (!base::id::is_ulid(cursor)).then_some("must be the next_cursor of a page")
 }
 
-/// The worlds, read from the contract itself: it is the list of what each group may do.
+/// The worlds, read from the contract itself, which lists what each group may do.
 const WORLDS: &str = include_str!("../../wit/world.wit");
 
 type CallLinker = Linker<State<Call>>;
@@ -97,7 +98,8 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("waveforms", waveforms::link),
 ];
 
-/// One request on its way through a handler: its context, and what the guest holds of the host.
+/// One request on its way through a handler: its context, and the host objects that the guest
+/// holds.
 #[derive(Debug)]
 pub struct Call {
     services: Arc<Services>,
@@ -121,7 +123,7 @@ impl Call {
         }
     }
 
-    /// For somebody, whose share of the group it takes.
+    /// For this requester, in whose share of the group it counts.
     #[must_use]
     pub fn with_requester(mut self, requester: Requester) -> Self {
         self.requester = Some(requester);
@@ -146,7 +148,8 @@ impl CallData for Call {
     }
 }
 
-/// Interfaces that the world `<group>-group` imports, without `http-types`. None = there is no such world.
+/// Interfaces that the world `<group>-group` imports, without `http-types`. None if there is no such
+/// world.
 #[must_use]
 pub fn world(group: &str) -> Option<Vec<&'static str>> {
     let open = format!("world {group}-group {{");
@@ -164,7 +167,7 @@ pub fn world(group: &str) -> Option<Vec<&'static str>> {
 /// Give `linker` the named interfaces and no others.
 ///
 /// # Errors
-/// An interface that the host does not implement.
+/// The host does not implement one of them.
 pub fn link(linker: &mut Linker<State<Call>>, interfaces: &[&str]) -> wasmtime::Result<()> {
     for name in interfaces {
         let (_, add) = INTERFACES

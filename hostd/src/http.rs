@@ -1,5 +1,5 @@
-//! HTTP in: connections, routes, credentials, limits, the error shape. Everything a request meets
-//! before and after its handler.
+//! The HTTP server: connections, routes, credentials, limits, the error shape. Everything a request
+//! passes before and after its handler.
 
 pub mod address;
 pub mod arrivals;

@@ -1,5 +1,5 @@
 //! The bench server as a library: everything but argument parsing, so that tests and benches can
-//! hold its parts. `main.rs` is the binary.
+//! use its parts. `main.rs` is the binary.
 
 pub mod admin;
 pub mod backup;

@@ -1,5 +1,5 @@
 //! `hostd serve`: open the store, load the handlers, attach the pods, answer until told to stop,
-//! and leave everything in order.
+//! and shut down cleanly.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -43,10 +43,10 @@ use store::Store;
 /// Threads for blocking work (store reads, segment files).
 const BLOCKING_THREADS_MAX: usize = 16;
 
-/// Pause between looks at how long a key has signed tokens.
+/// Interval between checks of how long a key has signed tokens.
 const ROTATION_LOOK_EVERY: Duration = Duration::from_secs(3600);
 
-/// What `serve` was asked for beside the configuration.
+/// The options of `serve` besides the configuration.
 #[derive(Debug)]
 pub struct Options {
     /// Demo organisation, key and simulated device; only on a loopback address.
@@ -58,7 +58,7 @@ pub struct Options {
 /// Serve until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// Whatever keeps the server from starting; once it runs, only a failed shutdown.
+/// Whatever prevents the server from starting; once it runs, only a failed shutdown.
 pub fn run(
     mut config: Config,
     options: &Options,
@@ -141,7 +141,7 @@ async fn serve(
     Ok(())
 }
 
-/// Replace the key that signs tokens whenever it is due, for as long as the server runs.
+/// Replace the key that signs tokens whenever it is due, while the server runs.
 async fn rotate_keys(services: Weak<Services>) {
     loop {
         tokio::time::sleep(ROTATION_LOOK_EVERY).await;

@@ -1,4 +1,4 @@
-//! A whole data folder, or a backup, looked through for damage. Nothing in it changes.
+//! Checks a whole data folder, or a backup, for damage, and changes nothing in it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use lab::captures::reader::Reader;
 use store::captures::Status;
 use store::{self, Snapshot, StoreError};
 
-/// Bits of everybody but the owner.
+/// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
 /// What was found.
@@ -27,7 +27,7 @@ pub struct Findings {
     pub records: u64,
 }
 
-/// Look through the folder `data`.
+/// Check the folder `data`.
 ///
 /// # Errors
 /// A server uses the folder, or it cannot be read at all.
@@ -61,7 +61,7 @@ fn told(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Who else may reach what is there.
+/// Find files that others may reach.
 fn modes(path: &Path, findings: &mut Findings) -> Result<(), BackupError> {
     let meta = fs::symlink_metadata(path).map_err(failed(path))?;
     if meta.is_symlink() {

@@ -1,5 +1,5 @@
-//! A data folder made of a backup. Leases end, so that the server makes their devices safe; keys,
-//! users and everything else are as they were.
+//! Makes a data folder from a backup. Leases end, so that the server makes their devices safe;
+//! keys, users and everything else are as they were.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use store::{self, Store, StoreError};
 /// Page cache while leases are ended, in MiB.
 const CACHE_MIB: u32 = 4;
 
-/// Make the data folder `data`, which is empty or not there, from the backup `from`.
+/// Make the data folder `data`, which must be empty or missing, from the backup `from`.
 ///
 /// # Errors
-/// The folder holds something, the backup is damaged or newer than this program, or the disk.
+/// The folder holds something, the backup is damaged or newer than this program, or the disk fails.
 pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
     let manifest = read_manifest(from)?;
     private::data_folder(data)?;
@@ -42,7 +42,7 @@ pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
     }
     end_leases(&work).await?;
     sync_folders(&work)?;
-    // The database last: a folder without one is no data folder yet.
+    // The database last: a folder without one is not a data folder yet.
     for name in [folder::CAPTURES, folder::BLOBS, folder::STORE] {
         let (path, target) = (work.join(name), data.join(name));
         if path.exists() {

@@ -59,7 +59,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Carry bytes until somebody ends it.
+    /// Carry bytes until either side ends it.
     ///
     /// # Errors
     /// The server cannot be reached, refuses, or ends the stream; or the awaited text does not come.
@@ -161,7 +161,8 @@ impl Console {
     }
 }
 
-/// What is typed. Its thread is left behind when the console ends, since nothing interrupts a read.
+/// What the user types. Its thread is left behind when the console ends, since nothing can
+/// interrupt a read.
 fn terminal() -> anyhow::Result<mpsc::Receiver<Vec<u8>>> {
     let (typed, lines) = mpsc::channel(TYPED_MAX);
     let read = move || {
@@ -177,7 +178,7 @@ fn terminal() -> anyhow::Result<mpsc::Receiver<Vec<u8>>> {
     Ok(lines)
 }
 
-/// What happened to the line goes beside what the target says.
+/// Events of the line go to standard error, apart from the target's output.
 fn tell(text: &str) {
     let told: Value = serde_json::from_str(text).unwrap_or_default();
     let word = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
@@ -192,10 +193,10 @@ fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "[{line}]");
 }
 
-/// A text that is waited for in what comes in pieces.
+/// A text awaited in output that arrives in pieces.
 struct Awaited {
     text: Vec<u8>,
-    /// The last bytes, too few to be the text.
+    /// The last bytes, too few to be the whole text.
     last: Vec<u8>,
 }
 
@@ -207,7 +208,7 @@ impl Awaited {
         }
     }
 
-    /// Whether it is complete with these bytes.
+    /// Whether these bytes complete it.
     fn is_in(&mut self, bytes: &[u8]) -> bool {
         self.last.extend_from_slice(bytes);
         if memchr::memmem::find(&self.last, &self.text).is_some() {

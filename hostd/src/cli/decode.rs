@@ -103,7 +103,7 @@ impl Decode {
         })
         .with_context(|| format!("decode {shown}"))?;
         match failure.map_or_else(|| out.flush(), Err) {
-            // The reader has seen enough: `hostd decode … | head`.
+            // The reader has closed the pipe: `hostd decode … | head`.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             other => other.context("print"),
         }

@@ -131,7 +131,7 @@ async fn list(store: &Store, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the store says of a device that is not free.
+/// What the store says about a device that is not free.
 fn standing(lease: &LeaseRecord) -> String {
     match &lease.owes {
         Some(owes) => {

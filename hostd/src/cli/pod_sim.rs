@@ -25,19 +25,19 @@ mod play;
 use console::Terminal;
 use play::Play;
 
-/// Connections that a pod serves on the network at once.
+/// Network connections that a pod serves at once.
 pub const CONNECTIONS_MAX: usize = 5;
 
 /// How long one more connection waits for a permit before it is closed: a client that has just
 /// closed a connection finds the next one open, a client that keeps six learns so at once.
 pub const PERMIT_WAIT: Duration = Duration::from_millis(500);
 
-/// Pause after a connection could not be accepted, since the cause (no more file descriptors) does
-/// not go away by asking again at once.
+/// Pause after a failed accept, since the cause (no more file descriptors) does not go away at
+/// once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What the first byte of a client's first command is. Anything else is SCPI, which real pods speak
-/// on the same port and simulated ones do not.
+/// First byte of a client's first command. Anything else is SCPI, which real pods speak on the same
+/// port and simulated ones do not.
 const COMMAND_START: u8 = b'{';
 
 /// What stands below the options.
@@ -187,7 +187,7 @@ impl PodSim {
         let pod = SimPod::new(SimConfig { tls_port, ..config });
         let console = self.open_console()?;
         let console_path = console.as_ref().map(|console| console.path().to_owned());
-        // Who started this may not read what it prints.
+        // Whatever started this process may not read what it prints.
         let _ = writeln!(out, "listening on {address}").and_then(|()| out.flush());
         if let Some(address) = tls_address {
             let _ = writeln!(out, "TLS on {address}").and_then(|()| out.flush());
@@ -210,7 +210,7 @@ impl PodSim {
             () = accept_tls(tls.as_ref(), &pod, &permits, &mut secured) => {}
             () = stop => {}
         }
-        // Whoever is connected sees the connection end, as when a real pod is unplugged.
+        // Clients see their connection end, as when a real pod is unplugged.
         pod.set_plugged(false);
         connections.shutdown().await;
         secured.shutdown().await;
@@ -313,7 +313,7 @@ async fn accept(
     }
 }
 
-/// Serves a connection and ends it the way the pod says.
+/// Serves a connection and ends it the way the pod asks.
 async fn serve(pod: &SimPod, mut stream: TcpStream, door: Door) {
     // A reply is one small segment that the client waits for.
     if stream.set_nodelay(true).is_err() {
@@ -325,19 +325,19 @@ async fn serve(pod: &SimPod, mut stream: TcpStream, door: Door) {
         Door::Tls => pod.serve_tls(&mut stream).await,
     };
     if ending == Ending::Reset {
-        // Without it the connection closes in order, which is all that is left to do.
+        // Without it the connection closes normally, which is the best that remains.
         let _ = stream.set_zero_linger();
     }
 }
 
-/// Whether the client's first byte begins a command. Nothing is taken from the stream.
+/// Whether the client's first byte begins a command. Consumes nothing from the stream.
 async fn speaks_commands(stream: &TcpStream) -> bool {
     let mut first = [0];
     matches!(stream.peek(&mut first).await, Ok(1) if first[0] == COMMAND_START)
 }
 
-/// Write `{"address"}`, with `tls` and `console` if there are such, in one step, so that a reader
-/// never sees a part of it.
+/// Write `{"address"}`, with `tls` and `console` if there are any, in one step, so that a reader
+/// never sees half of it.
 fn write_ready_file(
     path: &Path,
     address: SocketAddr,

@@ -151,7 +151,7 @@ async fn set_password(
     )?;
     out.flush()?;
     let mut line = String::new();
-    // A little over the limit, so that a longer one is refused and not cut.
+    // A little over the limit, so that a longer one is refused, not truncated.
     let bytes_max = *PASSWORD_CHARS.end() as u64 * 4 + 3;
     input.take(bytes_max).read_line(&mut line)?;
     let password = line.strip_suffix('\n').unwrap_or(&line);

@@ -98,7 +98,7 @@ impl Host for View<'_> {
         {
             return Err(Error::NotFound);
         }
-        // A restricted session gets full pages of what it may see.
+        // A restricted session still gets full pages, of what it may see.
         let usable = |devices: &[String]| {
             let usable = devices.iter().filter(|d| self.door.device(d).is_some());
             usable.cloned().collect()
@@ -172,7 +172,7 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
-    /// A follower as what a response becomes.
+    /// Upgrade the response to a follower's stream.
     fn upgrade(&mut self, follower: Follower) -> Result<Resource<Upgrade>, Error> {
         let stream: BoxedLive = Box::new(follower);
         let pushed = self.table.push(Upgrade::new(stream));
@@ -211,7 +211,7 @@ impl HostCapture for View<'_> {
     }
 }
 
-/// Frames from number `from_seq` on until `budget` bytes are reached; always at least one.
+/// Frames from number `from_seq` on, up to `budget` bytes; always at least one.
 fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadError> {
     let mut list = Vec::new();
     let mut used = 0;
@@ -247,8 +247,8 @@ fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadErr
 }
 
 impl Door<'_> {
-    /// The capture with this id, if the caller may use its device. A device that was removed
-    /// leaves its captures to everyone in the organisation whose session is not restricted.
+    /// The capture with this id, if the caller may use its device. Captures of a removed device are
+    /// open to everyone in the organisation whose session is not restricted.
     pub(super) async fn capture(
         self,
         captures: &Captures,
@@ -264,7 +264,7 @@ impl Door<'_> {
         }
     }
 
-    /// What reads the capture with this id, if the caller may use its device.
+    /// A reader for the capture with this id, if the caller may use its device.
     pub(super) async fn reader(self, captures: &Captures, id: &str) -> Result<Arc<Reader>, Error> {
         let record = self.capture(captures, id).await?;
         let reader = captures.read(&record.org, id).await;

@@ -1,4 +1,4 @@
-//! Who asks, and for whom the host acts: what every interface may know of a call.
+//! Who is calling, and on whose behalf the host acts: what every interface may know about a call.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ pub struct Context {
     pub lease: Option<String>,
     /// Where the request comes from.
     pub client: Option<IpAddr>,
-    /// When a handler that waits should rather tell how far things are, to have answered before its
+    /// When a waiting handler should report progress instead, so that it answers before its
     /// deadline.
     pub answer_by: Instant,
-    /// Set when something could not be done because the disk is full: whatever the handler makes of
-    /// that failure, the caller is told what it was.
+    /// Set when something failed because the disk is full: whatever the handler makes of that
+    /// failure, the caller gets the real cause.
     pub disk_full: Arc<AtomicBool>,
 }
 
 impl Context {
-    /// Who a lease belongs to: a person and all that acts for it.
+    /// Who a lease belongs to: a person and everything that acts for them.
     pub(super) fn owner(&self) -> String {
         let caller = self.caller.as_ref();
         caller.map_or_else(String::new, |c| format!("{}/{}", c.org(), c.user()))
     }
 
-    /// What the request shows for the device it is about, whoever `owner` is.
+    /// The lease that the request shows for its device, for this `owner`.
     pub(super) fn shown<'a>(&'a self, owner: &'a str) -> Shown<'a> {
         Shown {
             lease_id: self.lease.as_deref(),
@@ -45,7 +45,7 @@ impl Context {
         }
     }
 
-    /// The refusal of one who is no administrator; `doing` begins it.
+    /// Refuse a caller that is not an administrator; `doing` begins the sentence.
     pub(super) fn check_admin(&self, doing: &str) -> Result<(), String> {
         if self.caller.as_ref().is_some_and(|c| c.is_admin()) {
             return Ok(());
@@ -60,8 +60,8 @@ impl Context {
         self.caller.as_ref().is_none_or(|c| c.devices().is_some())
     }
 
-    /// How far the caller's commands may reach. What outlives its session takes an administrator,
-    /// since a mistake there takes the bench away from everybody.
+    /// How far the caller's commands may reach. Settings that outlive the session need an
+    /// administrator, since a mistake there takes the bench away from everybody.
     pub(super) fn tier_max(&self) -> Tier {
         match &self.caller {
             Some(caller) if caller.is_admin() => Tier::Firmware,
@@ -71,7 +71,7 @@ impl Context {
 }
 
 /// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
-/// it happened.
+/// something failed.
 pub(super) fn internal(
     call: &Context,
     interface: &str,

@@ -21,13 +21,13 @@ use super::{CallLinker, Context, internal, wit};
 use lab::captures::Captures;
 use lab::captures::reader::Reader;
 
-/// Bytes of one part of a streamed answer.
+/// Bytes per part of a streamed answer.
 const PART_BYTES: usize = 64 << 10;
 
 /// Parts that wait for a slow client; decoding pauses while they do.
 pub(super) const PARTS_WAITING_MAX: usize = 4;
 
-/// Patience with a client that takes no part. It occupies a place among the streams and a thread.
+/// Timeout for a client that takes no part. Until then it occupies a stream's place and a thread.
 pub(super) const PART_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Events that a guest may take into its memory.
@@ -100,7 +100,7 @@ impl Host for View<'_> {
     }
 }
 
-/// What reads a capture, and what a job makes of it.
+/// A reader for a capture, and the decoder specification that a job makes for it.
 async fn open(
     door: Door<'_>,
     captures: &Captures,
@@ -124,7 +124,7 @@ async fn open(
     Ok((reader, spec))
 }
 
-/// Name of the query parameter that is to blame.
+/// Name of the query parameter to blame.
 fn field(error: &SpecError) -> String {
     match error {
         SpecError::UnknownRole { name, .. }
@@ -140,7 +140,7 @@ fn field(error: &SpecError) -> String {
             role.clone()
         }
         SpecError::InvalidValue { option, .. } => (*option).to_owned(),
-        // Nothing of the query alone is to blame: the part of the job is.
+        // No query parameter is to blame, so name the part of the job.
         other => other.field().to_owned(),
     }
 }
@@ -158,7 +158,7 @@ fn decode_error(error: CaptureError) -> Error {
     }
 }
 
-/// Decode into `parts` until the end or until nobody listens.
+/// Decode into `parts` until the end or until the client has left.
 fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<io::Result<Bytes>>) {
     let last = parts.clone().try_reserve_owned();
     let last = last.expect("a new queue has room");
@@ -186,7 +186,7 @@ fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<io::
     }
 }
 
-/// The text of a JSON array of at most `most` events, and whether there were more.
+/// A JSON array of at most `most` events as text, and whether there were more.
 fn collect(
     reader: &Reader,
     spec: &Spec,
@@ -214,7 +214,7 @@ fn collect(
     Ok((format!("[{}]", events.join(",")), more))
 }
 
-/// Sends full parts of text as it is written. Only for threads that may block.
+/// Sends text in full parts as it is written. Only for blocking threads.
 pub(super) struct Parts {
     buffer: Vec<u8>,
     parts: mpsc::Sender<io::Result<Bytes>>,

@@ -116,7 +116,7 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
-    /// Whether somebody still holds another device that was taken under this name.
+    /// Whether another device that was taken under this name is still held.
     fn is_taken_as(&self, org: &str, name: &str, id: &str) -> bool {
         let taken = self.leases.taken_as(name);
         taken
@@ -135,7 +135,8 @@ impl View<'_> {
         }
     }
 
-    /// Which devices there are is up to administrators, and not to jobs that are let in to some.
+    /// Only administrators decide which devices there are, not jobs whose credential is restricted
+    /// to some.
     fn check_keeper(&self, doing: &str) -> Result<(), Error> {
         self.context.check_admin(doing).map_err(Error::Forbidden)?;
         if self
@@ -151,7 +152,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// A device and who has it, in the words of the contract.
+    /// A device and its holder, as the contract's record.
     fn shown(&self, device: &Device) -> WitDevice {
         let record = &device.record;
         let online = device.facts.is_some();
@@ -211,7 +212,7 @@ impl View<'_> {
     }
 }
 
-/// The same names whether the pod is there or not: offline, everything is unknown.
+/// The same names whether the pod is online or not: offline, everything is unknown.
 fn capabilities(known: Option<&Capabilities>) -> Vec<(String, Capability)> {
     let flag = |read: fn(&Capabilities) -> Option<bool>| {
         known

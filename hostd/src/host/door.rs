@@ -1,5 +1,5 @@
-//! The door to the caller's devices: who may use which, and who gets at the pod behind it. Interfaces
-//! that are about a device go through it and have no other way to a pod.
+//! The door to the caller's devices: who may use which, and who may reach the pod behind it. Device
+//! interfaces have no other way to a pod.
 
 use super::Context;
 use super::bindings::bench::host::http_types::Busy;
@@ -17,15 +17,15 @@ pub(super) struct Door<'a> {
     leases: &'a Leases,
 }
 
-/// Why a request does not get at a pod, in the words of the contract.
+/// Why a request may not reach a pod, in the words of the contract.
 pub(super) enum Refused {
     NoDevice,
     Held(Busy),
     Offline,
 }
 
-/// The same as the errors of the interfaces that let somebody at a pod; each says in its own way that
-/// there is no such device.
+/// Conversions to the errors of the interfaces that give access to a pod; each has its own way to say
+/// that there is no such device.
 macro_rules! refusals {
     ($($interface:ident: $no_device:expr),* $(,)?) => {$(
         const _: () = {
@@ -59,10 +59,11 @@ pub(super) fn device(devices: &Devices, caller: &Verified, id: &str) -> Option<D
     caller.may_use_id(&device.record.id).then_some(device)
 }
 
-/// Ids of the devices with these names. A token is bound to ids, so that a rename moves no access.
+/// Ids of the devices with these names. A token is bound to ids, so a rename does not change
+/// access.
 ///
 /// # Errors
-/// The first name that no device has which the caller may use.
+/// The first name that belongs to no device that the caller may use.
 pub(super) fn device_ids(
     devices: &Devices,
     caller: &Verified,
@@ -95,8 +96,8 @@ impl Door<'_> {
         device(self.devices, self.context.caller.as_ref()?, id)
     }
 
-    /// The device with this name, if the caller may use it: the one it holds since it had this name,
-    /// or the one that has it now. They are never two.
+    /// The device with this name, if the caller may use it: the one it has held since before a
+    /// rename, or the one that has the name now. There are never two.
     pub(super) fn device_named(&self, name: &str) -> Option<Device> {
         let caller = self.context.caller.as_ref()?;
         let owner = self.context.owner();
@@ -118,7 +119,7 @@ impl Door<'_> {
         admitted.map_err(|busy| self.told(&busy))
     }
 
-    /// What the end of a visit means to a request that it let in.
+    /// What to tell a request whose visit has ended.
     pub(super) fn cut(&self, device: &str) -> Busy {
         match self.admit(device) {
             Err(busy) => busy,
@@ -133,7 +134,7 @@ impl Door<'_> {
         }
     }
 
-    /// Let the request look at what a device does.
+    /// Let the request watch a device.
     pub(super) fn look(&self, device: &str) -> Result<Beside, Refused> {
         let looked = self.at_the_door(|caller| self.leases.look(caller, device));
         looked.map_err(|error| self.refused(error))
@@ -145,14 +146,14 @@ impl Door<'_> {
         entered.map_err(|error| self.refused(error))
     }
 
-    /// Let the request, which looks at a device already, drive it, until a lease takes it away.
+    /// Let a request that already watches a device drive it, until a lease takes it away.
     pub(super) fn drive(&self, beside: Beside) -> Result<Entered, Refused> {
         let owner = self.context.owner();
         let driven = self.leases.drive(beside, self.context.shown(&owner));
         driven.map_err(|busy| Refused::Held(self.told(&busy)))
     }
 
-    /// Let the request look at what a device does, and drive it if nothing is in the way.
+    /// Let the request watch a device, and drive it if nothing is in the way.
     pub(super) fn join(
         &self,
         device: &str,

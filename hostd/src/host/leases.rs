@@ -131,7 +131,7 @@ impl View<'_> {
         }
     }
 
-    /// The label of a lease: what the taker says of itself, in short ASCII.
+    /// The label of a lease: the taker's description of itself, in short ASCII.
     fn holder(&self, label: &str) -> String {
         let plain: String = label
             .chars()

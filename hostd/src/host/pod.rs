@@ -54,7 +54,7 @@ impl Host for View<'_> {
             tokio::select! {
                 biased;
                 answered = pod.command(command, wait) => answered,
-                // What was not sent yet never is.
+                // A command that was not sent yet never will be.
                 () = visit.over() => {
                     drop(visit);
                     return Err(Error::Held(self.door.cut(&device)));
@@ -68,7 +68,7 @@ impl Host for View<'_> {
     }
 }
 
-/// Whether the command only looks: such ones get through beside a lease.
+/// Whether the command only reads: such commands are allowed even beside a lease.
 fn is_light_read(command: &Map<String, Value>) -> bool {
     let verb = command.get("cmd").and_then(Value::as_str);
     let known = verb.and_then(commands::find);

@@ -1,4 +1,4 @@
-//! `bench:host/recordings`: finished captures as files, files as captures, captures from afar.
+//! `bench:host/recordings`: exports, imports and overviews of captures.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -184,7 +184,7 @@ impl View<'_> {
     }
 }
 
-/// What is wrong with a file, as what follows its name.
+/// What is wrong with a file, as a phrase to follow its name.
 fn said(error: &ImportError) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("cannot be imported: failed to {error}: {cause}"),
@@ -192,7 +192,7 @@ fn said(error: &ImportError) -> String {
     }
 }
 
-/// What is wrong with a channel, as what follows the word.
+/// What is wrong with a channel, as a phrase to follow the word.
 fn channel_rule(error: &SpecError) -> String {
     match error {
         SpecError::UnknownChannel { valid, .. } => format!("must be one of {valid}"),
@@ -246,7 +246,7 @@ fn to_content(content: WitContent) -> Content {
     }
 }
 
-/// Write into `parts` until the end or until nobody listens.
+/// Write into `parts` until the end or until the client has left.
 fn stream(
     reader: &Reader,
     export: Export,

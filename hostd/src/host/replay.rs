@@ -115,7 +115,7 @@ fn to_request(request: &WitOrder) -> Request {
     }
 }
 
-/// A count beyond what memory addresses is beyond every waveform.
+/// A count beyond the address space is beyond every waveform.
 fn index(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! `bench:host/sessions`: sign-in of people, and what a credential stands for.
+//! `bench:host/sessions`: signing people in, and what a credential stands for.
 
 use runtime::Role;
 use wasmtime::component::HasData;
@@ -125,7 +125,7 @@ impl View<'_> {
     }
 }
 
-/// A stored role as the contract has it.
+/// A stored role as the contract's type.
 pub(super) fn role(role: users::Role) -> Role {
     match role {
         users::Role::Member => Role::Member,

@@ -74,7 +74,7 @@ impl Host for View<'_> {
 
     async fn exchange(&mut self, id_token: String) -> Result<Token, Error> {
         let auth = self.auth;
-        // Without a rule the provider need not even be asked.
+        // Without a rule there is no need to ask the provider.
         if !auth.trusts_anybody() {
             return Err(Error::Untrusted);
         }

@@ -89,8 +89,8 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
-    /// Read the image that is meant. It is in memory afterwards, so that neither a build that is
-    /// forgotten nor a file that is removed meanwhile matters.
+    /// Read the requested image into memory, so that it does not matter if its build or file is
+    /// deleted meanwhile.
     async fn image(&mut self, image: WitImage, sha256: Option<&str>) -> Result<Image, Error> {
         let read = match image {
             WitImage::Upload(upload) => {

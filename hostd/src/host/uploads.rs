@@ -1,9 +1,8 @@
 //! `bench:host/uploads`: request bodies written to disk for a handler that never sees their bytes.
 //!
-//! A handler is entered twice for such a request. The first time it decides whether the body may come
-//! and what shall be made of it, and leaves at once; then the body arrives, for as long as its sender
-//! takes, and holds no instance; then the handler is entered with the same request again, and what it
-//! asks for is there.
+//! A handler is called twice for such a request. The first time it decides whether to accept the body
+//! and in what form, and returns at once; then the body arrives, at its sender's pace, and holds no
+//! instance; then the handler is called again with the same request, and the body is ready.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,13 +14,13 @@ use super::{CallLinker, Context, internal, wit};
 use base::multipart;
 use lab::blobs::{Staged, StagedForm};
 
-/// Largest body that may come into a guest.
+/// Largest body that a guest may read.
 const READ_BYTES_MAX: u32 = 1 << 20;
 
-/// What a handler wants made of a body.
+/// The form in which a handler wants a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// A file of all of it.
+    /// All of it as a file.
     File { bytes_max: u64 },
     /// A form's texts, and files of its parts with these names.
     Form {
@@ -33,7 +32,7 @@ pub enum Wanted {
     Bytes { bytes_max: u32 },
 }
 
-/// What was made of it.
+/// The body in that form.
 #[derive(Debug)]
 pub enum Arrived {
     File(Staged),
@@ -41,24 +40,24 @@ pub enum Arrived {
     Bytes(Bytes),
 }
 
-/// How far a body is.
+/// The state of a body.
 #[derive(Debug, Default)]
 enum State {
-    /// There is none, or the handler has it.
+    /// There is no body, or the handler has it.
     #[default]
     None,
-    /// It has not been asked for.
+    /// The handler has not asked for it.
     Unread,
     Wanted(Wanted),
     Arrived(Arrived),
 }
 
-/// A request's body, seen by the handler and by whoever took the request in.
+/// A request's body, shared by the handler and the gateway.
 #[derive(Debug, Clone, Default)]
 pub struct Inbound(Arc<Mutex<State>>);
 
 impl Inbound {
-    /// A body that may be asked for.
+    /// A body that the handler may ask for.
     #[must_use]
     pub fn unread() -> Self {
         Self(Arc::new(Mutex::new(State::Unread)))
@@ -78,7 +77,7 @@ impl Inbound {
         *self.lock() = State::Arrived(arrived);
     }
 
-    /// What has arrived; where nothing has been asked for yet, it is now.
+    /// Take what has arrived; if nothing was asked for yet, ask for it now.
     fn receive(&self, wanted: Wanted) -> Result<Arrived, Error> {
         let mut state = self.lock();
         match std::mem::take(&mut *state) {
@@ -156,7 +155,7 @@ impl Host for View<'_> {
     }
 }
 
-/// The file behind an upload that a handler gives away.
+/// The file behind an upload that a handler passes on.
 pub(super) fn given(
     context: &Context,
     table: &mut ResourceTable,

@@ -1,5 +1,5 @@
-//! Where a connection comes from, as limits count it: an IPv4 address, or the 64 bits of an IPv6 address
-//! that a household or a machine gets to itself.
+//! Where a connection comes from, as limits count it: an IPv4 address, or the first 64 bits of an IPv6
+//! address, which belong to one household or machine.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};

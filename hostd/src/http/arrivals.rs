@@ -1,8 +1,8 @@
-//! Bodies on their way: how many at once, of each user, of each organisation and in all, and how fast.
+//! Arriving bodies: how many at once, per user, per organisation and in all, and how fast.
 //!
-//! A body that arrives holds a place here and none in a handler group, so a slow sender takes nothing
-//! from those whose requests are there. Small bodies, which are kept in memory, have many places; what
-//! is larger is an upload, whether it is kept in memory or written to disk.
+//! An arriving body holds a place here and none in a handler group, so a slow sender takes nothing
+//! from complete requests. Small bodies, which are kept in memory, have many places; anything larger
+//! is an upload, whether it is kept in memory or written to disk.
 
 use std::time::Duration;
 
@@ -27,10 +27,10 @@ const SMALL_MAX: u32 = 1024;
 /// Senders of small bodies that may wait for a place; they send nothing meanwhile.
 const SMALL_QUEUED_MAX: u32 = 256;
 
-/// How long they may.
+/// How long they may wait.
 const SMALL_QUEUE_WAIT: Duration = Duration::from_secs(2);
 
-/// Senders of uploads that may wait for a place, for each that has one.
+/// Senders of uploads that may wait, for each that has a place.
 const QUEUED_PER_PLACE: u32 = 4;
 
 /// Why an upload did not arrive.
@@ -51,7 +51,7 @@ pub struct Arrivals {
     upload_pace: Pace,
 }
 
-/// A body in memory, and its permit until it is needed no more.
+/// A body in memory, and its permit as long as it is needed.
 #[derive(Debug)]
 pub struct Read<'a> {
     pub bytes: Bytes,
@@ -60,7 +60,7 @@ pub struct Read<'a> {
 }
 
 impl Arrivals {
-    /// With nothing on its way. An upload that is written to disk may take `upload_wait`.
+    /// With nothing arriving. An upload that is written to disk may take `upload_wait`.
     #[must_use]
     pub fn new(http: &HttpConfig, uploads: &UploadsConfig, upload_wait: Duration) -> Self {
         let upload_pace = Pace {
@@ -91,17 +91,17 @@ impl Arrivals {
         }
     }
 
-    /// Uploads on their way now.
+    /// Uploads arriving now.
     #[must_use]
     pub fn uploads(&self) -> u32 {
         self.uploads.taken()
     }
 
-    /// Read all of `body`, at most `limit_bytes`. With a limit of 0 no body is expected, and one that
-    /// comes is forgotten.
+    /// Read all of `body`, at most `limit_bytes`. With a limit of 0 no body is expected, and any that
+    /// comes is ignored.
     ///
     /// # Errors
-    /// The first limit that is hit. A declared length over the limit fails before a byte is read.
+    /// A limit is exceeded. A declared length over the limit fails before a byte is read.
     pub async fn read(
         &self,
         mut body: Incoming,
@@ -125,10 +125,10 @@ impl Arrivals {
         read
     }
 
-    /// Have the body brought in as a handler wants it.
+    /// Receive the body in the form that a handler wants.
     ///
     /// # Errors
-    /// The first limit that is hit, a malformed form, a broken connection, or the disk.
+    /// A limit is exceeded, the form is malformed, the connection breaks, or the disk fails.
     pub async fn receive<B>(
         &self,
         body: &mut B,
@@ -164,7 +164,7 @@ impl Arrivals {
         })
     }
 
-    /// Where every upload begins: a place among them.
+    /// The start of every upload: get a place.
     async fn begin_upload(&self, requester: &Requester) -> Result<Permit<'_>, ReadError> {
         let permit = self.uploads.enter(Some(requester)).await;
         permit.map_err(ReadError::Crowded)
@@ -213,14 +213,14 @@ impl Read<'_> {
     }
 }
 
-/// A body on its way into memory.
+/// A body being read into memory.
 struct Gathering<'a> {
     arrivals: &'a Arrivals,
     permit: Permit<'a>,
     is_small: bool,
-    /// All of it, as long as it is in one part.
+    /// The whole body, as long as it is one part.
     first: Bytes,
-    /// All of it, from the second part on.
+    /// The whole body, from the second part on.
     all: BytesMut,
 }
 

@@ -14,14 +14,14 @@ use runtime::BodyStream;
 
 use base::pace::TooSlow;
 
-/// What is read of a refused request's body, so that its sender gets to see the refusal: one that
-/// is still writing when the connection closes sees only that.
+/// How much of a refused request's body is read, so that its sender sees the refusal: a sender that
+/// is still writing when the connection closes sees only the close.
 const DRAIN_BYTES_MAX: u64 = 16 << 20;
 
 /// Time for that.
 const DRAIN_WAIT: Duration = Duration::from_secs(5);
 
-/// Time for the body of a sender that does not say how much is to come.
+/// Time for a body whose sender does not declare its length.
 const DRAIN_UNDECLARED_WAIT: Duration = Duration::from_millis(500);
 
 /// Why a request body could not be read.
@@ -41,14 +41,14 @@ fn declared(body: &Incoming) -> Option<u64> {
     body.size_hint().exact()
 }
 
-/// Read and forget the body of a refused request, within bounds. What is left unread costs the sender
-/// the connection, without a word if the answer is on its way already.
+/// Read and discard the body of a refused request, within bounds. If any is left unread, the sender
+/// loses the connection, without notice if the answer is already on its way.
 pub async fn drain(mut body: Incoming) {
     let (mut left, wait) = match declared(&body) {
         // Over the bound it is not worth it.
         Some(length) if length > DRAIN_BYTES_MAX => return,
         Some(length) => (length, DRAIN_WAIT),
-        // Mostly an empty body whose end comes in a packet of its own.
+        // Usually an empty body whose end comes in a packet of its own.
         None => (DRAIN_BYTES_MAX, DRAIN_UNDECLARED_WAIT),
     };
     let all = async {
@@ -89,7 +89,7 @@ impl ResponseBody {
     }
 }
 
-/// A stream that ended early: the connection is cut, so the client cannot take it for complete.
+/// A stream that ended early: the connection is cut, so the client cannot mistake it for complete.
 #[derive(Debug, thiserror::Error)]
 #[error("response stream ended early: {0}")]
 pub struct StreamCut(String);

@@ -1,8 +1,8 @@
-//! Who may be connected. Each address has its bound, and so have all together. Where a bound is
-//! reached, the idlest connection makes room: one that has never asked anything first, then the one that
-//! has been quiet for longest, and never one whose request is under way. Where none is idle, the
-//! newcomer comes into a small reserve, in which only health checks and callers with a valid credential
-//! are answered. So whoever holds connections and says nothing, or little, keeps nobody out.
+//! Limits on connections, per address and in total. When a limit is reached, the idlest connection is
+//! closed: first one that has never sent a request, then the one that has been quiet longest, never one
+//! with a request under way. If none is idle, the newcomer goes into a small reserve, where only health
+//! checks and callers with a valid credential are answered. So a client that holds silent connections
+//! keeps nobody out.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,23 +14,23 @@ use tokio::sync::Notify;
 use super::address::Address;
 use super::flow::Flows;
 
-/// Time that one in the reserve gets to say what it wants.
+/// Time for a connection in the reserve to send its request.
 const RESERVE_HEAD_WAIT: Duration = Duration::from_secs(1);
 
-/// Time that anybody gets while most connections are taken.
+/// Time for any connection while most are taken.
 const PRESSED_HEAD_WAIT: Duration = Duration::from_secs(5);
 
-/// What is most: three of four.
+/// What "most" means: three of four.
 const PRESSED: (u32, u32) = (3, 4);
 
 /// Bounds of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// All together, without the reserve.
+    /// In total, without the reserve.
     pub total_max: u32,
     /// Of one address.
     pub per_address_max: u32,
-    /// Those beyond that are only answered if they matter.
+    /// Connections beyond that, which are answered only if they matter.
     pub reserve_max: u32,
 }
 
@@ -59,7 +59,7 @@ pub struct Connections {
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// Those that have an ordinary place.
+    /// Connections with an ordinary place.
     ordinary: HashMap<u64, Entry>,
     by_address: HashMap<Address, u32>,
     reserve: HashMap<u64, Entry>,
@@ -67,7 +67,7 @@ struct State {
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Whose share it takes.
+    /// The address in whose share it counts.
     address: Option<Address>,
     flows: Arc<Flows>,
     shed: Arc<Notify>,
@@ -99,8 +99,8 @@ impl Connections {
         })
     }
 
-    /// A seat for a connection whose answers are `flows`, in the share of `address`; without one only
-    /// the number of all counts. None: it has to go.
+    /// A seat for a connection whose answers are `flows`, in the share of `address`; without an
+    /// address only the total counts. None: it must be closed.
     pub fn admit(self: &Arc<Self>, address: Option<Address>, flows: Arc<Flows>) -> Option<Seat> {
         let entry = Entry {
             address,
@@ -130,8 +130,8 @@ impl Connections {
         })
     }
 
-    /// Close up to `count` idle connections, the idlest first: there is something else that they take
-    /// away from others.
+    /// Close up to `count` idle connections, the idlest first, because they hold another scarce
+    /// resource.
     pub fn relieve(&self, count: u32) {
         let mut state = self.lock();
         for _ in 0..count {
@@ -149,9 +149,10 @@ impl Connections {
         taken * u64::from(whole) >= u64::from(self.limits.total_max) * u64::from(part)
     }
 
-    /// Make room for one from `address`.
+    /// Make room for a connection from `address`.
     fn shed_ordinary(&self, state: &mut State, address: Option<Address>) -> bool {
-        // One of an address that has its share can only take the place of another one of it.
+        // A connection from an address with a full share can only replace another one of that
+        // address.
         let is_own = state.count(address) >= self.limits.per_address_max;
         let among = state.ordinary.iter();
         let victim = idlest(among.filter(|(_, entry)| !is_own || entry.address == address));
@@ -173,7 +174,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change leaves it whole, so a panic elsewhere does too.
+        // Each change leaves it consistent, so a panic elsewhere does too.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,7 +197,7 @@ impl State {
         self.ordinary.insert(number, entry);
     }
 
-    /// Take one out, wherever it is.
+    /// Remove a connection, wherever it is.
     fn remove(&mut self, number: u64) -> Option<Entry> {
         let Some(entry) = self.ordinary.remove(&number) else {
             return self.reserve.remove(&number);
@@ -214,7 +215,8 @@ impl State {
 }
 
 impl Seat {
-    /// How it may be used now. One in the reserve moves to an ordinary place as soon as there is one.
+    /// How it may be used now. A connection in the reserve moves to an ordinary place as soon as one
+    /// is free.
     #[must_use]
     pub fn standing(&self) -> Standing {
         let Connections { limits, .. } = &*self.connections;
@@ -230,22 +232,22 @@ impl Seat {
         Standing::Ordinary
     }
 
-    /// Resolves when the connection has to make room.
+    /// Resolves when the connection must make room.
     pub async fn shed(&self) {
         loop {
             self.entry.shed.notified().await;
             if self.entry.flows.resting().is_some() {
                 return;
             }
-            // It was asked something in between: it stays, one too many until the next one goes.
+            // A request came in between: it stays, one too many until another closes.
             let mut state = self.connections.lock();
             state.seat(self.number, self.entry.clone());
         }
     }
 
-    /// Resolves when the connection has said nothing for too long: for `head_wait`, and for less while
-    /// most are taken. Until the protocol version is known, no other limit applies: a sender of nothing,
-    /// or of half a preface, would keep its place for good.
+    /// Resolves when the connection has been silent too long: for `head_wait`, or less while most
+    /// connections are taken. Until the protocol version is known, no other limit applies: a client that
+    /// sends nothing, or half a preface, would keep its place indefinitely.
     pub async fn silence(&self, head_wait: Duration) {
         let flows = &self.entry.flows;
         let is_silent = || flows.resting().is_some_and(|rest| !rest.has_asked);

@@ -1,8 +1,7 @@
 //! The one error shape: `{"error": sentence, "code": stable word, "request_id": id, …}`.
 //!
-//! Handlers build the same shape in the guest; this one is for what the host refuses itself,
-//! before or instead of a handler. What happened inside goes to the log, the sentence is for the
-//! caller.
+//! Handlers build the same shape in the guest; this one is for what the host itself refuses, before
+//! or instead of a handler. Internal details go to the log, the sentence is for the caller.
 
 use http::header::{
     ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
@@ -81,7 +80,7 @@ impl ApiError {
         error
     }
 
-    /// Where only those are answered who matter most.
+    /// For a connection in the reserve, where only requests that matter are answered.
     #[must_use]
     pub fn crowded() -> Self {
         let mut error = Self::new(

@@ -1,10 +1,10 @@
-//! A connection that is cut when an HTTP/2 client keeps the server busy with frames that ask for
-//! nothing: SETTINGS, PING, WINDOW_UPDATE, PRIORITY, RST_STREAM, CONTINUATION, and DATA with nothing in
-//! it or next to nothing. Each costs the client a few bytes and the server an answer or a look-up, and
-//! no other limit counts them.
+//! Cuts a connection when an HTTP/2 client keeps the server busy with frames that request nothing:
+//! SETTINGS, PING, WINDOW_UPDATE, PRIORITY, RST_STREAM, CONTINUATION, and empty or nearly empty DATA.
+//! Each costs the client a few bytes and the server an answer or a look-up, and no other limit counts
+//! them.
 //!
-//! They are counted against what is really moved: bytes of bodies that come in, and all that goes out.
-//! So a client that acknowledges a fast download by the thousand is never cut.
+//! They are weighed against the bytes actually transferred: body bytes received, and everything sent.
+//! So a client that sends thousands of acknowledgements for a fast download is never cut.
 
 use std::io;
 use std::pin::Pin;
@@ -15,13 +15,13 @@ use tokio::time::Instant;
 
 use super::frames::{Frame, Frames};
 
-/// Bytes moved that pay for one such frame.
+/// Transferred bytes that pay for one such frame.
 const FRAME_COST: u64 = 256;
 
-/// Frames that may come at once, before anything is moved.
+/// Frames allowed in a burst, before anything is transferred.
 const BURST: u64 = 2_000;
 
-/// Frames per second for good.
+/// Sustained frames per second.
 const PER_S: u64 = 200;
 
 /// What a client may still send.
@@ -32,7 +32,7 @@ struct Budget {
     at: Instant,
 }
 
-/// A connection that ends in a flood. `cut` is called when it does.
+/// A connection that ends on a flood, after calling `cut`.
 pub struct Floods<S, F> {
     stream: S,
     frames: Frames,
@@ -52,7 +52,7 @@ impl Budget {
         self.left = self.left.saturating_add(bytes).min(BURST * FRAME_COST);
     }
 
-    /// A frame has come. False: it is one too many.
+    /// Count a frame. False: it is one too many.
     fn spend(&mut self, frame: Frame) -> bool {
         if frame.is_request() {
             // Requests have limits of their own.

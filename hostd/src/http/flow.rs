@@ -1,9 +1,9 @@
-//! How answers get on that share a connection: a client that lets one of them stand still has to go.
+//! Progress of the answers on a connection: a client that stalls one of them is disconnected.
 //!
-//! Over HTTP/1.1 a client that takes nothing stops the connection, which is watched by
-//! [`Patience`](super::patience::Patience); it is only counted here whether an answer is under way. Over
-//! HTTP/2 it can stop one answer by flow control while the rest goes on. So each answer notes when it last
-//! got on: a part taken from its source, or bytes taken from that part into frames.
+//! Over HTTP/1.1, a client that reads nothing stops the whole connection, which
+//! [`Patience`](super::patience::Patience) watches; here it only counts whether an answer is under way.
+//! Over HTTP/2, flow control can stop one answer while the rest goes on. So each answer notes its last
+//! progress: a part taken from its source, or bytes taken from that part into frames.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::body::{ResponseBody, StreamCut};
 
-/// Looks at the answers of a connection within the time that one may stand still.
+/// Checks of a connection's answers within the time that one may stall.
 const LOOKS: u32 = 4;
 
 /// The answers of one connection that are under way.
@@ -28,15 +28,15 @@ const LOOKS: u32 = 4;
 pub struct Flows {
     connected: Instant,
     has_asked: AtomicBool,
-    /// When the last answer was through, in milliseconds after the connection began.
+    /// When the last answer was complete, in milliseconds after the connection began.
     quiet_ms: AtomicU64,
     under_way: AtomicUsize,
     watched: Mutex<Watched>,
-    /// Told when there is something to look at.
+    /// Notified when there is something to look at.
     begun: Notify,
 }
 
-/// A connection on which no answer is under way. Those that can be spared come first.
+/// A connection with no answer under way, ordered so that the most dispensable comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rest {
     pub has_asked: bool,
@@ -51,9 +51,9 @@ struct Watched {
 
 #[derive(Debug)]
 struct Flow {
-    /// When the client last took something, or was offered something after all was taken.
+    /// When the client last took something, or was first offered something after taking everything.
     since: Instant,
-    /// Parts that were offered and not taken yet.
+    /// Parts offered and not taken yet.
     parts: usize,
     /// Whether its source has something to offer, as far as is known.
     ready: bool,
@@ -103,7 +103,7 @@ impl Default for Flows {
 }
 
 impl Flows {
-    /// A request has come, in this version of HTTP.
+    /// A request has arrived, in this version of HTTP.
     #[must_use]
     pub fn ask(self: &Arc<Self>, version: Version) -> Asked {
         self.has_asked.store(true, Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Flows {
         self.under_way.load(Ordering::Relaxed) == 0
     }
 
-    /// Since when that is so, if it is.
+    /// Since when no answer has been under way, if none is.
     #[must_use]
     pub fn resting(&self) -> Option<Rest> {
         let quiet = Duration::from_millis(self.quiet_ms.load(Ordering::Relaxed));
@@ -131,7 +131,7 @@ impl Flows {
         })
     }
 
-    /// Resolves when an answer has stood still for `wait` because the client takes nothing of it.
+    /// Resolves when an answer has stalled for `wait` because the client takes none of it.
     pub async fn stalled(&self, wait: Duration) {
         loop {
             let (any, since) = {
@@ -151,13 +151,13 @@ impl Flows {
     }
 
     fn lock(&self) -> MutexGuard<'_, Watched> {
-        // Each change leaves it whole, so a panic elsewhere does too.
+        // Each change leaves it consistent, so a panic elsewhere does too.
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Asked {
-    /// The answer is there; `body` is on its way from now on.
+    /// The answer is ready; from now on `body` is being sent.
     #[must_use]
     pub fn answer(self, body: ResponseBody) -> Flowing {
         let mut answer = self.answer;
@@ -192,7 +192,7 @@ impl Answer {
         self.flows.begun.notify_one();
     }
 
-    /// Note how it gets on, if it is watched.
+    /// Note its progress, if it is watched.
     fn note(&self, change: impl FnOnce(&mut Flow)) {
         let Some(id) = self.id else {
             return;
@@ -317,7 +317,7 @@ mod tests {
         assert!(next(&mut body).await.is_none());
         drop(body);
         for _ in 0..3 {
-            // Each byte gives it its time afresh.
+            // Each byte restarts its time.
             assert!(timeout(WAIT / 2, flows.stalled(WAIT)).await.is_err());
             part.advance(1);
         }

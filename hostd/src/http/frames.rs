@@ -1,5 +1,5 @@
-//! The heads of HTTP/2 frames (RFC 9113, section 4.1), found in what a client sends while it passes by.
-//! Nothing is kept but a head that has not come whole.
+//! Finds HTTP/2 frame headers (RFC 9113, section 4.1) in the bytes that a client sends, as they pass
+//! through. Nothing is kept but an incomplete header.
 
 #[doc(hidden)]
 pub mod fuzz;
@@ -7,21 +7,21 @@ pub mod fuzz;
 #[cfg(test)]
 mod tests;
 
-/// What a connection begins with that speaks HTTP/2.
+/// The first bytes of an HTTP/2 connection.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The head of a frame.
+/// Length of a frame header.
 const HEAD_BYTES: usize = 9;
 
 /// Kinds of frames by their number.
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 
-/// What is known of a frame by its head.
+/// What a frame's header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     kind: u8,
-    /// Bytes that follow the head.
+    /// Bytes that follow the header.
     pub length: u32,
 }
 
@@ -42,17 +42,17 @@ impl Frame {
 /// Where the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// So much of the preface has come.
+    /// This much of the preface has arrived.
     Preface(usize),
-    /// It is another protocol: nothing is looked for any more.
+    /// It is another protocol, so no more headers are looked for.
     Elsewhere,
-    /// So much of a head has come.
+    /// This much of a header has arrived.
     Head([u8; HEAD_BYTES], usize),
-    /// So much follows before the next head.
+    /// This many bytes precede the next header.
     Payload(u32),
 }
 
-/// Reads the heads in what passes by.
+/// Reads frame headers in passing bytes.
 #[derive(Debug)]
 pub struct Frames {
     position: Position,
@@ -73,7 +73,7 @@ impl Frames {
         matches!(self.position, Position::Head(..) | Position::Payload(_))
     }
 
-    /// Look at what comes next, and tell `found` of every head that is whole with it.
+    /// Read the next bytes, and call `found` for every header that they complete.
     pub fn pass(&mut self, mut bytes: &[u8], mut found: impl FnMut(Frame)) {
         while !bytes.is_empty() {
             match &mut self.position {
@@ -120,7 +120,7 @@ fn read(head: [u8; HEAD_BYTES]) -> Frame {
     }
 }
 
-/// Where the reader is when so much of a frame is still to come.
+/// The position when this much of a frame is still to come.
 fn after(left: u32) -> Position {
     if left == 0 {
         Position::Head([0; HEAD_BYTES], 0)

@@ -48,7 +48,7 @@ use head::{lease, request_id, visible_headers};
 /// Header that carries the request id, both ways.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What a page may do that a browser makes of an answer of the API: nothing.
+/// If a browser renders an API answer as a page, that page may do nothing.
 const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
 /// Everything a request needs; shared by all connections.
@@ -73,7 +73,7 @@ struct Admitted<'t> {
     requester: Requester,
 }
 
-/// A request that may not, and what to call it in the metrics.
+/// A request that may not, and its label in the metrics.
 struct Refusal {
     route: String,
     error: ApiError,
@@ -214,8 +214,8 @@ impl Gateway {
         respond(called?)
     }
 
-    /// Run a handler whose body does not enter it: once for it to decide what shall become of the body,
-    /// and again when the body is there. While it arrives, no instance is held.
+    /// Run a handler that does not read the body itself: once to decide what to do with the body, and
+    /// again when it has arrived. No instance is held in between.
     async fn receive(
         &self,
         admitted: Admitted<'_>,
@@ -300,7 +300,7 @@ impl Gateway {
         Some(peer::client(&self.proxies, peer.0, &head.headers))
     }
 
-    /// When what the caller was let in to has to end.
+    /// When the access that the caller was given must end.
     fn over(&self, admitted: &Admitted<'_>) -> Over {
         let Some(caller) = admitted.caller.clone() else {
             return Box::pin(std::future::pending());
@@ -364,7 +364,7 @@ impl Gateway {
     }
 }
 
-/// Whether a request came by a connection of the reserve.
+/// Whether a request came over a connection in the reserve.
 fn is_reserved(extensions: &Extensions) -> bool {
     extensions.get() == Some(&Standing::Reserve)
 }

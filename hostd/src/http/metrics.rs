@@ -1,5 +1,5 @@
-//! Prometheus text (exposition format 0.0.4) for `/metrics`: what the HTTP layer counted, what
-//! each handler's pool reports, what the process uses.
+//! Prometheus text (exposition format 0.0.4) for `/metrics`: the HTTP layer's counts, the figures
+//! of each handler's pool, and the process's resource use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub struct HttpMetrics {
     pub connections: Arc<ConnectionCounters>,
 }
 
-/// What is looked at besides, when the page is made.
+/// What else is read when the page is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'s> {
     pub groups: &'s [Group],

@@ -25,7 +25,7 @@ pub fn owns(path: &str) -> bool {
     PATHS.contains(&path) || pages::owns(path)
 }
 
-/// Whether an answer of this name tells how the server is.
+/// Whether the answer with this name reports the server's health.
 #[must_use]
 pub fn is_health(name: &str) -> bool {
     matches!(name, "healthz" | "readyz" | "metrics")
@@ -36,7 +36,7 @@ pub fn is_health(name: &str) -> bool {
 pub struct Native {
     ready: AtomicBool,
     openapi: Bytes,
-    /// What `/metrics` asks for; empty = nothing.
+    /// The token that `/metrics` requires; empty = none.
     metrics_token: String,
     pub metrics: HttpMetrics,
     services: Arc<Services>,
@@ -54,7 +54,7 @@ impl Native {
         }
     }
 
-    /// Why requests should go elsewhere, if so.
+    /// Why requests should go elsewhere, if they should.
     fn unready(&self) -> Option<&'static str> {
         if !self.ready.load(Ordering::Acquire) {
             return Some("the server is starting or stopping");

@@ -1,8 +1,9 @@
 //! The OpenAPI 3.1 document, built from the routes that the handlers declare.
 //!
-//! A handler gives parameters, request body, success responses and the codes of its own refusals, in what
-//! was described when it was built or, if that is nothing, in its routes themselves. What the host enforces itself (credentials, scopes, limits and their error answers) is added here, so it
-//! cannot be forgotten or contradict what is enforced.
+//! A handler gives parameters, request body, success responses and the codes of its own refusals, in the
+//! description made when it was built or, without one, in its routes. What the host itself enforces
+//! (credentials, scopes, limits and their error answers) is added here, so it can be neither forgotten nor
+//! contradictory.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ pub enum DocumentError {
 /// Build the document. The order of paths and members does not depend on load order.
 ///
 /// # Errors
-/// A route that is not described, or by something else than a JSON object; a description of no route.
+/// A route has no description or one that is not a JSON object, or a description has no route.
 pub fn document(
     table: &RouteTable,
     mut descriptions: Descriptions,
@@ -117,7 +118,7 @@ fn operation(
     for (status, own) in own_refusals(route, refusals.as_ref(), codes)? {
         responses.insert(status.to_string(), own_response(status, &own));
     }
-    // What comes before the route is known, such as a head that is too long: the shape is the same.
+    // Errors before the route is known, such as a head that is too long: the shape is the same.
     responses
         .entry("default")
         .or_insert_with(|| json!({"$ref": "#/components/responses/Error"}));
@@ -131,7 +132,7 @@ fn operation(
     Ok(Value::Object(operation))
 }
 
-/// Statuses of what the host itself may refuse on a route.
+/// Statuses with which the host itself may refuse a request to a route.
 fn error_statuses(route: &Route) -> Vec<u16> {
     let mut statuses = vec![400, 404, 500, 503, 504];
     if route.method == SOCKET {
@@ -169,7 +170,7 @@ fn own_refusals<'c>(
     Ok(by_status)
 }
 
-/// A response with the codes of a route beside those that any route may answer with.
+/// A response with a route's own codes in addition to those that any route may answer with.
 fn own_response(status: u16, own: &[&str]) -> Value {
     let shared = SHARED.iter().find(|(shared, ..)| *shared == status);
     let (description, general) = match shared {
@@ -220,7 +221,7 @@ fn shared_responses() -> Map<String, Value> {
     all
 }
 
-/// What the host answers itself, wherever it may happen, and codes that any handler may use.
+/// The host's own answers, on any route, and codes that any handler may use.
 const SHARED: [(u16, &str, &[&str]); 13] = [
     (
         400,

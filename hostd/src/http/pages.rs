@@ -7,7 +7,7 @@ use http::{HeaderValue, Response};
 
 use crate::http::body::ResponseBody;
 
-/// What the page may do: run its own script, wear its own style, ask this server.
+/// What the page may do: run its own script, use its own style, call this server.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -54,7 +54,7 @@ pub fn answer(path: &str) -> Option<Response<ResponseBody>> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.content_type));
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // It is as new as the server.
+    // The page must match the server's version.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Some(response)
 }

@@ -1,5 +1,5 @@
-//! A connection that gives up on a peer that takes nothing: without a limit, a client that stops
-//! reading in the middle of an answer would keep its place, and what is buffered for it, for good.
+//! A connection that gives up on a peer that reads nothing: without a limit, a client that stops
+//! reading in the middle of an answer would keep its place and its buffers indefinitely.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A stream whose writes fail when none of their bytes were taken for `wait`.
+/// A stream whose writes fail if none of their bytes are taken for `wait`.
 #[derive(Debug)]
 pub struct Patience<S> {
     stream: S,
@@ -22,7 +22,7 @@ pub struct Patience<S> {
 }
 
 impl<S> Patience<S> {
-    /// Once `upgraded` is set, there is no limit: whatever the connection carries then has its own.
+    /// Once `upgraded` is set, there is no limit here: the upgraded protocol has its own.
     #[must_use]
     pub fn new(stream: S, wait: Duration, upgraded: Arc<AtomicBool>) -> Self {
         Self {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), WAIT.as_secs());
 
-        // A slow one is not: each byte it takes starts the time afresh.
+        // A slow one is not: each byte it takes restarts the time.
         let slow = tokio::spawn(async move {
             for _ in 0..32 {
                 tokio::time::sleep(WAIT - Duration::from_secs(1)).await;

@@ -1,5 +1,4 @@
-//! Who makes a request: the other end of its connection, or whom a proxy names that the configuration
-//! trusts.
+//! Who makes a request: the other end of its connection, or the client that a trusted proxy names.
 
 use std::net::IpAddr;
 
@@ -17,7 +16,7 @@ pub struct Peer(pub IpAddr);
 #[must_use]
 pub fn client(proxies: &Proxies, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let values = headers.get_all(FORWARDED_FOR);
-    // What is not text ends the way: who stands before it cannot be known.
+    // A value that is not text ends the chain: whoever comes before it cannot be known.
     let texts: Vec<_> = values.iter().map(|v| v.to_str().unwrap_or("?")).collect();
     proxies.client(peer, &texts)
 }

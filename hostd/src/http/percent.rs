@@ -1,4 +1,4 @@
-//! Percent-encoding (RFC 3986, 2.1), undone.
+//! Percent-decoding (RFC 3986, 2.1).
 
 /// The text that was encoded; None when it is not UTF-8 or malformed.
 pub(super) fn decode(text: &str) -> Option<String> {

@@ -1,18 +1,18 @@
-//! Requests per credential: a token bucket each, looked at before a handler is entered. One caller
-//! that runs wild leaves room for the others.
+//! Requests per credential: a token bucket each, checked before a handler is called, so that one
+//! runaway caller leaves room for the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Credentials remembered at once. Beyond that those go whose buckets are full again, and then the
-/// one that was used least recently.
+/// Credentials remembered at once. Beyond that, those whose buckets are full again are dropped
+/// first, then the least recently used.
 const SUBJECTS_MAX: usize = 16_384;
 
-/// Longest wait that is told, in seconds.
+/// Longest wait reported to a client, in seconds.
 const WAIT_S_MAX: f64 = 3600.0;
 
-/// Buckets by what requests are counted by.
+/// Buckets, keyed by what requests are counted by.
 #[derive(Debug)]
 pub struct Rate {
     per_s: f64,
@@ -27,7 +27,7 @@ struct Bucket {
 }
 
 impl Rate {
-    /// `per_s` requests per second for good and `burst` at once; a `per_s` of 0 is no limit.
+    /// `per_s` sustained requests per second and `burst` at once; a `per_s` of 0 is no limit.
     #[must_use]
     pub fn new(per_s: u32, burst: u32) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Rate {
     /// Count a request of `subject` at `now`.
     ///
     /// # Errors
-    /// It is one too many: seconds to wait, at least 1.
+    /// It is one too many; gives the seconds to wait, at least 1.
     pub fn take(&self, subject: &Arc<str>, now: Instant) -> Result<(), u32> {
         if self.per_s == 0.0 {
             return Ok(());

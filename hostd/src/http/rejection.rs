@@ -1,7 +1,7 @@
-//! What the HTTP library answers by itself, when a head cannot be read: told in the one error shape.
+//! Turns the HTTP library's own answers to heads that it cannot parse into the one error shape.
 //!
-//! No handler and no hook is asked then: the answer, a bare head, goes straight to the connection. So
-//! it is recognised there, while no answer of ours is under way, and another goes out in its place.
+//! The library calls no handler and no hook then: its answer, a bare head, goes straight to the
+//! connection. So it is recognised there, while no answer of ours is under way, and replaced.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,12 +16,12 @@ use tracing::info;
 use super::flow::Flows;
 use base::id;
 
-/// A connection whose bare refusals are told better. `refused` is called with the status of each.
+/// A connection whose bare refusals are replaced. `refused` is called with the status of each.
 pub struct Rejections<S, F> {
     stream: S,
     flows: Arc<Flows>,
     refused: F,
-    /// What goes out in place of a bare refusal, as far as it has not yet, and the refusal's length.
+    /// The unsent rest of what replaces a bare refusal, and the refusal's length.
     instead: Option<(Vec<u8>, usize)>,
 }
 
@@ -38,7 +38,7 @@ impl<S, F> Rejections<S, F> {
 }
 
 impl<S: AsyncWrite + Unpin, F: Fn(StatusCode) + Unpin> Rejections<S, F> {
-    /// Writes what goes out in place of `bytes`, if anything does.
+    /// Writes what replaces `bytes`, if anything does.
     fn poll_instead(
         &mut self,
         cx: &mut Context<'_>,

@@ -58,7 +58,7 @@ pub enum RouteError {
     Method { name: String, method: String },
 }
 
-/// What a path and method led to.
+/// The result of a look-up by path and method.
 #[derive(Debug)]
 pub enum Match<'t> {
     Found {
@@ -81,7 +81,7 @@ impl RouteTable {
     /// Add every route of group number `group`.
     ///
     /// # Errors
-    /// A malformed pattern, an unknown method, or a route that another one hides.
+    /// A pattern is malformed, a method is unknown, or one route hides another.
     pub fn add(&mut self, group: usize, routes: &[Route]) -> Result<(), RouteError> {
         for (index, declared) in (0u32..).zip(routes) {
             if !matches!(
@@ -152,7 +152,8 @@ impl RouteTable {
         let Some(first) = candidates.iter().find(|e| e.matches(&parts).is_some()) else {
             return Match::None;
         };
-        // A path has the methods of its most specific pattern: `/waveforms/recording` is no waveform.
+        // A path has the methods of its most specific pattern: `/waveforms/recording` is not a
+        // waveform.
         let siblings = candidates.iter().filter(|e| e.segments == first.segments);
         let mut allow: Vec<&str> = Vec::new();
         for entry in siblings {

@@ -31,7 +31,8 @@ use base::config::HttpConfig;
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Idle connections that are closed then: descriptors for those who wait, and for files.
+/// Idle connections closed after a failed accept, to free descriptors for waiting clients and for
+/// files.
 const ACCEPT_RELIEF: u32 = 32;
 
 /// Most header fields in one head.
@@ -49,7 +50,7 @@ struct Client {
 }
 
 /// Serve `listener` until `stop` resolves, then drain: no new connections, open requests get
-/// `config.drain_ms`, and what is left is cut.
+/// `config.drain_ms`, and whatever is left is cut.
 ///
 /// # Errors
 /// None while running: a failed accept is logged and retried.
@@ -84,7 +85,7 @@ pub async fn serve(
             },
         };
         let flows = Arc::new(Flows::default());
-        // Behind a proxy there are many.
+        // A proxy's address stands for many clients.
         let is_one = !gateway.proxies.trusts(peer.0);
         let share = is_one.then(|| Address::from(peer.0));
         let Some(seat) = connections.admit(share, flows.clone()) else {
@@ -187,13 +188,13 @@ async fn answer(
     Ok(response.map(|body| asked.answer(body)))
 }
 
-/// See a connection to its end, or close it once `over` tells why.
+/// Serve a connection to its end, or close it once `over` gives a reason.
 async fn attend<E: Display>(
     connection: impl Future<Output = Result<(), E>>,
     over: impl Future<Output = &'static str>,
 ) {
     tokio::select! {
-        // What has come is seen to before the connection is thought idle.
+        // Handle what has arrived before treating the connection as idle.
         biased;
         ended = connection => if let Err(e) = ended {
             debug!(error = %e, "connection ended");

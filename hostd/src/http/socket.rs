@@ -1,5 +1,5 @@
-//! WebSockets: the handshake, how many there may be, and the task that serves each. What flows over
-//! one is up to the [`Live`](base::live::Live) stream that a handler's grant turned into.
+//! WebSockets: the handshake, how many there may be, and the task that serves each. The
+//! [`Live`](base::live::Live) stream that a handler granted decides what flows over one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +24,16 @@ use base::live::{BoxedLive, Ending, Over, Patience, Peer, Socket};
 
 pub mod query;
 
-/// Largest message that is taken from a client. Published clients send at most 1 KiB.
+/// Largest message accepted from a client. Published clients send at most 1 KiB.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes that wait to be sent on one socket before its producer has to wait.
+/// Bytes that may wait to be sent on one socket before its producer must wait.
 const WRITE_BUFFER_BYTES_MAX: usize = 1 << 20;
 
-/// Time for a client to see the handshake through.
+/// Time for a client to complete the handshake.
 const UPGRADE_WAIT: Duration = Duration::from_secs(10);
 
-/// Time for open sockets to say goodbye when the server stops.
+/// Time for open sockets to close cleanly when the server stops.
 const STOP_WAIT: Duration = Duration::from_secs(3);
 
 /// The one version of the protocol, RFC 6455.
@@ -51,7 +51,7 @@ pub struct Sockets {
     stopping: watch::Sender<bool>,
 }
 
-/// The right to one of them.
+/// The right to one WebSocket.
 #[derive(Debug)]
 pub struct Permit(OwnedSemaphorePermit);
 
@@ -76,7 +76,7 @@ impl Sockets {
         permit.map(Permit).map_err(|_| ApiError::overloaded(1))
     }
 
-    /// Serve `stream` once the client has got its 101, until `over` at the latest.
+    /// Serve `stream` once the client has its 101, until `over` at the latest.
     pub fn serve(
         &self,
         permit: Permit,
@@ -108,7 +108,7 @@ impl Sockets {
         });
     }
 
-    /// Tell all streams to end, and wait for them a little.
+    /// Tell all streams to end, and wait a little for them.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let all = self.permits.acquire_many(self.permits_max);

@@ -20,7 +20,7 @@ pub(super) struct Terminal {
     master: AsyncFd<OwnedFd>,
     path: PathBuf,
     link: Option<PathBuf>,
-    /// While it is open here, a client that closes its own does not end the terminal.
+    /// Kept open here, so that a client that closes its end does not end the terminal.
     _kept_open: OwnedFd,
 }
 
@@ -146,7 +146,7 @@ mod tests {
     async fn one_client_after_another_opens_it_and_the_link_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("console");
-        // One that an ended process left behind.
+        // A link that an earlier process left behind.
         std::os::unix::fs::symlink("/nowhere", &link).unwrap();
         let terminal = Terminal::open(Some(&link)).unwrap();
         assert_eq!(terminal.path(), link);

@@ -8,10 +8,10 @@ use decode::find_channel;
 use decode::sr::{Archive, Limits};
 use pod_sim::{Playback, Recording};
 
-/// Channels of a recording at most; a logic-analyzer word has 16 bits.
+/// Most channels of a recording; a logic-analyzer word has 16 bits.
 const CHANNELS_MAX: usize = 16;
 
-/// Edges of a recording at most; they stay in memory, at 16 bytes each.
+/// Most edges of a recording; they stay in memory, at 16 bytes each.
 const EDGES_MAX: usize = 16_000_000;
 
 /// A recording and where its channels are connected.

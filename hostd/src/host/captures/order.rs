@@ -1,4 +1,4 @@
-//! A capture's order in the words of the contract, as the captures take it.
+//! Converts a capture's order from the contract's types to those of the captures.
 
 use super::super::bindings::bench::host::captures as wit;
 use super::super::{Context, internal};
@@ -103,7 +103,7 @@ pub(super) async fn stimulus(
         .map_err(|e| stimulus_error(context, e, Some(field)))
 }
 
-/// `whole` is the member to blame when it is the waveform as a whole.
+/// `whole` is the member to blame if the waveform as a whole is wrong.
 fn stimulus_error(context: &Context, error: WaveformError, whole: Option<&str>) -> wit::Error {
     match (error, whole) {
         (WaveformError::NotFound, _) => wit::Error::NoWaveform,

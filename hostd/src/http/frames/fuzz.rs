@@ -1,8 +1,8 @@
-//! An entry for fuzzers: any bytes as what an HTTP/2 client sends, whole and in pieces.
+//! A fuzz entry: any bytes as what an HTTP/2 client sends, whole and in pieces.
 
 use super::{Frame, Frames, HEAD_BYTES, PREFACE, read};
 
-/// The frames in what comes in these pieces.
+/// The frames found in these pieces.
 pub(super) fn heads<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Frame> {
     let mut frames = Frames::default();
     let mut found = Vec::new();
@@ -12,7 +12,7 @@ pub(super) fn heads<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Frame> {
     found
 }
 
-/// The same, read from the whole in the plainest way.
+/// The same, read from the whole input in the simplest way.
 fn plainly(bytes: &[u8]) -> Vec<Frame> {
     let mut found = Vec::new();
     let Some(mut rest) = bytes.strip_prefix(PREFACE) else {
@@ -26,11 +26,11 @@ fn plainly(bytes: &[u8]) -> Vec<Frame> {
     found
 }
 
-/// Reads what comes behind a preface in pieces, as long as the first byte says, and at once; and the
-/// bytes as they are, which are hardly ever HTTP/2.
+/// Reads the bytes after a preface, in pieces of the length that the first byte gives, and all at
+/// once; then the bytes without a preface, which are hardly ever HTTP/2.
 ///
 /// # Panics
-/// When the ways differ. Nothing else may panic.
+/// If the results differ. Nothing else may panic.
 pub fn frames(data: &[u8]) {
     let Some((longest, bytes)) = data.split_first() else {
         return;

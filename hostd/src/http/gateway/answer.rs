@@ -22,7 +22,7 @@ const HOST_ONLY: [&str; 5] = [
     "x-request-id",
 ];
 
-/// When to try again where too many bodies are on their way, in seconds.
+/// Retry delay when too many bodies are arriving, in seconds.
 const RETRY_AFTER_S: u32 = 5;
 
 /// A body that could not be read.

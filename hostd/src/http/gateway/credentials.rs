@@ -1,4 +1,5 @@
-//! Who asks, and whether they may: credential, rate, kind and scope, and pages of other origins.
+//! Who is asking, and whether they may: credential, rate, kind and scope, and pages of other
+//! origins.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::http::socket::query;
 use identity::Verified;
 
 impl Gateway {
-    /// The caller, when the route may be entered with what the request shows. None: a public route.
+    /// The caller, if the request's credential opens the route. None: a public route.
     pub(super) fn authenticate(
         &self,
         entry: &Entry,
@@ -60,7 +61,7 @@ impl Gateway {
                 ),
             ));
         }
-        // People are bound by their role, which the handler looks at.
+        // People are limited by their role, which the handler checks.
         if let Some(scope) = &entry.declared.scope
             && verified.credential() != Credential::UserSession
             && !verified.has_scope(scope)
@@ -77,8 +78,8 @@ impl Gateway {
     }
 }
 
-/// Whose share of what is scarce a request takes: its user's, or that of the address it comes from. All
-/// requests without a credential together count as one organisation.
+/// Whose share of scarce resources a request takes: its user's, or that of its address. All requests
+/// without a credential count as one organisation.
 pub(super) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Requester {
     if let Some(caller) = caller {
         return caller.requester();
@@ -90,8 +91,8 @@ pub(super) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Re
     }
 }
 
-/// Whether a browser says that a page from elsewhere makes the request. Cookies are sent along with
-/// those, so a cookie alone proves nothing then.
+/// Whether a browser says that a foreign page makes the request. Browsers send cookies with such
+/// requests, so a cookie alone proves nothing.
 pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else {
         return false;

@@ -1,4 +1,4 @@
-//! What a request's head tells: its id, the lease it shows, the headers that a handler gets to see.
+//! Reads a request's head: its id, the lease it shows, the headers that a handler may see.
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
@@ -9,10 +9,10 @@ use base::id;
 /// Headers that show a lease, the second for published clients.
 const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
 
-/// Longest request id taken over from a client.
+/// Longest request id accepted from a client.
 const REQUEST_ID_BYTES_MAX: usize = 64;
 
-/// Credentials stay in the host. What is only about the connection, the runtime drops.
+/// Credentials stay in the host. The runtime drops headers that concern only the connection.
 const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
 
 /// The lease that a request shows.

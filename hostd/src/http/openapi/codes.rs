@@ -1,5 +1,5 @@
-//! The error codes as `docs/http-status.md` lists them: the page that people read is what the OpenAPI
-//! document is made from, so neither can lag behind the other.
+//! The error codes as `docs/http-status.md` lists them: the OpenAPI document is made from the page
+//! that people read, so neither can lag behind the other.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What was described when handlers were built: the OpenAPI members of each route, and the schemas that
-//! they refer to.
+//! The descriptions made when handlers were built: the OpenAPI members of each route, and the schemas
+//! that they refer to.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Add those of a group, as JSON.
+    /// Add a group's descriptions, as JSON.
     ///
     /// # Errors
     /// It is not such an object.
@@ -27,12 +27,12 @@ impl Descriptions {
         Ok(())
     }
 
-    /// The members of a route, if it was described.
+    /// The members of a route, if it has a description.
     pub(super) fn take(&mut self, route: &str) -> Option<Map<String, Value>> {
         self.routes.remove(route)
     }
 
-    /// The schemas, once the members of all routes were taken.
+    /// The schemas, once the members of all routes have been taken.
     pub(super) fn finish(self) -> Result<Map<String, Value>, DocumentError> {
         match self.routes.into_iter().next() {
             Some((name, _)) => Err(DocumentError::NoRoute { name }),

@@ -1,5 +1,5 @@
-//! What the query of a WebSocket carries for the host alone: a browser can set no headers there, so a
-//! credential and a lease may come as parameters. Handlers do not see them, and no log does.
+//! Query parameters of a WebSocket that are for the host only: a browser cannot set headers there, so
+//! a credential and a lease may come as parameters. Neither handlers nor logs see them.
 
 use crate::http::percent;
 
@@ -9,16 +9,17 @@ const TOKEN: &str = "token";
 /// The parameter for a lease.
 const LEASE: &str = "lease";
 
-/// The credential in a query string. Ours need no percent-encoding, so what has one is none.
+/// The credential in a query string. Ours never need percent-encoding, so an encoded value is not
+/// one.
 #[must_use]
 pub fn token(query: &str) -> Option<String> {
     value(query, TOKEN).map(str::to_owned)
 }
 
-/// The id of the lease in a query string. None when what is encoded is no text.
+/// The id of the lease in a query string. None if it does not decode to text.
 #[must_use]
 pub fn lease(query: &str) -> Option<String> {
-    // As forms write it.
+    // Forms encode a space as `+`.
     percent::decode(&value(query, LEASE)?.replace('+', " "))
 }
 
