@@ -60,9 +60,9 @@ impl std::fmt::Debug for DemoKey {
 }
 
 impl Identity {
-    /// What a server tells its operator at start. Until the first user has signed in or got a
-    /// password, each start hands out a new one-time code for it. One that somebody asked for stays
-    /// good beside it.
+    /// What a server tells its operator at start. Until the first user has signed in or set a
+    /// password, each start issues a new one-time code for them. A code that somebody asked for
+    /// stays valid beside it.
     ///
     /// # Errors
     /// The storage failed.
@@ -81,8 +81,8 @@ impl Identity {
     }
 
     /// The demo's key, with every scope, in the organisation `default`. It is derived from the
-    /// server's own secret, so every start of the same demo shows the same one; a revoked one is
-    /// followed by another.
+    /// server's own secret, so every start of the same demo shows the same key; a revoked key is
+    /// replaced by another.
     ///
     /// # Errors
     /// The storage failed.
@@ -122,7 +122,7 @@ impl Identity {
 }
 
 impl Identity {
-    /// Revoke the demo's keys: they were printed for everybody to see, so they do not outlive the
+    /// Revoke the demo's keys: they were printed for everybody to see, so they must not outlive the
     /// demo on this data.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Identity {
 
 fn demo_parts(hasher: &Hasher, round: u32) -> (String, String) {
     let part = |label: &str, len: usize| {
-        // 64 bytes give 62 characters on average; more are taken as needed.
+        // 64 bytes give 62 characters on average; more are derived as needed.
         let mut text = String::new();
         for block in 0u32.. {
             let bytes = hasher.derive(label, &format!("{round}.{block}"));
@@ -190,7 +190,7 @@ pub(super) fn new_secret(purpose: Purpose, now_ms: u64) -> ServerSecret {
     }
 }
 
-/// The key that hashes secrets. It cannot rotate: the secrets themselves are not known.
+/// The key that hashes secrets. It cannot be rotated: the secrets themselves are not known.
 pub(super) fn hash_key(secrets: &[ServerSecret]) -> Result<&[u8; 32], IdentityError> {
     let key = secrets.iter().find(|s| s.purpose == Purpose::Hash);
     key.map(|s| &s.bytes).ok_or(IdentityError::NoSecret("hash"))

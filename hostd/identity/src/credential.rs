@@ -1,5 +1,5 @@
-//! Finds the credential in a request. Knows its outer form only; whether it is any good is for the
-//! rest of `identity`.
+//! Finds the credential in a request. Knows only its outer form; the rest of `identity` decides
+//! whether it is valid.
 
 use base::id;
 
@@ -8,14 +8,14 @@ use super::error::AuthError;
 /// Cookie that carries a user session.
 pub const COOKIE_NAME: &str = "hostd_session";
 
-/// Longest credential that is looked at.
+/// Longest credential that is examined.
 pub const CREDENTIAL_BYTES_MAX: usize = 8 << 10;
 
 /// A credential by its outer form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presented<'r> {
     Key(KeyText<'r>),
-    /// A JSON Web Token, as far as dots tell.
+    /// A JSON Web Token, judging by its dots.
     Token(&'r str),
 }
 
@@ -36,7 +36,7 @@ const SECRET_LENS: std::ops::RangeInclusive<usize> = 22..=64;
 const PREFIX_LEN_MAX: usize = 16;
 
 /// The credential of a request. A header wins over the query, the query over the cookie; a broken
-/// one is not passed over in favour of the next.
+/// one is an error and is not skipped for the next.
 pub(super) fn find<'r>(
     authorization: Option<&'r str>,
     cookie: Option<&'r str>,
@@ -74,8 +74,8 @@ fn either(text: &str) -> Result<Presented<'_>, AuthError> {
     }
 }
 
-/// The prefix is for people and secret scanners; any well-formed one will do, so that changing it
-/// in the configuration does not void the keys there are.
+/// The prefix is for people and secret scanners; any well-formed one is accepted, so that changing
+/// it in the configuration does not invalidate existing keys.
 fn key(text: &str) -> Result<Presented<'_>, AuthError> {
     if text.len() > CREDENTIAL_BYTES_MAX {
         return Err(AuthError::Invalid);

@@ -5,7 +5,7 @@ use store::keys::KeyRecordError;
 use store::users::UserError;
 
 /// Why a request carries no valid credential. All are status 401. The sentence goes to the caller:
-/// it never repeats the credential, and does not tell a guessed key id from a wrong secret.
+/// it never repeats the credential, and does not distinguish a guessed key id from a wrong secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
     #[error(
@@ -75,7 +75,7 @@ pub enum TokenError {
 /// Why nobody was signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// Unknown login, wrong password, disabled user, spent or expired code: which one is not told.
+    /// Unknown login, wrong password, disabled user, spent or expired code: it does not say which.
     #[error("the login and password, or the code, were not accepted")]
     Rejected,
     #[error("too many attempts; wait {wait_s} s")]

@@ -1,5 +1,5 @@
-//! The keyed hash under which key secrets and sign-in codes are stored. Who reads the table cannot
-//! use them, and cannot test guesses without the server's key.
+//! The keyed hash under which key secrets and sign-in codes are stored. Somebody who reads the
+//! table cannot use them, nor test guesses without the server's key.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -20,7 +20,7 @@ impl Hasher {
         Self(Hmac::new_from_slice(key).expect("HMAC takes keys of any length"))
     }
 
-    /// Of a key's secret; bound to its id, so that a hash is of no use under another one.
+    /// Hash of a key's secret, bound to its id, so that it is useless under another id.
     pub(super) fn key(&self, kid: &str, secret: &str) -> Digest {
         self.digest(&["key", kid, secret])
     }
@@ -51,10 +51,10 @@ impl Hasher {
 }
 
 impl Digest {
-    /// Compared with what nobody can present, when there is nothing to compare with.
+    /// Compared against when there is no stored digest; nobody can present it.
     pub(super) const NONE: Self = Self([0; 32]);
 
-    /// Equality that takes the same time wherever they differ.
+    /// Constant-time equality.
     pub(super) fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

@@ -1,5 +1,5 @@
 //! Keys, users and ended sessions in memory, so that verifying a request touches no disk. Follows
-//! the store: a change is durable first and seen here after.
+//! the store: a change is durable before it is seen here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Index {
         self.users.insert(user.id.clone(), Arc::new(entry));
     }
 
-    /// End a session; forgets those whose tokens have expired anyway.
+    /// End a session; forgets those whose tokens have expired.
     pub(super) fn end(&mut self, jti: &str, expires_ms: u64, now_ms: u64) {
         self.ended.retain(|_, expires_ms| *expires_ms > now_ms);
         self.ended.insert(jti.to_owned(), expires_ms);
@@ -104,14 +104,14 @@ impl KeyEntry {
         }
     }
 
-    /// Note a use; whether it is time to write it down.
+    /// Note a use; returns whether it is time to store it.
     pub(super) fn used(&self, now_ms: u64) -> bool {
         self.last_used_ms.fetch_max(now_ms, Ordering::Relaxed);
         let written_ms = self.last_written_ms.load(Ordering::Relaxed);
         if now_ms < written_ms.saturating_add(LAST_USED_INTERVAL_MS) {
             return false;
         }
-        // Of several requests at once, one writes.
+        // Of several concurrent requests, one writes.
         self.last_written_ms
             .compare_exchange(written_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()

@@ -18,7 +18,7 @@ const NAME_CHARS_MAX: usize = 100;
 /// Keys that one user may have.
 const KEYS_PER_USER_MAX: usize = 100;
 
-/// Shortest and longest life of a key, in seconds: a minute to ten years.
+/// Shortest and longest lifetime of a key, in seconds: a minute to ten years.
 const TTL_S: std::ops::RangeInclusive<u64> = 60..=10 * 365 * 24 * 3600;
 
 /// A key with its text, which exists nowhere else.
@@ -53,8 +53,8 @@ impl Identity {
         Ok(found)
     }
 
-    /// Make a key for the caller. `ttl_s` none = it does not expire. A key makes no key that can
-    /// do more, or lives longer, than itself.
+    /// Make a key for the caller. `ttl_s` none = it does not expire. A key cannot make a key that
+    /// can do more, or lives longer, than itself.
     ///
     /// # Errors
     /// The credential may not manage keys, a value is out of bounds, or the storage failed.
@@ -121,7 +121,7 @@ impl Identity {
         self.revoke(kid).await
     }
 
-    /// Revoke whoever's key; for the command line.
+    /// Revoke anybody's key; for the command line.
     pub async fn revoke(&self, kid: &str) -> Result<(), KeyError> {
         let (store, id, now_ms) = (self.store.clone(), kid.to_owned(), self.clock.now_ms());
         let write = async move { store.key_revoke(&id, now_ms).await };
@@ -199,7 +199,7 @@ impl Identity {
         Ok(added?)
     }
 
-    /// A key id that no key has or had lately.
+    /// A key id that no current or recent key has.
     fn new_kid(&self) -> String {
         let index = self.index();
         loop {
@@ -236,7 +236,7 @@ fn reach(caller: &Verified) -> Result<Reach, KeyError> {
     ))
 }
 
-/// A key hands on what it has itself and no more.
+/// A key passes on only scopes that it has itself.
 fn within_own(caller: &Verified, scopes: &[Scope]) -> Result<(), KeyError> {
     if caller.credential() == Credential::UserSession {
         return Ok(());

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Verifying a request reads memory only. Changes go to the store first and are seen by the next
-//! request. Secrets are kept as keyed hashes; what has to be shown once travels as [`Secret`].
+//! request. Secrets are stored as keyed hashes; what must be shown once travels as [`Secret`].
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -63,10 +63,10 @@ use scope::Scope;
 use throttle::Throttle;
 use token::{Claims, Signer, TokenType};
 
-/// How far a token may be past its expiry, for clocks that were just set.
+/// How long past its expiry a token is accepted, for clocks that were just set.
 const EXPIRY_LEEWAY_S: u64 = 2;
 
-/// Everything about who is who. One for each server.
+/// Everything about who is who. One per server.
 pub struct Identity {
     store: Store,
     clock: Clock,
@@ -84,9 +84,10 @@ pub struct Identity {
 #[derive(Default)]
 struct Live {
     index: RwLock<Index>,
-    /// Held from a write to the store until the index follows, so that both go in one order.
+    /// Held from a write to the store until the index follows, so that both change in the same
+    /// order.
     changes: tokio::sync::Mutex<()>,
-    /// Told after each change, for what goes on under a credential that may be good no more.
+    /// Notified after each change, for work under a credential that may no longer be valid.
     changed: tokio::sync::watch::Sender<()>,
 }
 
@@ -165,7 +166,7 @@ impl Identity {
     fn verify_key(&self, text: KeyText<'_>) -> Result<Verified, AuthError> {
         let presented = self.hasher.key(text.kid, text.secret);
         let (entry, user) = self.key_and_owner(text.kid);
-        // An unknown key id costs what a known one does.
+        // An unknown key id takes as long as a known one.
         let stored = entry.as_ref().map_or(Digest::NONE, |e| e.hash);
         let matches = presented.matches(&stored);
         let entry = entry.filter(|_| matches).ok_or(AuthError::Invalid)?;
@@ -185,7 +186,7 @@ impl Identity {
         (entry, user)
     }
 
-    /// Whom a key whose secret was shown lets in.
+    /// The caller that a key with a matching secret stands for.
     fn key(&self, entry: &KeyEntry, user: Option<Arc<UserEntry>>) -> Result<Verified, AuthError> {
         let user = user.filter(|u| !u.disabled).ok_or(AuthError::Revoked)?;
         check_key(entry, self.clock.now_ms())?;
@@ -209,7 +210,7 @@ impl Identity {
         self.session(&claims)
     }
 
-    /// Whom a token of this server lets in.
+    /// The caller that a token of this server stands for.
     fn session(&self, claims: &Arc<Claims>) -> Result<Verified, AuthError> {
         let now_ms = self.clock.now_ms();
         if claims.exp.saturating_add(EXPIRY_LEEWAY_S) <= now_ms / 1000 {
@@ -248,7 +249,8 @@ impl Identity {
         };
         let mut verified = of_session(claims, &user, key.as_deref());
         if let Some(rule) = rule {
-            // The rule as it is now, whatever it was; and it lets in to drive devices, no more.
+            // The rule as it is now, whatever it was when the token was made; it only allows
+            // driving devices.
             verified.devices = rule.devices.as_deref().map(Arc::from);
             verified.scopes = [Scope::BenchControl].into();
         }
@@ -256,13 +258,13 @@ impl Identity {
     }
 
     fn index(&self) -> RwLockReadGuard<'_, Index> {
-        // Entries are replaced whole, so a panic elsewhere cannot leave half of one.
+        // Entries are replaced as a whole, so a panic elsewhere cannot leave half of one.
         let index = &self.live.index;
         index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Write to the store, then let the index follow. Runs to its end even if the caller goes away
-    /// in between: a revocation that is on disk must not be missing in memory.
+    /// Write to the store, then update the index. Completes even if the caller goes away in
+    /// between: a revocation that is on disk must not be missing in memory.
     async fn change<T, E>(
         &self,
         write: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -305,8 +307,8 @@ fn check_key(key: &KeyEntry, now_ms: u64) -> Result<(), AuthError> {
     Ok(())
 }
 
-/// Scopes that a credential of a user with `role` can carry: nobody administrates by a key what
-/// the role does not allow.
+/// Scopes that a credential of a user with `role` can carry: a key gives no administration rights
+/// that the role lacks.
 fn within_role(scopes: &Arc<[Scope]>, role: Role) -> Arc<[Scope]> {
     if role >= Role::Admin || !scopes.contains(&Scope::BenchAdmin) {
         return scopes.clone();
@@ -315,7 +317,7 @@ fn within_role(scopes: &Arc<[Scope]>, role: Role) -> Arc<[Scope]> {
     scopes.iter().copied().filter(allowed).collect()
 }
 
-/// A session token stands for the bench scopes of the key it came from, or of the role.
+/// A session token has the bench scopes of the key it came from, or of the role.
 fn session_scopes(key: Option<&KeyEntry>, role: Role) -> Arc<[Scope]> {
     let bench = [Scope::BenchControl, Scope::BenchAdmin];
     let granted = |scope: &Scope| key.is_none_or(|key| key.scopes.contains(scope));

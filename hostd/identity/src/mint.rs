@@ -1,4 +1,4 @@
-//! The exchange of a key or a sign-in for a short-lived cloud session token.
+//! Exchanges a key or a sign-in for a short-lived cloud session token.
 
 use super::error::TokenError;
 use super::token::{Claims, TokenType};
@@ -6,16 +6,16 @@ use super::{Identity, Secret, Verified};
 use crate::verified::Credential;
 use base::id;
 
-/// Life of a session token when none is asked for, in seconds.
+/// Default lifetime of a session token, in seconds.
 pub const TTL_S_DEFAULT: u32 = 3600;
 
-/// Shortest life of a session token, in seconds.
+/// Shortest lifetime of a session token, in seconds.
 pub const TTL_S_MIN: u32 = 60;
 
-/// Longest life of a session token, in seconds.
+/// Longest lifetime of a session token, in seconds.
 pub const TTL_S_MAX: u32 = 86_400;
 
-/// Devices that one token can be restricted to; keeps it short enough for a URL.
+/// Most devices that one token can be restricted to; keeps it short enough for a URL.
 const DEVICES_MAX: usize = 32;
 
 /// A new session token.
@@ -28,10 +28,10 @@ pub struct Minted {
 }
 
 impl Identity {
-    /// Make a cloud session token for the caller, for the devices with these ids or for all. One
-    /// made from a key ends with the key: it may live shorter than asked. One made from a sign-in
-    /// ends when that signs out. That the devices exist is the caller's business; ids that do not
-    /// open nothing.
+    /// Make a cloud session token for the caller, for the devices with these ids or for all. A
+    /// token made from a key ends with the key, perhaps earlier than requested. A token made from a
+    /// sign-in ends at sign-out. The caller must check that the devices exist; unknown ids give
+    /// access to nothing.
     ///
     /// # Errors
     /// The caller is a cloud session itself, or a value is out of bounds.

@@ -8,10 +8,10 @@ use base::folder;
 use base::private::{self, PrivateError};
 use store::{Store, StoreError};
 
-/// Page cache of a short visit, in MiB.
+/// Page cache of a short run, in MiB.
 const CACHE_MIB: u32 = 4;
 
-/// Why the data folder could not be worked on.
+/// Why the data folder could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OfflineError {
     #[error(
@@ -34,7 +34,7 @@ pub enum OfflineError {
     Identity(#[from] IdentityError),
 }
 
-/// Open the data folder `dir`, run `f`, and close it in order. `create` makes the folder and the
+/// Open the data folder `dir`, run `f`, and close it cleanly. `create` makes the folder and the
 /// store if there are none.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn with_identity<T>(
     })
 }
 
-/// Open the data folder `dir`, which has to be there, run `f` on its store, and close it in order.
+/// Open the data folder `dir`, which must exist, run `f` on its store, and close it cleanly.
 ///
 /// # Errors
 /// Another hostd uses the folder, or it cannot be read; what `f` returns is passed on as it is.

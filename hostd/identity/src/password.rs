@@ -1,9 +1,9 @@
 //! Passwords: Argon2id with the crate's recommended parameters (19 MiB, 2 passes, 1 lane, as OWASP's
 //! first choice), on a few threads of its own.
 //!
-//! A hash costs tens of milliseconds of a core and 19 MiB, and anybody may ask for one. So few are
-//! computed at once, in memory that is used again, by threads that give way to all others; and few
-//! wait, those first whom there is least reason to suspect.
+//! A hash costs tens of milliseconds of a core and 19 MiB, and anybody may request one. So only a
+//! few are computed at once, in reused memory, by low-priority threads; and only a few wait, the
+//! least suspect first.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Passwords {
         Self(Pool::new())
     }
 
-    /// A new hash with its own salt, in PHC form. For those who were let in already.
+    /// A new hash with its own salt, in PHC form. For callers that are already signed in.
     pub(super) async fn hash(&self, password: &str) -> Result<String, PasswordError> {
         let password = password.to_owned();
         let hashed = self.in_turn(Turn::KNOWN, move |memory| memory.hash(&password));
@@ -81,7 +81,7 @@ impl Drop for Passwords {
     }
 }
 
-/// Work that somebody waits for.
+/// A job whose caller waits for the result.
 struct Asked<W, T> {
     work: W,
     reply: oneshot::Sender<Result<T, PasswordError>>,
@@ -94,7 +94,7 @@ impl<T: Send, W: FnOnce(&mut Memory) -> T + Send> Job for Asked<W, T> {
 
     fn run(self: Box<Self>, memory: &mut Memory) {
         let done = (self.work)(memory);
-        // Whoever asked may have gone meanwhile.
+        // The caller may be gone.
         let _ = self.reply.send(Ok(done));
     }
 

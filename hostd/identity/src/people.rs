@@ -1,5 +1,5 @@
-//! People of an organisation, as its admins see and change them over the API; and everybody's own
-//! password.
+//! People of an organisation, as its admins list and change them over the API; and changing one's
+//! own password.
 
 use tracing::info;
 
@@ -13,7 +13,7 @@ use store::StoreError;
 use store::orgs;
 use store::users::{self, Role, User, UserError};
 
-/// Users that one organisation may have.
+/// Most users of one organisation.
 const USERS_PER_ORG_MAX: usize = 1000;
 
 /// A one-time sign-in code.
@@ -85,7 +85,7 @@ impl Identity {
         Ok(users)
     }
 
-    /// Add a user to the caller's organisation, with a code to sign in the first time.
+    /// Add a user to the caller's organisation, with a code for the first sign-in.
     ///
     /// # Errors
     /// The caller may not, the login is malformed or taken, or the storage failed.
@@ -111,7 +111,7 @@ impl Identity {
         Ok((user, code))
     }
 
-    /// Change a user's role, shut it out or let it in again; none leaves it.
+    /// Change a user's role, disable or enable them; none leaves it as it is.
     ///
     /// # Errors
     /// The caller may not, there is no such user, it is the last owner, or the storage failed.
@@ -142,7 +142,7 @@ impl Identity {
         Ok(user)
     }
 
-    /// Forget a user, with its keys and sessions.
+    /// Delete a user, with their keys and sessions.
     ///
     /// # Errors
     /// As [`Identity::person_update`].
@@ -178,8 +178,8 @@ impl Identity {
         self.code_for(id).await
     }
 
-    /// Set the caller's own password; all its sessions end and a new one begins. `old` is needed
-    /// when it has one.
+    /// Set the caller's own password; all their sessions end and a new one begins. `old` is
+    /// required if they have one.
     ///
     /// # Errors
     /// `old` is wrong, `new` is too short or too long, or the storage failed.
@@ -243,7 +243,8 @@ impl Identity {
     }
 }
 
-/// A code or a role makes a session, which can do more than any key: keys give none of it away.
+/// A code or a role leads to a session, which can do more than any key, so keys may not grant
+/// either.
 fn check_admin(caller: &Verified) -> Result<(), PeopleError> {
     if caller.credential() != Credential::UserSession {
         return Err(forbidden("sign in to change users"));
@@ -254,7 +255,7 @@ fn check_admin(caller: &Verified) -> Result<(), PeopleError> {
     Ok(())
 }
 
-/// Nobody makes or changes somebody above himself.
+/// Nobody may create or change a user above themselves.
 fn check_reach(caller: &Verified, role: Role) -> Result<(), PeopleError> {
     if role > caller.role() {
         return Err(forbidden("only owners make or change owners"));

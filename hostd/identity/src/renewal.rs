@@ -1,5 +1,5 @@
-//! Sign-ins that renew themselves: a short session, and a refresh token that is good for one use
-//! and brings the next pair. A token that comes a second time was copied: the sign-in ends.
+//! Sign-ins that renew themselves: a short session, and a single-use refresh token that yields the
+//! next pair. A token used a second time was copied, so the sign-in ends.
 
 use tracing::{info, warn};
 
@@ -9,13 +9,13 @@ use base::id;
 use store::refreshes::{self, Refresh, Rotation};
 use store::users::{self, User};
 
-/// Life of a session that can be renewed, in seconds.
+/// Lifetime of a renewable session, in seconds.
 pub(super) const RENEWED_SESSION_TTL_S: u32 = 3600;
 
 /// How long a sign-in can be renewed, in seconds: 30 days.
 const REFRESH_TTL_S: u32 = 30 * 24 * 3600;
 
-/// Sign-ins of one user that renew themselves; the oldest gives way.
+/// Renewable sign-ins per user; the oldest is dropped.
 const PER_USER_MAX: usize = 20;
 
 /// First part of a refresh token.
@@ -86,7 +86,7 @@ impl Identity {
         let now_ms = self.clock.now_ms();
         let hash = |secret: &str| self.hasher.refresh(secret).to_text();
         let (id, family) = (text.id.to_owned(), hash(text.family));
-        // Anybody can make one up, and is not to make the server write.
+        // Anybody can make one up, which must not make the server write.
         if !self
             .store
             .read(move |s| refreshes::has(s, &id, &family))

@@ -1,4 +1,4 @@
-//! The key that signs tokens is replaced from time to time, so that one which leaked is of little use.
+//! Replaces the key that signs tokens from time to time, so that a leaked one is of little use.
 
 use super::{EXPIRY_LEEWAY_S, Identity, IdentityError, SESSION_TTL_S, TTL_S_MAX, bootstrap};
 use store::secrets;
@@ -7,8 +7,8 @@ use store::secrets;
 const SIGNING_MS_MAX: u64 = 30 * 24 * 3_600_000;
 
 impl Identity {
-    /// Replace the key that signs tokens if it has signed for 30 days; whether it was replaced. To be
-    /// called at start and at least daily.
+    /// Replace the key that signs tokens if it has signed for 30 days; returns whether it was
+    /// replaced. Call it at start and at least daily.
     ///
     /// # Errors
     /// The storage failed.
@@ -20,7 +20,7 @@ impl Identity {
         self.rotate_signing_key().await.map(|()| true)
     }
 
-    /// Sign new tokens with a new key. Tokens of the old one stay good until they expire.
+    /// Sign new tokens with a new key. Tokens of the old one stay valid until they expire.
     ///
     /// # Errors
     /// The storage failed.

@@ -13,7 +13,7 @@ impl Secret {
         Self(text)
     }
 
-    /// The text itself, to hand to whom it belongs.
+    /// The text itself, to hand to its owner.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

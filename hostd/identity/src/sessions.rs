@@ -15,16 +15,16 @@ use store::StoreError;
 use store::codes::{self, Code};
 use store::users::{self, User, UserError};
 
-/// Life of a user session, in seconds.
+/// Lifetime of a user session, in seconds.
 pub const SESSION_TTL_S: u32 = 12 * 3600;
 
-/// Life of a one-time sign-in code, in seconds.
+/// Lifetime of a one-time sign-in code, in seconds.
 pub const CODE_TTL_S: u32 = 15 * 60;
 
 /// Longest text that is tried as a code.
 const CODE_BYTES_MAX: usize = 64;
 
-/// Wait that is told when too many passwords are being checked, in seconds.
+/// Retry delay when too many passwords are being checked, in seconds.
 const BUSY_WAIT_S: u32 = 1;
 
 /// A new user session.
@@ -44,7 +44,7 @@ impl Identity {
     /// Sign in with a password. `keep` makes a sign-in that renews itself.
     ///
     /// # Errors
-    /// Login and password do not fit, there were too many attempts, or the storage failed.
+    /// Login and password do not match, there were too many attempts, or the storage failed.
     pub async fn sign_in_password(
         &self,
         origin: Origin,
@@ -97,7 +97,7 @@ impl Identity {
         attempt.map_err(|wait_s| SignInError::SlowDown { wait_s })
     }
 
-    /// What an attempt has led to, for the next ones and for whoever made it.
+    /// The consequences of an attempt, for later ones and for the caller.
     fn settle(
         &self,
         attempt: &Attempt,
@@ -145,7 +145,7 @@ impl Identity {
     async fn user_of_code(&self, code: &str) -> Result<Option<User>, SignInError> {
         let hash = self.hasher.code(code).to_text();
         let wanted = hash.clone();
-        // Most wrong ones are found out without a write.
+        // Most wrong codes are detected without a write.
         if !self.store.read(move |s| codes::has(s, &wanted)).await? {
             return Ok(None);
         }
@@ -156,8 +156,8 @@ impl Identity {
         Ok(user.await?.filter(|u| !u.disabled))
     }
 
-    /// End the caller's session. For a sign-in that ends its renewal and the session tokens made
-    /// from it too; a session token ends alone. Does nothing for an API key.
+    /// End the caller's session. For a sign-in, this also ends its renewal and the session tokens
+    /// made from it; a session token ends alone. Does nothing for an API key.
     ///
     /// # Errors
     /// The storage failed.
@@ -175,8 +175,8 @@ impl Identity {
         self.end_root(root, *expires_s).await
     }
 
-    /// End a sign-in with all that stems from it. Remembered for as long as the longest session
-    /// token made of it can live.
+    /// End a sign-in and everything derived from it. Remembered for as long as the longest-lived
+    /// session token made from it.
     pub(super) async fn end_root(&self, root: &str, expires_s: u64) -> Result<(), StoreError> {
         let longest_s = self.clock.now_s() + u64::from(TTL_S_MAX);
         let until_ms = (longest_s.max(expires_s) + EXPIRY_LEEWAY_S + 1) * 1000;
@@ -200,8 +200,8 @@ impl Identity {
         self.new_code(user, false).await
     }
 
-    /// A new one-time code for a user. What a start hands out by itself takes the place of what
-    /// another start did, and leaves alone what somebody asked for.
+    /// A new one-time code for a user. A code issued at start replaces the one from an earlier
+    /// start, and leaves alone any that somebody asked for.
     pub(super) async fn new_code(&self, user: &str, at_start: bool) -> Result<Secret, StoreError> {
         let code = id::base62(id::CODE_LEN);
         let now_ms = self.clock.now_ms();

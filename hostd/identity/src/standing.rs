@@ -1,4 +1,4 @@
-//! How long a credential stays good: what it let in for longer than a request ends with it.
+//! How long a credential stays valid: whatever it opened for longer than a request ends with it.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Identity {
         }
     }
 
-    /// Verify once more what was verified before.
+    /// Verify again what was verified before.
     fn again(&self, verified: &Verified) -> Result<Verified, AuthError> {
         match (&verified.claims, &verified.kid) {
             (Some(claims), _) => self.session(claims),
@@ -54,7 +54,8 @@ impl Identity {
 }
 
 impl Verified {
-    /// Whether this one, of the same credential, opens all that `before` did.
+    /// Whether this verification, of the same credential, still allows everything that `before`
+    /// did.
     fn still_does(&self, before: &Self, scope: Option<&str>) -> bool {
         self.role >= before.role
             && (self.is_admin() || !before.is_admin())

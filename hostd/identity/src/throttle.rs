@@ -1,21 +1,21 @@
-//! Slows down guessing of passwords and codes, and lets in whom it has let in before.
+//! Slows down guessing of passwords and codes, without shutting out known users.
 //!
-//! Every attempt counts against the address that it comes from, of IPv6 the network, and against
-//! the login that it names:
+//! Every attempt counts against its source address (for IPv6, the network) and against the login
+//! that it names:
 //!
 //! - An address that fails often waits, whatever it names.
-//! - A login that fails often waits too, but only at addresses that have failed of late themselves:
-//!   strangers who guess do not lock its owner out.
-//! - A login is known at an address where it was let in before. Where strangers have to wait, the two
-//!   count by themselves: nothing that others do there or elsewhere holds them up.
+//! - A login that fails often waits too, but only at addresses that have recently failed
+//!   themselves: strangers who guess do not lock its owner out.
+//! - A login is known at an address from which it signed in before. Where strangers must wait, such a
+//!   pair is counted separately: nothing that others do there or elsewhere holds it up.
 //!
-//! To make a login known takes its password. All else is forgotten after a while, and what finds no
-//! room takes that of whoever has failed least. Since an attempt that is let through costs a hash,
-//! the tables empty about as fast as they can be filled.
+//! Only its password makes a login known. Everything else is forgotten after a while, and a new
+//! entry for which there is no room replaces the one with the fewest failures. Since every admitted
+//! attempt costs a hash, the tables empty about as fast as they can be filled.
 //!
-//! Whether a login exists plays no part. Where a stranger would have to wait, a wrong password for a
-//! known one has the answer that the stranger gets; only time could tell it, at an address that the
-//! two share.
+//! Whether a login exists makes no difference. Where a stranger would have to wait, a wrong password
+//! for a known login gets the same answer as the stranger; only timing could tell them apart, at a
+//! shared address.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -35,31 +35,31 @@ const OFTEN: Limit = Limit {
     every_ms: 60_000,
 };
 
-/// Failures after which an address is in good standing no more.
+/// Failures after which an address loses its good standing.
 const STANDING: Limit = Limit {
     at_once: 3,
     every_ms: 15 * 60_000,
 };
 
-/// Attempts for one login at addresses that have failed of late, all of them together.
+/// Attempts for one login from all addresses that have recently failed.
 const OF_STRANGERS: Limit = Limit {
     at_once: 10,
     every_ms: 60_000,
 };
 
-/// Leading bytes of an IPv6 address that count. The rest is up to whoever has the network.
+/// Leading bytes of an IPv6 address that count. The network's owner chooses the rest.
 const IPV6_NETWORK_LEN: usize = 8;
 
 /// Where an attempt comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody at this address, or at one that is not known.
+    /// Somebody at this address, or at an unknown one.
     Address(Option<IpAddr>),
     /// Somebody who is signed in.
     Session,
 }
 
-/// What attempts are counted by, as an index of the fills.
+/// What attempts are counted by, as an index into the fills.
 #[derive(Clone, Copy)]
 enum By {
     Address,
@@ -71,21 +71,21 @@ enum By {
 
 const ALL: [By; 4] = [By::Address, By::Standing, By::Login, By::Pair];
 
-/// An attempt that may be made. It has been counted.
+/// An admitted attempt. It has been counted.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) turn: Turn,
-    /// Seconds that a wrong one is told to wait, as if it had not been let through.
+    /// Seconds to wait, reported if the attempt is wrong, as if it had not been admitted.
     pub(super) hidden_wait_s: Option<u32>,
     origin: Origin,
     keys: [Option<u64>; ALL.len()],
-    /// What it was counted with, to be taken back.
+    /// What was added for it, so that it can be taken back.
     added_ms: [u64; ALL.len()],
 }
 
 /// Recent attempts, whether or not their logins exist.
 pub(super) struct Throttle {
-    /// Makes of addresses and logins numbers that nobody can foresee.
+    /// Turns addresses and logins into unpredictable numbers.
     hasher: RandomState,
     tables: Mutex<Tables>,
 }
@@ -148,7 +148,7 @@ impl Throttle {
             if !is_known || of_pair_ms > 0 {
                 return Err(wait_s);
             }
-            // As if it had been refused.
+            // Answer as if it had been refused.
             keys = [None; ALL.len()];
         }
         keys[By::Pair as usize] = pair.filter(|_| is_known);
@@ -171,7 +171,7 @@ impl Throttle {
         })
     }
 
-    /// Nothing was tried after all: the attempt does not count.
+    /// Undo the count of an attempt that was not made after all.
     pub(super) fn take_back(&self, attempt: &Attempt) {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         for by in ALL {
@@ -181,8 +181,8 @@ impl Throttle {
         }
     }
 
-    /// `login` was let in: it is known there from now on, and its own failures are forgotten. Those
-    /// of the address stay, or a user could guess the passwords of others.
+    /// `login` has signed in: it is now known there, and its own failures are forgotten. The
+    /// address's failures stay, or a user could guess the passwords of others.
     pub(super) fn succeeded(&self, attempt: &Attempt, login: &str, now_ms: u64) {
         self.take_back(attempt);
         let keys = self.keys(attempt.origin, Some(login));
@@ -209,7 +209,7 @@ impl Throttle {
     }
 }
 
-/// What of an address is counted.
+/// The part of an address that is counted.
 fn network(address: Option<IpAddr>) -> Option<Vec<u8>> {
     Some(match address?.to_canonical() {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -217,7 +217,7 @@ fn network(address: Option<IpAddr>) -> Option<Vec<u8>> {
     })
 }
 
-/// Whole seconds, at least 1, of a wait of at most some minutes.
+/// Whole seconds, at least 1, of a wait of at most a few minutes.
 fn seconds(wait_ms: u64) -> u32 {
     u32::try_from(wait_ms.div_ceil(1000)).unwrap_or(u32::MAX)
 }

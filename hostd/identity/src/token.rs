@@ -2,8 +2,8 @@
 //! leave this server.
 //!
 //! Verification is strict. The algorithm is ours, not the header's; the key is found by the
-//! header's `kid` among our own; claims are exactly ours, with nothing missing or added. Expiry
-//! and revocation are judged by the caller against the one clock.
+//! header's `kid` among our own; claims are exactly ours, with nothing missing or added. The caller
+//! judges expiry and revocation against the one clock.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,8 +20,8 @@ use store::secrets::{Purpose, ServerSecret};
 /// `iss` claim. Servers are told apart by their keys, not by this.
 const ISSUER: &str = "hostd";
 
-/// Tokens whose signatures were found good and need not be checked again. When full it starts
-/// over, so that a flood of tokens costs checks but no memory.
+/// Tokens whose signatures were verified and need not be checked again. When full it is cleared, so
+/// a flood of tokens costs checks but no memory.
 const KNOWN_MAX: usize = 4096;
 
 /// PKCS #8 of an Ed25519 private key up to its 32-byte seed (RFC 8410, section 7).
@@ -52,13 +52,13 @@ pub(super) struct Claims {
     /// Key id it was minted from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kid: Option<String>,
-    /// The sign-in that it stems from; it ends with it.
+    /// The sign-in that it is derived from, and ends with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
-    /// The trust rule that let it in; it ends with it.
+    /// The trust rule that admitted it, and that it ends with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rule: Option<String>,
-    /// The user's epoch, when it stems from a sign-in rather than from a key.
+    /// The user's epoch, if it is derived from a sign-in rather than a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) epoch: Option<u32>,
     /// Issued, seconds since 1970.
@@ -98,7 +98,7 @@ impl Signer {
         })
     }
 
-    /// When the present key began to sign.
+    /// When the current key began to sign.
     pub(super) fn since_ms(&self) -> u64 {
         self.keys
             .read()
@@ -106,7 +106,7 @@ impl Signer {
             .since_ms
     }
 
-    /// Go over to another set of secrets.
+    /// Switch to another set of secrets.
     pub(super) fn replace(&self, secrets: &[ServerSecret]) -> Result<(), IdentityError> {
         let keys = Keys::new(secrets)?;
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
@@ -132,7 +132,7 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, &keys.sign).map(Secret::new)
     }
 
-    /// The claims of a token that this server signed. It may be expired or revoked all the same.
+    /// The claims of a token that this server signed. It may still be expired or revoked.
     pub(super) fn verify(&self, token: &str) -> Result<Arc<Claims>, AuthError> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +164,7 @@ fn validation() -> Validation {
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.set_issuer(&[ISSUER]);
     validation.set_required_spec_claims(&["iss", "sub", "exp"]);
-    // Judged by the caller, by the one clock.
+    // The caller judges expiry, by the one clock.
     validation.validate_exp = false;
     validation
 }

@@ -1,4 +1,4 @@
-//! Trust rules: managed by people, matched against verified runs of CI.
+//! Trust rules: managed by people, matched against verified CI runs.
 
 use tracing::info;
 
@@ -30,7 +30,7 @@ pub struct NewRule {
     pub ttl_s: u32,
 }
 
-/// What changes of a rule; none leaves it.
+/// Changes to a rule; none leaves a value as it is.
 #[derive(Debug, Clone, Default)]
 pub struct RuleEdit {
     pub enabled: Option<bool>,
@@ -39,7 +39,7 @@ pub struct RuleEdit {
     pub devices: Option<Vec<String>>,
 }
 
-/// Why a rule was not made or changed, or a run not let in.
+/// Why a rule was not made or changed, or a run not admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     #[error("there is no such rule")]
@@ -127,7 +127,7 @@ impl Identity {
         Ok(rule)
     }
 
-    /// Change a rule; what it let in before follows.
+    /// Change a rule; sessions that it admitted before follow the change.
     ///
     /// # Errors
     /// As [`Identity::rule_add`]; there is no such rule.
@@ -154,7 +154,7 @@ impl Identity {
         Ok(rule)
     }
 
-    /// Forget a rule; what it let in is out.
+    /// Delete a rule; sessions that it admitted end.
     ///
     /// # Errors
     /// The caller may not, there is no such rule, or the storage failed.
@@ -167,7 +167,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Forget a rule, whoever's; for the command line.
+    /// Delete anybody's rule; for the command line.
     pub async fn drop_rule(&self, id: &str) -> Result<(), StoreError> {
         let (store, gone) = (self.store.clone(), id.to_owned());
         let write = async move { store.trust_remove(&gone).await };
@@ -193,7 +193,7 @@ impl Identity {
         self.index().rules.values().any(|rule| rule.enabled)
     }
 
-    /// A session token for a verified run, by the oldest rule that lets it in.
+    /// A session token for a verified run, by the oldest rule that admits it.
     ///
     /// # Errors
     /// No rule does, or rules of several organisations do, or the token cannot be signed.
@@ -263,7 +263,7 @@ fn lets_in(rule: &TrustRule, run: &Run) -> bool {
         && environment.is_none_or(|wanted| run.environment.as_ref() == Some(wanted))
 }
 
-/// Whether `text` fits `pattern`, where `*` stands for anything.
+/// Whether `text` matches `pattern`, where `*` stands for anything.
 fn fits(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == text;
@@ -274,7 +274,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     let mut parts: Vec<&str> = rest.split('*').collect();
     let tail = parts.pop().unwrap_or_default();
     for part in parts {
-        // The first place leaves most for the parts that follow.
+        // The first match leaves the most text for the parts that follow.
         let Some(at) = text.find(part) else {
             return false;
         };

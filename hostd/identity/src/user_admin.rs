@@ -1,4 +1,4 @@
-//! Adding, changing and shutting out users.
+//! Adding, changing and disabling users.
 
 use super::Identity;
 use super::error::UserChangeError;
@@ -85,7 +85,7 @@ impl Identity {
         Ok(self.change(write, Index::put_user).await?)
     }
 
-    /// Set a user's password; its sessions end.
+    /// Set a user's password; their sessions end.
     ///
     /// # Errors
     /// The password is too short or too long, there is no such user, or the storage failed.
@@ -102,7 +102,7 @@ impl Identity {
         Ok(changed?)
     }
 
-    /// Shut a user out, with its keys and sessions, or let it in again. Keys then work again,
+    /// Disable a user, with their keys and sessions, or enable them again. Keys then work again,
     /// sessions do not.
     ///
     /// # Errors

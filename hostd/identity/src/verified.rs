@@ -1,4 +1,4 @@
-//! Who makes a request, after everything about it was checked.
+//! Who makes a request, after all checks.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use store::users::Role;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
     ApiKey,
-    /// Of a user who signed in.
+    /// A signed-in user's.
     UserSession,
-    /// Made from a key or a sign-in, for some devices and a short time.
+    /// Made from a key or a sign-in, for a short time and perhaps only some devices.
     CloudSession,
 }
 
@@ -27,14 +27,14 @@ pub struct Verified {
     pub(super) credential: Credential,
     /// Key id, for API keys and for sessions minted from one.
     pub(super) kid: Option<Arc<str>>,
-    /// Empty for user sessions, which are bound by role alone.
+    /// Empty for user sessions, which are limited by role alone.
     pub(super) scopes: Arc<[Scope]>,
     pub(super) devices: Option<Arc<[String]>>,
     /// Token id and the second it expires, for sessions.
     pub(super) session: Option<(Arc<str>, u64)>,
-    /// What ends a session and all that stem from it: the id of the sign-in it began with.
+    /// Id of the sign-in that the session began with; ending it ends every session derived from it.
     pub(super) root: Option<Arc<str>>,
-    /// The user's epoch, when the credential stems from a sign-in.
+    /// The user's epoch, if the credential is derived from a sign-in.
     pub(super) epoch: Option<u32>,
     /// All that its token says, for sessions.
     pub(super) claims: Option<Arc<Claims>>,
@@ -104,14 +104,14 @@ impl Verified {
         self.session.as_ref().map(|(_, expires_s)| *expires_s)
     }
 
-    /// What requests are counted by: the key, also for sessions made from it, or the sign-in.
+    /// What requests are counted by: the key, even for sessions made from it, or the sign-in.
     #[must_use]
     pub fn subject(&self) -> &Arc<str> {
         let own = self.kid.as_ref().or(self.root.as_ref());
         own.unwrap_or(&self.user)
     }
 
-    /// Whose share of what is scarce requests take: the user's, whatever the credential.
+    /// Whose share of scarce resources requests take: the user's, whatever the credential.
     #[must_use]
     pub fn requester(&self) -> Requester {
         Requester {
@@ -120,8 +120,8 @@ impl Verified {
         }
     }
 
-    /// Whether the credential carries the scope of this name or alias. A user session carries all
-    /// that its role allows.
+    /// Whether the credential carries the scope of this name or alias. A user session carries every
+    /// scope that its role allows.
     #[must_use]
     pub fn has_scope(&self, name: &str) -> bool {
         Scope::parse(name).is_some_and(|scope| self.has(scope))
@@ -134,8 +134,8 @@ impl Verified {
         self.scopes.contains(&scope)
     }
 
-    /// Whether the caller administrates its organisation: by role when signed in, by the scope
-    /// `bench:admin` otherwise.
+    /// Whether the caller is an administrator of its organisation: by role if signed in, otherwise
+    /// by the scope `bench:admin`.
     #[must_use]
     pub fn is_admin(&self) -> bool {
         self.has(Scope::BenchAdmin)

@@ -19,7 +19,7 @@ const FRESH: Duration = Duration::from_secs(3600);
 /// Keys this old are not believed, whatever keeps the provider away.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
-/// Between two looks.
+/// Time between two checks.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// Time for one look.
@@ -93,7 +93,7 @@ impl Keys {
 
     /// The key with this id.
     pub(super) async fn find(&self, kid: &str) -> Result<DecodingKey, OidcError> {
-        // Held while the provider is asked, so that it is asked once.
+        // Held during a request to the provider, so that only one is made.
         let mut state = self.state.lock().await;
         let younger = |at: Option<Instant>, than| at.is_some_and(|at| at.elapsed() < than);
         let known = younger(state.read_at, FRESH) && state.keys.contains_key(kid);
@@ -144,7 +144,7 @@ fn fetch(url: &str) -> Result<String, FetchError> {
     Ok(body.read_to_string()?)
 }
 
-/// The set's RSA keys for signatures. Others, and such as anybody could break, are passed over.
+/// The set's RSA signature keys. Others, and keys weak enough to break, are skipped.
 fn parse(text: &str) -> Result<HashMap<String, DecodingKey>, FetchError> {
     let set: JwkSet = serde_json::from_str(text)?;
     let usable = set.keys.iter().take(KEYS_MAX).filter_map(usable);

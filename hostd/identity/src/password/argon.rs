@@ -9,15 +9,15 @@ use base::id;
 /// Random bytes of a salt, as the PHC string format recommends.
 const SALT_LEN: usize = 16;
 
-/// Blocks of 1 KiB that are asked for at least, though only those in use are ever touched. The C
-/// library takes pieces of more than 32 MiB from the system and gives them back when they are let
-/// go; smaller ones it keeps.
+/// Minimum allocation in blocks of 1 KiB, though only those in use are ever touched. The C library
+/// maps pieces of more than 32 MiB from the system and returns them when they are freed; smaller
+/// ones it keeps.
 const BLOCKS_MIN: usize = 33 << 10;
 
-/// What is worked in when there is no hash to compare with.
+/// The salt used when there is no hash to compare with.
 const NOBODYS_SALT: [u8; SALT_LEN] = [0; SALT_LEN];
 
-/// The blocks that a hash is computed in. Empty until the first one.
+/// The blocks in which a hash is computed. Empty until the first hash.
 #[derive(Default)]
 pub(super) struct Memory(Vec<Block>);
 
@@ -38,8 +38,8 @@ impl Memory {
         Ok(hash.to_string())
     }
 
-    /// Whether `password` has `hash`, made with whatever parameters. Without a hash it takes as
-    /// long as with one of ours and is false.
+    /// Whether `password` has `hash`, whatever its parameters. Without a hash it takes as long as
+    /// with one of ours and is false.
     pub(super) fn matches(&mut self, password: &str, hash: Option<&str>) -> bool {
         let parsed = hash.and_then(|text| PasswordHash::new(text).ok());
         let Some(parsed) = parsed else {
@@ -59,7 +59,7 @@ impl Memory {
         let params = Params::try_from(stored)?;
         let argon = Argon2::new(algorithm, version.unwrap_or_default(), params.clone());
         let output = self.compute(argon, &params, password, salt, Some(wanted.len()))?;
-        // Takes the same time wherever they differ.
+        // Constant time.
         Ok(output == *wanted)
     }
 

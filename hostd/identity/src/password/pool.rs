@@ -1,5 +1,5 @@
-//! The threads that hash passwords. They come when there is work and go with their memory when there
-//! is none.
+//! The threads that hash passwords. They start when there is work, and end and free their memory
+//! when there is none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,23 +9,23 @@ use std::time::Duration;
 use super::turns::{Turn, Turns};
 use super::{Memory, PasswordError};
 
-/// Hashes computed at once on a machine with enough cores: those of a whole team in the morning.
+/// Hashes computed at once on a machine with enough cores: enough for a whole team signing in in
+/// the morning.
 const AT_ONCE_MAX: usize = 2;
 
-/// Longest wait for a hash with those before it.
+/// Longest wait for a hash, including those before it.
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// How long a thread stays without work.
 const IDLE_MAX: Duration = Duration::from_secs(3);
 
-/// How far the threads stand back, as `nice` counts: requests go first, and a machine that has
-/// nothing else to do notices nothing of it.
+/// The threads' `nice` value: requests go first, and an otherwise idle machine loses nothing.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
 /// A hash that somebody asked for.
 pub(super) trait Job: Send {
-    /// Whether nobody waits for it any more.
+    /// Whether its caller has stopped waiting.
     fn is_given_up(&self) -> bool;
     fn run(self: Box<Self>, memory: &mut Memory);
     fn turn_away(self: Box<Self>, why: PasswordError);
@@ -66,7 +66,7 @@ impl Pool {
         })
     }
 
-    /// Have `job` run in its turn, or turned away.
+    /// Queue `job`, or turn it away.
     pub(super) fn enter(self: &Arc<Self>, turn: Turn, job: Box<dyn Job>) {
         let mut state = self.lock();
         state.turns.retain(|job| !job.is_given_up());
@@ -75,7 +75,7 @@ impl Pool {
         let mut orphans = Vec::new();
         let mut failure = None;
         if wanting && let Err(e) = self.start() {
-            // With another thread there they only wait longer.
+            // If there is another thread, they only wait longer.
             if state.threads == 0 {
                 orphans.extend(std::iter::from_fn(|| state.turns.next()));
                 failure = Some(e);
@@ -96,7 +96,7 @@ impl Pool {
         }
     }
 
-    /// Let the threads end. What waits is not computed any more.
+    /// Let the threads end. Waiting jobs are not run any more.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -105,7 +105,7 @@ impl Pool {
         self.wake.notify_all();
     }
 
-    /// Threads that there are.
+    /// Number of threads.
     #[cfg(test)]
     pub(super) fn threads(&self) -> usize {
         self.lock().threads
@@ -124,13 +124,13 @@ impl Pool {
             if job.is_given_up() {
                 continue;
             }
-            // The caller learns of a panic from the reply that is dropped with it; what is in the
-            // memory does not matter to the next hash.
+            // A panic drops the reply, which tells the caller; the content of the memory does not
+            // matter to the next hash.
             let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory)));
         }
     }
 
-    /// The next job. None = this thread counts no more and has to end.
+    /// The next job. None: this thread is no longer counted and must end.
     fn next(&self) -> Option<Box<dyn Job>> {
         let mut state = self.lock();
         loop {
@@ -154,12 +154,12 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock can panic halfway.
+        // Nothing done under the lock can panic halfway.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Let every other thread go before this one.
+/// Lower this thread's priority below all others.
 fn stand_back() {
     // Linux has a priority for each thread, whatever the name says.
     #[cfg(target_os = "linux")]

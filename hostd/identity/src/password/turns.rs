@@ -1,21 +1,21 @@
-//! Who waits for a hash, and who is next. Places are few: those give way first whom there is most
-//! reason to suspect, and among equals those from where most wait.
+//! Who waits for a hash, and who is next. Places are few: the most suspect lose theirs first, and
+//! among equals those from the source with the most waiting.
 
-/// Hashes that may wait for their turn. Each holds a place among the requests in progress, so there
-/// are far fewer than `handlers.in_flight_max`.
+/// Hashes that may wait. Each holds a place among the requests in progress, so there are far fewer
+/// than `handlers.in_flight_max`.
 pub(super) const WAITING_MAX: usize = 16;
 
-/// Hashes that may wait for one source, unless it is known.
+/// Hashes that may wait per source, unless it is known.
 const PER_SOURCE_MAX: usize = 8;
 
-/// How much there is to be said for somebody; the better is less.
+/// How trustworthy a source is; lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// Was let in before.
+    /// Signed in before.
     Known,
-    /// Nothing is known against him.
+    /// Nothing is known against it.
     Fresh,
-    /// Has failed of late.
+    /// Failed recently.
     Suspect,
 }
 
@@ -23,22 +23,22 @@ pub(crate) enum Rank {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) rank: Rank,
-    /// Those of one source share its places.
+    /// Turns of one source share its places.
     pub(crate) source: u64,
 }
 
 impl Turn {
-    /// Of somebody who shows a credential.
+    /// For a caller that shows a credential.
     pub(crate) const KNOWN: Self = Self {
         rank: Rank::Known,
         source: 0,
     };
 }
 
-/// Those who wait, in order of arrival.
+/// Waiting jobs, in order of arrival.
 pub(super) struct Turns<J> {
     waiting: Vec<Waiting<J>>,
-    /// Of the one that was served last.
+    /// Round of the job served last.
     round: u64,
 }
 
@@ -61,7 +61,7 @@ impl<J> Turns<J> {
         self.waiting.len()
     }
 
-    /// Let `job` wait. Returns the one for whom there is no place, `job` itself perhaps.
+    /// Add `job`. Returns the job for which there is no place, perhaps `job` itself.
     pub(super) fn enter(&mut self, turn: Turn, job: J) -> Option<J> {
         let of_source = self.of(turn.source).count();
         if turn.rank != Rank::Known && of_source >= PER_SOURCE_MAX {
@@ -80,7 +80,7 @@ impl<J> Turns<J> {
         away
     }
 
-    /// The next one: by rank, then the first of each source before the second of any.
+    /// The next job: by rank, then the first of each source before the second of any.
     pub(super) fn next(&mut self) -> Option<J> {
         let waiting = self.waiting.iter().enumerate();
         let (at, _) = waiting.min_by_key(|(_, w)| (w.turn.rank, w.round))?;
@@ -89,18 +89,18 @@ impl<J> Turns<J> {
         Some(next.job)
     }
 
-    /// Forget those who are no longer there.
+    /// Drop the jobs of callers that are gone.
     pub(super) fn retain(&mut self, mut stays: impl FnMut(&J) -> bool) {
         self.waiting.retain(|w| stays(&w.job));
     }
 
-    /// Who has the least claim to a place, by rank and by how many of its source wait.
+    /// The job with the least claim to a place, by rank and by how many of its source wait.
     fn worse_than(&self, claim: (Rank, usize)) -> Option<usize> {
         let claims = self.waiting.iter().map(|w| {
             let of_source = self.of(w.turn.source).count();
             (w.turn.rank, of_source)
         });
-        // The last of equals, which came last.
+        // The last of equals, which arrived last.
         let (at, worst) = claims.enumerate().max_by_key(|(_, claim)| *claim)?;
         (worst > claim).then_some(at)
     }
@@ -152,7 +152,7 @@ mod tests {
         }
         assert_eq!(turns.enter(turn(Rank::Fresh, 1), 9), Some(9));
         assert_eq!(turns.enter(turn(Rank::Fresh, 2), 9), None);
-        // Those who are gone leave their places.
+        // Callers that are gone free their places.
         turns.retain(|job| *job == 9);
         assert_eq!(turns.enter(turn(Rank::Fresh, 1), 8), None);
     }

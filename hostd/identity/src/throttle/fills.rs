@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-/// Buckets kept at once, of 16 bytes each: about what hashing lets through in the quarter of an hour
-/// that the slowest takes to lose an attempt.
+/// Most buckets, of 16 bytes each: about as many as the attempts that hashing admits in a quarter of
+/// an hour, the time the slowest bucket takes to lose one.
 pub(super) const BUCKETS_MAX: usize = 50_000;
 
-/// Buckets that make room together when none is empty, so that looking for them is rare.
+/// Buckets evicted together when none is empty, so that searching for them is rare.
 const FORGOTTEN_AT_ONCE: usize = BUCKETS_MAX / 16;
 
 /// How much a bucket holds, and how fast it empties.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     pub(super) at_once: u64,
-    /// Time that one attempt takes to run out.
+    /// Time in which one attempt drains.
     pub(super) every_ms: u64,
 }
 
-/// Buckets of one limit. Empty ones need no room.
+/// Buckets of one limit. Empty ones are not stored.
 #[derive(Debug)]
 pub(super) struct Fills {
     limit: Limit,
@@ -39,7 +39,7 @@ impl Fills {
         wanted_ms.saturating_sub(self.whole_ms())
     }
 
-    /// Add one, as far as there is room. Returns by how much the bucket is fuller.
+    /// Add one, as far as there is room. Returns how much was added.
     pub(super) fn add(&mut self, key: u64, now_ms: u64) -> u64 {
         let fill_ms = self.fill_ms(key, now_ms);
         let added_ms = self.limit.every_ms.min(self.whole_ms() - fill_ms);
@@ -74,7 +74,7 @@ impl Fills {
         self.limit.at_once * self.limit.every_ms
     }
 
-    /// Empty buckets go, and if there are none those that would be empty first.
+    /// Evict empty buckets, or if there are none, those that would be empty first.
     fn make_room(&mut self, now_ms: u64) {
         self.empty_at_ms.retain(|_, at_ms| now_ms < *at_ms);
         if self.empty_at_ms.len() < BUCKETS_MAX {
@@ -109,11 +109,11 @@ mod tests {
         assert_eq!(fills.wait_ms(7, 1100), 400);
         assert_eq!(fills.wait_ms(7, 1500), 0);
         assert_eq!(fills.wait_ms(8, 500), 0);
-        // More than a full one it is not.
+        // It never exceeds a full bucket.
         assert_eq!(fills.add(7, 1100), 600);
         assert_eq!(fills.add(7, 1100), 0);
         assert_eq!(fills.wait_ms(7, 1100), 1000);
-        // What was added is taken back, no more.
+        // Only what was added is taken back.
         fills.take_back(7, 600);
         assert_eq!(fills.wait_ms(7, 1100), 400);
         fills.empty(7);

@@ -1,14 +1,15 @@
-//! Which logins were let in at which addresses. Only a right password or code adds to it.
+//! Which logins signed in from which addresses. Only a right password or code adds to it.
 
 use std::collections::HashMap;
 
-/// Pairs of a login and an address kept at once; the one seen longest ago gives way.
+/// Most pairs of a login and an address; the one seen longest ago is evicted.
 const PAIRS_MAX: usize = 8_192;
 
-/// Addresses of one login; as above. A user who goes from network to network crowds out himself.
+/// Most addresses of one login, evicted likewise. A user who moves between networks only evicts
+/// their own.
 const PER_LOGIN_MAX: usize = 8;
 
-/// How long a pair is known since it was seen last: 30 days.
+/// How long a pair stays known after it was last seen: 30 days.
 const KNOWN_MS: u64 = 30 * 24 * 3600 * 1000;
 
 #[derive(Debug, Clone, Copy)]
