@@ -1,5 +1,5 @@
-//! The one source of time. Everything that stamps, expires or waits by wall clock takes a [`Clock`],
-//! so that tests can hold time still and move it.
+//! The one source of time. Everything that stamps, expires or waits by the wall clock takes a
+//! [`Clock`], so that tests can stop and move time.
 
 use std::sync::Arc;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 /// Largest instant that has an RFC 3339 text: the end of the year 9999, in milliseconds.
 const TEXT_MS_MAX: u64 = 253_402_207_200_000 - 1;
 
-/// What the steady time of the system's clock counts from.
+/// Origin of the system clock's steady time.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Wall-clock time, of the system or of a test. Cloning shares it.
@@ -51,7 +51,7 @@ impl Clock {
         (Self(Source::Manual(now.clone())), Hand(now))
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z; 0 if the system's clock stands before that.
+    /// Milliseconds since 1970-01-01T00:00:00Z; 0 if the system's clock is set before that.
     #[must_use]
     pub fn now_ms(&self) -> u64 {
         match &self.0 {
@@ -63,7 +63,7 @@ impl Clock {
     }
 
     /// Milliseconds since some instant of this process. Never steps when the wall clock is set, so
-    /// what lasts for a while is measured with it.
+    /// use it to measure durations.
     #[must_use]
     pub fn steady_ms(&self) -> u64 {
         match &self.0 {
@@ -92,7 +92,7 @@ impl Hand {
         self.0.steady_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
 
-    /// Put the wall clock anywhere, also back, while no time passes.
+    /// Set the wall clock to any time, even backwards, while no steady time passes.
     pub fn set_ms(&self, to_ms: u64) {
         self.0.wall_ms.store(to_ms, Ordering::SeqCst);
     }

@@ -1,7 +1,7 @@
 //! Configuration: built-in defaults, then a TOML file, then environment, then flags.
 //!
-//! Every key stands in [`KEYS`], with the line of documentation that `hostd config keys` prints.
-//! A key that is not there is an error with a suggestion, wherever it came from.
+//! Every key is in [`KEYS`], with the line of documentation that `hostd config keys` prints. An
+//! unknown key is an error with a suggestion, wherever it came from.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ pub use sections::{
     PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
 };
 
-/// Variables with that prefix that are not configuration keys: what the command line and the build
-/// read, and what clients of a server are told by it.
+/// Variables with that prefix that are not configuration keys: those that the command line, the
+/// build and clients of a server read.
 const ENV_OTHER: [&str; 5] = [
     "HOSTD_CONFIG",
     "HOSTD_HANDLERS",
@@ -31,13 +31,13 @@ const ENV_OTHER: [&str; 5] = [
     "HOSTD_DEVICE",
 ];
 
-/// Longest time a pod may be away without being offline.
+/// Longest time a pod may be away before it counts as offline.
 const GRACE_MS_MAX: u64 = 600_000;
 
-/// Pauses between pings that make sense: a client answers within its round trip.
+/// Sensible pauses between pings: a client answers within a round trip.
 const PING_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
 
-/// Waits for a client that takes nothing that make sense.
+/// Sensible waits for a client that reads nothing.
 const SOCKET_WRITE_WAIT_MS: std::ops::RangeInclusive<u64> = 50..=600_000;
 
 /// The whole configuration.
@@ -108,7 +108,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Put the layers together: defaults, `file`, `env` (name and value), `flags` (key and value).
+    /// Merge the layers: defaults, `file`, `env` (name and value), `flags` (key and value).
     ///
     /// # Errors
     /// An unreadable or malformed file, an unknown key, a value of the wrong type or out of range.
@@ -207,7 +207,7 @@ impl Config {
     /// what is wrong with an address.
     ///
     /// # Errors
-    /// The first address that cannot be used.
+    /// Names the first address that cannot be used.
     pub fn check_addresses<E: fmt::Display>(
         &self,
         usable: impl Fn(&str) -> Result<(), E>,
@@ -222,7 +222,8 @@ impl Config {
     }
 }
 
-/// Set `key` to `text`, read as a TOML value where it is one (numbers, booleans), else as a string.
+/// Set `key` to `text`, read as a TOML value if it is one (numbers, booleans), otherwise as a
+/// string.
 fn put(table: &mut Table, key: &str, text: &str) {
     let value = match text.parse::<Value>() {
         Ok(value @ (Value::Integer(_) | Value::Boolean(_))) => value,

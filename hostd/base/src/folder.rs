@@ -1,4 +1,4 @@
-//! What lies in the data folder: the names that the server, its backups and its checks agree on.
+//! The contents of the data folder: names shared by the server, its backups and its checks.
 
 use std::fs;
 use std::path::Path;
@@ -15,16 +15,16 @@ pub const BLOBS: &str = "blobs";
 /// All that hostd keeps there.
 pub(crate) const KEPT: [&str; 3] = [STORE, CAPTURES, BLOBS];
 
-/// How the names of folders begin that a backup or a restore has not finished.
+/// Prefix of folders that a backup or a restore has not finished.
 pub const INCOMPLETE: &str = "incomplete-";
 
-/// How the name of the folder begins that a restore fills before anything gets its place.
+/// Prefix of the folder that a restore fills before anything is moved into place.
 #[must_use]
 pub fn restoring() -> String {
     format!("{INCOMPLETE}restore-")
 }
 
-/// Whether a restore into `data` did not come to its end. Such a folder is not to be started on.
+/// Whether a restore into `data` was not finished. A server must not start on such a folder.
 #[must_use]
 pub fn is_half_restored(data: &Path) -> bool {
     let begun = fs::read_dir(data).is_ok_and(|entries| {

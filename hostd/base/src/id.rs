@@ -8,7 +8,7 @@ use crate::clock::Clock;
 const BASE32: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Bytes at or above this are thrown away, so that every character is equally likely.
+/// Bytes at or above this are discarded, so that every character is equally likely.
 const BASE62_FAIR: u8 = 62 * 4;
 
 /// Characters of a ULID.
@@ -28,12 +28,11 @@ pub fn fill_random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the operating system provides random bytes");
 }
 
-/// The last ULID given out, so that those of one millisecond keep the order they were made in.
+/// The last ULID issued, so that those of one millisecond sort in order of creation.
 static LAST_ULID: Mutex<u128> = Mutex::new(0);
 
 /// A new ULID: 48 bits of milliseconds, 80 random bits, 26 characters that sort by time; those of one
-/// millisecond sort in the order they were made in.
-/// See <https://github.com/ulid/spec>, "Monotonicity".
+/// millisecond sort in order of creation. See <https://github.com/ulid/spec>, "Monotonicity".
 #[must_use]
 pub fn ulid(clock: &Clock) -> String {
     let mut random = [0; 10];
@@ -44,7 +43,7 @@ pub fn ulid(clock: &Clock) -> String {
     ulid_text(*last)
 }
 
-/// `fresh`, or what follows `last` when that is of the same millisecond and not before `fresh`.
+/// `fresh`, or the successor of `last` if that is of the same millisecond and not before `fresh`.
 fn ulid_after(last: u128, fresh: u128) -> u128 {
     if last >> 80 == fresh >> 80 && last >= fresh {
         last + 1
@@ -93,7 +92,7 @@ pub fn base62(len: usize) -> String {
     text
 }
 
-/// The base-62 characters that a stream of random bytes stands for; some bytes stand for none.
+/// The base-62 characters for a stream of random bytes; some bytes yield none.
 pub fn base62_of(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
     bytes
         .iter()
@@ -132,7 +131,7 @@ mod tests {
         let (low, high) = (ulid_value(7, [1; 10]), ulid_value(7, [9; 10]));
         assert_eq!(ulid_after(high, low), high + 1);
         assert_eq!(ulid_after(low, high), high);
-        // A clock that steps back is believed.
+        // A clock that steps back is followed.
         let earlier = ulid_value(6, [0; 10]);
         assert_eq!(ulid_after(high, earlier), earlier);
     }

@@ -1,6 +1,5 @@
-//! What every layer of the server needs and none of them owns: the clock, ids, the configuration, the
-//! log, the data folder and its disk, and the two ways in which bytes come in while somebody waits, live
-//! streams and forms.
+//! What every layer of the server needs and none owns: the clock, ids, the configuration, the log, the
+//! data folder and its disk, live streams, and forms.
 //!
 //! It knows no device, no user, no table and no HTTP library.
 

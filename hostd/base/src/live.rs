@@ -1,5 +1,5 @@
-//! Live streams: what flows over a WebSocket once a handler has let the client in, how the client is
-//! told, heard and looked after, and how the stream ends.
+//! Live streams: what flows over a WebSocket once a handler has admitted the client, how messages
+//! are sent and received, how the client's presence is checked, and how the stream ends.
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -22,7 +22,8 @@ impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Connection for T {}
 /// A WebSocket, after its handshake.
 pub type Socket = WebSocketStream<Box<dyn Connection>>;
 
-/// Resolves when the credential that let a stream in is good no more, with the code of the reason.
+/// Resolves when the credential that opened a stream is no longer valid, with the code of the
+/// reason.
 pub type Over = Pin<Box<dyn Future<Output = &'static str> + Send>>;
 
 /// Tells a live stream to end, whatever it carries.
@@ -32,17 +33,17 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// When the server stops, which `stopping` tells, or `over` resolves.
+    /// Ends a stream when the server stops, as `stopping` says, or when `over` resolves.
     #[must_use]
     pub fn new(stopping: watch::Receiver<bool>, over: Over) -> Self {
         Self { stopping, over }
     }
 
-    /// Resolves when the server stops, or when the client may not have the stream any more. To be
-    /// waited for until it resolves, and not after.
+    /// Resolves when the server stops, or when the client may no longer have the stream. Do not
+    /// await it again after it has resolved.
     pub async fn ended(&mut self) -> Goodbye {
         tokio::select! {
-            // An error means that the server is gone already.
+            // An error means that the server is already gone.
             _ = self.stopping.wait_for(|stop| *stop) => Goodbye::stopping(),
             code = &mut self.over => {
                 info!(reason = code, "ending a WebSocket with its credential");
@@ -52,7 +53,7 @@ impl Ending {
     }
 }
 
-/// What a WebSocket carries. Whoever serves it closes it.
+/// What a WebSocket carries. The implementation closes it.
 pub trait Live: Send {
     /// For the log: `tunnel`, `uart`.
     fn name(&self) -> &'static str;

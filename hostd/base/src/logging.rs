@@ -1,9 +1,9 @@
-//! The log: text for people or one JSON object a line, on standard error.
+//! The log: text for people or one JSON object per line, on standard error.
 //!
 //! Secrets are kept out at the source: credentials live in types whose `Debug` redacts them, the
-//! access line logs the path without its query, and credential headers never leave the gateway. What
-//! callers put elsewhere, such as a key pasted into a path, is blotted out of every line that is
-//! written.
+//! access line logs the path without its query, and credential headers never leave the gateway.
+//! Secrets that callers put elsewhere, such as a key pasted into a path, are redacted from every
+//! line that is written.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::{Display, Write as _};
@@ -19,7 +19,7 @@ mod redact;
 pub use queue::{Log, dropped};
 pub use redact::redact;
 
-/// Libraries that tell at length what hostd tells in a line of its own. `log.level` may name them.
+/// Libraries that log at length what hostd logs in one line of its own. `log.level` may name them.
 const QUIET: &str = "probe_rs=warn";
 
 /// Why there is no log.
@@ -35,8 +35,8 @@ pub enum LogError {
     Thread(#[source] std::io::Error),
 }
 
-/// Install the subscriber for this process. A second call leaves the first one in place. What is
-/// logged is written when the [`Log`] is dropped, at the latest.
+/// Install the subscriber for this process. A second call leaves the first one in place. Everything
+/// logged is written at the latest when the [`Log`] is dropped.
 ///
 /// # Errors
 /// A `log.level` that is not a filter, or no thread to write with.
@@ -51,7 +51,7 @@ pub fn init(config: &LogConfig) -> Result<Log, LogError> {
         .with_env_filter(filter)
         .with_writer(queue)
         .with_ansi(false);
-    // An error here means that a subscriber is installed already, as in tests.
+    // An error here means that a subscriber is already installed, as in tests.
     let _ = match config.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
@@ -59,14 +59,14 @@ pub fn init(config: &LogConfig) -> Result<Log, LogError> {
     Ok(log)
 }
 
-/// Have panics tell of themselves on standard error as they do anyway, but without secrets: what a
-/// program panics with may hold what a caller sent.
+/// Make panics print to standard error as usual, but without secrets: a panic message may hold what
+/// a caller sent.
 pub fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         let trace = Backtrace::capture();
         let text = panic_text(thread.name().unwrap_or("?"), panic, &trace);
-        // There is nobody to tell that standard error is closed.
+        // If standard error is closed, there is nobody to tell.
         let _ = std::io::stderr().write_all(&text);
     }));
 }

@@ -1,6 +1,5 @@
-//! Bodies of `multipart/form-data` (RFC 7578), taken apart while they arrive: bytes in as they come,
-//! the heads of parts and their contents out. Nothing is kept but what one look-ahead needs, so a
-//! part may be of any size.
+//! Parses `multipart/form-data` (RFC 7578) bodies as they arrive: bytes in, the headers of parts and
+//! their contents out. Only the look-ahead is buffered, so a part may be of any size.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::memmem::Finder;
@@ -14,13 +13,13 @@ mod tests;
 
 pub use head::{Head, boundary};
 
-/// Bytes before the first boundary, which nobody needs.
+/// Bytes before the first boundary, which are ignored.
 const PREAMBLE_BYTES_MAX: usize = 4 << 10;
 
-/// The head of one part.
+/// The headers of one part.
 const HEAD_BYTES_MAX: usize = 4 << 10;
 
-/// The empty line behind the head of a part, with the break of the line before it.
+/// The empty line after a part's headers, with the preceding line break.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// White space that may follow a boundary.
@@ -29,7 +28,7 @@ const PADDING_BYTES_MAX: usize = 64;
 /// Parts of one body.
 pub(crate) const PARTS_MAX: usize = 64;
 
-/// Why a body is no form.
+/// Why a body is not a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
     #[error("it does not begin with its boundary")]
@@ -68,7 +67,7 @@ enum Position {
     Epilogue,
 }
 
-/// A body on its way.
+/// A body being parsed.
 #[derive(Debug)]
 pub struct Form {
     /// Line break, two dashes, and the boundary that the media type names.
@@ -80,13 +79,13 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form whose parts are divided by `boundary`.
+    /// A form whose parts are separated by `boundary`.
     #[must_use]
     pub fn new(boundary: &str) -> Self {
         let delimiter = format!("\r\n--{boundary}");
         Self {
             delimiter: Finder::new(&delimiter).into_owned(),
-            // The first boundary may be what the body begins with.
+            // The body may begin with the first boundary.
             buffer: BytesMut::from(&b"\r\n"[..]),
             position: Position::Preamble,
             skipped: 0,
@@ -94,18 +93,18 @@ impl Form {
         }
     }
 
-    /// Take what has arrived. All of it is to be asked for with [`next_event`](Self::next_event) before more comes.
+    /// Add what has arrived. Drain it with [`next_event`](Self::next_event) before adding more.
     pub fn push(&mut self, bytes: &[u8]) {
-        // Nobody needs what follows the end.
+        // Anything after the end is ignored.
         if self.position != Position::Epilogue {
             self.buffer.extend_from_slice(bytes);
         }
     }
 
-    /// What has become known; `None` until more arrives.
+    /// The next event; `None` until more arrives.
     ///
     /// # Errors
-    /// The body is no form. Nothing more is to be expected of it then.
+    /// The body is not a form. Nothing more can be parsed from it.
     pub fn next_event(&mut self) -> Result<Option<Event>, FormError> {
         loop {
             match self.position {
@@ -129,7 +128,7 @@ impl Form {
         }
     }
 
-    /// To be asked when nothing more arrives.
+    /// Call this when nothing more arrives.
     ///
     /// # Errors
     /// Parts are missing.
@@ -174,7 +173,7 @@ impl Form {
         let padding = self.buffer.iter().take_while(|b| is_padding(b)).count();
         match &self.buffer[padding..] {
             [b'\r', b'\n', ..] if padding <= PADDING_BYTES_MAX => {
-                // The line break stays: it begins the end of a head without lines.
+                // Keep the line break: it begins the end of empty headers.
                 self.buffer.advance(padding);
                 self.position = Position::Head;
                 Ok(true)

@@ -1,8 +1,8 @@
-//! How fast a body has to arrive: whole within its time, and never slower than a rate for longer than
-//! a grace. A sender that trickles would otherwise hold its place among those that arrive for nearly
-//! that whole time.
+//! How fast a body must arrive: completely within its time, and never slower than a rate for longer
+//! than a grace period. Otherwise a sender that trickles would hold its place for nearly the whole
+//! time.
 //!
-//! Only time that is spent waiting for the sender counts, so a busy disk is never its fault.
+//! Only time spent waiting for the sender counts, so a busy disk is never its fault.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use http_body::{Body, Frame};
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout};
 
-/// What is asked of a sender.
+/// The pace required of a sender.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// Time for the whole body.
     pub wait: Duration,
     /// Bytes per second; 0 is no limit.
     pub bytes_per_s_min: u32,
-    /// Time over which the rate is looked at.
+    /// Time over which the rate is measured.
     pub grace: Duration,
 }
 
@@ -31,12 +31,12 @@ pub enum TooSlow {
     Rate { bytes: u64, grace_ms: u64 },
 }
 
-/// A body that is kept to its pace.
+/// A body with its pace enforced.
 #[derive(Debug)]
 pub struct Paced<'b, B> {
     body: &'b mut B,
     pace: Pace,
-    /// Time waited, and bytes that came, since the rate was last looked at.
+    /// Time waited, and bytes received, since the rate was last checked.
     waited: Duration,
     bytes: u64,
 }
@@ -60,14 +60,14 @@ impl Pace {
         }
     }
 
-    /// Bytes that have to come within the grace.
+    /// Bytes that must arrive within the grace period.
     fn bytes_min(&self) -> u64 {
         u64::from(self.bytes_per_s_min).saturating_mul(millis(self.grace)) / 1000
     }
 }
 
 impl<'b, B: Body<Data = Bytes> + Unpin> Paced<'b, B> {
-    /// Keep `body` to `pace`.
+    /// Enforce `pace` on `body`.
     pub fn new(body: &'b mut B, pace: Pace) -> Self {
         Self {
             body,
@@ -77,10 +77,10 @@ impl<'b, B: Body<Data = Bytes> + Unpin> Paced<'b, B> {
         }
     }
 
-    /// The next frame. The time for the whole is for the caller to keep, with [`Pace::wait`].
+    /// The next frame. The caller enforces the total time, with [`Pace::wait`].
     ///
     /// # Errors
-    /// Too little has come.
+    /// Too little has arrived.
     pub async fn frame(&mut self) -> Result<Option<Result<Frame<Bytes>, B::Error>>, TooSlow> {
         let bytes_min = self.pace.bytes_min();
         if bytes_min == 0 {

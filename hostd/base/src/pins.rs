@@ -1,4 +1,4 @@
-//! Files that stay while a backup copies them: what is removed meanwhile goes afterwards.
+//! Keeps files in place while a backup copies them: files removed meanwhile are deleted afterwards.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::warn;
 
-/// Decides when files go. Clones share it.
+/// Decides when files are deleted. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Pins(Arc<Mutex<Held>>);
 
@@ -17,7 +17,7 @@ struct Held {
     removed: Vec<PathBuf>,
 }
 
-/// While it lives, no file goes.
+/// While it lives, no file is deleted.
 #[derive(Debug)]
 pub struct Pin(Pins);
 
@@ -33,7 +33,7 @@ impl Pins {
         self.held().pins > 0
     }
 
-    /// Remove a file whose name is never used again: now, or when nothing is pinned any more.
+    /// Remove a file whose name is never reused: now, or when nothing is pinned any more.
     ///
     /// # Errors
     /// It cannot be removed.

@@ -1,8 +1,8 @@
 //! Folders and files for the one user that hostd runs as: they hold keys, measurements and firmware.
 //!
-//! New ones get their mode when they are made, whatever the umask is. A data folder of an earlier
-//! version, which others may read, is mended at start: only what hostd itself keeps there, and
-//! nothing that a symbolic link leads to.
+//! New ones get their mode when they are made, whatever the umask. The modes of a data folder from
+//! an earlier version, which others may read, are corrected at start: only for hostd's own files,
+//! and nothing behind a symbolic link.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -17,10 +17,10 @@ use crate::folder;
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// Bits of everybody but the owner.
+/// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-/// Bits that let others change what is in a folder.
+/// Permission bits that let others change a folder's contents.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Folders below a folder of the data folder: blobs are two levels down.
@@ -53,8 +53,7 @@ pub enum PrivateError {
     },
 }
 
-/// Make a folder and those above it that are missing, for the owner alone. One that is there stays
-/// as it is.
+/// Make a folder and its missing parents, for the owner alone. Existing ones stay as they are.
 ///
 /// # Errors
 /// It cannot be made.
@@ -78,10 +77,11 @@ pub fn make_file(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Make the data folder, or see that the one that is there belongs to hostd's user alone.
+/// Make the data folder, or check that the existing one belongs to hostd's user alone.
 ///
 /// # Errors
-/// It cannot be made, belongs to somebody else, others may write to it, or it cannot be mended.
+/// It cannot be made, belongs to somebody else, others may write to it, or its modes cannot be
+/// corrected.
 pub fn data_folder(path: &Path) -> Result<(), PrivateError> {
     let failed = |source| PrivateError::Folder {
         path: path.to_owned(),
@@ -116,13 +116,13 @@ pub fn data_folder(path: &Path) -> Result<(), PrivateError> {
     Ok(())
 }
 
-/// The user that this process acts as; none where the system does not say.
+/// The user that this process runs as; none if the system does not say.
 fn own_user() -> Option<u32> {
     fs::metadata("/proc/self").ok().map(|meta| meta.uid())
 }
 
-/// Take the rights of others to a file or folder away. A folder's own mode goes last: one that is
-/// private already has nothing in it that others could reach.
+/// Revoke others' permissions on a file or folder. A folder's own mode is changed last: in a folder
+/// that is already private, others can reach nothing.
 fn mend(path: &Path, depth: u32) -> Result<(), PrivateError> {
     let failed = |source| PrivateError::Mend {
         path: path.to_owned(),

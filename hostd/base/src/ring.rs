@@ -1,7 +1,8 @@
-//! A ring that one side fills and many follow, each from where it is: what is read late enough to
-//! have been overwritten is told as lost, never skipped in silence, and nobody slows the filler.
+//! A ring with one writer and many readers, each at its own position: a reader learns of pieces
+//! that were overwritten before it read them, never skips them silently, and never slows the
+//! writer.
 //!
-//! Positions count from wherever the ring was begun and only grow. A piece covers one or several of
+//! Positions count from the ring's start position and only grow. A piece covers one or several of
 //! them (a message one, a run of bytes one each), and a reader may begin inside a piece.
 
 use std::collections::VecDeque;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Pieces that a ring holds at most, whatever they weigh.
+/// Most pieces that a ring holds, whatever their size.
 pub(crate) const PIECES_MAX: usize = 16 << 10;
 
 /// What a ring holds.
@@ -24,13 +25,13 @@ pub trait Piece: Clone + Send {
     #[must_use]
     fn after(&self, positions: u64) -> Self;
 
-    /// Take in the piece that follows, if the two make one of a sensible size.
+    /// Merge the following piece into this one, if the result has a sensible size.
     fn absorb(&mut self, _next: &Self) -> bool {
         false
     }
 }
 
-/// A piece of one position, which its readers share.
+/// A piece of one position, shared by its readers.
 pub trait Whole: Send + Sync {
     /// Bytes it takes.
     fn weight(&self) -> usize;
@@ -50,7 +51,7 @@ impl<T: Whole> Piece for Arc<T> {
     }
 }
 
-/// The filling end. Dropping it closes the ring.
+/// The writing end. Dropping it closes the ring.
 #[derive(Debug)]
 pub struct Ring<T> {
     shared: Arc<Shared<T>>,
@@ -68,7 +69,7 @@ pub struct Cursor<T> {
 pub enum Found<T> {
     /// A piece, or what is left of one, that begins at this position.
     Piece { at: u64, piece: T },
-    /// These positions, `to` excluded, are not there any more.
+    /// These positions, excluding `to`, are gone.
     Lost { from: u64, to: u64 },
 }
 
@@ -80,7 +81,7 @@ struct Shared<T> {
 
 #[derive(Debug)]
 struct State<T> {
-    /// With the position each begins at; without gaps, so that the last one ends at `end`.
+    /// Each with its start position; without gaps, so that the last one ends at `end`.
     pieces: VecDeque<(u64, T)>,
     end: u64,
     weight: usize,
@@ -89,7 +90,7 @@ struct State<T> {
 }
 
 impl<T: Piece> Ring<T> {
-    /// A ring that begins at position `start` and holds at most `weight_max` bytes, but always its
+    /// A ring that begins at position `start` and holds at most `weight_max` bytes, but always the
     /// last piece.
     #[must_use]
     pub fn new(start: u64, weight_max: usize) -> Self {
@@ -108,13 +109,13 @@ impl<T: Piece> Ring<T> {
         }
     }
 
-    /// Add a piece at the end; what is too old then is given up.
+    /// Add a piece at the end; the oldest pieces beyond the limits are dropped.
     pub fn push(&self, piece: T) {
         self.shared.state().push(piece);
         self.shared.changed.notify_waiters();
     }
 
-    /// Give up everything that is there.
+    /// Drop all pieces.
     pub fn clear(&self) {
         let mut state = self.shared.state();
         state.pieces.clear();
@@ -133,8 +134,8 @@ impl<T: Piece> Ring<T> {
         self.shared.state().start()
     }
 
-    /// A reader whose next position is `at`. One that the ring has never reached is lost like one
-    /// that it has left behind: the reader goes on with the oldest there is.
+    /// A reader whose next position is `at`. A position that the ring has not reached counts as
+    /// lost, like one that it has dropped: the reader continues with the oldest piece.
     #[must_use]
     pub fn cursor(&self, at: u64) -> Cursor<T> {
         Cursor {
@@ -143,7 +144,7 @@ impl<T: Piece> Ring<T> {
         }
     }
 
-    /// A reader at the first piece that `wanted` is true for, at the end when there is none.
+    /// A reader at the first piece for which `wanted` is true, or at the end if there is none.
     #[must_use]
     pub fn cursor_where(&self, wanted: impl Fn(&T) -> bool) -> Cursor<T> {
         let state = self.shared.state();
@@ -162,13 +163,13 @@ impl<T> Drop for Ring<T> {
 }
 
 impl<T: Piece> Cursor<T> {
-    /// What is next; waits for it. None when the ring is closed and read to its end. Safe to cancel.
+    /// Waits for the next piece. None when the ring is closed and read to its end. Safe to cancel.
     pub async fn next(&mut self) -> Option<Found<T>> {
         let shared = self.shared.clone();
         loop {
             let changed = shared.changed.notified();
             tokio::pin!(changed);
-            // Listening begins before the look, so that no push falls in between.
+            // Start listening before checking, so that no push is missed in between.
             changed.as_mut().enable();
             {
                 let state = shared.state();
@@ -187,7 +188,7 @@ impl<T: Piece> Cursor<T> {
         }
     }
 
-    /// The position that is read next.
+    /// The next position to read.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.at
@@ -196,7 +197,7 @@ impl<T: Piece> Cursor<T> {
 
 impl<T> Shared<T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        // A push that panics in between leaves pieces that are whole and in order.
+        // A push that panics halfway leaves the pieces whole and in order.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! Room on the disk that holds the data folder: who may still write, and a reserve that lets what is
-//! small outlive what is big.
+//! Space on the disk of the data folder: who may still write, and a reserve that keeps small writes
+//! working when big ones have filled the disk.
 //!
 //! ```text
 //! free space   2 x floor        floor              reserve_mib        0
@@ -7,8 +7,8 @@
 //!                                   uploads 507                                    leases, sign-in, deleting go on
 //! ```
 //!
-//! Looking is a system call that touches no disk, so it is done whenever something big is about to be
-//! written, and by [`watch`] in between.
+//! A check is a system call that touches no disk, so it is made before every big write, and by
+//! [`watch`] in between.
 
 use std::error::Error;
 use std::fs;
@@ -24,13 +24,13 @@ use crate::config::DiskConfig;
 use crate::pins::Pins;
 use crate::private;
 
-/// File in the data folder that does nothing but take room, to be given up when there is no other.
+/// File in the data folder that only takes up space, to be removed when there is no other.
 pub(crate) const RESERVE_FILE: &str = "reserve";
 
-/// Between two looks while nobody asks.
+/// Time between checks while nothing big is written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Where the configuration names no floor: this part of the disk, as far as [`FLOOR_BYTES_AUTO_MAX`].
+/// The default floor: this part of the disk, at most [`FLOOR_BYTES_AUTO_MAX`].
 const FLOOR_PART_AUTO: u64 = 10;
 
 /// A tenth of a big disk is more than hostd needs to stay out of trouble.
@@ -39,14 +39,14 @@ const FLOOR_BYTES_AUTO_MAX: u64 = 1 << 30;
 /// Below the floor times this much, the log warns.
 const LOW_FLOORS: u64 = 2;
 
-/// The reserve is laid by when there is room for it this many times: one that is taken back at once
+/// The reserve is created when this many times its size is free: one that must be removed at once
 /// helps nobody.
 const RESERVES_FREE_MIN: u64 = 2;
 
-/// Zeros that are written at once where a file system cannot allocate without writing.
+/// Zeros written at once on a file system that cannot allocate without writing.
 const ZEROS_BYTES: usize = 1 << 20;
 
-/// How a disk stands.
+/// Size and free space of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub free_bytes: u64,
@@ -57,24 +57,24 @@ pub(crate) struct Room {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Ample,
-    /// Time to look after it.
+    /// Getting low: the log warns.
     Low,
-    /// Nothing big is written any more.
+    /// Big writes are refused.
     Tight,
     /// Only the reserve is left, or it is in use.
     Reserve,
 }
 
-/// What a look has shown.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub state: State,
     pub free_bytes: u64,
-    /// Less than this free refuses what is big.
+    /// With less than this free, big writes are refused.
     pub floor_bytes: u64,
 }
 
-/// Why something is not written, inside an [`io::Error`] of the kind `StorageFull`.
+/// Why a write is refused, inside an [`io::Error`] of the kind `StorageFull`.
 #[derive(Debug, thiserror::Error)]
 #[error("leave {floor_bytes} bytes of the disk free (disk.floor_mib); {free_bytes} are")]
 struct BelowFloor {
@@ -90,9 +90,9 @@ pub struct Space {
     floor_bytes: Option<u64>,
     reserve_bytes: u64,
     probe: Probe,
-    /// Keeps files from going while a backup copies them.
+    /// Keeps files in place while a backup copies them.
     pub pins: Pins,
-    /// What the log was told last.
+    /// The state logged last.
     told: Mutex<State>,
 }
 
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Space {
 }
 
 impl Space {
-    /// The disk of the data folder `dir`; lays the reserve by if there is room.
+    /// The disk of the data folder `dir`; creates the reserve if there is space.
     #[must_use]
     pub fn open(dir: &Path, config: &DiskConfig) -> Arc<Self> {
         Self::with_probe(dir, config, Box::new(room))
@@ -124,7 +124,7 @@ impl Space {
         Arc::new(space)
     }
 
-    /// A disk that is never full: for who only reads, and for tests.
+    /// A disk that is never full, for reading only and for tests.
     #[must_use]
     pub fn boundless() -> Arc<Self> {
         let config = DiskConfig {
@@ -138,10 +138,10 @@ impl Space {
         Self::with_probe(Path::new("."), &config, Box::new(move |_| Ok(room)))
     }
 
-    /// How things stand now.
+    /// Check the disk now.
     #[must_use]
     pub fn look(&self) -> Look {
-        // A disk that cannot be asked is taken for a full one: writing to it would fail too.
+        // A disk that cannot be queried counts as full: writing to it would fail too.
         let room = (self.probe)(&self.dir).unwrap_or(Room {
             free_bytes: 0,
             total_bytes: 0,
@@ -181,7 +181,7 @@ impl Space {
         Err(io::Error::new(ErrorKind::StorageFull, refusal))
     }
 
-    /// Lay the reserve by if it is gone and there is room again, and tell the log what has changed.
+    /// Create the reserve if it is gone and there is space again, and log what has changed.
     fn tend(&self) {
         if !self.has_reserve() && self.has_room_for_reserve() {
             match self.lay_by() {
@@ -223,7 +223,7 @@ impl Space {
         laid
     }
 
-    /// Once for each change.
+    /// Log each change once.
     fn tell(&self, look: Look) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if *told == look.state {
@@ -250,12 +250,12 @@ impl Space {
     }
 }
 
-/// Remove the reserve of the data folder `dir`; whether there was one.
+/// Remove the reserve of the data folder `dir`; returns whether there was one.
 pub fn give_up_reserve(dir: &Path) -> bool {
     fs::remove_file(dir.join(RESERVE_FILE)).is_ok()
 }
 
-/// Whether what failed is that there is no room on the disk.
+/// Whether the cause of an error is a full disk.
 #[must_use]
 pub fn is_full(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
@@ -270,20 +270,20 @@ pub fn is_full(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Whether an I/O error of this kind says that there is no room.
+/// Whether an I/O error of this kind means a full disk.
 #[must_use]
 pub fn is_full_kind(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// Look again and again for as long as somebody uses `space`.
+/// Check periodically as long as `space` is in use.
 pub async fn watch(space: Weak<Space>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(space) = space.upgrade() else {
             return;
         };
-        // Laying the reserve by writes where the file system cannot allocate.
+        // Creating the reserve writes if the file system cannot allocate.
         let tended = tokio::task::spawn_blocking(move || space.tend());
         if let Err(error) = tended.await {
             warn!(%error, "failed to look after the disk space");

@@ -1,5 +1,5 @@
-//! The keys of the configuration: what each is for, how it is called in the environment, and what is
-//! said of one that does not exist.
+//! The keys of the configuration: what each is for, its environment variable, and the error for an
+//! unknown one.
 
 use toml::{Table, Value};
 
@@ -195,7 +195,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a key is when nothing sets it, as a configuration file has it.
+/// A key's default value, as written in a configuration file.
 ///
 /// # Panics
 /// The defaults lack a key of [`KEYS`].
@@ -224,11 +224,11 @@ pub(super) fn of_variable(name: &str) -> Result<&'static str, ConfigError> {
     })
 }
 
-/// Every name in `table`, the section `prefix` of `origin`, is a key.
+/// Check that every name in `table`, the section `prefix` of `origin`, is a key.
 pub(super) fn check(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
     for (name, value) in table {
         let key = format!("{prefix}{name}");
-        // The entries of the device list are checked by their own type.
+        // The device list's own type checks its entries.
         if key == "devices" {
             continue;
         }

@@ -1,12 +1,12 @@
-//! The proxies that are believed when they name the client of a request. Anybody can write that
-//! header, so it says nothing when anybody else sends it.
+//! The proxies that are trusted to name the client of a request. Anybody can write that header, so
+//! it is ignored from anybody else.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Networks that can be named.
+/// Most networks in the list.
 const NETWORKS_MAX: usize = 64;
 
-/// The proxies that are believed.
+/// The trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<Network>);
 
@@ -40,15 +40,16 @@ impl Proxies {
         Ok(Self(networks))
     }
 
-    /// Whether what `address` says of others is believed.
+    /// Whether `address` is a trusted proxy.
     #[must_use]
     pub fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
     }
 
-    /// The address that a request comes from: the last one on its way that is no proxy.
+    /// The address that a request comes from: the last one on its path that is not a trusted proxy.
     ///
-    /// `forwarded` are the values of the header in which each proxy adds whom it saw, the nearest last.
+    /// `forwarded` holds the values of the header to which each proxy appends its client, the nearest
+    /// last.
     pub fn client(&self, peer: IpAddr, forwarded: &[&str]) -> IpAddr {
         let mut hops = forwarded.iter().rev().flat_map(|text| text.rsplit(','));
         let mut client = peer.to_canonical();

@@ -1,4 +1,4 @@
-//! The sections of the configuration and their defaults. What a key means stands in
+//! The sections of the configuration and their defaults. The meaning of each key is in
 //! [`KEYS`](super::KEYS).
 
 use std::path::PathBuf;
@@ -103,11 +103,11 @@ pub struct CapturesConfig {
     pub keep_days: u32,
 }
 
-/// What happens when the captures of an organisation have their quota and one more is to come.
+/// What happens to a new capture when an organisation's quota of captures is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AtQuota {
-    /// The oldest one without a name gives way.
+    /// The oldest one without a name is deleted.
     Oldest,
     /// The new one is refused.
     Refuse,
@@ -179,7 +179,7 @@ impl Default for UploadsConfig {
 }
 
 impl UploadsConfig {
-    /// The first key that makes no sense, and its rule.
+    /// The first invalid key, and its rule.
     pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
         for (key, value) in [
             ("uploads.per_user_max", self.per_user_max),
@@ -238,7 +238,7 @@ impl Default for OidcConfig {
     fn default() -> Self {
         Self {
             issuer: "https://token.actions.githubusercontent.com".into(),
-            // What published clients ask their provider for.
+            // What published clients request from their provider.
             audience: "https://embeddedci.com".into(),
             jwks: "https://token.actions.githubusercontent.com/.well-known/jwks".into(),
         }
@@ -255,10 +255,11 @@ pub struct LeasesConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// Name it gets when it is first seen; renaming it later is kept.
+    /// Name it gets when it is first seen; a later rename is kept.
     pub name: String,
-    /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the
-    /// fingerprint of its certificate (without one, it is kept to the first it shows), or `sim:…` for the simulator in this process.
+    /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the fingerprint of
+    /// its certificate (without one, the first that it shows is pinned), or `sim:…` for the simulator in this
+    /// process.
     pub address: String,
 }
 

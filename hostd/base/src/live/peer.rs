@@ -1,5 +1,5 @@
-//! The client at the other end of a WebSocket: told in time or given up, pinged while it is silent,
-//! and bidden farewell with a code that says why.
+//! The client at the other end of a WebSocket: dropped if it does not read in time, pinged while it
+//! is silent, and closed with a code that says why.
 
 use std::time::Duration;
 
@@ -28,15 +28,15 @@ const LEASE_LOST: u16 = 4001;
 /// The pod is gone.
 const DEVICE_OFFLINE: u16 = 4002;
 
-/// The pod does not do what the stream needs.
+/// The pod refuses what the stream needs.
 const DEVICE_REFUSED: u16 = 4003;
 
-/// How long a client is waited for.
+/// How long to wait for a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// Pause between pings of a silent one.
+    /// Pause between pings of a silent client.
     pub ping: Duration,
-    /// One that takes nothing for this long is given up.
+    /// A client that reads nothing for this long is dropped.
     pub send: Duration,
 }
 
@@ -67,13 +67,13 @@ impl Goodbye {
         Self::of(CloseCode::Away, "the server stops")
     }
 
-    /// The client does what no client should.
+    /// The client violates the protocol of the stream.
     #[must_use]
     pub fn policy(reason: &str) -> Self {
         Self::of(CloseCode::Policy, reason)
     }
 
-    /// The client sends what the stream does not take.
+    /// The client sends a message that the stream does not accept.
     #[must_use]
     pub fn unsupported(reason: &str) -> Self {
         Self::of(CloseCode::Unsupported, reason)
@@ -109,7 +109,7 @@ pub struct Peer {
     socket: Socket,
     ping: Interval,
     send_wait: Duration,
-    /// Pings since it was last heard.
+    /// Pings since its last message.
     unanswered: u32,
 }
 
@@ -117,7 +117,7 @@ impl Peer {
     #[must_use]
     pub fn new(socket: Socket, patience: Patience) -> Self {
         let mut ping = tokio::time::interval_at(Instant::now() + patience.ping, patience.ping);
-        // After a standstill of this side the client gets its time to answer.
+        // After a stall on this side, the client still gets its time to answer.
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             socket,
@@ -130,7 +130,7 @@ impl Peer {
     /// Send one message.
     ///
     /// # Errors
-    /// The client is gone, or takes nothing.
+    /// The client is gone, or does not read.
     pub async fn send(&mut self, message: Message) -> Result<(), Goodbye> {
         match tokio::time::timeout(self.send_wait, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
@@ -139,11 +139,11 @@ impl Peer {
         }
     }
 
-    /// The next thing the client says. Safe to cancel. `listen` is false while nothing more can be
-    /// taken from the client: then only its presence is looked after.
+    /// The client's next message. Safe to cancel. `listen` is false while no more messages can be
+    /// accepted: then only its presence is checked.
     ///
     /// # Errors
-    /// The client has closed, is gone, or sends what is no WebSocket.
+    /// The client has closed, is gone, or sends something that is not WebSocket.
     pub async fn hear(&mut self, listen: bool) -> Result<Said, Goodbye> {
         loop {
             tokio::select! {
@@ -163,7 +163,8 @@ impl Peer {
                         debug!("the client of a WebSocket is gone");
                         return Err(Goodbye::policy("the client does not answer"));
                     }
-                    // Answers wait behind what cannot be taken yet: they prove nothing meanwhile.
+                    // Pongs are queued behind messages that cannot be accepted yet, so their
+                    // absence proves nothing.
                     self.unanswered = if listen { self.unanswered + 1 } else { 0 };
                     self.send(Message::Ping(Bytes::new())).await?;
                 }
@@ -171,14 +172,14 @@ impl Peer {
         }
     }
 
-    /// Close, and wait for the client's answer a little.
+    /// Close, and wait a little for the client's answer.
     pub async fn close(mut self, goodbye: Goodbye) {
         let frame = CloseFrame {
             code: goodbye.code,
             reason: goodbye.reason.into(),
         };
         let closing = async {
-            // A client that closed first is not told a reason; its answer goes out with the next read.
+            // A client that closed first gets no reason; its answer goes out with the next read.
             if let Err(error) = self.socket.close(Some(frame)).await {
                 debug!(%error, "the client has closed already");
             }
@@ -194,7 +195,7 @@ impl Peer {
     }
 }
 
-/// What a client is told whose bytes are no WebSocket (RFC 6455 section 7.4.1).
+/// The close code for a client whose bytes are not WebSocket (RFC 6455 section 7.4.1).
 fn farewell(error: &Error) -> Goodbye {
     match error {
         Error::Protocol(_) => Goodbye::of(CloseCode::Protocol, "that is not a WebSocket frame"),

@@ -1,6 +1,6 @@
-//! The way of log lines to standard error: a bounded queue and a thread that writes, so that a reader
-//! of the log who is slow, or stands still, holds up no request. What finds no room is counted and
-//! told, never waited for.
+//! The path of log lines to standard error: a bounded queue and a thread that writes, so that a slow
+//! or stalled reader of the log holds up no request. Lines that find no room are counted and
+//! reported, never waited for.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::redact::redact;
 
-/// Lines that wait to be written. A second of a busy server.
+/// Lines that may wait to be written: a busy server's second.
 const LINES_MAX: usize = 16_384;
 
 /// Lines dropped since the process began.
@@ -46,7 +46,7 @@ pub struct Log {
 /// The thread cannot be started.
 pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<(Queue, Log)> {
     let (sender, receiver) = sync_channel(LINES_MAX);
-    // Before the thread runs, or it would not tell of what is dropped until then.
+    // Read before the thread runs, or it would not report what is dropped until then.
     let told = dropped();
     let writer = std::thread::Builder::new()
         .name("log".to_owned())
@@ -60,7 +60,7 @@ pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<(Queue, L
 
 fn write_all(receiver: &Receiver<Item>, mut target: impl Write, mut told: u64) {
     while let Ok(Item::Line(line)) = receiver.recv() {
-        // There is nobody to tell that standard error is closed.
+        // If standard error is closed, there is nobody to tell.
         let _ = target.write_all(&redact(&line));
         let dropped = dropped();
         if dropped > told {
@@ -74,7 +74,7 @@ fn write_all(receiver: &Receiver<Item>, mut target: impl Write, mut told: u64) {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // Behind everything that was queued; a writer that is gone needs no word.
+        // Queued behind everything else; a writer that is gone needs no notice.
         let _ = self.sender.send(Item::End);
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// A target that takes nothing until the test lets it.
+    /// A target that accepts nothing until the test allows it.
     #[derive(Clone)]
     struct Gated {
         gate: Arc<Mutex<()>>,
@@ -137,7 +137,7 @@ mod tests {
         let (mut queue, log) = start(target.clone()).unwrap();
         let before = dropped();
         let shut = target.gate.lock().unwrap();
-        // One line is with the writer, at most.
+        // The writer holds one line at most.
         for _ in 0..LINES_MAX + 11 {
             queue.write_all(b"line\n").unwrap();
         }

@@ -1,8 +1,8 @@
-//! Blots out of a line of the log whatever looks like a credential of this server, wherever it comes
-//! from: a path that somebody pasted a key into, a body, a panic. As it stands, percent-encoded, also
-//! twice, or escaped as in JSON.
+//! Redacts from a log line whatever looks like a credential of this server, wherever it comes from: a
+//! path that somebody pasted a key into, a body, a panic. It recognises plain text, percent-encoding
+//! (even double) and JSON escapes.
 //!
-//! Who reads `bk_4fPq0aZ81LmN_[redacted]` still sees which key has to be revoked.
+//! `bk_4fPq0aZ81LmN_[redacted]` still shows which key must be revoked.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,23 +11,23 @@ use crate::id::{CODE_LEN, KEY_ID_LEN, ULID_LEN};
 
 const MARK: &[u8] = b"[redacted]";
 
-/// What a JSON object begins with in base 64, as the first part of every JSON Web Token does.
+/// The first characters of a JSON object in base 64, and so of every JSON Web Token.
 const TOKEN_START: &[u8] = b"eyJ";
 
-/// Characters from there on that are more than a word.
+/// Characters from there on that are too many for a word.
 const TOKEN_LEN_MIN: usize = 12;
 
-/// Characters after a key's id, or a sign-in's, that may be the rest of a secret that was cut off.
+/// Characters after a key's or a sign-in's id that may be a truncated secret.
 const SECRET_LEN_MIN: usize = 8;
 
-/// Shortest run of letters, digits and `_ - .` with something to hide in it.
+/// Shortest run of letters, digits and `_ - .` that may hold a secret.
 const WORD_LEN_MIN: usize = TOKEN_LEN_MIN;
 
-/// Changes between capitals, small letters and digits that make a text of the length of a code look
-/// random. One in 100,000 codes has fewer; names have few as well.
+/// Changes between capitals, small letters and digits that make a text of a code's length look
+/// random. One in 100,000 codes has fewer; names have few.
 const CODE_TURNS_MIN: usize = 5;
 
-/// `line` without secrets; it is copied when there are any.
+/// `line` without secrets; copied only if there are any.
 #[must_use]
 pub fn redact(line: &[u8]) -> Cow<'_, [u8]> {
     let mut kept = Vec::new();
@@ -61,13 +61,13 @@ struct Word {
 
 /// One character as it is written in a line.
 struct Char {
-    /// None = nothing that a credential is made of.
+    /// None = not a character of credentials.
     decoded: Option<u8>,
     len: usize,
 }
 
 impl Word {
-    /// Read the word at `at`. Returns where to go on, behind what ends it.
+    /// Read the word at `at`. Returns where to continue, after what ends it.
     fn read(&mut self, line: &[u8], mut at: usize) -> usize {
         self.text.clear();
         self.places.clear();
@@ -99,7 +99,7 @@ impl Word {
         at
     }
 
-    /// Where the secrets of the word stand in the line, in order and apart.
+    /// Where the word's secrets are in the line, in order and disjoint.
     fn secrets(&self) -> Vec<Range<usize>> {
         if self.text.len() < WORD_LEN_MIN {
             return Vec::new();
@@ -107,7 +107,8 @@ impl Word {
         let mut found = self.parts();
         let start = memchr::memmem::find(&self.text, TOKEN_START);
         if let Some(start) = start.filter(|start| self.text.len() - start >= TOKEN_LEN_MIN) {
-            // The rest of the word, whatever of it is the token, with all that it touches.
+            // The rest of the word, however much of it is the token, and everything that it
+            // touches.
             let touched = found.iter().position(|part| start < part.end);
             let from = touched.map_or(start, |at| found[at].start.min(start));
             found.truncate(touched.unwrap_or(found.len()));
@@ -120,7 +121,7 @@ impl Word {
     /// Secrets of keys and sign-ins, and codes.
     fn parts(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        // The length of the part before, if an underscore divides the two and another was before that.
+        // The length of the previous part, if an underscore separates the two and another precedes it.
         let mut id_len = None;
         let mut start = 0;
         let mut before = None;
@@ -174,7 +175,7 @@ fn char_at(rest: &[u8]) -> Char {
     }
 }
 
-/// Of RFC 3986, once or more often: `%2541` is `%41` is `A`.
+/// RFC 3986 encoding, applied once or more: `%2541` is `%41` is `A`.
 fn percent_encoded(rest: &[u8]) -> (u8, usize) {
     let mut at = 1;
     while rest[at..].starts_with(b"25") {
@@ -186,7 +187,7 @@ fn percent_encoded(rest: &[u8]) -> (u8, usize) {
     }
 }
 
-/// Of JSON and Rust, the backslashes doubled or not: `\u0041`, `\x41`, `\u{41}`, `\n`.
+/// Escapes of JSON and Rust, the backslashes doubled or not: `\u0041`, `\x41`, `\u{41}`, `\n`.
 fn escaped(rest: &[u8]) -> (u8, usize) {
     let slashes = rest.iter().take_while(|b| **b == b'\\').count();
     let tail = &rest[slashes..];
@@ -204,12 +205,12 @@ fn escaped(rest: &[u8]) -> (u8, usize) {
     {
         return (byte, slashes + before + count + after);
     }
-    // A single backslash takes the letter behind it along. What is behind two is in doubt.
+    // A single backslash consumes the letter after it. After two, that is unclear.
     let takes = slashes % 2 == 1 && matches!(tail.first(), Some(b'n' | b'r' | b't' | b'b' | b'f'));
     (0, slashes + usize::from(takes))
 }
 
-/// The number of the first `count` hexadecimal digits; 0 when it is no ASCII character.
+/// The value of the first `count` hexadecimal digits; 0 if it is not an ASCII character.
 fn hex(text: &[u8], count: usize) -> Option<u8> {
     let digits = text.get(..count).filter(|digits| !digits.is_empty())?;
     let mut value = 0u32;

@@ -1,4 +1,4 @@
-//! An entry for fuzzers: any bytes as a form, whole and in pieces.
+//! A fuzz entry: any bytes as a form, whole and in pieces.
 
 use super::{Event, Form, FormError};
 
@@ -11,7 +11,7 @@ pub(super) const BOUNDARY: &str = "XX";
 /// The parts of a body that arrives in these pieces.
 ///
 /// # Panics
-/// When parts do not begin and end in turns, or a content comes in empty pieces.
+/// If parts do not begin and end alternately, or content comes in empty pieces.
 pub(super) fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Result<Parts, FormError> {
     let mut form = Form::new(BOUNDARY);
     let mut parts: Parts = Vec::new();
@@ -38,10 +38,11 @@ pub(super) fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Result<Parts, 
     Ok(parts)
 }
 
-/// Reads a form with the boundary `XX` in pieces, as long as the first byte says, and at once.
+/// Reads a form with the boundary `XX`, in pieces of the length that the first byte gives, and all
+/// at once.
 ///
 /// # Panics
-/// When the two differ, or more comes out than went in. Nothing else may panic.
+/// If the two differ, or more comes out than went in. Nothing else may panic.
 pub fn form(data: &[u8]) {
     let Some((longest, body)) = data.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! What stands before the content of a part, and the boundary in a body's media type.
+//! The headers of a part, and the boundary in a body's media type.
 
 use super::FormError;
 
@@ -14,22 +14,22 @@ const TYPE_BYTES_MAX: usize = 127;
 /// Longest boundary, in bytes (RFC 2046, 5.1.1).
 const BOUNDARY_BYTES_MAX: usize = 70;
 
-/// Content as it is; any other transfer encoding would have to be undone (RFC 7578, 4.7).
+/// Transfer encodings that leave content as it is; any other would need decoding (RFC 7578, 4.7).
 const AS_IT_IS: [&str; 3] = ["binary", "8bit", "7bit"];
 
-/// The head of a part.
+/// The headers of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     /// Name of the field: 1 to 64 printable characters.
     pub name: String,
     /// Name of the file without folders, if it is one: 1 to 255 bytes without control characters.
     pub file_name: Option<String>,
-    /// Media type; empty when it is not told.
+    /// Media type; empty when none was sent.
     pub content_type: String,
 }
 
 impl Head {
-    /// Read the lines of a head.
+    /// Parse the lines of a part's headers.
     ///
     /// # Errors
     /// [`FormError::Head`].
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// The boundary of a `multipart/form-data` media type; `None` when it is something else.
+/// The boundary of a `multipart/form-data` media type; `None` if it is another type.
 ///
 /// # Errors
 /// It is one, but its boundary is missing or malformed.
@@ -122,8 +122,8 @@ fn parameters(text: &str) -> Result<Vec<(String, String)>, FormError> {
     Ok(list)
 }
 
-/// The text up to the closing quote, and what follows. Only quotes and backslashes are escaped: others
-/// write the folders of their files with plain backslashes.
+/// The text up to the closing quote, and what follows. Only quotes and backslashes are unescaped: some
+/// clients write folders with plain backslashes.
 fn unquoted(text: &str) -> Result<(String, &str), FormError> {
     let mut value = String::new();
     let mut letters = text.char_indices().peekable();
