@@ -1,4 +1,4 @@
-//! Table of builds that were reported from elsewhere. Their files are blobs; a record lists them.
+//! Table of builds reported by CI. Their files are blobs, which the record lists.
 
 use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
@@ -15,7 +15,7 @@ pub(super) const TABLES: [&str; 1] = ["builds"];
 /// `org/id` to build; ids sort by time.
 const BUILDS: Records<Build> = Records::new(TABLES[0]);
 
-/// How a build stands.
+/// The state of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -33,7 +33,7 @@ pub enum Kind {
     Log,
 }
 
-/// Where a build comes from. Empty = not told.
+/// Where a build comes from. Empty = unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub repo_owner: String,
@@ -95,7 +95,7 @@ pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Build>, S
     BUILDS.get(from, &pair(org, id))
 }
 
-/// Visit the builds of an organisation, newest first, until `visit` breaks off.
+/// Visit the builds of an organisation, newest first, until `visit` breaks.
 ///
 /// # Errors
 /// The storage failed.
@@ -126,7 +126,7 @@ pub fn bytes_of(from: &impl Source, org: &str) -> Result<u64, StoreError> {
     Ok(bytes)
 }
 
-/// Blobs that some build of some organisation has.
+/// Blobs that any build of any organisation refers to.
 ///
 /// # Errors
 /// The storage failed.
@@ -140,8 +140,8 @@ pub fn blobs(from: &impl Source) -> Result<HashSet<String>, StoreError> {
 }
 
 impl Store {
-    /// Add a build; finished ones of its organisation give way, oldest first, down to `count_max`.
-    /// Whether it was stored: not when all that there are is still open.
+    /// Add a build, deleting finished ones of its organisation, oldest first, to stay within
+    /// `count_max`. Returns whether it was stored: not if all the others are still open.
     ///
     /// # Errors
     /// The storage failed.
@@ -166,8 +166,8 @@ impl Store {
         .await
     }
 
-    /// Change a build, given the bytes of all files of its organisation; what `f` returns. None =
-    /// there is no such build. An error of `f` changes nothing.
+    /// Change a build, given the bytes of all files of its organisation; returns what `f` returns.
+    /// None = there is no such build. An error from `f` changes nothing.
     ///
     /// # Errors
     /// The storage failed.
@@ -195,7 +195,7 @@ impl Store {
         .await
     }
 
-    /// Forget builds made before `before_ms`; how many.
+    /// Delete builds made before `before_ms`; returns how many.
     ///
     /// # Errors
     /// The storage failed.

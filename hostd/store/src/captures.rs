@@ -1,8 +1,8 @@
-//! Table of capture heads, with indexes by device and of those that have not finished. The samples
-//! are in files of their own.
+//! Table of capture heads, with an index by device and one of unfinished captures. The samples are
+//! in separate files.
 //!
-//! Keys end in the capture's ULID, so key order is order of creation and a page of the list costs
-//! what it shows, wherever it begins.
+//! Keys end in the capture's ULID, so key order is order of creation, and the cost of a page
+//! depends only on its length, not on where it begins.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -32,7 +32,7 @@ const OPEN: Records<String> = Records::new(TABLES[3]);
 /// Most captures on one page of the list.
 pub(crate) const PAGE_MAX: usize = 200;
 
-/// Where a capture stands.
+/// The state of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -114,7 +114,7 @@ pub struct CaptureRecord {
     pub error: Option<String>,
     pub created_ms: u64,
     pub finished_ms: Option<u64>,
-    /// None when no trigger was asked for.
+    /// None if no trigger was requested.
     pub triggered: Option<bool>,
     pub channels: Vec<ChannelRecord>,
     /// SCL and SDA channel, for [`Kind::I2c`].
@@ -136,7 +136,7 @@ pub fn each(from: &impl Source, mut visit: impl FnMut(CaptureRecord)) -> Result<
     })
 }
 
-/// Visit the captures of `org` that give way when there is no room: finished and without a name,
+/// Visit the captures of `org` that may be deleted to make room: finished and without a name,
 /// oldest first.
 ///
 /// # Errors
@@ -162,7 +162,7 @@ pub fn giving_way(
 }
 
 impl Store {
-    /// One capture, whatever its organisation.
+    /// One capture, of any organisation.
     ///
     /// # Errors
     /// The storage failed.
@@ -200,7 +200,7 @@ impl Store {
         self.read(unfinished).await
     }
 
-    /// Write a whole head, new or known.
+    /// Write a whole head, new or existing.
     ///
     /// # Errors
     /// The storage failed.
@@ -208,8 +208,8 @@ impl Store {
         self.write(move |w| put(w, &record)).await
     }
 
-    /// Write a whole head if the capture is still there; whether it was. A capture that was deleted
-    /// while it ran does not come back.
+    /// Write a whole head if the capture still exists; returns whether it did. A capture that was
+    /// deleted while it ran does not come back.
     ///
     /// # Errors
     /// The storage failed.
@@ -224,7 +224,7 @@ impl Store {
         .await
     }
 
-    /// Forget a capture; what was known of it.
+    /// Delete a capture; returns its record.
     ///
     /// # Errors
     /// The storage failed.
@@ -267,7 +267,7 @@ fn list(
         })?;
         return Ok(found);
     };
-    // Each device has its own order; a page is the newest of all of theirs.
+    // Each device's captures are ordered by themselves; a page merges the newest of all.
     let mut ids = Vec::new();
     for device in devices {
         let mut left = limit;
@@ -294,7 +294,7 @@ fn newest<R: Serialize + DeserializeOwned>(
     mut visit: impl FnMut(R) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let (low, end) = pairs_of(first);
-    // Whatever the cursor holds, its key begins as all keys of this organisation do.
+    // Whatever the cursor holds, its key begins like all keys of this organisation.
     let high = before.map_or(end, |id| pair(first, id));
     let range = Range {
         from: Bound::Included(&low),

@@ -1,4 +1,5 @@
-//! Table of one-time sign-in codes, under their keyed hashes. A code is gone once it was tried.
+//! Table of one-time sign-in codes, under their keyed hashes. A code is deleted once it has been
+//! tried.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ pub(super) const TABLES: [&str; 1] = ["codes"];
 
 const CODES: Records<Code> = Records::new(TABLES[0]);
 
-/// A code that has been handed out.
+/// A code that has been issued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
     /// HMAC-SHA-256 of the code, base 64; also the record's key.
@@ -18,12 +19,12 @@ pub struct Code {
     /// User id.
     pub user: String,
     pub expires_ms: u64,
-    /// Whether the server handed it out at a start, without being asked.
+    /// Whether the server issued it at a start, unasked.
     #[serde(default)]
     pub at_start: bool,
 }
 
-/// Whether there is a code with this hash, expired perhaps.
+/// Whether there is a code with this hash, even an expired one.
 ///
 /// # Errors
 /// The storage failed.
@@ -32,8 +33,8 @@ pub fn has(from: &impl Source, hash: &str) -> Result<bool, StoreError> {
 }
 
 impl Store {
-    /// Store a code in place of the user's former ones; expired ones of anybody go too. One of a
-    /// start leaves those that somebody asked for.
+    /// Store a code in place of the user's earlier ones, and delete anybody's expired ones. A code
+    /// issued at a start leaves those that somebody asked for.
     ///
     /// # Errors
     /// The storage failed.
@@ -50,8 +51,8 @@ impl Store {
         .await
     }
 
-    /// Take the code with this hash out, whoever asks first, and the user's others with it. None =
-    /// unknown, spent or expired.
+    /// Remove and return the code with this hash, for the first caller only, and remove the user's
+    /// other codes. None = unknown, spent or expired.
     ///
     /// # Errors
     /// The storage failed.
@@ -73,7 +74,7 @@ impl Store {
     }
 }
 
-/// Forget the codes of a user.
+/// Delete the codes of a user.
 pub(super) fn remove_of(w: &Writing<'_>, user: &str) -> Result<(), StoreError> {
     for code in CODES.all(w)? {
         if code.user == user {

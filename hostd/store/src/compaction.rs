@@ -1,5 +1,5 @@
 //! Gives disk space back at start. redb reuses free pages but its file only grows; after many
-//! captures were deleted it can be mostly air.
+//! captures were deleted it can be mostly empty.
 
 use tracing::info;
 
@@ -11,7 +11,7 @@ const FILE_BYTES_MIN: u64 = 16 << 20;
 /// Compact when less than one part in this many of the file is in use.
 const SPARSE_PARTS: u64 = 3;
 
-/// Compact `database` if most of its `file_bytes` are free. Before anything else uses it.
+/// Compact `database` if most of its `file_bytes` are free. Call before anything else uses it.
 pub(super) fn compact_if_sparse(
     database: &mut redb::Database,
     file_bytes: u64,

@@ -1,4 +1,4 @@
-//! A committed state copied into a file of its own, table by table, while others go on writing.
+//! Copies a committed state into a new file, table by table, while writes go on.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,11 +19,11 @@ const CACHE_BYTES: usize = 16 << 20;
 /// Bytes of one transaction of the copy.
 const PORTION_BYTES: usize = 4 << 20;
 
-/// A database file that was checked, to be read. Nothing in the file changes.
+/// A checked database file, opened for reading. Nothing in the file changes.
 #[derive(Debug)]
 pub struct Looked(redb::Database);
 
-/// Check the database in the file at `path` whole and open it for reading.
+/// Check all of the database in the file at `path` and open it for reading.
 ///
 /// # Errors
 /// It is damaged, in use, newer than this program, or cannot be read.
@@ -43,10 +43,10 @@ impl Looked {
 }
 
 impl Snapshot {
-    /// Write all of it to a new file at `path`; how many entries each table has.
+    /// Write all of it to a new file at `path`; returns the number of entries of each table.
     ///
     /// # Errors
-    /// The file is there already, the disk, or the store.
+    /// The file already exists, or the disk or the store fails.
     pub fn copy_to(&self, path: &Path) -> Result<BTreeMap<String, u64>, StoreError> {
         let file = private::make_file(path).map_err(|source| StoreError::OpenFile {
             path: path.to_owned(),
@@ -104,7 +104,7 @@ impl Snapshot {
         }
     }
 
-    /// See that every record is one; the number of records. `fault` is told of each that is not.
+    /// Parse every record; returns their number. `fault` is called for each that does not parse.
     ///
     /// # Errors
     /// The store cannot be read.

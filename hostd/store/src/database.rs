@@ -1,4 +1,4 @@
-//! The open redb file: opening, opening again after a failed disk, closing.
+//! The open redb file: opening, reopening after a failed disk, closing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
@@ -23,14 +23,14 @@ enum State {
     Closed,
 }
 
-/// Makes room on a full disk; whether it did. See [`base::space`].
+/// Makes room on a full disk; returns whether it did. See [`base::space`].
 pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// After a write that found the disk full, the next is refused without a try for this many times what
-/// opening the database again took: the rest of the time is for those who read.
+/// After a write that found the disk full, writes are refused untried for this many times as long as
+/// reopening the database took, which leaves that time to readers.
 const REOPENINGS_PAUSED: u32 = 4;
 
-/// But for no less than this: a full disk does not empty itself faster.
+/// At least this long: a full disk does not empty itself faster.
 const FULL_PAUSE_MIN: Duration = Duration::from_millis(100);
 
 pub(super) struct Database {
@@ -83,12 +83,12 @@ impl Database {
     }
 
     fn full(&self) -> MutexGuard<'_, Option<Full>> {
-        // The value is replaced whole, so a panic elsewhere cannot leave half of one.
+        // The value is replaced as a whole, so a panic elsewhere cannot leave half of one.
         self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> RwLockReadGuard<'_, State> {
-        // The state is replaced whole, so a panic elsewhere cannot leave half of one.
+        // The state is replaced as a whole, so a panic elsewhere cannot leave half of one.
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,8 +119,8 @@ impl Database {
         }
     }
 
-    /// The disk was full: give up what is laid by, if that has not been done. True when it is worth
-    /// trying the same again.
+    /// The disk was full: give up the reserve, if that has not been done. True if it is worth
+    /// trying again.
     pub(super) fn relieve(&self, error: &StoreError) -> bool {
         if !(self.relief)() {
             return false;
@@ -130,9 +130,9 @@ impl Database {
         self.reopen().is_ok()
     }
 
-    /// Take a failed database out of service and try once to open it again. redb refuses all
-    /// further work after an I/O error; opening it again recovers the last commit. While a disk stays
-    /// full this happens again and again: the log is told once.
+    /// Take a failed database out of service and try once to reopen it. redb refuses all further work
+    /// after an I/O error; reopening recovers the last commit. While a disk stays full this repeats,
+    /// but is logged once.
     pub(super) fn recover(&self, error: &StoreError) {
         let is_full = matches!(error, StoreError::Full { .. });
         let was_full = self.full().is_some();

@@ -1,7 +1,7 @@
 //! Table of devices, with an index by name and one by serial number.
 //!
-//! A removed device stays as a tombstone, so that its pod, still attached, does not come back by
-//! itself.
+//! A removed device stays as a tombstone, so that its pod, if still attached, does not bring it
+//! back.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -16,7 +16,7 @@ pub(super) const TABLES: [&str; 3] = ["devices", "devices_by_name", "devices_by_
 const DEVICES: Records<DeviceRecord> = Records::new(TABLES[0]);
 /// `org/name` to id; live devices only.
 const BY_NAME: Records<String> = Records::new(TABLES[1]);
-/// `serial/id` to id; live devices that have said their serial number.
+/// `serial/id` to id; live devices that have reported their serial number.
 const BY_SERIAL: Records<String> = Records::new(TABLES[2]);
 
 /// A device as stored. What it is doing now (online, lease) is not here.
@@ -27,9 +27,9 @@ pub struct DeviceRecord {
     pub org: String,
     /// `[A-Za-z0-9._-]{1,64}`, unique in the organisation.
     pub name: String,
-    /// Name it was first admitted under.
+    /// Name under which it was first admitted.
     pub first_name: String,
-    /// Where its pod is reached: `tcp:host:port`, `tls:host:port`, `sim:…`.
+    /// The address of its pod: `tcp:host:port`, `tls:host:port`, `sim:…`.
     pub address: String,
     /// `usb`, `tcp` or `sim`.
     pub transport: String,
@@ -38,7 +38,8 @@ pub struct DeviceRecord {
     /// Board and revision as last reported; empty until it was online once.
     pub board: String,
     pub firmware_version: String,
-    /// The pod's public key, base64url; empty until it was online once. No other pod is taken for it.
+    /// The pod's public key, base64url; empty until it was online once. A pod with another key is not
+    /// accepted in its place.
     #[serde(default)]
     pub public_key: String,
     /// SHA-256 of the certificate that a pod behind TLS showed first, in hex; empty without TLS.
@@ -124,7 +125,7 @@ impl Store {
         self.read(move |s| by_name(s, &org, &name)).await
     }
 
-    /// Write a whole record, new or known.
+    /// Write a whole record, new or existing.
     ///
     /// # Errors
     /// The name is another live device's, or the storage failed.
@@ -132,9 +133,9 @@ impl Store {
         self.write(move |w| put(w, &record)).await
     }
 
-    /// Change a known device in one step, so that two changes at once both stand; returns it as
-    /// stored, none if it is unknown or removed. `f` may run more than once, and cannot change id
-    /// or organisation.
+    /// Change an existing device in one step, so that neither of two concurrent changes is lost;
+    /// returns it as stored, none if it is unknown or removed. `f` may run more than once, and
+    /// cannot change id or organisation.
     ///
     /// # Errors
     /// The name is another live device's, or the storage failed.
@@ -159,8 +160,8 @@ impl Store {
 }
 
 impl Store {
-    /// Make a device a tombstone, and forget its lease or debt, in one write; false if it is unknown
-    /// or removed already.
+    /// Turn a device into a tombstone, and delete its lease or debt, in one write; false if it is
+    /// unknown or already removed.
     ///
     /// # Errors
     /// The storage failed.
@@ -178,7 +179,7 @@ impl Store {
         .await
     }
 
-    /// Make a tombstone a live device again; none if it is unknown or not removed.
+    /// Turn a tombstone into a live device again; none if it is unknown or not removed.
     ///
     /// # Errors
     /// The name is another live device's, or the storage failed.
@@ -215,7 +216,7 @@ fn put(w: &Writing<'_>, record: &DeviceRecord) -> Result<(), DeviceWriteError> {
     Ok(DEVICES.put(w, &record.id, record)?)
 }
 
-/// Records whose ids stand in `index` under keys that begin with `first`.
+/// Records whose ids are in `index` under keys that begin with `first`.
 fn through(
     from: &impl Source,
     index: &Records<String>,

@@ -71,7 +71,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Sort a redb error into what an operator can act on.
+    /// Classify a redb error by what an operator can do about it.
     pub(super) fn from_redb(error: impl Into<redb::Error>) -> Self {
         match error.into() {
             redb::Error::Io(error) if space::is_full_kind(error.kind()) => Self::Full {
@@ -87,7 +87,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the database must be opened anew before it can be used again.
+    /// Whether the database must be reopened before it can be used again.
     pub(super) fn poisons(&self) -> bool {
         matches!(
             self,

@@ -1,6 +1,6 @@
-//! Table of what handlers keep for themselves, apart by handler group and organisation.
+//! Table of the handlers' own data, separated by handler group and organisation.
 //!
-//! A value is stored behind its version, 8 bytes little-endian.
+//! A value is stored after its version, 8 bytes little-endian.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -25,11 +25,11 @@ pub(crate) const SCAN_BYTES_MAX: usize = 8 << 20;
 
 const VERSION_BYTES: usize = 8;
 
-/// Record that holds the last version given out. One count serves all keys, so that a key which is
-/// deleted and written again never repeats a version. No namespace makes the empty key.
+/// Record that holds the last version assigned. One counter serves all keys, so that a key that is
+/// deleted and rewritten never repeats a version. No namespace produces the empty key.
 const LAST_VERSION_KEY: &str = "";
 
-/// Parts of a stored key are split by this; neither group nor organisation can hold it.
+/// Separates the parts of a stored key; neither group nor organisation can contain it.
 const SPLIT: char = '\0';
 
 /// Whose entries: a handler group within an organisation.
@@ -65,7 +65,7 @@ pub enum KvError {
     KeyTooLong { len: usize },
     #[error("store a value of {len} bytes: the limit is {VALUE_BYTES_MAX}")]
     ValueTooLarge { len: usize },
-    /// Another version than expected is there; none = the key is absent.
+    /// The key has a different version than expected; none = the key is absent.
     #[error("write the entry: somebody else wrote first")]
     Conflict { current: Option<u64> },
     #[error(transparent)]
@@ -122,7 +122,7 @@ pub fn scan(
 }
 
 impl Store {
-    /// Write whatever stood there before; returns the new version.
+    /// Write, whatever was there before; returns the new version.
     ///
     /// # Errors
     /// Key or value are too large, or the storage failed.
@@ -142,7 +142,7 @@ impl Store {
     /// version. A value of none deletes and returns 0.
     ///
     /// # Errors
-    /// Another version is there, key or value are too large, or the storage failed.
+    /// The version differs, key or value are too large, or the storage failed.
     pub async fn kv_compare_and_set(
         &self,
         namespace: &Namespace,
@@ -167,7 +167,7 @@ impl Store {
         .await
     }
 
-    /// Remove an entry; whether it was there.
+    /// Remove an entry; returns whether it existed.
     ///
     /// # Errors
     /// The key is too long, or the storage failed.

@@ -10,7 +10,7 @@ pub(super) const TABLES: [&str; 1] = ["keys"];
 
 const KEYS: Records<Key> = Records::new(TABLES[0]);
 
-/// How long a revoked key is remembered, so that its user is told why it no longer works.
+/// How long a revoked key is remembered, so that its user learns why it no longer works.
 const REVOKED_KEPT_MS: u64 = 30 * 24 * 3600 * 1000;
 
 /// An API key as stored.
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// Whether it was revoked so long ago that it need not be remembered.
+    /// Whether it was revoked so long ago that it can be forgotten.
     #[must_use]
     pub fn is_forgettable(&self, now_ms: u64) -> bool {
         self.revoked_at_ms
@@ -107,7 +107,7 @@ impl Store {
         .await
     }
 
-    /// Revoke a key for good. A key that is revoked already is not found.
+    /// Revoke a key for good. An already revoked key is not found.
     ///
     /// # Errors
     /// There is no such key, or the storage failed.
@@ -122,7 +122,7 @@ impl Store {
         .await
     }
 
-    /// Note when a key was last used. Not waited for: a crash may lose it.
+    /// Record when a key was last used. Does not wait: a crash may lose it.
     pub fn key_used(&self, kid: &str, at_ms: u64) {
         let kid = kid.to_owned();
         self.write_later(move |w| {
@@ -136,7 +136,7 @@ impl Store {
         });
     }
 
-    /// Forget keys that were revoked long before `now_ms`. Not waited for.
+    /// Delete keys that were revoked long before `now_ms`. Does not wait.
     pub fn keys_forget_revoked(&self, now_ms: u64) {
         self.write_later(move |w| {
             for key in KEYS.all(w)? {
@@ -155,7 +155,7 @@ fn live(w: &Writing<'_>, kid: &str) -> Result<Key, KeyRecordError> {
         .ok_or(KeyRecordError::NotFound)
 }
 
-/// Revoke the keys of a user; returns them as they are then.
+/// Revoke the keys of a user; returns the revoked keys.
 pub(super) fn revoke_of(w: &Writing<'_>, owner: &str, at_ms: u64) -> Result<Vec<Key>, StoreError> {
     let mut revoked = Vec::new();
     for mut key in KEYS.all(w)? {

@@ -1,5 +1,5 @@
-//! Table of the leases that are held and of the safe states that are owed, by device id: what survives
-//! a restart. A lease becomes a debt, and a debt goes, in one write each.
+//! Table of current leases and owed safe states, by device id: what survives a restart. Turning a
+//! lease into a debt, and clearing a debt, take one write each.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(super) const TABLES: [&str; 1] = ["leases"];
 
 const LEASES: Records<LeaseRecord> = Records::new(TABLES[0]);
 
-/// A lease, or what it has left, as stored.
+/// A lease, or the debt it left, as stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseRecord {
     /// Device id; also the record's key.
@@ -31,7 +31,7 @@ pub struct LeaseRecord {
     pub device_name: String,
     #[serde(default)]
     pub fence: u64,
-    /// The lease is over, and the device owes its safe state; what describes the lease is empty.
+    /// The lease is over, and the device owes its safe state; the fields of the lease are empty.
     #[serde(default)]
     pub owes: Option<OwedRecord>,
 }
@@ -67,13 +67,13 @@ impl fmt::Display for Why {
     }
 }
 
-/// Forget what a device has here, in the write that removes it.
+/// Delete a device's entry, in the write that removes the device.
 pub(super) fn forget(w: &Writing<'_>, device: &str) -> Result<(), StoreError> {
     LEASES.remove(w, device).map(|_| ())
 }
 
 impl Store {
-    /// All leases that are held, and all debts.
+    /// All current leases and all debts.
     ///
     /// # Errors
     /// The storage failed.
@@ -81,7 +81,7 @@ impl Store {
         self.read(|s| LEASES.all(s)).await
     }
 
-    /// Store a lease or a debt in place of what the device had.
+    /// Store a lease or a debt in place of the device's previous entry.
     ///
     /// # Errors
     /// The storage failed.
@@ -90,7 +90,7 @@ impl Store {
             .await
     }
 
-    /// Let all leases have expired: their holders are gone, and their devices are to be made safe.
+    /// Mark all leases as expired: their holders are gone, and their devices must be made safe.
     ///
     /// # Errors
     /// The storage failed.
@@ -105,7 +105,7 @@ impl Store {
         .await
     }
 
-    /// Forget the lease or the debt of a device.
+    /// Delete the lease or the debt of a device.
     ///
     /// # Errors
     /// The storage failed.

@@ -1,4 +1,4 @@
-//! What hostd keeps: one redb file, typed tables, one writer.
+//! What hostd stores: one redb file, typed tables, one writer.
 //!
 //! ```text
 //! tasks ── write(closure) ──> queue ──> writer thread: many closures, one transaction, one fsync
@@ -7,7 +7,7 @@
 //!
 //! A file under `store/` holds one table: its record, its keys, and every function that reads or
 //! writes it. A write transaction begins and ends inside one of those functions; nobody else sees
-//! one. A write that returned `Ok` is on disk. Reads see whole transactions only.
+//! one. A write that returned `Ok` is on disk. Reads see only whole transactions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Open the store in the folder `dir`, make it if there is none, bring its schema up to date,
-    /// and compact it if it is mostly free space. `cache_mib` bounds the page cache.
+    /// Open the store in the folder `dir`, creating it if there is none; bring its schema up to
+    /// date, and compact it if it is mostly free space. `cache_mib` bounds the page cache.
     ///
     /// # Errors
     /// The file is in use by another process, damaged, newer than this program, or unreadable.
@@ -101,8 +101,7 @@ impl Store {
         Ok(Self { database, writer })
     }
 
-    /// The state as of now. Blocks for as long as the disk takes: on an async thread use
-    /// [`Store::read`].
+    /// The state as of now. Blocks on the disk: on an async thread use [`Store::read`].
     ///
     /// # Errors
     /// The store is closed or has failed.
@@ -131,8 +130,8 @@ impl Store {
     }
 
     /// Run `f` in the next write transaction; returns when it is on disk. `f` may run more than
-    /// once, because another closure of the same transaction was refused after it had written:
-    /// only the last run counts. If `f` fails, nothing it wrote stays.
+    /// once, if another closure of the same transaction was refused after it had written: only the
+    /// last run counts. If `f` fails, nothing it wrote stays.
     async fn write<T, E>(
         &self,
         f: impl FnMut(&Writing<'_>) -> Result<T, E> + Send + 'static,
@@ -144,8 +143,8 @@ impl Store {
         self.writer.write(f).await
     }
 
-    /// Hand `f` to the writer and do not wait. For what may be lost: it is dropped when the queue
-    /// is full or the store fails.
+    /// Hand `f` to the writer and do not wait. For data that may be lost: it is dropped if the
+    /// queue is full or the store fails.
     fn write_later(&self, f: impl FnMut(&Writing<'_>) -> Result<(), StoreError> + Send + 'static) {
         self.writer.write_later(f);
     }

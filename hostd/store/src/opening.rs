@@ -1,8 +1,8 @@
-//! From a file to an open database. A file that is damaged is refused as it is, with what to do; it
-//! is never repaired in passing, taken for a first start, or a reason to panic.
+//! Opens the database file. A damaged file is refused, with advice, and left as it is; it is never
+//! silently repaired, mistaken for a first start, or a reason to panic.
 //!
-//! redb checks the sums of its pages only when it is asked to. So the file is checked whole, as a
-//! [`View`] that nothing is written through, before it is opened for use.
+//! redb verifies the checksums of its pages only on request. So the whole file is checked first,
+//! through a [`View`] that writes nothing to it, and then opened for use.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,17 +20,17 @@ use super::view::View;
 use super::{compaction, schema, seal};
 use base::{private, space};
 
-/// The file holds the server's private keys: for its owner alone.
+/// Owner only: the file holds the server's private keys.
 const FILE_MODE: u32 = 0o600;
 
-/// A file up to this size is checked whole at every start, at 300 to 500 MB/s; a bigger one when it was not closed in
-/// order (redb does that itself), and by `hostd check`.
+/// A file up to this size is checked completely at every start, at 300 to 500 MB/s; a bigger one only if it was
+/// not closed cleanly (redb does that itself), and by `hostd check`.
 const CHECKED_BYTES_MAX: u64 = 1 << 30;
 
 /// Page cache while a file is checked.
 const CHECK_CACHE_BYTES: usize = 16 << 20;
 
-/// What follows the name of the file while a new one is made.
+/// Suffix of the file's name while a new one is made.
 const NEW_SUFFIX: &str = "new-";
 
 /// How much of a file is checked before it is used.
@@ -41,8 +41,8 @@ pub(super) enum Extent {
     All,
 }
 
-/// Opens the file at `path`, or makes it where there is none. Checked the first time; after the
-/// storage has failed under a database that was good, what counts is to go on.
+/// Opens the file at `path`, or makes it if there is none. It is checked the first time only;
+/// reopening a good database after the storage failed skips the check, to resume quickly.
 pub(super) fn file_opener(path: PathBuf, cache_bytes: usize) -> Opener {
     let was_opened = AtomicBool::new(false);
     Box::new(move || {
@@ -87,8 +87,8 @@ fn announce_once() -> impl Fn(&mut redb::RepairSession) + 'static {
     }
 }
 
-/// The database in the file at `path`, for looking at: checked as far as `extent` says. Nothing in
-/// the file changes.
+/// The database in the file at `path`, for reading, checked as far as `extent` says. Nothing in the
+/// file changes.
 ///
 /// # Errors
 /// It is damaged, in use, or cannot be read.
@@ -131,7 +131,7 @@ fn look(file: &File, path: &Path, extent: Extent) -> Result<redb::Database, Stor
     })
 }
 
-/// Make the file whole under another name, so that one that is there is never a half-made one.
+/// Make the file completely under another name first, so that an existing file is never half made.
 fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     let failed = |source: std::io::Error| StoreError::OpenFile {
         path: path.to_owned(),
@@ -146,7 +146,7 @@ fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     let _ = fs::remove_file(&part);
     let made = private::make_file(&part).map_err(failed)?;
     let result = make(made, path).and_then(|()| {
-        // Where another process was faster, there is one to open.
+        // If another process was faster, there is a file to open.
         match fs::hard_link(&part, path) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                 fs::rename(&part, path).map_err(failed)
@@ -167,7 +167,7 @@ fn make(file: File, path: &Path) -> Result<(), StoreError> {
     schema::migrate(&database)
 }
 
-/// Remove what first starts left that were interrupted.
+/// Remove leftovers of interrupted first starts.
 fn clear_unfinished(path: &Path) {
     let start = beside(path, NEW_SUFFIX);
     let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
@@ -190,7 +190,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Open the file and take it for this process alone. redb takes the same lock again.
+/// Open the file and lock it for this process alone. redb takes the same lock again.
 fn lock(path: &Path) -> Result<File, StoreError> {
     let failed = |source: std::io::Error| StoreError::OpenFile {
         path: path.to_owned(),
@@ -211,7 +211,7 @@ fn lock(path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Sort what keeps a file from being opened.
+/// Classify why a file cannot be opened.
 fn refusal(path: &Path, error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => StoreError::Locked {
@@ -234,7 +234,7 @@ fn refusal(path: &Path, error: DatabaseError) -> StoreError {
     }
 }
 
-/// redb has these for a file that is too short or is none of its own.
+/// redb reports these for a file that is too short or not its own.
 fn tells_of_damage(kind: std::io::ErrorKind) -> bool {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(kind, InvalidData | InvalidInput | UnexpectedEof)
@@ -247,7 +247,8 @@ fn damaged(path: &Path, what: &str) -> StoreError {
     }
 }
 
-/// Run what may panic on a damaged file. The panic is no news of its own, so nothing is printed.
+/// Run code that may panic on a damaged file. The error already reports it, so the panic prints
+/// nothing.
 fn guarded<T>(path: &Path, f: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     static QUIET: Mutex<()> = Mutex::new(());
     let one = QUIET.lock().unwrap_or_else(PoisonError::into_inner);

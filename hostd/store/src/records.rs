@@ -1,5 +1,5 @@
-//! A table of JSON records under text keys. JSON, because what is stored can then be read with any
-//! tool, and fields can be added with a default.
+//! A table of JSON records under text keys. JSON, because any tool can read it, and fields can be
+//! added with a default.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
         Ok(found)
     }
 
-    /// Visit the records of `range` until `visit` breaks off.
+    /// Visit the records of `range` until `visit` breaks.
     pub(super) fn each(
         &self,
         from: &impl Source,

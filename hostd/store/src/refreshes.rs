@@ -1,6 +1,6 @@
-//! Table of refresh tokens: one record a sign-in that renews itself. A token names its record and
-//! carries two secrets. The first stays, the second is new at every use, so an old token is told
-//! from a guessed one and betrays that somebody has a copy.
+//! Table of refresh tokens: one record per sign-in that renews itself. A token names its record and
+//! carries two secrets. The first stays, the second changes at every use, so an old token differs
+//! from a guessed one and reveals that somebody has a copy.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Refresh {
     pub epoch: u32,
     /// HMAC-SHA-256 of the secret that stays, base 64.
     pub family_hash: String,
-    /// HMAC-SHA-256 of the secret that is good for the next use, base 64.
+    /// HMAC-SHA-256 of the secret that is valid for the next use, base 64.
     pub next_hash: String,
     pub expires_ms: u64,
 }
@@ -31,17 +31,17 @@ pub struct Refresh {
 /// What became of a refresh token that was presented.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rotation {
-    /// It was the current one; here is the record as it stands now.
+    /// It was the current one; here is the updated record.
     Rotated(Refresh),
-    /// It had been used before. The sign-in is gone; its record as it was.
+    /// It had been used before, so the sign-in was deleted; here is its former record.
     Reused(Refresh),
     /// Unknown, expired, or guessed.
     Unknown,
 }
 
 impl Store {
-    /// Remember a sign-in; drops those that `now_ms` has ended, and the oldest of the user's when
-    /// it has `per_user_max` already.
+    /// Store a sign-in; drops those expired at `now_ms`, and the user's oldest if they already have
+    /// `per_user_max`.
     ///
     /// # Errors
     /// The storage failed.
@@ -70,8 +70,8 @@ impl Store {
         .await
     }
 
-    /// Use the token of sign-in `id` whose secrets have these hashes, in favour of one with
-    /// `new_hash`. One that was used before ends the sign-in.
+    /// Exchange the token of sign-in `id` whose secrets have these hashes for one with `new_hash`.
+    /// A token that was used before ends the sign-in.
     ///
     /// # Errors
     /// The storage failed.
@@ -102,7 +102,7 @@ impl Store {
         .await
     }
 
-    /// Forget a sign-in; whether there was one.
+    /// Delete a sign-in; returns whether there was one.
     ///
     /// # Errors
     /// The storage failed.
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-/// Whether there is a sign-in with this id and family, expired perhaps.
+/// Whether there is a sign-in with this id and family, even an expired one.
 ///
 /// # Errors
 /// The storage failed.
@@ -121,7 +121,7 @@ pub fn has(from: &impl Source, id: &str, family_hash: &str) -> Result<bool, Stor
     Ok(found.is_some_and(|refresh| refresh.family_hash == family_hash))
 }
 
-/// Forget all sign-ins of a user.
+/// Delete all sign-ins of a user.
 pub(super) fn remove_of(w: &Writing<'_>, user: &str) -> Result<(), StoreError> {
     for record in REFRESHES.all(w)? {
         if record.user == user {

@@ -1,5 +1,5 @@
-//! Table of session tokens that were ended before their time, by token id. An entry is needed only
-//! until the token would have expired anyway.
+//! Table of session tokens that were ended early, by token id. An entry is needed only until the
+//! token would have expired anyway.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ pub fn all(from: &impl Source) -> Result<Vec<(String, u64)>, StoreError> {
 }
 
 impl Store {
-    /// End the session with token id `jti`; drops entries that `now_ms` has made useless.
+    /// End the session with token id `jti`; drops entries whose tokens have expired at `now_ms`.
     ///
     /// # Errors
     /// The storage failed.

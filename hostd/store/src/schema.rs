@@ -1,4 +1,4 @@
-//! Which tables exist, and how an older file becomes a current one.
+//! Which tables exist, and how an older file is migrated.
 
 use redb::{ReadableDatabase, TableDefinition, TableError};
 use tracing::info;
@@ -12,7 +12,7 @@ use super::{
 /// Version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// From this version on the numbers of entries are sealed.
+/// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
 
 /// All tables have this shape: text keys, JSON values (raw bytes in `handler_kv`).
@@ -21,7 +21,7 @@ pub(super) type Definition = TableDefinition<'static, &'static str, &'static [u8
 pub(super) const META: TableDefinition<'static, &'static str, u32> = TableDefinition::new("meta");
 const VERSION_KEY: &str = "schema_version";
 
-/// Every table, for a reader to find and for a new file to have.
+/// Every table: what a reader may expect and a new file gets.
 const TABLES: [&[&str]; 15] = [
     &builds::TABLES,
     &captures::TABLES,
@@ -43,11 +43,12 @@ const TABLES: [&[&str]; 15] = [
 type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
 
 /// Step `i` turns version `i` into `i + 1`. Version 0 is an empty file. Never edit a step that has
-/// shipped; add one. A version that only has more tables makes those that are missing.
+/// shipped; add one. A version that only adds tables creates those that are missing.
 const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] =
     [create_tables, create_tables, create_tables];
 
-/// Bring `database` to [`SCHEMA_VERSION`], in one transaction; nothing is written if it is there.
+/// Bring `database` to [`SCHEMA_VERSION`], in one transaction; writes nothing if it is already
+/// there.
 pub(super) fn migrate(database: &redb::Database) -> Result<(), StoreError> {
     migrate_with(database, &MIGRATIONS)
 }
@@ -98,12 +99,12 @@ fn create_tables(txn: &redb::WriteTransaction) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Every table that holds what somebody stored.
+/// Every table that holds stored data.
 pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().copied().flatten().copied()
 }
 
-/// Those whose values are JSON.
+/// The tables whose values are JSON.
 pub(super) fn json_table_names() -> impl Iterator<Item = &'static str> {
     table_names().filter(|name| !handler_kv::TABLES.contains(name))
 }

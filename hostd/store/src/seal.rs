@@ -1,6 +1,6 @@
-//! How many entries each table has, sealed: written in the transaction that changes them, looked at
-//! when the store is opened. A database that lost entries, by damage or by somebody's hand, is not
-//! taken for one that never had them.
+//! A sealed count of each table's entries: written in the transaction that changes them, checked
+//! when the store is opened. A database that lost entries, by damage or by hand, is not mistaken
+//! for one that never had them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use sha2::Sha256;
 use super::error::StoreError;
 use super::schema::{self, Definition};
 
-/// Not one of the tables that it counts.
+/// The seal's own table, which it does not count.
 pub(super) const TABLE: TableDefinition<'static, &'static str, &'static [u8]> =
     TableDefinition::new("seal");
 
@@ -24,7 +24,7 @@ const MAC: &str = "mac";
 
 type Counts = BTreeMap<String, u64>;
 
-/// Count every table and seal that. For a new database, and after a migration.
+/// Count every table and seal the counts. For a new database, and after a migration.
 pub(super) fn renew(txn: &redb::WriteTransaction) -> Result<(), StoreError> {
     let mut counts = Counts::new();
     for name in schema::table_names() {
@@ -36,7 +36,7 @@ pub(super) fn renew(txn: &redb::WriteTransaction) -> Result<(), StoreError> {
     put(txn, &counts)
 }
 
-/// Seal the counts anew where only the tables `touched` have changed.
+/// Reseal the counts when only the tables `touched` have changed.
 pub(super) fn update(
     txn: &redb::WriteTransaction,
     touched: &BTreeSet<&'static str>,
@@ -79,7 +79,7 @@ fn put(txn: &redb::WriteTransaction, counts: &Counts) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Compare what is there with what was sealed. None = it agrees; a text tells what does not.
+/// Compare the tables with the seal. None = they agree; otherwise a text says what does not.
 pub(super) fn compare(txn: &ReadTransaction) -> Result<Option<String>, StoreError> {
     let table = match txn.open_table(TABLE) {
         Ok(table) => table,

@@ -28,7 +28,7 @@ pub struct ServerSecret {
     pub purpose: Purpose,
     pub bytes: [u8; 32],
     pub created_ms: u64,
-    /// From when on it only verifies; none = in use.
+    /// When it was retired, after which it only verifies; none = in use.
     pub retired_ms: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub fn all(from: &impl Source) -> Result<Vec<ServerSecret>, StoreError> {
 }
 
 impl Store {
-    /// Add those of `new` whose purpose has no secret yet; returns all that there are then.
+    /// Add those of `new` whose purpose has no secret yet; returns all secrets afterwards.
     ///
     /// # Errors
     /// The storage failed.
@@ -70,8 +70,8 @@ impl Store {
         .await
     }
 
-    /// Put `new` into use for its purpose. The one before retires; those that retired before
-    /// `forget_before_ms` are forgotten. Returns all that there are then.
+    /// Put `new` into use for its purpose. The previous one retires; those that retired before
+    /// `forget_before_ms` are deleted. Returns all secrets afterwards.
     ///
     /// # Errors
     /// The storage failed.

@@ -8,7 +8,8 @@ use redb::ReadableTable;
 use super::error::StoreError;
 use super::schema::Definition;
 
-/// A committed state. Cheap, but it holds disk pages back while it lives: keep it short.
+/// A committed state. Cheap, but it keeps old disk pages from being reused while it lives: keep it
+/// short.
 pub struct Snapshot(redb::ReadTransaction);
 
 impl Snapshot {
@@ -41,7 +42,7 @@ impl Range<'_> {
 /// What [`Source::scan`] calls for each key and value.
 pub(super) type Visit<'v> = dyn FnMut(&str, &[u8]) -> Result<ControlFlow<()>, StoreError> + 'v;
 
-/// Anything tables can be read from. `visit` must not read from the source again.
+/// Anything that tables can be read from. `visit` must not read from the source again.
 pub trait Source {
     #[doc(hidden)]
     fn value(&self, table: &'static str, key: &str) -> Result<Option<Vec<u8>>, StoreError>;

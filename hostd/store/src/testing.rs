@@ -1,5 +1,5 @@
 //! A disk in memory that fails or loses power when a test says so. For the tests of this crate and of
-//! those that keep something in it.
+//! crates that store data in it.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub struct Disk(Arc<Mutex<Content>>);
 struct Content {
     /// What a reader sees.
     live: Vec<u8>,
-    /// What was there at the last sync.
+    /// The content at the last sync.
     durable: Vec<u8>,
     /// Writes since then: some, all or none of them survive a power loss.
     unsynced: Vec<(usize, Vec<u8>)>,
@@ -42,7 +42,7 @@ impl Content {
 }
 
 impl Disk {
-    /// Changes that were asked of it.
+    /// Number of changes made or attempted.
     #[must_use]
     pub fn changes(&self) -> u32 {
         self.with(|c| c.changes)
@@ -58,7 +58,7 @@ impl Disk {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Fail after so many changes more; none = never.
+    /// Fail after this many more changes; none = never.
     pub fn fail_after(&self, good_changes: Option<u32>) {
         self.with(|c| c.good_changes = good_changes);
     }
@@ -126,7 +126,7 @@ impl StorageBackend for Disk {
             c.change()?;
             let len = index(len);
             c.live.resize(len, 0);
-            // A change of length is taken to be durable at once; redb syncs after it anyway.
+            // A change of length counts as durable at once; redb syncs after it anyway.
             c.durable.resize(len, 0);
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! Table of trust rules: whose CI may come in without a key, and to which devices.
+//! Table of trust rules: whose CI may connect without a key, and to which devices.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(super) const TABLES: [&str; 1] = ["trust_rules"];
 /// Id to rule; ids sort by time.
 const RULES: Records<TrustRule> = Records::new(TABLES[0]);
 
-/// Workflows of a repository that are let in.
+/// Workflows of a repository that are admitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRule {
     /// ULID.
@@ -23,11 +23,11 @@ pub struct TrustRule {
     pub repository: String,
     /// Pattern of the full ref, where `*` stands for anything; none = every ref.
     pub r#ref: Option<String>,
-    /// Deployment environment; none = any, also without one.
+    /// Deployment environment; none = any, or no environment at all.
     pub environment: Option<String>,
     /// Device ids; none = every device of the organisation.
     pub devices: Option<Vec<String>>,
-    /// Life of the session tokens.
+    /// Lifetime of the session tokens.
     pub ttl_s: u32,
     pub enabled: bool,
     pub created_ms: u64,
@@ -42,7 +42,7 @@ pub fn all(from: &impl Source) -> Result<Vec<TrustRule>, StoreError> {
 }
 
 impl Store {
-    /// Add a rule, or put it in place of the one with its id.
+    /// Add a rule, or replace the one with its id.
     ///
     /// # Errors
     /// The storage failed.
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// Forget the rules that a user made.
+/// Delete the rules that a user made.
 pub(super) fn remove_of(w: &Writing<'_>, user: &str) -> Result<(), StoreError> {
     for rule in RULES.all(w)? {
         if rule.user == user {

@@ -31,12 +31,13 @@ pub struct UpdateRecord {
     pub bytes_total: u64,
     /// Of the image, lower-case hexadecimal.
     pub sha256: String,
-    /// What the pod makes of the signature: `none`, `ok`, or why not. None until it has said.
+    /// The pod's verdict on the signature: `none`, `ok`, or why it is not valid. None until the pod
+    /// has reported it.
     pub signature: Option<String>,
     pub version_before: String,
-    /// None until the pod has come back.
+    /// None until the pod is back.
     pub version_after: Option<String>,
-    /// Why it failed or was given up.
+    /// Why it failed or was abandoned.
     pub error: Option<String>,
     pub created_ms: u64,
     pub finished_ms: Option<u64>,
@@ -70,7 +71,7 @@ impl Store {
         .await
     }
 
-    /// Store an update in place of the device's former one.
+    /// Store an update in place of the device's previous one.
     ///
     /// # Errors
     /// The storage failed.
@@ -79,7 +80,7 @@ impl Store {
             .await
     }
 
-    /// Forget the update of a device.
+    /// Delete the update of a device.
     ///
     /// # Errors
     /// The storage failed.

@@ -45,7 +45,8 @@ pub struct User {
     /// Argon2id in PHC form; none = signs in by one-time code only.
     pub password_hash: Option<String>,
     pub disabled: bool,
-    /// Raised to end every session of the user; sessions carry the value they were made under.
+    /// Incremented to end every session of the user; a session carries the value from when it was
+    /// made.
     pub epoch: u32,
     pub created_ms: u64,
     /// None = never.
@@ -134,7 +135,7 @@ impl Store {
         .await
     }
 
-    /// Remember when the user last signed in.
+    /// Record when the user last signed in.
     ///
     /// # Errors
     /// There is no such user, or the storage failed.
@@ -143,7 +144,7 @@ impl Store {
             .await
     }
 
-    /// Shut a user out, or let it in again. Shutting out ends its sessions.
+    /// Disable a user, or enable them again. Disabling ends their sessions.
     ///
     /// # Errors
     /// There is no such user, it is the last owner left, or the storage failed.
@@ -183,8 +184,8 @@ impl Store {
         .await
     }
 
-    /// Forget a user: its keys are revoked at `now_ms`, its codes and sign-ins are gone. Returns
-    /// the ids of those keys.
+    /// Delete a user: their keys are revoked at `now_ms`, their codes and sign-ins are deleted.
+    /// Returns the ids of those keys.
     ///
     /// # Errors
     /// There is no such user, it is the last owner left, or the storage failed.

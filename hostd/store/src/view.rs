@@ -1,5 +1,5 @@
-//! A database file looked at without being changed: what redb writes while it opens and checks it
-//! stays in memory.
+//! A database file opened without being changed: what redb writes while it opens and checks the
+//! file stays in memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redb::StorageBackend;
 
-/// What is kept in memory of a written part is a multiple of this.
+/// Written parts are kept in memory in multiples of this.
 const BLOCK_BYTES: u64 = 4096;
 
 #[derive(Debug)]
@@ -21,7 +21,8 @@ pub(super) struct View {
 #[derive(Debug)]
 struct Changes {
     len: u64,
-    /// How much of the file still counts; what was cut off and added again is zeros.
+    /// How much of the file is still valid; parts that were truncated and extended again read as
+    /// zeros.
     file_len: u64,
     /// Written blocks, by number.
     blocks: BTreeMap<u64, Vec<u8>>,
@@ -45,7 +46,7 @@ impl View {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the file has there; zeros behind its end.
+    /// Read the file at this offset; zeros after its end.
     fn read_file(&self, file_len: u64, offset: u64, out: &mut [u8]) -> io::Result<()> {
         out.fill(0);
         let there = file_len.saturating_sub(offset);
@@ -54,8 +55,8 @@ impl View {
     }
 }
 
-/// The part of block `number` that lies in `offset..offset + len`: where it begins in the block, where
-/// in the part, and how long it is.
+/// The part of block `number` that lies in `offset..offset + len`: its start in the block, its start
+/// in the part, and its length.
 fn overlap(number: u64, offset: u64, len: usize) -> (usize, usize, usize) {
     let begin = number * BLOCK_BYTES;
     let from = begin.max(offset);

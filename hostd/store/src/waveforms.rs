@@ -1,4 +1,4 @@
-//! Table of kept waveforms. Samples are blobs; segments are in the record.
+//! Table of stored waveforms. Samples are blobs; segments are in the record.
 
 use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
@@ -18,14 +18,14 @@ const WAVEFORMS: Records<WaveformRecord> = Records::new(TABLES[0]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Codes somebody wrote.
+    /// Codes that a client wrote.
     Codes,
     /// Samples of a capture, little-endian u16.
     Recording,
     Segments,
 }
 
-/// What levels are counted in.
+/// The unit of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -99,7 +99,7 @@ pub struct WaveformRecord {
     /// ULID.
     pub id: String,
     pub org: String,
-    /// User whose credential kept it.
+    /// User whose credential stored it.
     pub user: String,
     pub name: String,
     pub kind: Kind,
@@ -113,7 +113,7 @@ pub struct WaveformRecord {
     pub unit: Unit,
     /// None for segments.
     pub samples: Option<Samples>,
-    /// What segments are meant for.
+    /// The output that segments are meant for.
     pub output: Option<Output>,
     pub segments: Vec<Segment>,
     pub created_ms: u64,
@@ -127,7 +127,7 @@ impl WaveformRecord {
     }
 }
 
-/// How much an organisation may keep.
+/// How much an organisation may store.
 #[derive(Debug, Clone, Copy)]
 pub struct Quota {
     pub count_max: u64,
@@ -149,7 +149,7 @@ pub enum Full {
 }
 
 impl Quota {
-    /// Bytes that one more waveform may have.
+    /// How many bytes one more waveform may have.
     ///
     /// # Errors
     /// The part that is used up.
@@ -164,7 +164,7 @@ impl Quota {
     }
 }
 
-/// Visit the waveforms of an organisation, newest first, until `visit` breaks off.
+/// Visit the waveforms of an organisation, newest first, until `visit` breaks.
 fn newest_first(
     from: &impl Source,
     org: &str,
@@ -172,7 +172,7 @@ fn newest_first(
     mut visit: impl FnMut(WaveformRecord) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let (low, end) = pairs_of(org);
-    // Whatever the cursor holds, its key begins as all keys of this organisation do.
+    // Whatever the cursor holds, its key begins like all keys of this organisation.
     let high = before.map_or(end, |id| pair(org, id));
     let range = Range {
         from: Bound::Included(&low),
@@ -192,7 +192,7 @@ fn usage(from: &impl Source, org: &str) -> Result<Usage, StoreError> {
     Ok(used)
 }
 
-/// Blobs that some waveform of some organisation has.
+/// Blobs that any waveform of any organisation refers to.
 ///
 /// # Errors
 /// The storage failed.
@@ -254,7 +254,7 @@ impl Store {
         self.read(move |s| usage(s, &org)).await
     }
 
-    /// Keep a waveform, if the quota has room for it.
+    /// Store a waveform, if the quota has room for it.
     ///
     /// # Errors
     /// The storage failed.
@@ -297,7 +297,7 @@ impl Store {
         .await
     }
 
-    /// Forget a waveform; whether it was there.
+    /// Delete a waveform; returns whether it existed.
     ///
     /// # Errors
     /// The storage failed.

@@ -1,5 +1,5 @@
-//! The one writer thread. It gathers what waits into one transaction, so that many writers share
-//! one fsync, and answers each when the commit is on disk.
+//! The one writer thread. It combines waiting writes into one transaction, so that many writers
+//! share one fsync, and answers each when the commit is on disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub(super) const QUEUE_MAX: usize = 1024;
 /// How long a write waits for a place in the queue.
 pub(super) const QUEUE_WAIT_MS: u64 = 10_000;
 
-/// Writes in one transaction: bounds the time that the first one waits for the last.
+/// Writes in one transaction: bounds how long the first one waits for the last.
 const BATCH_MAX: usize = 256;
 
 type Queue = mpsc::Sender<Box<dyn Job>>;
@@ -65,7 +65,7 @@ impl Writer {
             Ok(Err(_)) => return Err(StoreError::Closed.into()),
             Err(_) => return Err(StoreError::Overloaded.into()),
         }
-        // Held until here it would keep the writer from stopping while this task waits.
+        // If held longer, it would keep the writer from stopping while this task waits.
         drop(queue);
         answer.await.unwrap_or(Err(StoreError::Closed.into()))
     }
@@ -118,11 +118,11 @@ impl Drop for Writer {
 /// How a closure ended inside the transaction.
 enum Applied {
     Done,
-    /// It failed. If it had written by then, the transaction has to start over without it.
+    /// It failed. If it had already written, the transaction must start over without it.
     Refused,
 }
 
-/// One closure with its place to answer, whatever their types.
+/// One closure and where to send its answer, with their types erased.
 trait Job: Send {
     fn apply(&mut self, writing: &Writing<'_>) -> Applied;
     /// Answer: with the closure's own result, or with the failure of the whole commit.
@@ -159,7 +159,7 @@ where
             (None, None) => Err(StoreError::Closed.into()),
         };
         if let Some(reply) = self.reply {
-            // Nobody listens when the caller was cancelled; the write stands.
+            // If the caller was cancelled, nobody listens; the write stands.
             let _ = reply.send(result);
         }
     }
@@ -191,9 +191,9 @@ fn commit(database: &Database, batch: &mut Vec<Box<dyn Job>>) {
     let failure = loop {
         match attempt(database, batch) {
             Ok(None) => break None,
-            // Costs one more round; closures that check before they write never get here.
+            // Costs another round; closures that check before they write never get here.
             Ok(Some(index)) => refused.push(batch.remove(index)),
-            // At most once: then there is nothing more to give up.
+            // At most once: after that there is no reserve left to give up.
             Err(full @ StoreError::Full { .. }) if database.relieve(&full) => {}
             Err(failure) => break Some(failure),
         }

@@ -12,10 +12,10 @@ use super::snapshot::{Range, Source, Visit, scan_in, value_in};
 
 type Table<'t> = redb::Table<'t, &'static str, &'static [u8]>;
 
-/// The write transaction of one group commit. Reads see what was written before in it.
+/// The write transaction of one group commit. Reads see its earlier writes.
 pub(super) struct Writing<'t> {
     txn: &'t redb::WriteTransaction,
-    /// Whether the closure that runs now has changed anything.
+    /// Whether the running closure has changed anything.
     dirty: Cell<bool>,
     /// Tables that any closure has changed.
     touched: RefCell<BTreeSet<&'static str>>,
@@ -55,7 +55,7 @@ impl<'t> Writing<'t> {
         })
     }
 
-    /// Remove a key; whether it was there.
+    /// Remove a key; returns whether it existed.
     pub(super) fn remove(&self, table: &'static str, key: &str) -> Result<bool, StoreError> {
         self.with(table, |t| {
             if t.get(key).map_err(StoreError::from_redb)?.is_none() {
@@ -72,7 +72,7 @@ impl<'t> Writing<'t> {
         self.touched.borrow_mut().insert(table);
     }
 
-    /// Seal what was changed. Last in a transaction.
+    /// Seal the changes. Call last in a transaction.
     pub(super) fn seal(&self) -> Result<(), StoreError> {
         seal::update(self.txn, &self.touched.borrow())
     }

@@ -1,14 +1,14 @@
-//! The phases of a pod update, and what leads from one to the next. Pure.
+//! The phases of a pod update, and the events that lead from one to the next. Pure.
 
 use serde::{Deserialize, Serialize};
 
-/// Where an update stands.
+/// The phase of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// There was none.
     Idle,
-    /// The image goes to the pod.
+    /// The image is being sent to the pod.
     Transferring,
     /// The pod checks length, hash, signature and fit.
     Verifying,
@@ -30,22 +30,22 @@ pub enum Event {
     Begin,
     /// The pod has all bytes.
     Sent,
-    /// The pod found the image to be what was announced.
+    /// The pod has checked that the image is what was announced.
     Verified,
     /// The pod is about to be told to install it.
     Install,
     /// The pod was told.
     Committed,
-    /// The pod is back and runs what it should.
+    /// The pod is back and runs the expected version.
     Returned,
-    /// Something went wrong that cannot be mended.
+    /// Something failed that cannot be recovered.
     Fail,
     /// It is given up.
     Abort,
 }
 
 impl Phase {
-    /// The phase that follows; none when the event has no place in this one.
+    /// The next phase; none if the event is not valid in this one.
     #[must_use]
     pub fn after(self, event: Event) -> Option<Self> {
         match (self, event) {
@@ -61,7 +61,7 @@ impl Phase {
         }
     }
 
-    /// Whether nothing is going on.
+    /// Whether the update is over.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Idle | Self::Done | Self::Failed | Self::Aborted)
@@ -86,7 +86,7 @@ mod tests {
         Begin, Sent, Verified, Install, Committed, Returned, Fail, Abort,
     ];
 
-    /// Every phase with all it may become; what is not here must not happen.
+    /// Every phase with all its transitions; any other must not happen.
     const TABLE: [(Phase, &[(Event, Phase)]); 9] = [
         (Idle, &[(Begin, Transferring)]),
         (
