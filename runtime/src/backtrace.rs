@@ -7,7 +7,7 @@ use wasmtime::WasmBacktrace;
 /// Longest function name shown; generic names can be enormous.
 const NAME_CHARS_MAX: usize = 160;
 
-/// One `function+0xoffset` a line, innermost first. None when no guest was on the stack.
+/// One `function+0xoffset` per line, innermost first. None when no guest was on the stack.
 pub(crate) fn render(error: &wasmtime::Error) -> Option<String> {
     let trace = error.downcast_ref::<WasmBacktrace>()?;
     let mut text = String::new();
@@ -17,7 +17,7 @@ pub(crate) fn render(error: &wasmtime::Error) -> Option<String> {
         }
         match frame.func_name() {
             Some(name) => {
-                // The alternate form leaves out the hash.
+                // The alternate form omits the hash.
                 let name = format!("{:#}", rustc_demangle::demangle(name));
                 text.extend(name.chars().take(NAME_CHARS_MAX));
             }

@@ -15,7 +15,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The future's output, or None when it still waits at `deadline`.
+/// The future's output, or None if it is still pending at `deadline`.
 pub(crate) fn block_on<F: Future>(future: F, deadline: Instant) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);

@@ -15,10 +15,10 @@ use crate::state::{CallData, State};
 
 mod config;
 
-/// Time between two looks at a running guest's limits.
+/// Time between checks of a running guest's limits.
 pub const TICK_MS: u64 = 10;
 
-/// Sizes of what the engine sets aside when it starts.
+/// Sizes of what the engine reserves when it starts.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// Instances of all handlers together, idle ones included. Each takes 4 GiB of address space
@@ -80,7 +80,7 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Engine {
-    /// Set everything aside and start the ticker thread.
+    /// Reserve everything and start the ticker thread.
     ///
     /// # Errors
     /// Address space or threads are refused.
@@ -125,8 +125,8 @@ impl Engine {
     /// Load what [`precompile`] made.
     ///
     /// The bytes are machine code that will run in this process: they must come from
-    /// [`precompile`], by way of a place only this program writes to. Version, settings and CPU
-    /// features are checked, intentions cannot be.
+    /// [`precompile`], through a place that only this program writes to. Version, settings and CPU
+    /// features are checked; intentions cannot be.
     ///
     /// # Errors
     /// Not a precompiled component, of another version, or for another kind of CPU.
@@ -141,7 +141,7 @@ impl Engine {
     /// is loaded: replace it, do not overwrite it.
     ///
     /// # Errors
-    /// As [`Engine::load`], and the file's.
+    /// As [`Engine::load`], or the file cannot be read.
     #[allow(unsafe_code, reason = "precompiled components are machine code")]
     pub fn load_file(&self, path: &Path) -> Result<Component, LoadError> {
         // SAFETY: the caller vouches for the origin, as the documentation demands.
@@ -158,7 +158,7 @@ impl Engine {
         Component::from_binary(&self.inner.engine, wasm).map_err(LoadError::Compile)
     }
 
-    /// Set `instances` aside, or say how many are left.
+    /// Reserve `instances`, or say how many are left.
     pub(crate) fn reserve(&self, instances: u32) -> Result<Reservation, u32> {
         self.inner
             .instances_left
@@ -172,7 +172,7 @@ impl Engine {
     }
 }
 
-/// Instances set aside for one handler.
+/// Instances reserved for one handler.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     engine: Engine,
@@ -186,9 +186,8 @@ impl Drop for Reservation {
     }
 }
 
-/// Compile a component ahead of time. With a `target` triple the code uses only what every CPU of
-/// a named baseline has, not what the machine that compiles happens to have; without, it is for
-/// this machine.
+/// Compile a component ahead of time. With a `target` triple the code uses only features of a named
+/// CPU baseline, not whatever the build machine has; without one, it is for this machine.
 ///
 /// # Errors
 /// An unknown target, or not a valid component.

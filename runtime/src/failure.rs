@@ -46,7 +46,7 @@ pub enum LoadError {
 /// backtrace.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// All places were taken for as long as a request may wait.
+    /// No place became free within the time that a request may wait.
     #[error("enter the handler: all places are taken")]
     Overloaded { retry_after_s: u32 },
     #[error("answer within {ms} ms")]
@@ -85,7 +85,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// An error that came out of a guest that ran.
+    /// An error from a running guest.
     pub(crate) fn from_guest(error: wasmtime::Error, options: &HandlerOptions) -> Self {
         if let Some(expired) = error.downcast_ref::<Expired>() {
             return match expired {
@@ -108,7 +108,7 @@ impl CallError {
         }
     }
 
-    /// An error from making an instance.
+    /// An error from instantiation.
     pub(crate) fn from_instantiation(error: wasmtime::Error, options: &HandlerOptions) -> Self {
         if error.is::<PoolConcurrencyLimitError>() {
             return Self::overloaded(options);

@@ -23,15 +23,15 @@ use admission::Admission;
 /// Endpoints of one handler.
 const ROUTES_MAX: usize = 256;
 
-/// Time a component has to start and to list its routes.
+/// Time for a component to start and list its routes.
 const LOAD_MS_MAX: u64 = 5_000;
 
-/// A guest that computes at its deadline is stopped by the ticker, which also gives a backtrace;
-/// the outer timeout, for calls that wait, leaves it that long.
+/// The ticker stops a guest that is computing at its deadline, which also gives a backtrace; the
+/// outer timeout, for calls that wait, allows it this much longer.
 const DEADLINE_GRACE: Duration = Duration::from_millis(2 * TICK_MS);
 
-/// Request headers that are the host's own business, as `wit/http.wit` says. Every header costs a
-/// call two allocations inside the guest, so these are not lowered for nothing.
+/// Request headers that concern only the host, as `wit/http.wit` says. Every header costs a call
+/// two allocations inside the guest, so these are not passed on.
 const WITHHELD: [&str; 8] = [
     "accept-encoding",
     "connection",
@@ -51,7 +51,7 @@ pub struct Handler<T: CallData> {
     pool: Pool<T>,
     admission: Admission,
     counters: Arc<Counters>,
-    /// Fills the store of an instance that waits in the pool.
+    /// Makes the store data of an instance that waits in the pool.
     make: Box<dyn Fn() -> T + Send + Sync>,
     _permits: Reservation,
     /// Keeps the ticker running.
@@ -59,11 +59,11 @@ pub struct Handler<T: CallData> {
 }
 
 impl<T: CallData> Handler<T> {
-    /// Link `component`, start one instance and read its routes. `make` gives the data of calls
-    /// that answer no request: the one for the routes, and a placeholder in idle instances.
+    /// Link `component`, start one instance and read its routes. `make` gives the data when there
+    /// is no request: for listing the routes, and as a placeholder in idle instances.
     ///
     /// # Errors
-    /// A missing import or export, too little room left in the engine, or a component that fails
+    /// An import or export is missing, the engine has too little room left, or the component fails
     /// to start.
     pub fn new(
         engine: &Engine,
@@ -105,7 +105,7 @@ impl<T: CallData> Handler<T> {
         Ok(handler)
     }
 
-    /// The handler's endpoints, in the order that `Request::route` counts.
+    /// The handler's endpoints, in the order to which `Request::route` refers.
     #[must_use]
     pub fn routes(&self) -> &[Route] {
         &self.routes
@@ -173,7 +173,7 @@ impl<T: CallData> Handler<T> {
         Instance::new(&self.pre, &self.options, &self.counters, deadline, data).await
     }
 
-    /// Back into the pool, unless something speaks against it.
+    /// Return the instance to the pool, unless it must be retired.
     fn keep(&self, mut instance: Instance<T>, placeholder: Option<T>) {
         let Mode::Pooled { calls_max } = self.options.mode else {
             return;
@@ -238,7 +238,7 @@ impl<T: CallData> fmt::Debug for Handler<T> {
     }
 }
 
-/// Tells a call that ended from one whose future was dropped.
+/// Distinguishes a call that ended from one whose future was dropped.
 struct Ending<'a> {
     counters: Option<&'a Counters>,
 }

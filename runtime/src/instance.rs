@@ -20,7 +20,8 @@ use crate::{Request, Route};
 const COMPONENT_HANDLES_MAX: usize = 4_096;
 
 /// Bytes a guest may hand to the host in one call beyond a response body: arguments, headers.
-/// Without it a list of many pointers to one long string would grow without bound on our side.
+/// Without this limit a list of many pointers to one long string would grow without bound on our
+/// side.
 const TRANSFER_BYTES_EXTRA: usize = 2 << 20;
 
 /// A failure and where in the guest it happened.
@@ -66,7 +67,7 @@ impl<T: CallData> Instance<T> {
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(move |_| {
             watching.check()?;
-            // Let other tasks have the thread, then go on for one more tick.
+            // Yield the thread to other tasks, then continue for one more tick.
             Ok(UpdateDeadline::Yield(1))
         });
         meter.start(deadline);
@@ -114,7 +115,7 @@ impl<T: CallData> Instance<T> {
         Ok(reply::check(response, data, options.response_bytes_max)?)
     }
 
-    /// Put `data` into the store and get what was there.
+    /// Put `data` into the store and return what was there.
     pub(crate) fn swap(&mut self, data: T) -> T {
         std::mem::replace(&mut self.store.data_mut().data, data)
     }

@@ -1,9 +1,9 @@
 //! Runs handlers: WebAssembly components that export `bench:host/http`.
 //!
 //! This crate knows the engine, instances, limits and failures, and nothing of what a handler is
-//! for. The embedder says what a handler may reach by what it puts into the [`Engine::linker`];
-//! here only `bench:host/http-types` is linked. A handler that loops, recurses, eats memory,
-//! panics or answers nonsense costs its own request and one instance, never the process.
+//! for. The embedder decides what a handler may reach by what it adds to the [`Engine::linker`];
+//! only `bench:host/http-types` is linked here. A handler that loops, recurses, eats memory, panics
+//! or answers nonsense costs its own request and one instance, never the process.
 //!
 //! ```text
 //! Engine ── linker ── load/compile ── Handler::new ── Handler::call(request, data) ─> Reply

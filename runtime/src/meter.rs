@@ -45,7 +45,7 @@ impl Meter {
         self.computed_us.store(0, Ordering::Relaxed);
     }
 
-    /// Asked from inside the guest, so while the call is being polled.
+    /// Called from inside the guest, and so while the call is being polled.
     pub(crate) fn check(&self) -> Result<(), Expired> {
         let now_us = self.now_us();
         let this_poll_us = now_us.saturating_sub(self.polled_since_us.load(Ordering::Relaxed));
@@ -59,8 +59,8 @@ impl Meter {
         }
     }
 
-    /// Drive `call`, counting the time its polls take. It comes pinned, since it is kilobytes that
-    /// would be moved with every layer around it.
+    /// Drive `call`, counting the time its polls take. It comes pinned, since it is kilobytes in
+    /// size and every layer around it would move it.
     pub(crate) async fn watch<F: Future>(&self, mut call: Pin<&mut F>) -> F::Output {
         std::future::poll_fn(|cx| self.poll(call.as_mut(), cx)).await
     }

@@ -18,7 +18,7 @@ pub struct Metrics {
     pub calls: u64,
     /// Time of those calls, microseconds.
     pub call_us: u64,
-    /// Calls by their time: at most `BUCKETS_US[i]` (not cumulative), the last for all longer.
+    /// Calls by their time: at most `BUCKETS_US[i]` (not cumulative), the last for all longer ones.
     pub buckets: [u64; BUCKETS],
     /// Calls that trapped: panics, memory and stack included, deadlines not.
     pub traps: u64,
@@ -103,7 +103,7 @@ impl Counters {
         bump(&self.retired);
     }
 
-    /// `in_flight` and `idle` are known elsewhere.
+    /// The caller knows `in_flight` and `instances_idle`.
     pub(crate) fn snapshot(&self, in_flight: u64, instances_idle: u64) -> Metrics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         // Retired first: an instance that comes and goes in between must not make it negative.

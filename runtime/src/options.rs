@@ -7,8 +7,8 @@ use admission::Limits;
 /// Where the instance that answers a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// One that answered before, one request at a time, replaced after `calls_max` of them. What
-    /// a handler leaves in its globals the next request of the same handler sees.
+    /// A used one, which answers one request at a time and is replaced after `calls_max` of them.
+    /// Whatever a handler leaves in its globals, the handler's next request sees.
     Pooled {
         /// Requests before the instance is replaced.
         calls_max: u32,
@@ -33,7 +33,7 @@ pub struct HandlerOptions {
     /// Longest call from entry to answer, waiting for the host included.
     pub deadline_ms: u64,
     /// Longest time a call may compute, in the guest and in host calls that do not wait. Much
-    /// shorter than the deadline: a guest that spins takes a core from everybody.
+    /// shorter than the deadline: a spinning guest takes a core from everybody.
     pub compute_ms_max: u64,
     /// Linear memory of one instance.
     pub memory_bytes_max: usize,

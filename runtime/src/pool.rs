@@ -13,14 +13,14 @@ const STACKS_PER_CORE: usize = 8;
 /// Most stacks.
 const STACKS_MAX: usize = 64;
 
-/// Idle instances, in more stacks than there are cores. A thread that finds its own empty takes from
-/// the others, so none is left idle while a call waits.
+/// Idle instances, in more stacks than there are cores. A thread that finds its own stack empty
+/// takes from the others, so no instance is left idle while a call waits.
 #[derive(Debug)]
 pub(crate) struct Pool<T: CallData> {
     stacks: Box<[Stack<T>]>,
 }
 
-/// Apart from its neighbours by two cache lines, which processors fetch together.
+/// Two cache lines apart from its neighbours, since processors fetch two at a time.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Stack<T: CallData>(Mutex<Vec<Instance<T>>>);
@@ -66,7 +66,7 @@ impl<T: CallData> Stack<T> {
     }
 }
 
-/// Threads in the order in which they first came here.
+/// Numbers threads in order of their first call.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {

@@ -15,7 +15,7 @@ const HEADERS_MAX: usize = 64;
 /// Bytes of all header names and values of one response.
 const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// Set by the host alone; a handler's are dropped, as `wit/http.wit` says.
+/// Set only by the host; a handler's are dropped, as `wit/http.wit` says.
 const HOST_OWNED: [&str; 4] = ["connection", "content-length", "date", "transfer-encoding"];
 
 /// What a handler answered.

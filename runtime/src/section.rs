@@ -1,8 +1,9 @@
-//! What stands in a component beside its code.
+//! A component's custom sections.
 
 use wasmparser::{Parser, Payload};
 
-/// The bytes of a component's custom section; none when it has no such section, or is no component.
+/// The bytes of a component's custom section; none if it has no such section, or is not a
+/// component.
 #[must_use]
 pub fn custom_section<'c>(component: &'c [u8], name: &str) -> Option<&'c [u8]> {
     let sections = Parser::new(0).parse_all(component).map_while(Result::ok);

@@ -13,11 +13,11 @@ const TABLE_ELEMENTS_MAX: usize = 16 << 10;
 
 /// The embedder's data for one call.
 pub trait CallData: Send + 'static {
-    /// Where host resources that the guest holds handles to live. What is still in it when the
-    /// call ends was leaked: it is dropped and the instance with it.
+    /// Holds the host resources to which the guest has handles. Whatever is still in it when the
+    /// call ends was leaked: it is dropped, and the instance with it.
     fn table(&mut self) -> &mut ResourceTable;
 
-    /// Who the call is made for, whose share of the handler's places it takes. None = nobody's.
+    /// The requester in whose share of the handler's places the call counts. None = nobody's.
     fn requester(&self) -> Option<Requester> {
         None
     }
@@ -38,7 +38,7 @@ pub(crate) struct Limits {
     bytes: usize,
 }
 
-/// Raised inside the guest when it asks for more memory than it may have.
+/// Raised inside the guest when it requests more memory than allowed.
 #[derive(Debug, thiserror::Error)]
 #[error("grow memory to {asked_bytes} bytes: the limit is {bytes_max}")]
 pub(crate) struct MemoryExceeded {
@@ -65,7 +65,7 @@ impl<T> State<T> {
 }
 
 impl Limits {
-    /// Linear memory of the instance as it stands.
+    /// Current linear memory of the instance.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -78,7 +78,7 @@ impl ResourceLimiter for Limits {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // Over all memories of the instance, so that a second one buys nothing.
+        // Summed over all memories of the instance, so that a second one gains nothing.
         let asked_bytes = self.bytes.saturating_add(desired.saturating_sub(current));
         if asked_bytes > self.bytes_max {
             return Err(MemoryExceeded {

@@ -15,9 +15,8 @@ pub struct BodyStream {
 }
 
 impl BodyStream {
-    /// `content_type` is used for responses whose handler sets none. The queue's capacity, chosen
-    /// by whoever made it, bounds what is held in memory; the body ends when the sender is
-    /// dropped, or after its first error.
+    /// `content_type` is used for responses whose handler sets none. The queue's capacity bounds
+    /// what is held in memory; the body ends when the sender is dropped, or after its first error.
     #[must_use]
     pub fn new(content_type: Option<String>, parts: Receiver<io::Result<Bytes>>) -> Self {
         Self {
@@ -26,7 +25,7 @@ impl BodyStream {
         }
     }
 
-    /// Media type of the bytes, if the producer said one.
+    /// Media type of the bytes, if the producer gave one.
     #[must_use]
     pub fn content_type(&self) -> Option<&str> {
         self.content_type.as_deref()

@@ -1,14 +1,14 @@
 //! What a connection becomes instead of a response. A guest holds it only as a handle that it can
-//! pass on or drop; what is in it is between the embedder's interfaces and its server.
+//! pass on or drop; its content concerns only the embedder's interfaces and its server.
 
 use std::any::Any;
 use std::fmt;
 
-/// Something of the embedder's, on its way through a guest.
+/// An embedder's object, on its way through a guest.
 pub struct Upgrade(Box<dyn Any + Send>);
 
 impl Upgrade {
-    /// Wraps what the server will find.
+    /// Wraps an object for the server.
     pub fn new(inside: impl Any + Send) -> Self {
         Self(Box::new(inside))
     }

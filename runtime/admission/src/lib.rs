@@ -1,13 +1,13 @@
-//! Lets so many in at once, each caller no more than leaves room for others, and bounds how many wait
-//! and for how long.
+//! Limits how many requests are in at once, lets no caller take all the places, and bounds how many
+//! wait and for how long.
 //!
-//! Running out of instances is an error in the engine, not a wait, so this stands in front of it; an
-//! embedder may put one in front of whatever else is scarce.
+//! When the engine runs out of instances it fails instead of waiting, so an admission stands in
+//! front of it; an embedder may put one in front of any other scarce resource.
 //!
 //! A share is not a fixed number: a user may hold up to twice as many places as are free, and all users
-//! of an organisation together up to three times as many. So one who is alone gets two thirds of all,
-//! and however many hold what they can, there is a free place for the next. Those who wait get their
-//! places in turn, user by user.
+//! of an organisation together up to three times as many. So a single user gets two thirds of all
+//! places, and however many hold all they can, there is a free place for the next. Waiting users get
+//! places in turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,32 +15,32 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// Places that a user may hold for each one that is free.
+/// Places that a user may hold per free place.
 const USER_SHARE: u32 = 2;
 
 /// The same for an organisation.
 const ORG_SHARE: u32 = 3;
 
-/// Who asks to be let in.
+/// Who asks for a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requester {
-    /// Organisation, or what else stands for many users.
+    /// Organisation, or whatever else stands for many users.
     pub org: Arc<str>,
-    /// User; no two organisations have one in common.
+    /// User; no two organisations share one.
     pub user: Arc<str>,
 }
 
-/// What an [`Admission`] lets in.
+/// The limits of an [`Admission`].
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Places.
     pub permits_max: u32,
-    /// Of them one user's, whatever is free.
+    /// Most of them for one user, whatever is free.
     pub per_user_max: u32,
-    /// Of them one organisation's, whatever is free.
+    /// Most of them for one organisation, whatever is free.
     pub per_org_max: u32,
-    /// Most that wait for a place; further ones are refused at once. One user may take half of those
-    /// that are left.
+    /// Most waiters; further ones are refused at once. One user may take half of the remaining
+    /// waiting places.
     pub queued_max: u32,
     /// Longest wait.
     pub wait_max: Duration,
@@ -84,7 +84,7 @@ struct State {
     users: HashMap<Arc<str>, u32>,
     orgs: HashMap<Arc<str>, u32>,
     waiting: u32,
-    /// Those who wait, by user; whose turn is next comes first.
+    /// Waiters by user; the user whose turn is next comes first.
     queues: VecDeque<Queue>,
     next: u64,
 }
@@ -101,7 +101,7 @@ struct Waiter {
     admitted: oneshot::Sender<()>,
 }
 
-/// Leaves the queue when dropped, also when the waiting caller goes away.
+/// Leaves the queue when dropped, even when the waiting caller goes away.
 struct Waiting<'a> {
     admission: &'a Admission,
     requester: Option<&'a Requester>,
@@ -122,7 +122,7 @@ impl Admission {
     /// A place for `requester`; without one, only the number of places counts.
     ///
     /// # Errors
-    /// There was none for as long as one may wait, or too many wait.
+    /// None became free within the time limit, or too many are waiting.
     pub async fn enter(&self, requester: Option<&Requester>) -> Result<Permit<'_>, Crowded> {
         let place = || Permit {
             admission: self,
@@ -150,7 +150,7 @@ impl Admission {
         Err(crowded.err().unwrap_or(Crowded::All))
     }
 
-    /// As [`enter`](Self::enter), for what outlives the caller.
+    /// As [`enter`](Self::enter), for work that outlives the caller.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -160,7 +160,7 @@ impl Admission {
     ) -> Result<OwnedPermit, Crowded> {
         let mut place = self.enter(requester).await?;
         let requester = place.requester.take();
-        // The owned one leaves in its stead.
+        // The owned permit leaves in its place.
         std::mem::forget(place);
         Ok(OwnedPermit {
             admission: self.clone(),
@@ -181,7 +181,7 @@ impl Admission {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change leaves it whole, so a panic elsewhere does too.
+        // Each change leaves it consistent, so a panic elsewhere does too.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -232,7 +232,7 @@ impl State {
         }
     }
 
-    /// Line up; None when there are too many.
+    /// Join the queue; None if too many are waiting.
     fn queue(
         &mut self,
         requester: Option<&Requester>,
@@ -267,7 +267,7 @@ impl State {
         queues.position(|queue| queue.requester.as_ref().map(|r| &*r.user) == wanted)
     }
 
-    /// Give what is free to those who wait, user by user.
+    /// Give free places to waiters, user by user.
     fn hand_on(&mut self, limits: &Limits) {
         let mut passed = 0;
         while passed < self.queues.len() && self.inside < limits.permits_max {
@@ -292,7 +292,7 @@ impl State {
         }
     }
 
-    /// Leave the line; false when the place was given already.
+    /// Leave the queue; false if the place was already given.
     fn unqueue(&mut self, requester: Option<&Requester>, number: u64) -> bool {
         let Some(at) = self.place_of(requester) else {
             return false;
@@ -314,7 +314,7 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut state = self.admission.lock();
         if !state.unqueue(self.requester, self.number) && self.admitted.try_recv().is_ok() {
-            // Given, and not taken any more.
+            // The place was given but will not be taken.
             state.count_out(self.requester);
             state.hand_on(&self.admission.limits);
         }

@@ -50,7 +50,7 @@ fn compile(
     let wasm = std::fs::read(file).context("read it")?;
     let code = runtime::precompile(&wasm, target)?;
     if std::fs::read(&output).is_ok_and(|old| old == code) {
-        // Same code: touch it, so that next time the date is enough.
+        // Same code: touch it, so that next time comparing dates is enough.
         let old = std::fs::File::options().append(true).open(&output)?;
         return Ok(old.set_modified(SystemTime::now())?);
     }

@@ -1,23 +1,23 @@
-//! Settings of wasmtime, each with its reason. Host and ahead-of-time compiler must agree on
-//! everything that shapes code, so both come from here.
+//! wasmtime's settings, each with its reason. Host and ahead-of-time compiler must agree on
+//! everything that affects the code, so both come from here.
 
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 use super::EngineOptions;
 
-/// `wit-component` makes three core instances of a module (itself, and two that tie the knot
+/// `wit-component` makes three core instances of a module (itself, and two that break the cycle
 /// between its imports and its memory); one to spare.
 const CORE_INSTANCES_PER_COMPONENT: u32 = 4;
 
-/// What stays mapped when a slot is emptied; with the page-map scan only touched pages count.
-/// Giving memory back takes the process-wide lock on the address space, which is what keeps fresh
-/// instances from scaling over cores.
+/// How much stays mapped when a slot is emptied; with the page-map scan only touched pages count.
+/// Returning memory takes the process-wide lock on the address space, which is what keeps fresh
+/// instances from scaling across cores.
 const KEEP_RESIDENT_BYTES: usize = 2 << 20;
 
 /// Stack of the guest's own calls.
 const WASM_STACK_BYTES: usize = 512 << 10;
 
-/// Stack of a call in all: the guest's and the host functions' that run on top of it.
+/// Total stack of a call: the guest's, and that of the host functions that run on top of it.
 const CALL_STACK_BYTES: usize = 2 << 20;
 
 /// x86-64-v2: every 64-bit server and desktop CPU since about 2009.
@@ -39,7 +39,7 @@ pub(super) fn host(options: &EngineOptions) -> Config {
         .total_memories(instances)
         .total_tables(core)
         .total_stacks(instances)
-        // With these a component cannot take more than one instance's share.
+        // These keep a component from taking more than one instance's share.
         .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
         .max_memories_per_component(1)
         .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
@@ -75,7 +75,7 @@ fn shared() -> Config {
     let mut config = Config::new();
     // Epochs, not fuel: the same power at a fraction of the cost in compiled code.
     config.epoch_interruption(true);
-    // No async components: saves 4 µs an instance and 1 µs a call.
+    // No async components: saves 4 µs per instance and 1 µs per call.
     config.concurrency_support(false);
     config.cranelift_opt_level(OptLevel::Speed);
     config.max_wasm_stack(WASM_STACK_BYTES);

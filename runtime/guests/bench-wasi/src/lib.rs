@@ -1,5 +1,5 @@
-//! The bench handler's work behind `wasi:http`, as `wasmtime serve` runs it. There is no store to
-//! ask there, so the value is in the guest, which only makes this side faster.
+//! The bench handler's work behind `wasi:http`, as `wasmtime serve` runs it. It has no store to
+//! ask, so the value is in the guest, which can only make this side faster.
 
 #![cfg(target_arch = "wasm32")]
 

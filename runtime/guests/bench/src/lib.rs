@@ -1,4 +1,4 @@
-//! A typical small request: parse a JSON body, look one key up in the host's store, answer JSON.
+//! A typical small request: parse a JSON body, look up one key in the host's store, answer JSON.
 //!
 //! The work itself is plain Rust, so that `cargo xtask bench runtime` can run the same code in a
 //! handler and without one.

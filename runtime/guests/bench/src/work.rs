@@ -35,7 +35,7 @@ struct Summary<'a> {
     stored: Option<&'a RawValue>,
 }
 
-/// Answer `body`; `get` looks a key up.
+/// Answer `body`; `get` looks up a key.
 ///
 /// # Errors
 /// Anything that is not the expected JSON.

@@ -100,13 +100,14 @@ fn with_header(name: &str, value: String) -> Response {
     }
 }
 
-/// `count` headers whose values all are the same mebibyte of memory: small here, huge once copied.
+/// `count` headers whose values all share the same mebibyte of memory: small here, huge once
+/// copied.
 #[allow(unsafe_code, reason = "strings that share memory")]
 fn aliased_headers(count: usize) -> Response {
     let value = "x".repeat(1 << 20).leak();
     let headers = (0..count)
         .map(|_| {
-            // SAFETY: none, on purpose. The copies are leaked by the instance's end.
+            // SAFETY: none, on purpose. The copies leak until the instance ends.
             let copy =
                 unsafe { String::from_raw_parts(value.as_mut_ptr(), value.len(), value.len()) };
             ("x-a".into(), copy)
@@ -147,14 +148,14 @@ fn hoard() -> Response {
 }
 
 /// Small frames: the engine's stack overflows before the guest's own. The black box keeps the
-/// compiler from making a loop of it.
+/// compiler from turning it into a loop.
 #[allow(unconditional_recursion, reason = "the crime itself")]
 fn recurse(n: u64) -> u64 {
     let next: fn(u64) -> u64 = black_box(recurse);
     next(n + 1).wrapping_mul(n)
 }
 
-/// Frames of a kibibyte of the guest's memory: its own stack overflows, which shows as an access
+/// Frames of a kibibyte in the guest's memory: its own stack overflows, which shows as an access
 /// below address zero.
 #[allow(unconditional_recursion, reason = "the crime itself")]
 fn recurse_big_frames(n: u64) -> u64 {
