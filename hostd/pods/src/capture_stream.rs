@@ -54,7 +54,7 @@ impl CaptureStream {
         }
     }
 
-    /// The next frame; `None` after the last. After an error there is nothing more.
+    /// The next frame; `None` after the last. After an error there are no more frames.
     ///
     /// Safe to cancel: no frame is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Result<Frame, PodError>> {
@@ -72,8 +72,8 @@ impl CaptureStream {
         }
     }
 
-    /// Achieved ADC rate in hertz: the pod's word once its first packet is here, until then what
-    /// its clock allows. `None` without ADC samples.
+    /// Achieved ADC rate in hertz: as the pod reports it in its first packet, until then what its
+    /// clock allows. `None` without ADC samples.
     pub fn adc_rate_hz(&self) -> Option<f64> {
         self.adc_rate_hz
     }
@@ -88,7 +88,7 @@ impl CaptureStream {
         self.started
     }
 
-    /// What the pod said of the trigger, with the last packet.
+    /// The pod's report about the trigger, from the last packet.
     pub fn trigger(&self) -> Option<&TriggerReport> {
         self.trigger.as_ref()
     }
@@ -110,7 +110,7 @@ impl CaptureStream {
         }
         debug_assert!(line.len() <= REPLY_LINE_BYTES_MAX, "bounded by the reader");
         let parsed = match chunk::parse(line) {
-            // Half a packet says that the pod is gone, not that it cannot speak.
+            // Half a packet means that the pod is gone, not that it broke the protocol.
             Err(_) if self.lines.is_cut() => return Err(PodError::closed()),
             parsed => parsed.map_err(ProtocolError::Chunk)?,
         };

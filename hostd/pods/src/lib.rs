@@ -1,10 +1,10 @@
-//! Instrument pods: how to reach them over the network, and one task for each that drives it.
+//! Instrument pods: how to reach them over the network, and one task for each pod that drives it.
 //!
 //! A *pod* is the instrument at a bench: logic analyzer, ADC and DAC, target power, GPIO. It offers
 //! many *connections*; each carries newline-terminated JSON commands and, after some of them, raw
-//! bytes. One task owns one pod ([`Pod`]): it keeps a command connection open, answers whether the
-//! pod is there, and brings the link back after anything that broke it. A capture runs on a
-//! connection of its own, so commands keep working beside it.
+//! bytes. One task owns one pod ([`Pod`]): it keeps a command connection open, knows whether the
+//! pod is online, and restores the link after a failure. A capture runs on a connection of its own,
+//! so commands keep working beside it.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What goes over the connections is in `pod-protocol`, which is here under the name [`protocol`].
-//! This crate knows no HTTP, no wasm, no decoding, no store and no simulation.
+//! What goes over the connections is in `pod-protocol`, re-exported here as [`protocol`]. This
+//! crate knows no HTTP, no wasm, no decoding, no store and no simulation.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -43,7 +43,8 @@ pub use pod::{
     DEFAULT_REPLY_TIMEOUT, OTA_PART_BYTES_MAX, OtaProgress, OtaTarget, Pod, PodError, PodEvent,
     PodFacts, PodIdentity, PodOptions, PodState, Session, SessionEnd, SessionKind,
 };
-// What callers hand to a pod and get from it, so that they need not name the crate it comes from.
+// Types that callers exchange with a pod, so that they need not depend on `pod-protocol`
+// themselves.
 pub use pod_protocol as protocol;
 pub use pod_protocol::capture::{AdcSource, CaptureRequest, Edge, Frame, RequestError, Trigger};
 pub use pod_protocol::connection::{BoxedStream, Transport};

@@ -45,7 +45,7 @@ use pod_protocol::capture::CaptureRequest;
 use pod_protocol::connection::lines::Lines;
 use pod_protocol::connection::{BoxedStream, Transport};
 
-/// A handle to a pod. Cheap to clone; when the last one is dropped the pod is let go, and its
+/// A handle to a pod. Cheap to clone; when the last one is dropped, the pod is released and its
 /// sessions end.
 #[derive(Clone)]
 pub struct Pod {
@@ -86,29 +86,29 @@ impl Pod {
         self.access.transport.certificate_pin()
     }
 
-    /// Whether the pod is there, now.
+    /// Whether the pod is online now.
     pub fn state(&self) -> PodState {
         self.access.state.borrow().clone()
     }
 
-    /// Tells every change of [`state`](Self::state).
+    /// Reports every change of [`state`](Self::state).
     pub fn watch(&self) -> watch::Receiver<PodState> {
         self.access.state.clone()
     }
 
-    /// What happens to the pod from now on. Who is more than [`EVENTS_KEPT_MAX`] behind is told
-    /// how many it missed.
+    /// Events of the pod from now on. A receiver more than [`EVENTS_KEPT_MAX`] behind learns how
+    /// many it missed.
     pub fn events(&self) -> broadcast::Receiver<PodEvent> {
         self.access.events.subscribe()
     }
 
-    /// Who the pod is, when it is there.
+    /// The pod's identity, unless it is offline.
     pub fn identity(&self) -> Option<PodIdentity> {
         self.status().map(|facts| facts.identity.clone())
     }
 
-    /// What the pod last said of itself, unless it is offline. A `status` command renews it; a pod
-    /// that lost its link keeps it for its grace.
+    /// What the pod last reported about itself, unless it is offline. A `status` command refreshes
+    /// it; after a lost link it is kept for the grace period.
     pub fn status(&self) -> Option<Arc<PodFacts>> {
         match &*self.access.state.borrow() {
             PodState::Online(facts) | PodState::Reconnecting { facts, .. } => Some(facts.clone()),
@@ -119,7 +119,7 @@ impl Pod {
     /// Waits until the pod is online.
     ///
     /// # Errors
-    /// [`PodError::Offline`] with the last reason when it is not within `timeout`.
+    /// [`PodError::Offline`] with the last reason, if it is not online within `timeout`.
     pub async fn wait_online(&self, timeout: Duration) -> Result<Arc<PodFacts>, PodError> {
         let mut state = self.access.state.clone();
         let online = state.wait_for(PodState::is_online);
@@ -133,14 +133,14 @@ impl Pod {
         Err(PodError::Offline { reason })
     }
 
-    /// Runs a single-reply command and gives its `data`, null when there is none.
+    /// Runs a single-reply command and returns its `data`, null if there is none.
     ///
     /// `timeout` (at most [`REPLY_TIMEOUT_MAX`]) covers the wait in the queue and for the reply;
-    /// what the command waits for on purpose is added to it. Dropping the future gives the command
-    /// up: one that was not sent yet never is.
+    /// the command's deliberate waits are added to it. Dropping the future abandons the command: if
+    /// it was not sent yet, it never will be.
     ///
     /// # Errors
-    /// [`PodError`]; after anything but `Refused` the link has been opened anew.
+    /// [`PodError`]; after anything but `Refused` the link has been reopened.
     pub async fn command(
         &self,
         command: Map<String, Value>,
@@ -149,11 +149,12 @@ impl Pod {
         self.access.command(command, timeout).await
     }
 
-    /// Starts a capture: a `capture` session. Commands go on beside it. Drop the stream to cancel.
+    /// Starts a capture: a `capture` session. Commands keep working beside it. Drop the stream to
+    /// cancel.
     ///
     /// # Errors
     /// [`PodError::Request`] when a field is out of range, [`PodError::Busy`] when another session
-    /// excludes it, [`PodError::Offline`] when the pod is not there, [`PodError::Refused`] when its
+    /// excludes it, [`PodError::Offline`] when the pod is offline, [`PodError::Refused`] when its
     /// input could not be routed. A refusal of the capture itself is the stream's first item.
     pub async fn capture(&self, request: CaptureRequest) -> Result<CaptureStream, PodError> {
         request.check()?;
@@ -184,7 +185,7 @@ impl Pod {
     ///
     /// # Errors
     /// [`PodError::Busy`] when an open session excludes it, [`PodError::NoPermit`] when the pod's
-    /// connections are all in use, [`PodError::Offline`] when it is not there.
+    /// connections are all in use, [`PodError::Offline`] when it is offline.
     pub async fn begin(&self, kind: SessionKind) -> Result<Session, PodError> {
         Session::begin(&self.access, kind).await
     }
@@ -203,8 +204,8 @@ impl Pod {
         Ok(session.switch(&request).await?.0)
     }
 
-    /// How many links to the pod there have been. Commands that were answered between two equal
-    /// numbers went over the same link, one after the other.
+    /// How many links to the pod there have been. Commands answered between two equal numbers went
+    /// over the same link, one after the other.
     pub fn links(&self) -> u64 {
         self.access.links.load(Ordering::Acquire)
     }
@@ -214,7 +215,7 @@ impl Pod {
         self.access.sessions.open_kinds()
     }
 
-    /// Whether one more session finds a connection, as far as it can be told now.
+    /// Whether one more session would get a connection, as far as that is known now.
     ///
     /// # Errors
     /// [`PodError::NoPermit`] when all connections that sessions may have are in use.
@@ -222,7 +223,7 @@ impl Pod {
         self.access.check_permit()
     }
 
-    /// Takes all sessions away from their owners. `reason` is a fragment.
+    /// Revokes all sessions. `reason` is a fragment.
     pub fn revoke_sessions(&self, reason: &str) {
         let reason = reason.to_owned();
         self.access

@@ -1,9 +1,9 @@
 //! Pods on the network over TLS, each trusted by the fingerprint of its certificate.
 //!
-//! A pod makes its certificate itself. With a fingerprint in the address only that certificate is
-//! accepted; without, the first one that is seen is, for as long as the transport lives, and
-//! [`certificate_pin`](Transport::certificate_pin) tells which it was. Sessions are resumed when the
-//! pod offers it, since a full handshake keeps a small processor busy for half a second.
+//! A pod makes its certificate itself. With a fingerprint in the address, only that certificate is
+//! accepted; without one, the first certificate seen is accepted as long as the transport lives, and
+//! [`certificate_pin`](Transport::certificate_pin) returns it. TLS sessions are resumed if the pod
+//! offers it, since a full handshake keeps a small processor busy for half a second.
 
 use std::io;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) struct TlsTransport {
 
 impl TlsTransport {
     /// A pod at `host:port`, `[v6]:port`, or `host` on [`TLS_PORT`], trusted by its certificate:
-    /// this one, or the first it shows. `None` when the address is none.
+    /// this one, or the first it shows. `None` if the address is malformed.
     pub(crate) fn new(address: &str, pinned: Option<Fingerprint>) -> Option<Self> {
         let (host, port) = split(address)?;
         let name = ServerName::try_from(host.to_owned()).ok()?;
@@ -60,10 +60,10 @@ impl TlsTransport {
         })
     }
 
-    /// Makes the handshake over a connection that is open.
+    /// Performs the handshake over an open connection.
     ///
     /// # Errors
-    /// The connection's, or a [`PinMismatch`] inside the [`io::Error`].
+    /// The connection's error, or a [`PinMismatch`] inside the [`io::Error`].
     async fn handshake(&self, stream: impl Stream + 'static) -> io::Result<BoxedStream> {
         let connector = TlsConnector::from(self.config.clone());
         let connecting = connector.connect(self.name.clone(), stream);
@@ -99,7 +99,7 @@ fn split(address: &str) -> Option<(&str, u16)> {
     (port != 0).then_some((host, port))
 }
 
-/// A refused certificate says so in its own words, not wrapped in those of the handshake.
+/// Unwraps the error of a refused certificate from that of the handshake.
 fn plainly(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     if let Some(rustls::Error::InvalidCertificate(rustls::CertificateError::Other(other))) = inner

@@ -1,4 +1,4 @@
-//! What the handles of a pod and its sessions share: the way to its owner, and the permits for
+//! What a pod's handles and sessions share: the channel to its owner, and the permits for
 //! connections beside the owner's.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::connection::Connection;
 use super::exclusion::Sessions;
 use super::{COMMAND_QUEUE_MAX, PodError, PodEvent, PodOptions, PodState, REPLY_TIMEOUT_MAX, link};
 
-/// Connections of a pod that are kept for its owner, so that commands work beside any session.
+/// Connections of a pod reserved for its owner, so that commands work beside any session.
 const OWN_CONNECTIONS: usize = 1;
 
 /// See the module's documentation.
@@ -27,7 +27,7 @@ pub(super) struct Access {
     pub(super) state: watch::Receiver<PodState>,
     pub(super) events: broadcast::Sender<PodEvent>,
     pub(super) sessions: Arc<Sessions>,
-    /// How many links the owner has had.
+    /// Number of links so far.
     pub(super) links: Arc<AtomicU64>,
     permits: Arc<Semaphore>,
     permits_max: usize,
@@ -95,7 +95,7 @@ impl Access {
         }
     }
 
-    /// What to say of a command whose time is over.
+    /// The error for a command whose time is over.
     fn unanswered(&self, verb: &str, timeout: Duration) -> PodError {
         match &*self.state.borrow() {
             PodState::Reconnecting { reason, .. } => PodError::Offline {
@@ -136,7 +136,7 @@ impl Access {
         Ok(Connection::new(stream, permit))
     }
 
-    /// Waits while the link is being opened; an error when the pod is not there.
+    /// Waits while the link is being opened; an error if the pod is offline.
     async fn settled(&self) -> Result<(), PodError> {
         let mut state = self.state.clone();
         let greeting = self.options.connect_timeout + 2 * self.options.greeting_timeout;
@@ -156,8 +156,8 @@ impl Access {
         }
     }
 
-    /// One round trip on the owner's connection: pods look after closed connections before they
-    /// take the next command.
+    /// One round trip on the owner's connection: pods handle closed connections before they take
+    /// the next command.
     pub(super) async fn round_trip(&self) -> Result<(), PodError> {
         let mut ping = Map::new();
         ping.insert("cmd".to_owned(), "ping".into());

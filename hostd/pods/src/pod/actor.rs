@@ -1,8 +1,8 @@
-//! The task that owns a pod: it keeps one command connection, runs commands one by one, asks an
-//! idle pod whether it is there, and connects again after anything that broke the link.
+//! The task that owns a pod: it keeps one command connection, runs commands one by one, pings an
+//! idle pod, and reconnects after a failure.
 //!
-//! A link whose answer was late or garbled is never used again, since nobody could tell which
-//! later line belongs to which command. A new connection starts in step.
+//! A link with a late or garbled answer is never used again, since nobody could tell which later
+//! line answers which command. A new connection starts in step.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -41,7 +41,7 @@ pub(super) struct Actor {
     pub(super) options: Arc<PodOptions>,
     pub(super) queue: mpsc::Receiver<Job>,
     /// Never carries anything; ends with the last handle. Sessions send commands, too, but do not
-    /// keep the pod.
+    /// keep the pod alive.
     pub(super) handles: mpsc::Receiver<Infallible>,
     pub(super) publish: watch::Sender<PodState>,
     pub(super) events: broadcast::Sender<PodEvent>,
@@ -55,10 +55,10 @@ pub(super) struct Actor {
 pub(super) struct Known {
     /// The key of the pod that belongs here.
     pub(super) public_key: Option<String>,
-    /// The key of the one that last answered in its place.
+    /// The key of the pod that last answered in its place.
     impostor: Option<String>,
     look: Option<Look>,
-    /// When a pod that lost its link stops being waited for.
+    /// When to stop waiting for a pod that lost its link.
     grace_until: Option<Instant>,
 }
 
@@ -88,7 +88,7 @@ impl Actor {
                         Ended::LetGo => break,
                         Ended::Lost(error) => self.lose(&error),
                     }
-                    // A pod whose links never last is not hammered.
+                    // Do not hammer a pod whose links never last.
                     if since.elapsed() > self.options.ping_interval {
                         backoff.reset();
                     }
@@ -103,8 +103,8 @@ impl Actor {
         self.sessions.end_all(&SessionEnd::LetGo);
     }
 
-    /// Waits for `work` without a link. Commands wait, too, while the pod may be back in a moment;
-    /// when it is offline they fail at once. `None` when the last handle is gone.
+    /// Waits for `work` without a link. Commands wait, too, during the pod's grace period; when it
+    /// is offline they fail at once. `None` when the last handle is gone.
     async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         loop {
@@ -126,7 +126,7 @@ impl Actor {
         }
     }
 
-    /// The pod answers: notes what is new about it and says so.
+    /// The pod answers: records and reports what is new about it.
     fn welcome(&mut self, greeted: Greeted) -> Link {
         let Greeted { link, facts } = greeted;
         self.known.public_key = Some(link.identity.public_key.clone());
@@ -148,7 +148,7 @@ impl Actor {
         link
     }
 
-    /// Compares a look at the pod with the one before it.
+    /// Compares a status of the pod with the previous one.
     fn note(&mut self, facts: &PodFacts) {
         let look = Look::from_status(&facts.raw, &facts.firmware_version);
         let before = self.known.look.replace(look.clone());
@@ -169,11 +169,11 @@ impl Actor {
     }
 
     fn tell(&self, event: PodEvent) {
-        // Nobody has to listen.
+        // There may be no listeners.
         let _ = self.events.send(event);
     }
 
-    /// The link broke: the pod gets its grace.
+    /// The link broke: start the pod's grace period.
     fn lose(&mut self, error: &PodError) {
         let reason = reason_of(error);
         warn!(reason, "lost the link to a pod");
@@ -242,7 +242,7 @@ impl Actor {
             PodState::Offline { reason } => reason.clone(),
             _ => "it is being connected".to_owned(),
         };
-        // The caller may have gone; nobody is left to tell then.
+        // The caller may be gone, and then nobody needs the answer.
         let _ = job.answer.send(Err(PodError::Offline { reason }));
     }
 
@@ -279,7 +279,7 @@ impl Actor {
         }
     }
 
-    /// Asks for the status in place of a ping.
+    /// Requests the status instead of a ping.
     async fn look(&mut self, link: &mut Link) -> Result<(), PodError> {
         let line = br#"{"cmd":"status"}"#.to_vec();
         let timeout = self.options.ping_timeout;
@@ -303,7 +303,7 @@ impl Actor {
         }
         let mut result = link::exchange(&mut link.lines, &job.verb, job.line, left).await;
         if matches!(result, Err(PodError::Timeout { .. })) {
-            // The caller's own time, which may have been spent in the queue.
+            // The caller's own timeout, part of which may have passed in the queue.
             result = Err(PodError::timeout(&job.verb, job.timeout));
         }
         debug!(command = job.verb, ok = result.is_ok(), "pod command");
@@ -311,7 +311,7 @@ impl Actor {
             self.renew_facts(link.identity.clone(), data.clone());
         }
         let looked = match (&result, job.verb.as_str()) {
-            // Another image can do other things; whoever hears of it may ask for them at once.
+            // Another image has other capabilities, and the caller may use them at once.
             (Ok(_), "fpga_image") => self.look(link).await,
             _ => Ok(()),
         };
@@ -353,7 +353,7 @@ fn reason_of(error: &PodError) -> String {
     }
 }
 
-/// Ends when the pod sends a line nobody asked for, or closes.
+/// Ends when the pod sends an unsolicited line, or closes.
 async fn unasked(lines: &mut Lines<BoxedStream>) -> PodError {
     match lines.read().await {
         Ok(Some(_)) => PodError::Offline {

@@ -1,5 +1,5 @@
-//! Pauses between attempts to connect: doubled each time, and shortened at random so that many
-//! pods that went away together are not all asked again in the same instant.
+//! Pauses between attempts to connect: doubled each time, and shortened at random so that many pods
+//! lost together are not all retried at the same instant.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn new(min: Duration, max: Duration) -> Self {
-        // Hash keys differ between pods and runs, which is all that is asked of them here.
+        // Hash keys differ between pods and runs, which is all that is needed here.
         let seed = RandomState::new().hash_one(min);
         Self::seeded(min, max, seed)
     }

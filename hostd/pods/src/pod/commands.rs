@@ -33,7 +33,7 @@ pub(super) fn request<const N: usize>(
 pub struct LaVoltage {
     /// Selected, in mV; 0 when none is.
     pub mv: u32,
-    /// Measured, in mV; 0 or less, or absent, when the board cannot tell.
+    /// Measured, in mV; 0 or less, or absent, if the board cannot measure it.
     #[serde(default)]
     pub(crate) readback_mv: i32,
 }
@@ -57,7 +57,7 @@ impl Pod {
         read(verb, data)
     }
 
-    /// Asks for its status anew; [`status`](Self::status) gives the new facts from then on.
+    /// Requests the status again; [`status`](Self::status) returns the new facts from then on.
     ///
     /// # Errors
     /// [`PodError`].
@@ -82,8 +82,8 @@ impl Pod {
         self.ask_typed("la_voltage", [("mv", mv.into())]).await
     }
 
-    /// Switches a target supply (1 or 2), after `delay` when there is one: the pod waits, the
-    /// answer comes at once.
+    /// Switches a target supply (1 or 2), after `delay` if given: the pod waits, but answers at
+    /// once.
     ///
     /// # Errors
     /// [`PodError`].

@@ -1,4 +1,4 @@
-//! A debug-probe session: CMSIS-DAP packets to the pod and back, each in a frame.
+//! A debug-probe session: CMSIS-DAP packets to and from the pod, each in a frame.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const TARGET_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Bytes taken from the connection at once: two of the largest frames.
 const READ_BYTES: usize = 2 * (dap_frame::DAP_PACKET_BYTES_MAX + 2);
 
-/// What a debug-probe session is asked for with.
+/// The parameters of a debug-probe session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DapRequest {
     /// Channel of SWCLK, from 1.
@@ -30,8 +30,8 @@ pub struct DapRequest {
     pub(crate) packet_size: u16,
     /// Packets in flight; the pod clamps it to 1 to 4.
     pub(crate) packet_count: u8,
-    /// How long the pod may wait for the target to answer; at most 10 s, after that it
-    /// acknowledges all the same.
+    /// How long the pod may wait for the target to answer; at most 10 s, after which it
+    /// acknowledges anyway.
     pub wait: Option<Duration>,
 }
 
@@ -52,9 +52,9 @@ impl DapRequest {
 pub struct DapSession {
     session: Session,
     frames: DapFrames,
-    /// Packets whose answer is still to come.
+    /// Packets not yet answered.
     in_flight: usize,
-    /// A frame was sent in part.
+    /// A frame was only partly sent.
     torn: bool,
 }
 
@@ -70,10 +70,10 @@ impl Pod {
 }
 
 impl DapSession {
-    /// Makes a `flash` session one of the debug probe.
+    /// Turns a `flash` session into a debug-probe session.
     ///
     /// # Errors
-    /// [`PodError::Refused`] when the pod cannot have the channels; otherwise why it could not be asked.
+    /// [`PodError::Refused`] when the pod cannot have the channels; otherwise why the request failed.
     pub async fn start(session: Session, request: &DapRequest) -> Result<Self, PodError> {
         let wait = request.wait.map(|wait| wait.min(TARGET_WAIT_MAX));
         let mut command = commands::request(
@@ -123,8 +123,8 @@ impl DapSession {
     /// The answer to the oldest packet in flight.
     ///
     /// # Errors
-    /// [`PodError::Timeout`] when it is not there within `wait`, [`PodError::Protocol`] when it is
-    /// no frame or no packet is in flight; otherwise why the connection failed.
+    /// [`PodError::Timeout`] when it does not arrive within `wait`, [`PodError::Protocol`] when it
+    /// is not a frame or no packet is in flight; otherwise why the connection failed.
     pub async fn receive(&mut self, wait: Duration) -> Result<Vec<u8>, PodError> {
         if self.in_flight == 0 || self.torn {
             return Err(ProtocolError::OutOfStep.into());
@@ -159,8 +159,8 @@ impl DapSession {
         }
     }
 
-    /// Sends one packet and gives its answer. When it fails, or its future is dropped, the session
-    /// is of no use any more: which answer belongs to which packet could not be told.
+    /// Sends one packet and returns its answer. If it fails, or its future is dropped, the session
+    /// is unusable: answers could no longer be matched to packets.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`receive`](Self::receive).
@@ -173,8 +173,8 @@ impl DapSession {
         self.receive(wait).await
     }
 
-    /// Sends packets ahead of their answers, which it gives in the same order. When it fails, or its
-    /// future is dropped, the session is of no use any more.
+    /// Sends packets ahead of their answers, which it returns in the same order. If it fails, or its
+    /// future is dropped, the session is unusable.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`receive`](Self::receive); `wait` is for each answer.
@@ -202,7 +202,7 @@ impl DapSession {
         self.session.end()
     }
 
-    /// Closes it and waits until the pod has let go of the channels.
+    /// Closes it and waits until the pod has released the channels.
     ///
     /// # Errors
     /// As [`Session::close`].

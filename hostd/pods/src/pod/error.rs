@@ -31,7 +31,7 @@ pub enum PodError {
     /// The pod refused.
     #[error("the pod refused: {0}")]
     Refused(Refusal),
-    /// The pod answered something that is not the protocol.
+    /// The pod's answer breaks the protocol.
     #[error("the pod's answer could not be understood")]
     Protocol(
         #[from]
@@ -47,14 +47,14 @@ pub enum PodError {
     /// The object has no `cmd`.
     #[error("a command needs a `cmd` string")]
     MissingCommand,
-    /// The capture asks for more, or less, than there is.
+    /// The capture request is out of range.
     #[error("the capture cannot be asked for")]
     Request(
         #[from]
         #[source]
         RequestError,
     ),
-    /// The request is longer than a pod takes.
+    /// The request is longer than a pod accepts.
     #[error("the command is {bytes} bytes long, a pod takes {limit}")]
     LineTooLong {
         /// Its length as compact JSON.
@@ -65,7 +65,7 @@ pub enum PodError {
     /// Another session excludes this one.
     #[error("{} of this pod is open; {} cannot be open beside it", held.session(), wanted.session())]
     Busy {
-        /// The kind that was asked for.
+        /// The requested kind.
         wanted: SessionKind,
         /// The kind that is open.
         held: SessionKind,
@@ -126,7 +126,7 @@ pub enum ProtocolError {
     /// A frame of a debug-probe session is malformed.
     #[error("a debug-probe packet is malformed")]
     DapFrame(#[source] DapFrameError),
-    /// The pod's data lacks what every pod says of itself.
+    /// The pod's data lacks something that every pod reports about itself.
     #[error("`{command}` answered without `{field}`")]
     MissingField {
         /// The command.
@@ -156,7 +156,7 @@ impl PodError {
         }
     }
 
-    /// A failed line, read while `command` was waited for.
+    /// A failed line, read while waiting for `command`.
     pub(crate) fn from_line(command: &str, error: LineError) -> Self {
         match error {
             LineError::TooLong { limit } => ProtocolError::LineTooLong { limit }.into(),
@@ -164,7 +164,7 @@ impl PodError {
         }
     }
 
-    /// A failed connection, while `command` was waited for.
+    /// A failed connection, while waiting for `command`.
     pub(crate) fn from_io(command: &str, error: &io::Error) -> Self {
         let inner = error.get_ref();
         match inner.and_then(|inner| inner.downcast_ref::<SessionEnd>()) {

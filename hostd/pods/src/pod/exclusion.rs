@@ -1,10 +1,10 @@
-//! Which sessions may be open together, and the table of those that are.
+//! Which sessions may be open together, and the table of open sessions.
 //!
-//! One `uart`, one `capture` and one `dac` go together; `flash` and sessions without a kind are
-//! alone among those that programs outside open. A `console` is the UART that this side keeps open
-//! and opens again when the pod was away, so it also goes with what others have to themselves. A pod
-//! excludes by ownership only: one UART, one debug probe, one user of the capture memory, and its
-//! pins. Opening more than it can serve at once would only be refused later.
+//! One `uart`, one `capture` and one `dac` may be open together; `flash` and sessions without a kind
+//! exclude all other sessions that outside programs open. A `console` is the UART that this side
+//! keeps open and reopens after the pod was away, so it may stay open even beside exclusive
+//! sessions. A pod excludes only by ownership: one UART, one debug probe, one user of the capture
+//! memory, and its pins. A session that it cannot serve now would only be refused later.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub enum SessionKind {
     Dac,
     /// A debug probe.
     Flash,
-    /// Bytes of a UART that this side keeps open for others.
+    /// A UART that this side keeps open for others.
     Console,
     /// An update of the pod's firmware; its image is in the capture memory.
     Update,
@@ -44,7 +44,7 @@ impl SessionKind {
         Self::Exclusive,
     ];
 
-    /// Its name, as tunnels carry it where they can have it; `exclusive` for one without.
+    /// Its name, as tunnels use it; `exclusive` for a session without a kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uart => "uart",
@@ -57,7 +57,7 @@ impl SessionKind {
         }
     }
 
-    /// One session of this kind, in a sentence.
+    /// A session of this kind, as a phrase for a sentence.
     pub fn session(self) -> String {
         let article = match self {
             Self::Update | Self::Exclusive => "an",
@@ -97,7 +97,7 @@ pub enum SessionEnd {
     /// The pod has restarted.
     #[error("the pod has restarted")]
     Rebooted,
-    /// Somebody took the session away.
+    /// Somebody revoked the session.
     #[error("the session was taken away: {reason}")]
     Revoked {
         /// Why, as a fragment.
@@ -118,7 +118,7 @@ pub(super) struct Sessions {
 struct Table {
     next_id: u64,
     open: Vec<Entry>,
-    /// A session ended without waiting for the pod: it may still hold its channels.
+    /// A session ended without waiting for the pod, which may still hold its channels.
     unsettled: bool,
 }
 
@@ -129,14 +129,14 @@ struct Entry {
     end: Arc<watch::Sender<Option<SessionEnd>>>,
 }
 
-/// A session's line in the table, until it is dropped.
+/// A session's entry in the table, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Share {
     sessions: Arc<Sessions>,
     id: u64,
     pub(super) kind: SessionKind,
     pub(super) end: Arc<watch::Sender<Option<SessionEnd>>>,
-    /// The pod may still be letting go of what a session before this one held.
+    /// The pod may still be releasing what an earlier session held.
     pub(super) follows_unsettled: bool,
     settled: bool,
 }
@@ -180,7 +180,7 @@ impl Sessions {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Every change leaves the table whole, so a panic elsewhere does not spoil it.
+        // Every change leaves the table consistent, so a panic elsewhere does not spoil it.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -197,7 +197,7 @@ pub(super) fn end(session: &watch::Sender<Option<SessionEnd>>, reason: SessionEn
 }
 
 impl Share {
-    /// The pod has let go of all that the session held.
+    /// The pod has released everything that the session held.
     pub(super) fn settle(&mut self) {
         self.settled = true;
     }

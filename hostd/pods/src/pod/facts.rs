@@ -1,4 +1,4 @@
-//! What a pod says of itself: who it is and what it has.
+//! What a pod reports about itself: its identity and its features.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{PodError, ProtocolError};
 
-/// Bytes of the public key that make the serial.
+/// Bytes of the public key that form the serial.
 const SERIAL_BYTES: usize = 8;
 
-/// Bytes of the public key that make the short id that people see on the network.
+/// Bytes of the public key that form the short id that people see on the network.
 const SHORT_ID_BYTES: usize = 3;
 
 /// Who a pod is. The key identifies it across transports and restarts.
@@ -24,7 +24,7 @@ pub struct PodIdentity {
     pub(crate) short_id: String,
 }
 
-/// What a pod said of itself when it was last asked.
+/// What a pod last reported about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodFacts {
     /// Who it is.
@@ -60,7 +60,7 @@ impl PodIdentity {
         }
     }
 
-    /// The short id of a public key; the key itself when it is none.
+    /// The short id of a public key; the text itself if it is not a key.
     pub(super) fn short_id_of(public_key: &str) -> String {
         match URL_SAFE_NO_PAD.decode(public_key) {
             Ok(bytes) if bytes.len() == 32 => hex::encode(&bytes[..SHORT_ID_BYTES]),

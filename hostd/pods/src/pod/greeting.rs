@@ -1,4 +1,4 @@
-//! A new link: connect, ask who the pod is, and what it has.
+//! A new link: connect, and request the pod's identity and status.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl From<PodError> for Unwelcome {
     }
 }
 
-/// Connects, and asks identity and status. Only a pod with the `known` or expected key is asked
+/// Connects, and requests identity and status. Only a pod with the `known` or expected key is asked
 /// for more than its identity.
 pub(super) async fn greet(
     transport: Arc<dyn Transport>,

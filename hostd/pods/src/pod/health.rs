@@ -1,22 +1,22 @@
-//! What two looks at a pod tell together: whether it restarted in between, and whether its firmware
-//! changed.
+//! What comparing two statuses of a pod shows: whether it restarted in between, and whether its
+//! firmware changed.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-/// How far the clock of a pod may be off over the time between two looks, beside one part in
-/// [`CLOCK_PART`] of it. Covers the way of the answer, too.
+/// How far a pod's clock may be off between two statuses, besides one part in [`CLOCK_PART`] of the
+/// time. Includes the delay of the answer.
 const CLOCK_SLACK: Duration = Duration::from_secs(5);
 
 /// See [`CLOCK_SLACK`].
 const CLOCK_PART: u32 = 100;
 
-/// Pods count milliseconds in 32 bits: after 49.7 days they start over without a restart.
+/// Pods count milliseconds in 32 bits: after 49.7 days the count wraps without a restart.
 const UPTIME_WRAP_MS: u128 = 1 << 32;
 
-/// What a pod said of its present run, and when.
+/// What a pod reported about its current run, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Look {
     uptime_ms: Option<u64>,
@@ -37,7 +37,7 @@ impl Look {
         }
     }
 
-    /// Whether the pod has restarted between this look and the later one.
+    /// Whether the pod has restarted between this status and the later one.
     pub(super) fn restarted_before(&self, later: &Self) -> bool {
         let other_cause =
             matches!((&self.cause, &later.cause), (Some(was), Some(now)) if was != now);

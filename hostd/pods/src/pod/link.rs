@@ -38,8 +38,8 @@ pub(super) fn request_line(request: &Map<String, Value>) -> Result<Vec<u8>, PodE
     Ok(line)
 }
 
-/// Sends `line` and gives the data of its reply. Only after success and
-/// [`PodError::Refused`] is the connection still in step.
+/// Sends `line` and returns the data of its reply. Only after success and [`PodError::Refused`] is
+/// the connection still in step.
 pub(super) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     lines: &mut Lines<S>,
     verb: &str,

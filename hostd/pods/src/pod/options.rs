@@ -1,8 +1,8 @@
-//! How a pod is looked after: every wait and interval of its owner, by name.
+//! Options of a pod's owner: every wait and interval, by name.
 
 use std::time::Duration;
 
-/// How long a reply may take beyond what its command waits for on purpose.
+/// How long a reply may take beyond its command's deliberate wait.
 pub const DEFAULT_REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longest timeout of one command.
@@ -11,19 +11,19 @@ pub const REPLY_TIMEOUT_MAX: Duration = Duration::from_secs(120);
 /// Commands that may wait for a pod.
 pub const COMMAND_QUEUE_MAX: usize = 64;
 
-/// How long a pod that was there just now may be away before it counts as offline.
+/// How long a pod may be away before it counts as offline.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 
-/// How a pod is looked after.
+/// Options of a pod's owner.
 #[derive(Debug, Clone)]
 pub struct PodOptions {
     /// How long opening a connection may take.
     pub connect_timeout: Duration,
-    /// How long the pod may take to tell its identity and status after connecting, each.
+    /// How long the pod may take to report its identity and its status after connecting, each.
     pub greeting_timeout: Duration,
-    /// How long a pod that lost its link may be away: commands wait meanwhile. Zero for not at all.
+    /// How long a pod that lost its link may be away while commands wait. Zero: not at all.
     pub grace: Duration,
-    /// How often an idle pod is asked whether it is there.
+    /// How often an idle pod is pinged.
     pub ping_interval: Duration,
     /// How long a ping may take.
     pub ping_timeout: Duration,

@@ -1,9 +1,8 @@
-//! A session: a connection of its own for something that takes a while, within the rules of what
-//! may be open together.
+//! A session: a separate connection for longer work, within the rules of what may be open together.
 //!
 //! It carries bytes both ways. It ends when it is dropped or closed, when the pod goes offline or
-//! restarts, and when somebody takes it away; the last three turn into errors of its reads and
-//! writes that carry a [`SessionEnd`].
+//! restarts, and when somebody revokes it; the last three become read and write errors that carry a
+//! [`SessionEnd`].
 
 use std::future::Future;
 use std::io;
@@ -24,17 +23,17 @@ use super::connection::Connection;
 use super::exclusion::{SessionEnd, SessionKind, Share};
 use super::{DEFAULT_REPLY_TIMEOUT, PodError, link};
 
-/// Pause between two looks at the channels of a closed session.
+/// Pause between checks of a closed session's channels.
 const RELEASE_POLL: Duration = Duration::from_millis(20);
 
 /// An open session.
 pub struct Session {
     connection: Option<Connection>,
-    /// Bytes that came together with an acknowledgement and are still unread.
+    /// Bytes that arrived together with an acknowledgement and are still unread.
     received: Vec<u8>,
     reads: Ended,
     writes: Ended,
-    // After the connection, so that nobody else gets the share before it is closed.
+    // Declared after the connection, so that nobody else gets the share before it is closed.
     share: Share,
     access: Arc<Access>,
 }
@@ -44,7 +43,7 @@ impl Session {
     pub(super) async fn begin(access: &Arc<Access>, kind: SessionKind) -> Result<Self, PodError> {
         let share = access.sessions.enter(kind)?;
         if share.follows_unsettled {
-            // Whether this works out or not, the pod itself refuses what it cannot do yet.
+            // The result does not matter: the pod itself refuses what it cannot do yet.
             let _ = access.round_trip().await;
         }
         let connection = access.open().await?;
@@ -84,14 +83,14 @@ impl Session {
         super::exclusion::end(&self.share.end, SessionEnd::Revoked { reason });
     }
 
-    /// Closes it and waits until the pod has let go of what it held.
+    /// Closes it and waits until the pod has released what it held.
     ///
     /// # Errors
     /// [`PodError::NotReleased`] when its channels are still taken after
-    /// [`release_wait`](super::PodOptions::release_wait); otherwise why the pod could not be asked.
+    /// [`release_wait`](super::PodOptions::release_wait); otherwise why the request failed.
     pub async fn close(mut self) -> Result<(), PodError> {
         if let Some(mut connection) = self.connection.take() {
-            // A peer that takes nothing cannot be waited for; closing ends it all the same.
+            // Do not wait for a peer that reads nothing; closing ends it anyway.
             let wait = self.access.options.release_wait;
             let _ = timeout(wait, connection.shutdown()).await;
         }
@@ -102,8 +101,8 @@ impl Session {
         released
     }
 
-    /// Sends a request that switches the connection, and gives the data of its acknowledgement.
-    /// What follows it is read from the session.
+    /// Sends a request that switches the connection, and returns the data of its acknowledgement.
+    /// Whatever follows is read from the session.
     pub(super) async fn switch(
         self,
         request: &Map<String, Value>,
@@ -125,7 +124,7 @@ const UART_FUNCTIONS: [&str; 2] = ["uart_rx", "uart_tx"];
 const PROBE_FUNCTIONS: [&str; 2] = ["swd_clk", "swd_dio"];
 const RAW_FUNCTIONS: [&str; 4] = ["uart_rx", "uart_tx", "swd_clk", "swd_dio"];
 
-/// Waits until the pod has let go of what a session of `kind` held.
+/// Waits until the pod has released what a session of `kind` held.
 async fn released(access: &Access, kind: SessionKind) -> Result<(), PodError> {
     let functions: &[&str] = match kind {
         SessionKind::Uart | SessionKind::Console => &UART_FUNCTIONS,
@@ -176,7 +175,7 @@ impl Ended {
         Self { end, wait }
     }
 
-    /// An error when the session was ended; otherwise it wakes the caller when it is.
+    /// An error if the session was ended; otherwise wakes the caller when it is.
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if let Some(end) = self.end.borrow().clone() {
             return Err(end.into());

@@ -1,10 +1,10 @@
-//! Whether a pod is there, and what happened to it.
+//! Whether a pod is online, and what happened to it.
 
 use std::sync::Arc;
 
 use super::{PodFacts, PodIdentity};
 
-/// Events a slow listener may be behind before it loses the oldest.
+/// How many events a slow listener may be behind before it loses the oldest.
 pub const EVENTS_KEPT_MAX: usize = 64;
 
 /// Whether a pod is there.
@@ -12,12 +12,12 @@ pub const EVENTS_KEPT_MAX: usize = 64;
 pub enum PodState {
     /// The link is being opened for the first time. Commands wait.
     Connecting,
-    /// The pod answers; what it said of itself.
+    /// The pod answers; what it reported about itself.
     Online(Arc<PodFacts>),
-    /// The pod was there just now, but its link broke. Commands wait until it is back or its grace
+    /// The pod was online, but its link broke. Commands wait until it is back or its grace period
     /// is over.
     Reconnecting {
-        /// What it last said of itself.
+        /// What it last reported about itself.
         facts: Arc<PodFacts>,
         /// What broke the link, as a sentence without its full stop.
         reason: String,
@@ -35,7 +35,7 @@ impl PodState {
         matches!(self, Self::Online(_))
     }
 
-    /// Whether it is about to be known if the pod is there.
+    /// Whether it is known if the pod is online.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Online(_) | Self::Offline { .. })
     }
@@ -44,14 +44,14 @@ impl PodState {
 /// Something that happened to a pod.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PodEvent {
-    /// It is there, for the first time or after it was offline.
+    /// It is online, for the first time or after it was offline.
     Online(Arc<PodFacts>),
     /// It cannot be reached; why, as a fragment.
     Offline {
         /// Why, as a fragment.
         reason: String,
     },
-    /// It has restarted: its outputs are off and its settings of the moment are gone.
+    /// It has restarted: its outputs are off and its volatile settings are gone.
     Rebooted {
         /// The pod's word for the cause, such as `power-on` or `software`.
         cause: Option<String>,

@@ -1,4 +1,4 @@
-//! Uploads: raw bytes for the DAC or for the SPI master, and the replay that plays them.
+//! Uploads raw bytes for the DAC or the SPI master, and replays them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::session::Session;
 use super::{Pod, PodError, ProtocolError, SessionKind, commands, link};
 
-/// Least timeout of each step of an upload: pods write slow memory meanwhile.
+/// Minimum timeout of each step of an upload: pods write to slow memory meanwhile.
 pub const UPLOAD_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
 /// Bytes sent between two reports of progress.
@@ -20,18 +20,18 @@ const CHUNK_BYTES: usize = 8 * 1024;
 /// with room to spare.
 const PROGRESS_LINES_MAX: usize = 4096;
 
-/// An upload that is done. The pod keeps its capture hardware for the replay until this is closed
-/// or dropped.
+/// A finished upload. The pod reserves its capture hardware for the replay until this is closed or
+/// dropped.
 pub struct Upload {
     lines: Lines<Session>,
 }
 
 impl Pod {
-    /// Uploads DAC codes (u16, little-endian) in a `dac` session; `deep` for those beyond the small
-    /// memory. `progress` is told how many bytes were sent so far.
+    /// Uploads DAC codes (u16, little-endian) in a `dac` session; `deep` for more codes than the
+    /// small memory holds. `progress` is called with the number of bytes sent so far.
     ///
     /// # Errors
-    /// As [`begin`](Pod::begin), and [`PodError::Refused`] when the pod does not take them.
+    /// As [`begin`](Pod::begin), and [`PodError::Refused`] when the pod does not accept them.
     pub async fn upload(
         &self,
         codes: &[u8],
@@ -97,8 +97,8 @@ impl Upload {
         Err(ProtocolError::OutOfStep.into())
     }
 
-    /// Plays it until `dac_stop`, at the pod's highest rate when none is given; with `on_capture`
-    /// the next capture starts it. Gives the pod's report.
+    /// Plays it until `dac_stop`, at the pod's highest rate if none is given; with `on_capture` the
+    /// next capture starts it. Returns the pod's report.
     ///
     /// # Errors
     /// [`PodError`].
@@ -123,7 +123,7 @@ impl Upload {
         link::exchange(&mut self.lines, "replay", line, UPLOAD_TIMEOUT_MIN).await
     }
 
-    /// Closes its session and waits until the pod has noticed. A replay goes on.
+    /// Closes its session and waits until the pod has noticed. A replay continues.
     ///
     /// # Errors
     /// As [`Session::close`].
@@ -133,7 +133,7 @@ impl Upload {
     }
 }
 
-/// Whether a line only tells how far an upload is: `{"ack": bytes}`.
+/// Whether a line only reports the progress of an upload: `{"ack": bytes}`.
 fn is_progress(line: &[u8]) -> bool {
     let object = serde_json::from_slice::<Map<String, Value>>(line);
     object.is_ok_and(|object| object.contains_key("ack") && !object.contains_key("status"))

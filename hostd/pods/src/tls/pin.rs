@@ -1,7 +1,7 @@
 //! Trust in one certificate: its SHA-256 is known beforehand, or taken from the first connection.
 //!
-//! A pod's certificate is signed by itself, so there is no chain to check. What a chain would
-//! establish, the pin does; that the other side holds the certificate's key is checked as ever.
+//! A pod's certificate is self-signed, so there is no chain to check. The pin establishes what a
+//! chain would; that the other side holds the certificate's key is checked as usual.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The other side has another certificate than the one that is trusted.
+/// The other side has a different certificate from the trusted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "it shows a certificate with sha256 {found}, {pinned} is pinned for it: it was replaced, or \
@@ -50,7 +50,7 @@ pub struct PinMismatch {
     pub found: Fingerprint,
 }
 
-/// The trusted certificate, known or still to be learnt.
+/// The trusted certificate, known or still to be learned.
 #[derive(Debug)]
 pub(super) struct Pin {
     known: Mutex<Option<Fingerprint>>,
@@ -69,8 +69,8 @@ impl Pin {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the certificate of a finished handshake as the trusted one, if none was. True when it
-    /// was learnt now.
+    /// Trusts the certificate of a finished handshake, if none was trusted before. True if it was
+    /// learned now.
     pub(super) fn learn(&self, found: Fingerprint) -> Result<bool, PinMismatch> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match *known {

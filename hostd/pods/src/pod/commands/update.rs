@@ -1,4 +1,4 @@
-//! Updates of the pod itself, in steps: begin, data, end, commit; abort at any time before.
+//! Updates of the pod itself, in steps: begin, data, end, commit; abort at any time before commit.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{base64url, read, request};
 use crate::pod::{DEFAULT_REPLY_TIMEOUT, Pod, PodError};
 
-/// Bytes of a part at most.
+/// Most bytes of a part.
 pub const OTA_PART_BYTES_MAX: usize = 768;
 
-/// How long a pod may take to store a part. It only copies it to memory, so that one that takes
+/// How long a pod may take to store a part. It only copies the part to memory, so a pod that takes
 /// longer has stalled.
 pub const OTA_PART_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -33,7 +33,7 @@ pub enum OtaTarget {
 }
 
 impl OtaTarget {
-    /// The protocol's word; none for the firmware.
+    /// The protocol's name; none for the firmware.
     fn name(self) -> Option<&'static str> {
         match self {
             Self::Firmware => None,
@@ -56,7 +56,7 @@ pub struct OtaProgress {
     pub received: u64,
     /// Bytes in all.
     pub size: u64,
-    /// What the signature was worth: `none`, `ok`, or why not.
+    /// The verdict on the signature: `none`, `ok`, or why it is not valid.
     pub sig: String,
     /// Who updates: `cloud`, `usb`, `lan:<n>`.
     pub owner: String,
@@ -66,7 +66,7 @@ pub struct OtaProgress {
 
 impl Pod {
     /// Begins an update of `size` bytes whose SHA-256 is `sha256`, in hex. `signature` is the
-    /// signature block, where there is one.
+    /// signature block, if there is one.
     ///
     /// # Errors
     /// [`PodError`].
@@ -101,7 +101,7 @@ impl Pod {
         read("ota_data", self.command(command, OTA_PART_TIMEOUT).await?)
     }
 
-    /// All parts are sent: the pod checks the hash.
+    /// Says that all parts are sent: the pod checks the hash.
     ///
     /// # Errors
     /// [`PodError`].
@@ -109,7 +109,7 @@ impl Pod {
         self.ask_typed("ota_end", []).await
     }
 
-    /// Installs what was verified; the pod's words. After firmware it restarts.
+    /// Installs the verified image; returns the pod's words. After firmware, the pod restarts.
     ///
     /// # Errors
     /// [`PodError`].
@@ -117,7 +117,7 @@ impl Pod {
         self.ask("ota_commit", []).await
     }
 
-    /// Gives the update up.
+    /// Abandons the update.
     ///
     /// # Errors
     /// [`PodError`].
@@ -125,7 +125,7 @@ impl Pod {
         self.ask_typed("ota_abort", []).await
     }
 
-    /// Where the update is.
+    /// The state of the update.
     ///
     /// # Errors
     /// [`PodError`].

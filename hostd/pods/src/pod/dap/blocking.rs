@@ -12,16 +12,16 @@ use tokio::time::{Instant, sleep_until};
 use super::DapSession;
 use crate::pod::PodError;
 
-/// Why an exchange failed. After any of them the session is of no use but to be closed.
+/// Why an exchange failed. After any of them the session can only be closed.
 #[derive(Debug, thiserror::Error)]
 pub enum DapError {
     /// Somebody cancelled it.
     #[error("cancelled")]
     Cancelled,
-    /// The time for everything together is over.
+    /// The total time is over.
     #[error("the time for the whole debug session is over")]
     Deadline,
-    /// The pod or the way to it.
+    /// The pod or the connection to it failed.
     #[error(transparent)]
     Pod(#[from] PodError),
 }
@@ -59,8 +59,8 @@ pub struct BlockingDap {
 }
 
 impl DapSession {
-    /// Hands the session to a thread that may block. One exchange may take `packet_timeout`, all
-    /// together last until `deadline`. To be called within the tokio runtime that drives the pod.
+    /// Hands the session to a blocking thread. One exchange may take `packet_timeout`, all together
+    /// may last until `deadline`. Call it within the tokio runtime that drives the pod.
     pub fn blocking(self, packet_timeout: Duration, deadline: Instant) -> (BlockingDap, DapCancel) {
         let (cancel, cancelled) = watch::channel(false);
         let blocking = BlockingDap {
@@ -75,7 +75,8 @@ impl DapSession {
 }
 
 impl BlockingDap {
-    /// Sends one packet and gives its answer. Not to be called on a thread that runs async tasks.
+    /// Sends one packet and returns its answer. Must not be called on a thread that runs async
+    /// tasks.
     ///
     /// # Errors
     /// [`DapError`].
@@ -84,8 +85,8 @@ impl BlockingDap {
         self.bounded(async |session| session.exchange(packet, wait).await)
     }
 
-    /// Sends several packets, at most as many as the pod said it takes ahead, and gives their answers
-    /// in the same order. Not to be called on a thread that runs async tasks.
+    /// Sends several packets, at most as many as the pod accepts ahead, and returns their answers in
+    /// the same order. Must not be called on a thread that runs async tasks.
     ///
     /// # Errors
     /// [`DapError`].
@@ -109,7 +110,7 @@ impl BlockingDap {
         })
     }
 
-    /// The session back, to be closed in order.
+    /// Returns the session, to be closed cleanly.
     pub fn into_session(self) -> DapSession {
         self.session
     }
