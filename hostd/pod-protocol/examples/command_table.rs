@@ -23,7 +23,7 @@ fn renew(page: &std::path::Path) -> std::io::Result<()> {
 
 fn fail(message: &str) -> ExitCode {
     use std::io::Write as _;
-    // Nothing is left to do when standard error is closed.
+    // If standard error is closed, nothing is left to do.
     let _ = writeln!(std::io::stderr(), "{message}");
     ExitCode::FAILURE
 }

@@ -1,5 +1,5 @@
-//! What a pod can do, as its `status` tells it: the typed record, and the string map that published
-//! clients read.
+//! What a pod can do, as its `status` reports it: the typed record, and the string map that
+//! published clients read.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{DEEP_REPLAY_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX};
 
-/// Board of all pods so far; some facts hold for it without being announced.
+/// Board of all pods so far; it has some features without announcing them.
 const KNOWN_BOARD: &str = "stm32h563";
 
 /// Channels of firmware before 3.1.
@@ -43,7 +43,7 @@ impl AdcFit {
     }
 }
 
-/// What a pod can do. `None` is unknown: the pod does not say. It serialises as the capability
+/// What a pod can do. `None` means unknown: the pod does not say. Serialises as the capability
 /// object of a device record: the flags and limits, null where unknown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Capabilities {
@@ -122,8 +122,8 @@ impl Capabilities {
 }
 
 impl Capabilities {
-    /// Levels in millivolts that the bank of the logic analyzer can have: all that some board has
-    /// where the revision is unknown.
+    /// Levels in millivolts that the bank of the logic analyzer can have: those of all boards if
+    /// the revision is unknown.
     pub fn la_levels_mv(&self) -> &'static [u32] {
         let revision = self.parameters.get("cap.board_rev");
         match revision.map(String::as_str) {
@@ -246,7 +246,7 @@ fn parameters(
     if let Some(version) = version(status) {
         put("firmware_version", version.to_owned());
     }
-    // A client takes a board's built-in fit over the pod's own unless the map names the pod's.
+    // A client prefers a board's built-in fit to the pod's own unless the map contains the pod's.
     if let Some(fit) = capabilities.adc_fit {
         put("adc_cal_a", format!("{:.6}", fit.a_volts));
         put("adc_cal_b", format!("{:.9}", fit.b_volts_per_count));
@@ -268,7 +268,7 @@ fn parameters(
     if listed("generate16") {
         put("generate_bits", "16".to_owned());
     }
-    // Without the image for it, a pod takes a long replay and plays nothing.
+    // Without the image for it, a pod accepts a long replay but plays nothing.
     if listed("dac_deep_replay") {
         let told = status.get("dac_replay_max_samples").and_then(Value::as_u64);
         let most = told.unwrap_or(DEEP_REPLAY_SAMPLES_MAX);

@@ -1,4 +1,4 @@
-//! Captures as a client takes them: a request, then typed frames as they arrive.
+//! Captures from the client's side: a request, then typed frames as they arrive.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub use check::RequestError;
 
 use crate::rates;
 
-/// What to capture. Rates are in MHz and are what is asked for; the stream tells what was achieved.
+/// What to capture. Rates are the requested ones, in MHz; the stream gives the achieved ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaptureRequest {
     /// Analog samples of one input.
@@ -97,7 +97,7 @@ impl AdcSource {
     }
 }
 
-/// What starts a capture. The instant it is met becomes sample 0.
+/// What starts a capture. The instant at which it is met becomes sample 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trigger {
     /// LA channel, 1 to 14, whatever its function.
@@ -108,7 +108,7 @@ pub struct Trigger {
     pub timeout_ms: u32,
 }
 
-/// A trigger's condition. Levels are met at once when they already hold.
+/// A trigger's condition. Levels that already hold are met at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
     /// Low to high.
@@ -133,7 +133,7 @@ impl Edge {
         }
     }
 
-    /// The protocol's word.
+    /// The protocol's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rising => "rising",
@@ -156,8 +156,8 @@ pub enum Frame {
     },
     /// Logic samples: the words from the previous `upto` (0 at first) to this one.
     La {
-        /// Sample index and the word that holds from it, ascending. The first frame of a capture
-        /// starts with index 0; later ones name changes only, so they may be empty.
+        /// Sample index and the word from that sample on, ascending. The first frame of a capture
+        /// starts with index 0; later ones contain only changes, so they may be empty.
         edges: Vec<(u64, u16)>,
         /// Samples covered so far.
         upto: u64,

@@ -17,11 +17,11 @@ use super::reply::{ReplyError, not_reply};
 pub struct Chunk {
     /// What it carries.
     pub payload: Payload,
-    /// Achieved ADC rate in hertz, when this packet names it.
+    /// Achieved ADC rate in hertz, if this packet gives it.
     pub adc_rate_hz: Option<f64>,
-    /// Achieved LA rate in hertz, when this packet names it.
+    /// Achieved LA rate in hertz, if this packet gives it.
     pub la_rate_hz: Option<f64>,
-    /// What the trigger did, when this packet says it.
+    /// What the trigger did, if this packet says so.
     pub trigger: Option<TriggerReport>,
     /// Whether another packet follows.
     pub more: bool,
@@ -30,11 +30,11 @@ pub struct Chunk {
 /// The samples of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// Dense 16-bit values: ADC counts, or LA words from pods that know no edges.
+    /// Dense 16-bit values: ADC counts, or LA words from pods that do not send edges.
     Dense(Vec<u16>),
     /// Logic-analyzer edges.
     Edges {
-        /// Sample index and the word that holds from it, in order.
+        /// Sample index and the word from that sample on, in order.
         edges: Vec<(u64, u16)>,
         /// Samples covered so far, from the start of the capture.
         upto: u64,
@@ -52,16 +52,16 @@ pub struct TriggerReport {
     pub fired: bool,
 }
 
-/// What a capture line says.
+/// The content of a capture line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaptureLine {
     /// A packet.
     Chunk(Chunk),
-    /// The pod refused the capture, or gave it up.
+    /// The pod refused the capture, or abandoned it.
     Refused(Refusal),
 }
 
-/// Why a line is no packet.
+/// Why a line is not a packet.
 #[derive(Debug, thiserror::Error)]
 pub enum ChunkError {
     /// Not a reply at all.

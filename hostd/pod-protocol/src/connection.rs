@@ -1,4 +1,4 @@
-//! What a pod is reached through: a transport that opens connections, and lines over each of them.
+//! How a pod is reached: a transport that opens connections, and lines over each of them.
 //!
 //! Everything above this file is the same for a simulated pod, a network pod and a USB pod.
 
@@ -36,12 +36,12 @@ pub trait Transport: Send + Sync + 'static {
     fn kind(&self) -> &'static str;
 
     /// SHA-256 in hex of the certificate that the pod must show: given with its address, or taken
-    /// from the first connection. `None` before that, and where there is no certificate.
+    /// from the first connection. `None` before that, or if there is no certificate.
     fn certificate_pin(&self) -> Option<String> {
         None
     }
 
-    /// Most connections the pod serves at once this way.
+    /// Most connections that the pod serves at once over this transport.
     fn connections_max(&self) -> usize {
         LAN_CONNECTIONS_MAX
     }

@@ -1,4 +1,4 @@
-//! Frames of a debug-probe session: after `dap_start` each CMSIS-DAP packet travels behind its
+//! Frames of a debug-probe session: after `dap_start`, each CMSIS-DAP packet is preceded by its
 //! length.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! 03 00 | 00 01 04       answer of 3 bytes: four
 //! ```
 //!
-//! The length is a little-endian u16 of 1 to [`DAP_PACKET_BYTES_MAX`]. Zero, or more, would end the
-//! session at the pod.
+//! The length is a little-endian u16 of 1 to [`DAP_PACKET_BYTES_MAX`]. Zero, or a larger number,
+//! would make the pod end the session.
 
 /// Largest packet.
 pub const DAP_PACKET_BYTES_MAX: usize = 1024;
@@ -15,7 +15,7 @@ pub const DAP_PACKET_BYTES_MAX: usize = 1024;
 /// Bytes in front of a packet.
 const LENGTH_BYTES: usize = 2;
 
-/// Why bytes are no frame.
+/// Why bytes are not a frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DapFrameError {
     /// The length is out of bounds.
@@ -48,14 +48,14 @@ fn check(bytes: usize) -> Result<(), DapFrameError> {
     }
 }
 
-/// Takes packets out of bytes that come in any cut.
+/// Extracts packets from bytes that arrive split anywhere.
 #[derive(Debug, Default)]
 pub struct DapFrames {
     buffer: Vec<u8>,
 }
 
 impl DapFrames {
-    /// Adds bytes as they came. Callers add at most a few frames before they take them out.
+    /// Adds received bytes. Callers add at most a few frames before they take them out.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend(bytes);
     }
@@ -63,8 +63,8 @@ impl DapFrames {
     /// The next packet; `None` until more bytes are here.
     ///
     /// # Errors
-    /// [`DapFrameError::Length`] for a length out of bounds. The bytes after it mean nothing, so
-    /// there is no way on.
+    /// [`DapFrameError::Length`] for a length out of bounds. The bytes after it mean nothing, so it
+    /// cannot continue.
     pub fn next_packet(&mut self) -> Result<Option<Vec<u8>>, DapFrameError> {
         let Some((length, rest)) = self.buffer.split_first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);

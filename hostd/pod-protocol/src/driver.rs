@@ -27,7 +27,7 @@ pub enum AddressError {
     UnknownScheme {
         /// The address as given.
         address: String,
-        /// The schemes there are.
+        /// The known schemes.
         known: String,
     },
     /// The driver does not understand the rest.
@@ -40,8 +40,8 @@ pub enum AddressError {
     },
 }
 
-/// Prepares a transport for an address such as `tcp:10.0.0.7:8080` or `sim:v3,seed=7`, by the one of
-/// `drivers` that has its scheme.
+/// Prepares a transport for an address such as `tcp:10.0.0.7:8080` or `sim:v3,seed=7`, with the
+/// driver that has its scheme.
 ///
 /// # Errors
 /// [`AddressError`] for an unknown scheme or a malformed rest.

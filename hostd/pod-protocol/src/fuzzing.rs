@@ -1,11 +1,11 @@
-//! What fuzzers and the seeded tests feed with a pod's answers, which are foreign bytes.
+//! Entries that fuzzers and the seeded tests feed with a pod's answers, which are untrusted bytes.
 
 use crate::Reply;
 use crate::capture::{Assembly, Frame};
 use crate::chunk::{self, CaptureLine, Payload};
 use crate::dap_frame::{DAP_PACKET_BYTES_MAX, DapFrames};
 
-/// Any bytes as what a debug probe answers with: packets within bounds, then perhaps an error.
+/// Any bytes as a debug probe's answers: packets within bounds, then perhaps an error.
 fn frames(bytes: &[u8]) {
     let mut frames = DapFrames::default();
     for part in bytes.chunks(7) {
@@ -19,7 +19,7 @@ fn frames(bytes: &[u8]) {
 /// Any bytes as the lines a pod answers with: read as replies and as a capture.
 ///
 /// # Panics
-/// When what was read contradicts itself.
+/// If the results contradict each other.
 pub fn replies(bytes: &[u8]) {
     frames(bytes);
     let mut assembly = Assembly::new((600, 600));
@@ -55,8 +55,8 @@ pub fn replies(bytes: &[u8]) {
     }
 }
 
-/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a number below
-/// another.
+/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a random number
+/// below its argument.
 pub fn mutated(below: &mut dyn FnMut(usize) -> usize, valid: &[u8]) -> Vec<u8> {
     let mut bytes = valid.to_vec();
     for _ in 0..below(5) {

@@ -1,16 +1,16 @@
-//! The pod protocol: its commands and bounds, how requests, replies and captures look as bytes, and
-//! what a pod is reached through.
+//! The pod protocol: its commands and bounds, the byte formats of requests, replies and captures,
+//! and the transport traits.
 //!
 //! A request is one compact JSON object in one line of at most [`REQUEST_LINE_BYTES_MAX`] bytes, its
 //! verb in `cmd`. The reply is one line: `{"status":"ok","data":…}`, or
 //! `{"status":"error","message":"…"}` whose text says what kind of refusal it is ([`RefusalKind`]).
-//! Captures answer in several lines, each with `"more":true` but the last: ADC counts as unpadded
+//! Captures answer in several lines, all but the last with `"more":true`: ADC counts as unpadded
 //! base64url of little-endian u16 (`b64`), logic-analyzer words as edges (`la_edges`:
 //! `[sample, word]` pairs, `la_upto`: samples covered). A word has one bit for each channel, bit n−1
 //! for LA n.
 //!
-//! Whoever speaks to pods and whoever simulates one share this crate and know nothing else of each
-//! other. It opens no connection, starts no task and draws no random number.
+//! The pod driver and the simulator share this crate and know nothing else of each other. It opens
+//! no connection, starts no task and draws no random number.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -33,7 +33,7 @@ pub use capabilities::{AdcFit, Capabilities};
 pub use refusal::{Refusal, RefusalKind};
 pub use reply::{Reply, ReplyError};
 
-/// Longest request line a pod takes, in bytes without the newline.
+/// Longest request line that a pod accepts, in bytes without the newline.
 pub const REQUEST_LINE_BYTES_MAX: usize = 1279;
 
 /// Longest reply line accepted from a pod. Real packets stay far below (256 samples each); pods
@@ -52,8 +52,8 @@ pub const LA_SAMPLES_MAX: u64 = 4_194_304;
 /// Most samples, both kinds together, of a capture with one trigger for ADC and LA.
 pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;
 
-/// What the capture memory takes from the ADC and the logic analyzer of one `capture_dual` together:
-/// the requested rates at [`SAMPLE_BYTES`] a sample.
+/// Combined rate at which the capture memory takes samples from the ADC and the logic analyzer in
+/// one `capture_dual`: the requested rates at [`SAMPLE_BYTES`] per sample.
 pub const DUAL_BYTES_PER_S_MAX: u64 = 20_000_000;
 
 /// Bytes of a sample in the capture memory.

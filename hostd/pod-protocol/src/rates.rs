@@ -1,4 +1,4 @@
-//! The sample rates a pod can really do: whole divisions of its clocks.
+//! The sample rates that a pod can really achieve: whole divisions of its clocks.
 
 /// Clock that ADC and LA sample rates divide.
 pub const SAMPLE_CLOCK_HZ: u64 = 24_000_000;
@@ -18,13 +18,13 @@ pub const DAC_DIVIDERS: std::ops::RangeInclusive<u32> = 54..=65_586;
 /// LA captures up to this length run from the fast buffer at any rate.
 const LA_FAST_SAMPLES: u64 = 32_768;
 
-/// What the LA's memory takes continuously.
+/// Rate that the LA's memory sustains.
 const LA_MEMORY_RATE_HZ: f64 = 3_000_000.0;
 
-/// A ratio that is whole but for rounding must not gain a step when rounded up.
+/// A ratio that is whole except for rounding errors must not gain a step when rounded up.
 const RATIO_SLACK: f64 = 1e-9;
 
-/// The fastest that ADCs sample.
+/// The ADC's highest rate.
 pub fn adc_rate_hz_max() -> f64 {
     sample_rate_hz(ADC_DIVIDER_MIN)
 }
@@ -36,8 +36,8 @@ pub fn adc_divider(rate_hz: Option<f64>) -> u32 {
     })
 }
 
-/// Divider the LA uses for a requested rate and number of samples: never faster than asked, and no
-/// faster than its memory takes that many.
+/// Divider the LA uses for a requested rate and number of samples: never faster than requested, and
+/// no faster than its memory can take that many.
 pub fn la_divider(rate_hz: Option<f64>, samples: u64) -> u32 {
     let memory_rate = if samples > LA_FAST_SAMPLES {
         #[allow(
@@ -61,8 +61,8 @@ pub fn dac_divider(rate_hz: f64) -> u32 {
     nearest.clamp(*DAC_DIVIDERS.start(), *DAC_DIVIDERS.end())
 }
 
-/// Divider of a replay: the nearest to the requested rate, the fastest when none is requested.
-/// The deep memory needs one cycle more for each code than the fastest divider leaves it.
+/// Divider of a replay: the nearest to the requested rate, the fastest when none is requested. The
+/// deep memory needs one more cycle per code than the fastest divider leaves it.
 pub fn replay_divider(rate_hz: Option<f64>, deep: bool) -> u32 {
     let fastest = *DAC_DIVIDERS.start() + u32::from(deep);
     dac_divider(rate_hz.unwrap_or(f64::INFINITY)).max(fastest)
@@ -73,7 +73,7 @@ pub fn replay_rate_hz(rate_hz: Option<f64>, deep: bool) -> f64 {
     clock(DAC_CLOCK_HZ) / f64::from(replay_divider(rate_hz, deep))
 }
 
-/// The slowest and the fastest that a replay can be.
+/// The slowest and the fastest rate of a replay.
 pub fn replay_range_hz(deep: bool) -> (f64, f64) {
     (
         clock(DAC_CLOCK_HZ) / f64::from(*DAC_DIVIDERS.end()),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A refusal of a pod: its own text, and what kind it is.
+/// A pod's refusal: its own text, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The pod's words, unchanged.
@@ -26,7 +26,7 @@ pub enum RefusalKind {
         /// LA channel, from 1.
         la: u8,
     },
-    /// The condition a capture waited for did not come.
+    /// The condition that a capture waited for was not met.
     TriggerTimeout {
         /// `rising`, `falling`, `high` or `low`.
         edge: String,
@@ -44,7 +44,7 @@ pub enum RefusalKind {
     },
     /// The hardware is in use: another capture, a running step train.
     Busy,
-    /// The command is above what this link may do.
+    /// The command exceeds what this link may do.
     Forbidden,
     /// The pod does not know the command.
     UnknownCommand,
@@ -142,7 +142,7 @@ fn trigger_timeout(text: &str) -> Option<RefusalKind> {
 
 fn leased(text: &str) -> Option<RefusalKind> {
     let rest = after(text, "busy: a cloud job holds this pod (")?;
-    // A holder's name may hold what ends the text.
+    // A holder's name may contain the phrase that ends the text.
     let inside = &rest[..rest.rfind(" s left)")?];
     let (holder, left) = inside.rsplit_once(", ")?;
     let (left_s, _) = leading_number(left)?;

@@ -11,19 +11,19 @@ const EXCERPT_CHARS_MAX: usize = 80;
 /// What a pod answered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// The command was done; its data, null when there is none.
+    /// The command succeeded; its data, null if there is none.
     Done(Value),
     /// The pod refused it.
     Refused(Refusal),
 }
 
-/// Why a line is no reply.
+/// Why a line is not a reply.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplyError {
     /// Not a JSON object with the fields a reply has.
     #[error("the pod's answer is not a reply: `{excerpt}`")]
     NotReply {
-        /// How the line begins.
+        /// The beginning of the line.
         excerpt: String,
         /// Where the parser stopped.
         #[source]

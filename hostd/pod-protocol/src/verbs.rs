@@ -1,5 +1,5 @@
-//! What is known of commands before they are sent: which ones stream, and how long one waits on
-//! purpose.
+//! Properties of commands before they are sent: which ones stream, and how long each deliberately
+//! waits.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use super::commands;
 
-/// What commands that are not in the table may wait for.
+/// Fields by which commands that are not in the table may wait.
 const WAITS_OF_UNKNOWN: [&str; 2] = ["trigger_timeout_ms", "pulse_ms"];
 
-/// Longest deliberate wait a command may ask for; more is the caller's mistake, not patience.
+/// Longest deliberate wait that a command may request; more is the caller's mistake.
 const DELIBERATE_WAIT_MS_MAX: u64 = 600_000;
 
-/// The verb of a request, when it has one.
+/// The verb of a request, if it has one.
 pub fn verb(request: &Map<String, Value>) -> Option<&str> {
     request.get("cmd").and_then(Value::as_str)
 }
@@ -24,7 +24,7 @@ pub fn needs_tunnel(request: &Map<String, Value>) -> bool {
     command.is_some_and(|command| command.needs_own_connection(request))
 }
 
-/// How long the pod waits on purpose before it answers `request`; added to any timeout.
+/// How long the pod deliberately waits before it answers `request`; added to any timeout.
 pub fn deliberate_wait(request: &Map<String, Value>) -> Duration {
     let field = |name: &str| {
         let asked = request.get(name).and_then(Value::as_u64).unwrap_or(0);

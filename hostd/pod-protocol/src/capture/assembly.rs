@@ -1,10 +1,10 @@
-//! Puts capture packets in order: who gets which dense samples, edges that only go forward, and
-//! exactly as many samples as were asked for.
+//! Assembles capture packets: assigns dense samples to their converter, and checks that edges only
+//! go forward and that there are exactly as many samples as requested.
 
 use crate::capture::Frame;
 use crate::chunk::{Chunk, Payload};
 
-/// Why packets do not make the capture that was asked for.
+/// Why packets do not form the requested capture.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum AssemblyError {
     /// An edge lies before one already seen, or outside its packet.
@@ -17,7 +17,7 @@ pub enum AssemblyError {
         /// The end of its packet.
         upto: u64,
     },
-    /// A packet ends before the one in front of it.
+    /// A packet ends before the previous one.
     #[error("a packet covers {upto} logic samples after {seen} were covered")]
     Backwards {
         /// Where the packet ends.
@@ -45,7 +45,7 @@ pub enum AssemblyError {
         /// Samples asked for.
         asked: u64,
     },
-    /// A packet without samples that asks to go on, again and again.
+    /// Packets without samples keep announcing more.
     #[error("the pod sent {limit} packets without samples in a row")]
     Stalled {
         /// The limit.
@@ -53,7 +53,7 @@ pub enum AssemblyError {
     },
 }
 
-/// Packets in a row that bring nothing.
+/// Most consecutive packets without samples.
 const EMPTY_PACKETS_MAX: u32 = 64;
 
 /// The state of a capture that is arriving.
@@ -68,7 +68,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// A capture that was asked for so many ADC and LA samples.
+    /// A capture of this many requested ADC and LA samples.
     pub fn new((adc_asked, la_asked): (u64, u64)) -> Self {
         Self {
             adc_asked,
@@ -80,7 +80,7 @@ impl Assembly {
         }
     }
 
-    /// Takes a packet; gives its frames, at most one of each kind.
+    /// Takes a packet; returns its frames, at most one of each kind.
     pub fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
         let seen = self.adc_seen + self.la_seen;
         let frames = match chunk.payload {

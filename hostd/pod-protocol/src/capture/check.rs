@@ -1,4 +1,4 @@
-//! What a capture request may ask for, checked before anything is sent.
+//! Checks a capture request before anything is sent.
 
 use super::{CaptureRequest, Trigger};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 
-/// Why a capture cannot be asked for. Each names its field as `CaptureRequest` does.
+/// Why a capture cannot be requested. Each variant names its field as `CaptureRequest` does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// No samples at all, or too many.
@@ -50,7 +50,7 @@ pub enum RequestError {
 }
 
 impl CaptureRequest {
-    /// Checks the request against what pods take.
+    /// Checks the request against what pods accept.
     ///
     /// # Errors
     /// [`RequestError`] naming the first field that is out of range, and its range.
@@ -79,7 +79,7 @@ impl CaptureRequest {
                 count("adc_samples", *adc_samples, least, DUAL_SAMPLES_MAX)?;
                 let left = DUAL_SAMPLES_MAX - adc_samples;
                 count("la_samples", *la_samples, 0, left)?;
-                // The rate of what is not sampled says nothing.
+                // The rate does not matter if nothing is sampled.
                 if *adc_samples > 0 {
                     positive("adc_rate_mhz", *adc_rate_mhz)?;
                 }

@@ -1,13 +1,13 @@
 //! Newline-terminated lines over a connection, with a bound on their length.
 //!
-//! Reading can be cancelled at any await without losing bytes: what has arrived of a line stays
-//! here until the rest comes.
+//! Reading can be cancelled at any await without losing bytes: a partial line stays here until the
+//! rest arrives.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Bytes asked from the connection at once.
+/// Bytes read from the connection at once.
 const READ_BYTES: usize = 16 * 1024;
 
 /// Why a line could not be read or written.
@@ -57,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
     /// A last line that lacks its newline counts as a line.
     ///
     /// # Errors
-    /// [`LineError::TooLong`] once for an overlong line; the next call goes on after it.
+    /// [`LineError::TooLong`] once for an overlong line; the next call continues after it.
     /// [`LineError::Io`] when the stream fails.
     pub async fn read(&mut self) -> Result<Option<&[u8]>, LineError> {
         let (from, to) = loop {
@@ -124,8 +124,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         std::future::pending::<()>().await;
     }
 
-    /// Bytes as they come, for a connection that carries something else than lines for a while: at
-    /// most `most`, none at the end of the stream. Cancelling loses nothing.
+    /// Raw bytes, for a connection that temporarily carries something other than lines: at most
+    /// `most`, none at the end of the stream. Cancelling loses nothing.
     ///
     /// # Errors
     /// The stream's error.
@@ -149,7 +149,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         self.stream.flush().await.map_err(LineError::Io)
     }
 
-    /// The stream, and the bytes that came from it and that nobody has read.
+    /// The stream, and the bytes received from it but not yet read.
     pub fn into_parts(mut self) -> (S, Vec<u8>) {
         self.buffer.drain(..self.start);
         (self.stream, self.buffer)
