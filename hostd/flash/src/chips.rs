@@ -10,14 +10,14 @@ use probe_rs::{CoreType, Target};
 
 use crate::error::FlashError;
 
-/// How many names an error proposes.
+/// How many names an error suggests.
 const NEAREST_MAX: usize = 3;
 const AMBIGUOUS_MAX: usize = 8;
-/// Less alike than this is not worth proposing.
+/// Names less similar than this are not worth suggesting.
 const LIKENESS_MIN: f64 = 0.75;
 
-/// Added to the time that a page or a sector may take by its maker's word. That time is the chip's alone;
-/// what asks whether it is done goes through a pod and maybe a network, and a busy machine is late to ask.
+/// Added to the manufacturer's time for a page or a sector. That time is the chip's alone; polling for the
+/// end goes through a pod and maybe a network, and a busy machine polls late.
 const ANSWER_SLACK_MS: u32 = 5_000;
 
 /// All chips that can be programmed.
@@ -33,7 +33,7 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Its own name and those of its packages.
+    /// The chip's own name and those of its packages.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let packages = self.chip.package_variants().map(String::as_str);
         packages.chain([self.chip.name.as_str()])
@@ -43,7 +43,7 @@ impl<'a> Candidate<'a> {
         self.chip.cores.first().map(|core| core.core_type)
     }
 
-    /// Size of the flash that programs start from, in bytes.
+    /// Size of the boot flash, in bytes.
     pub(crate) fn flash_bytes(&self) -> u64 {
         boot_flash(&self.chip.memory_map).map_or(0, |range| range.end - range.start)
     }
@@ -55,7 +55,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The flash that programs start from, all of it that is contiguous.
+/// The contiguous flash from which programs start.
 pub(crate) fn boot_flash(map: &[MemoryRegion]) -> Option<std::ops::Range<u64>> {
     let mut flashes: Vec<_> = map
         .iter()
@@ -74,7 +74,8 @@ pub(crate) fn boot_flash(map: &[MemoryRegion]) -> Option<std::ops::Range<u64>> {
     }))
 }
 
-/// Whether `name` begins the name of a chip, in which a small x stands for anything.
+/// Whether `name` is the beginning of `pattern`, the name of a chip in which a lower-case x stands
+/// for anything.
 fn begins(pattern: &str, name: &str) -> bool {
     let mut letters = pattern.bytes();
     name.bytes().all(|wanted| {
@@ -97,7 +98,7 @@ impl Catalog {
         self.registry.families()
     }
 
-    /// All that the library needs to know to program a chip.
+    /// Everything that the library needs to program a chip.
     pub(crate) fn target(&self, candidate: Candidate<'_>) -> Result<Target, FlashError> {
         let chip = candidate.chip;
         let name = chip.package_variants().next().unwrap_or(&chip.name);
@@ -125,7 +126,8 @@ impl Catalog {
     /// [`FlashError::UnsupportedChip`].
     pub(crate) fn find(&self, asked: &str) -> Result<Vec<Candidate<'_>>, FlashError> {
         let asked = asked.trim();
-        // A whole name counts for more than a configuration, and that for more than the beginnings of names.
+        // A whole name takes precedence over a configuration, and a configuration over the beginnings of
+        // names.
         let mut candidates = self.named(asked, |name| name.len() == asked.len());
         if let (true, Some(families)) = (candidates.is_empty(), openocd::families(asked)) {
             candidates = self.all_of(families);
@@ -149,7 +151,8 @@ impl Catalog {
                 .iter()
                 .map(move |chip| Candidate { family, chip })
         });
-        // Chips without flash are placeholders for cores of any maker; others than these have no SWD.
+        // Chips without flash are placeholders for any manufacturer's cores; families other than
+        // these have no SWD.
         chips.filter(|candidate| {
             candidate.core_type().is_some_and(|core| core.is_cortex_m())
                 && boot_flash(&candidate.chip.memory_map).is_some()
@@ -161,7 +164,7 @@ impl Catalog {
         self.chips().filter(is_one).collect()
     }
 
-    /// Those that have a name which `asked` begins and which is suitable.
+    /// Chips with a suitable name that begins with `asked`.
     fn named(&self, asked: &str, is_suitable: impl Fn(&str) -> bool) -> Vec<Candidate<'_>> {
         let is_one = |candidate: &Candidate<'_>| {
             let mut names = candidate.names();
@@ -192,11 +195,11 @@ impl Catalog {
     }
 }
 
-/// The one chip that is meant, among those that the target can be. `is_known` says that the target has told
-/// more than the kind of its core.
+/// The one chip that is meant, among those that the target can be. `is_known` says that the target has
+/// revealed more than the type of its core.
 ///
 /// # Errors
-/// [`FlashError::AmbiguousChip`] when they differ and nothing tells which it is.
+/// [`FlashError::AmbiguousChip`] if they differ and nothing tells which one it is.
 pub(crate) fn choose<'a>(
     asked: &str,
     mut admitted: Vec<Candidate<'a>>,
@@ -208,7 +211,8 @@ pub(crate) fn choose<'a>(
     {
         admitted.retain(|chip| chip.flash_bytes() == bytes);
     }
-    // Those that are left differ in what flashing does not touch; the least memory is in all of them.
+    // The remaining chips differ only in what flashing does not touch; all of them have at least the
+    // least memory.
     admitted.sort_by_key(Candidate::ram_bytes);
     match admitted.first() {
         Some(first) if is_known || admitted.len() == 1 => Ok(*first),
@@ -223,10 +227,10 @@ pub(crate) fn choose<'a>(
     }
 }
 
-/// Whether a name means a chip that can be programmed, to be asked before anything is touched.
+/// Checks that a name means a chip that can be programmed, before anything is touched.
 ///
 /// # Errors
-/// [`FlashError::UnsupportedChip`], with the names most like it.
+/// [`FlashError::UnsupportedChip`], with the most similar names.
 pub fn check_chip(asked: &str) -> Result<(), FlashError> {
     Catalog::load().find(asked).map(drop)
 }

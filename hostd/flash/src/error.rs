@@ -1,4 +1,4 @@
-//! Why a job failed, each in a sentence for whoever asked for it.
+//! Why a job failed, each in a sentence for the user.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use crate::progress::Phase;
 /// What the library below said.
 pub type Cause = Box<dyn Error + Send + Sync>;
 
-/// Why the firmware is not on the chip, or not known to be there.
+/// Why the firmware is not on the chip, or may not be.
 #[derive(Debug, thiserror::Error)]
 pub enum FlashError {
     /// The request names a chip that is not known.
@@ -17,7 +17,7 @@ pub enum FlashError {
     UnsupportedChip {
         /// What was asked for.
         asked: String,
-        /// The names most like it, best first.
+        /// The most similar names, best first.
         nearest: Vec<String>,
     },
     /// The request could mean several chips and the target does not say which it is.
@@ -38,7 +38,7 @@ pub enum FlashError {
     OutsideMemory {
         /// The first address of data that has no place.
         address: u32,
-        /// How much data has no place from there on.
+        /// How much data from there on has no place.
         bytes: u64,
         /// The chip.
         chip: String,
@@ -46,7 +46,7 @@ pub enum FlashError {
     /// Nothing answers on the debug wires.
     #[error("no target answers on the debug wires; check its power, SWCLK, SWDIO and ground")]
     NoTarget,
-    /// The target answered and then no longer.
+    /// The target stopped answering.
     #[error("the target stopped answering while {phase}; check its power and the debug wires")]
     TargetLost {
         /// What was being done.
@@ -68,7 +68,7 @@ pub enum FlashError {
         /// The chip.
         chip: String,
     },
-    /// The target answers, but no debug session came about.
+    /// The target answers, but no debug session could be opened.
     #[error("failed to start a debug session with {chip}")]
     Attach {
         /// The chip.
@@ -95,10 +95,10 @@ pub enum FlashError {
         #[source]
         source: Cause,
     },
-    /// The flash has something else than what was programmed.
+    /// The flash does not hold what was programmed.
     #[error("verification failed{}: the flash does not have what was programmed", at(.address))]
     Verify {
-        /// The first address that differs, when it could be found out.
+        /// The first address that differs, if it could be found.
         address: Option<u64>,
     },
     /// The flash could not be read back.
@@ -115,7 +115,7 @@ pub enum FlashError {
         #[source]
         source: Cause,
     },
-    /// The probe answers nonsense or refuses what every probe can.
+    /// The probe answers nonsense or refuses something that every probe can do.
     #[error("the debug probe does not work as it should")]
     Probe {
         /// Why.
@@ -146,7 +146,7 @@ pub enum FlashError {
 }
 
 impl FlashError {
-    /// Whether the target could not be reached, as opposed to a target that could not be programmed.
+    /// Whether the target could not be reached, as opposed to could not be programmed.
     #[must_use]
     pub fn target_unreachable(&self) -> bool {
         matches!(
@@ -196,7 +196,7 @@ fn proposal(names: &[String]) -> String {
     }
 }
 
-/// What a job that ended in a phase has left on the chip.
+/// What a job that ended in this phase has left on the chip.
 fn left(phase: Phase) -> &'static str {
     match phase {
         Phase::Connecting => "the chip is untouched",

@@ -1,4 +1,4 @@
-//! What a target says that it is, before anything is written to it. The library below programs a chip as
+//! Identifies a target before anything is written to it. The underlying library programs a chip as
 //! whatever it is told, so this is the only guard against the wrong one.
 
 mod nordic;
@@ -26,7 +26,7 @@ const RP2040: u32 = 2;
 /// Reads a word of the target's memory; `None` when that is not possible.
 pub(crate) type ReadWord<'a> = dyn FnMut(u64) -> Option<u32> + 'a;
 
-/// What a target says that it is.
+/// A target's identity, as read from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     core: Core,
@@ -46,7 +46,7 @@ enum Maker {
     St(st::Found),
     Nordic(nordic::Found),
     Rp2040,
-    /// It says no more than what core it has.
+    /// It reveals only its core.
     Unknown,
 }
 
@@ -73,11 +73,11 @@ impl Core {
         })
     }
 
-    /// Whether a chip with a core of this type can have it. Unknown parts are believed.
+    /// Whether a chip with a core of this type can have it. Unknown parts are accepted.
     fn is(self, core_type: CoreType) -> bool {
         match self.part {
             0xc20 | 0xc60 | 0xc21 => core_type == CoreType::Armv6m,
-            // Descriptions of chips do not always tell these two apart.
+            // Chip descriptions do not always distinguish these two.
             0xc23 | 0xc24 | 0xc27 => matches!(core_type, CoreType::Armv7m | CoreType::Armv7em),
             0xd20 | 0xd21 | 0xd22 | 0xd31 => core_type == CoreType::Armv8m,
             _ => true,
@@ -86,7 +86,8 @@ impl Core {
 }
 
 impl Identity {
-    /// Asks the target, first in the way of the chips that it should be. `None` when its memory cannot be read.
+    /// Reads the target's identity, first in the way of the expected chips. `None` if its memory cannot be
+    /// read.
     pub(crate) fn read(
         catalog: &Catalog,
         expected: &[Candidate<'_>],
@@ -115,7 +116,7 @@ impl Identity {
         })
     }
 
-    /// Whether the target can be this chip. What is not known of it is believed.
+    /// Whether the target can be this chip. Unknown properties count as matching.
     pub(crate) fn admits(&self, candidate: &Candidate<'_>) -> bool {
         let is_core = candidate.core_type().is_some_and(|core| self.core.is(core));
         let name = candidate.chip.name.as_str();
@@ -128,7 +129,7 @@ impl Identity {
             }
     }
 
-    /// Whether it says more than what core it has.
+    /// Whether it reveals more than its core.
     pub(crate) fn is_known(&self) -> bool {
         self.maker != Maker::Unknown
     }

@@ -1,7 +1,7 @@
-//! Firmware images: bytes of a file in, bytes with addresses out.
+//! Firmware images: a file's bytes in, bytes with addresses out.
 //!
-//! Formats are told apart by their contents; a name whose ending says otherwise is an error, since somebody
-//! then means something else than the file is.
+//! Formats are told apart by their contents; a contradicting file extension is an error, since then the
+//! file is not what somebody means.
 
 mod elf;
 pub mod fuzz;
@@ -17,7 +17,7 @@ use std::fmt;
 pub use segments::Segment;
 use segments::Segments;
 
-/// Most bytes of data that an image may have: beyond any chip's flash that can be programmed here.
+/// Most data bytes of an image: more than the flash of any chip that can be programmed here.
 pub const IMAGE_BYTES_MAX: usize = 32 << 20;
 
 /// How a file says where its bytes go.
@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What the ending of a file's name stands for.
+    /// The format that a file's extension stands for.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
@@ -77,7 +77,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A file that is no image.
+/// Why a file is not an image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// There is nothing in it.
@@ -89,10 +89,10 @@ pub enum ImageError {
         /// What the file is.
         format: Format,
     },
-    /// Its name promises something else than its contents are.
+    /// Its name contradicts its contents.
     #[error("the firmware file is named as {named}, but its contents are not")]
     NotAsNamed {
-        /// What the ending of the name stands for.
+        /// The format that the extension stands for.
         named: Format,
     },
     /// Too much data.
@@ -101,7 +101,7 @@ pub enum ImageError {
         /// [`IMAGE_BYTES_MAX`].
         limit: usize,
     },
-    /// The file ends before what it announces.
+    /// The file ends too early.
     #[error("the {format} file is cut off: {what} lies beyond its end")]
     CutOff {
         /// What the file is.
@@ -128,13 +128,13 @@ pub enum ImageError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// Two parts want the same place.
+    /// Two parts claim the same address.
     #[error("the firmware has more than one value for address {address:#010x}")]
     Overlap {
         /// The first such address.
         address: u32,
     },
-    /// Data goes on beyond the end of the address space.
+    /// Data extends beyond the end of the address space.
     #[error("the firmware's data at {address:#010x} ({bytes} bytes) goes beyond 32-bit addresses")]
     Wraps {
         /// Where the data begins.
@@ -154,12 +154,12 @@ pub struct Image {
 #[derive(Clone, PartialEq, Eq)]
 enum Contents {
     Placed(Vec<Segment>),
-    /// Plain bytes that go where the request says.
+    /// Plain bytes, placed where the request says.
     Plain(Vec<u8>),
 }
 
 impl Image {
-    /// Reads a file. Its name, which may be empty, only serves to find a file that is not what it is named.
+    /// Reads a file. Its name, which may be empty, only serves to detect a file with the wrong extension.
     ///
     /// # Errors
     /// [`ImageError`].
@@ -206,13 +206,13 @@ impl Image {
         Ok(Self { format, contents })
     }
 
-    /// What the file was.
+    /// The format of the file.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How many bytes of data it has.
+    /// Number of data bytes.
     #[must_use]
     pub fn data_bytes(&self) -> usize {
         match &self.contents {
@@ -221,7 +221,7 @@ impl Image {
         }
     }
 
-    /// Where the file itself says that its data begins; none for plain bytes.
+    /// Where the data begins, according to the file itself; none for plain bytes.
     #[must_use]
     pub fn start(&self) -> Option<u32> {
         match &self.contents {
@@ -230,11 +230,11 @@ impl Image {
         }
     }
 
-    /// The data with its addresses, in their order, neither overlapping nor touching. Plain bytes go to
-    /// `base`; a file that has addresses of its own keeps them.
+    /// The data with its addresses, in address order, neither overlapping nor adjacent. Plain bytes go
+    /// to `base`; a file with its own addresses keeps them.
     ///
     /// # Errors
-    /// [`ImageError::Wraps`] when plain bytes at `base` go beyond 32-bit addresses.
+    /// [`ImageError::Wraps`] if plain bytes at `base` extend beyond 32-bit addresses.
     pub fn placed(&self, base: u32) -> Result<Vec<Segment>, ImageError> {
         match &self.contents {
             Contents::Placed(segments) => Ok(segments.clone()),

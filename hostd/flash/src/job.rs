@@ -1,4 +1,4 @@
-//! One job from the first packet to the last: find out what the target is, program it, start it.
+//! One job from the first packet to the last: identify the target, program it, start it.
 
 mod connect;
 mod program;
@@ -14,8 +14,8 @@ use crate::stop::Stop;
 /// Carries out a request over a link to a probe. Blocks, for seconds: it needs a thread of its own. `report` is
 /// called on that thread. The link is dropped at the end.
 ///
-/// After `stop` or a failure of the link nothing more is sent, so this returns as soon as the packet that is
-/// under way has been answered; the target is then left as it is, and a job of its own puts it right.
+/// After `stop` or a failure of the link nothing more is sent, so this returns as soon as the packet under
+/// way has been answered; the target is left as it is, and another job puts it right.
 ///
 /// # Errors
 /// [`FlashError`].
@@ -31,7 +31,8 @@ pub fn run(
     let line = Line::new(Box::new(link), stop.clone());
     let memory = line.memory().clone();
     let result = carry_out(line, request, &mut tracker);
-    // The cause of everything else, if the link has failed. Errors of the library only show its effects.
+    // If the link has failed, that is the cause of everything else. The library's errors show only its
+    // effects.
     let result = match memory.take_failure() {
         Some(failure) => Err(FlashError::from_link(failure, tracker.phase())),
         None => result,
@@ -44,7 +45,7 @@ pub fn run(
         .map_err(|error| of_target(error, &memory, tracker.phase()))
 }
 
-/// Tells a target that is not there from one that refuses.
+/// Distinguishes a missing target from one that refuses.
 fn of_target(error: FlashError, memory: &crate::link::Memory, phase: Phase) -> FlashError {
     match error {
         FlashError::Attach { .. } if !memory.has_target_answered() => FlashError::NoTarget,

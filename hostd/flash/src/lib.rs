@@ -9,8 +9,8 @@
 //! ```
 //!
 //! [`run`] blocks its thread until the firmware is on the chip, is read back and runs, or until a [`Stop`] ends
-//! it. The flash algorithms, and most of the knowledge about chips, are those of probe-rs; what is here is the
-//! way to the probe, the guard against the wrong chip, images, and errors that a user can act on. It knows no
+//! it. The flash algorithms, and most of the knowledge about chips, come from probe-rs; this crate adds the
+//! link to the probe, the guard against the wrong chip, images, and errors that a user can act on. It knows no
 //! pod, no async runtime and no HTTP.
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! The way to a probe: CMSIS-DAP packets out, answers back. Whoever has the probe implements [`DapLink`];
-//! what flashes sees it only through a [`Line`], which stops when it is told to and remembers why.
+//! The link to a probe: CMSIS-DAP packets out, answers back. The probe's owner implements [`DapLink`];
+//! the flashing code sees it only through a [`Line`], which stops on request and remembers why.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,13 @@ pub enum LinkError {
     /// Its time is over.
     #[error("out of time")]
     Deadline,
-    /// The probe or the way to it failed.
+    /// The probe or the link to it failed.
     #[error("failed to exchange packets with the probe")]
     Lost(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl LinkError {
-    /// A failure of the probe or of the way to it.
+    /// A failure of the probe or of the link to it.
     pub fn lost(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Lost(cause.into())
     }
@@ -29,15 +29,15 @@ impl LinkError {
 
 /// A debug probe that speaks CMSIS-DAP. Calls block.
 pub trait DapLink: Send + 'static {
-    /// Sends one packet and gives its answer. Packets are no longer than what the probe stated in its
-    /// answer to `DAP_Info` (64 bytes before it was asked).
+    /// Sends one packet and returns its answer. Packets are no longer than the probe stated in its
+    /// answer to `DAP_Info` (64 bytes until then).
     ///
     /// # Errors
     /// [`LinkError`]. Nothing is sent afterwards.
     fn exchange(&mut self, packet: &[u8]) -> Result<Vec<u8>, LinkError>;
 
-    /// Sends several packets and gives their answers in the same order. There are at most as many as the
-    /// probe stated that it can have in flight, so a link that can should send them all before it waits.
+    /// Sends several packets and returns their answers in the same order. There are at most as many as
+    /// the probe accepts in flight, so a link should send them all before it waits, if it can.
     ///
     /// # Errors
     /// [`LinkError`]. Nothing is sent afterwards.
@@ -65,8 +65,8 @@ impl From<Stopped> for LinkError {
     }
 }
 
-/// What is known of a line after the library that used it has given up. The library's own errors do not
-/// tell a dead target from a dead link.
+/// What is known about a line after the library that used it has given up. The library's own errors do
+/// not distinguish a dead target from a dead link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Arc<Mutex<Remembered>>);
 
@@ -99,7 +99,7 @@ impl Memory {
         self.with(|memory| memory.is_target_silent)
     }
 
-    /// Notes whether the target answered a transfer.
+    /// Records whether the target answered a transfer.
     pub(crate) fn note_answer(&self, answered: bool) {
         self.with(|memory| {
             memory.has_target_answered |= answered;
@@ -108,12 +108,12 @@ impl Memory {
     }
 }
 
-/// The line to a probe had failed before.
+/// The line to the probe had already failed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the line to the probe is closed")]
 pub(crate) struct LineClosed;
 
-/// A link that carries nothing any more once it has failed or was told to stop.
+/// A link that carries nothing more once it has failed or was told to stop.
 pub(crate) struct Line {
     link: Box<dyn DapLink>,
     stop: Stop,

@@ -1,11 +1,12 @@
-//! CMSIS-DAP version 1 commands as bytes, and what their answers say (CMSIS-DAP documentation, "Commands").
+//! CMSIS-DAP version 1 commands as bytes, and the meaning of their answers (CMSIS-DAP documentation,
+//! "Commands").
 
 #[cfg(test)]
 mod tests;
 
-/// What is assumed before a probe was asked: the smallest packet there is.
+/// Assumed until the probe has been asked: the smallest possible packet.
 pub(crate) const PACKET_BYTES_MIN: usize = 64;
-/// Largest packet and most in flight that are made use of, whatever a probe claims.
+/// Largest packet and most packets in flight to use, whatever a probe claims.
 pub(crate) const PACKET_BYTES_MAX: usize = 4096;
 pub(crate) const PACKET_COUNT_MAX: usize = 64;
 
@@ -47,7 +48,7 @@ const TRANSFERS_MAX: usize = 255;
 /// An answer that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AnswerError {
-    /// It is to another command.
+    /// It answers another command.
     #[error("failed to read a probe's answer: it is to command {found:#04x}, not {expected:#04x}")]
     OtherCommand { expected: u8, found: u8 },
     /// It ends too early.
@@ -92,7 +93,7 @@ pub(crate) struct Transfer {
     pub(crate) write: Option<u32>,
 }
 
-/// What became of transfers.
+/// The result of transfers.
 #[derive(Debug)]
 pub(crate) struct Transferred {
     /// How many were carried out.
@@ -151,7 +152,7 @@ pub(crate) fn clock(hz: u32) -> Vec<u8> {
     packet
 }
 
-/// Sets the selected pins and waits up to `wait_us` microseconds until they read so.
+/// Sets the selected pins and waits up to `wait_us` microseconds until they read back that way.
 pub(crate) fn pins(output: u8, select: u8, wait_us: u32) -> Vec<u8> {
     let mut packet = vec![SWJ_PINS, output, select];
     packet.extend(wait_us.to_le_bytes());
@@ -210,7 +211,7 @@ fn block_head(request: u8, count: usize) -> Vec<u8> {
     vec![TRANSFER_BLOCK, 0, low, high, request]
 }
 
-/// Checks what an answer is to, and gives what follows.
+/// Checks which command an answer belongs to, and returns the rest.
 pub(crate) fn body<'a>(packet: &[u8], answer: &'a [u8]) -> Result<&'a [u8], AnswerError> {
     let expected = packet.first().copied().unwrap_or_default();
     match answer.split_first() {
@@ -223,7 +224,7 @@ pub(crate) fn body<'a>(packet: &[u8], answer: &'a [u8]) -> Result<&'a [u8], Answ
     }
 }
 
-/// Checks an answer that only says whether it went well.
+/// Checks an answer that only reports success or failure.
 pub(crate) fn status(packet: &[u8], answer: &[u8]) -> Result<(), AnswerError> {
     let command = packet.first().copied().unwrap_or_default();
     let fine = match command {

@@ -1,5 +1,5 @@
-//! A debug probe as probe-rs knows them, on a [`Line`]. probe-rs has a CMSIS-DAP driver of its own, but that
-//! one only speaks to USB devices.
+//! A probe-rs debug probe on a [`Line`]. probe-rs has its own CMSIS-DAP driver, but that speaks only to USB
+//! devices.
 
 mod batch;
 
@@ -19,14 +19,14 @@ use crate::packets::{self, AnswerError, Transfer};
 use crate::progress::Phase;
 use crate::stop::Stop;
 
-/// Clock on the debug wire unless another is asked for.
+/// Default clock on the debug wire.
 pub const SPEED_KHZ_DEFAULT: u32 = 2000;
 
-/// What `DAP_HostStatus` tells of.
+/// Status types of `DAP_HostStatus`.
 const STATUS_CONNECTED: u8 = 0;
 
-/// After so many transfers in a row without an answer nobody is there. probe-rs resets the line and tries
-/// again every 5 ms, for seconds.
+/// After this many consecutive transfers without an answer there is no target. probe-rs would reset the
+/// line and retry every 5 ms, for seconds.
 const SILENT_MAX: u32 = 100;
 
 /// Why the probe did not do something.
@@ -57,7 +57,7 @@ pub(crate) struct DapProbeDriver {
     is_connected: bool,
     /// Writes that wait to be sent together.
     batch: Vec<Transfer>,
-    /// How many transfers in a row were left without an answer.
+    /// Number of consecutive transfers without an answer.
     silent_count: u32,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Debug for DapProbeDriver {
     }
 }
 
-/// The probe behind a link as probe-rs knows it, for those who want more of it than flashing.
+/// The probe behind a link as a probe-rs probe, for callers that want to do more than flash.
 ///
 /// # Errors
 /// [`FlashError`], when the link fails or the probe answers nonsense.
@@ -124,7 +124,7 @@ impl DapProbeDriver {
         Ok(packets::info_number(&packet, &answer)?)
     }
 
-    /// A command that only answers whether it went well.
+    /// A command whose answer only reports success or failure.
     fn command(&mut self, packet: &[u8]) -> Result<(), ProbeFailure> {
         let answer = self.answer(packet)?;
         Ok(packets::status(packet, &answer)?)
@@ -146,7 +146,7 @@ impl DapProbeDriver {
 }
 
 impl Drop for DapProbeDriver {
-    /// Lets go of the wires. A line that is closed is none to do it over.
+    /// Releases the wires, which is impossible over a closed line.
     fn drop(&mut self) {
         if self.is_connected && self.command(&packets::disconnect()).is_err() {
             tracing::debug!("the probe was not told that the session is over");
@@ -293,7 +293,7 @@ impl RawDapAccess for DapProbeDriver {
         self
     }
 
-    /// It would only switch a lamp on the probe, at the price of every eleventh packet of a job.
+    /// It would only switch a lamp on the probe, at the cost of every eleventh packet of a job.
     fn core_status_notification(&mut self, _: CoreStatus) -> Result<(), DebugProbeError> {
         Ok(())
     }

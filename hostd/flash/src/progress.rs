@@ -39,14 +39,14 @@ impl fmt::Display for Phase {
     }
 }
 
-/// How far a job is. One is reported when a phase begins and with each sector or page that is done.
+/// The progress of a job, reported when a phase begins and after each sector or page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// What is being done.
     pub phase: Phase,
-    /// How much of it is done, in bytes of flash; sectors and pages count whole.
+    /// How much of it is done, in bytes of flash; sectors and pages count as a whole.
     pub bytes: u64,
-    /// How much there is to do; 0 when a phase has no amount.
+    /// The phase's total; 0 if it has none.
     pub total: u64,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Tracker<'a> {
         match event {
             ProgressEvent::AddProgressBar { operation, total } => {
                 if let Some((place, _)) = phase_of(*operation) {
-                    // One for each algorithm that takes part.
+                    // One total per algorithm involved.
                     self.totals[place] += total.unwrap_or(0);
                 }
             }

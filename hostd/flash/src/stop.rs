@@ -1,4 +1,4 @@
-//! How a job that blocks is told to end: by anybody at any time, or by the clock.
+//! How a blocking job is stopped: by anybody at any time, or by the clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ pub struct Stop {
     deadline: Option<Instant>,
 }
 
-/// Why a job shall end.
+/// Why a job must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     Cancelled,
@@ -19,13 +19,13 @@ pub(crate) enum Stopped {
 }
 
 impl Stop {
-    /// One that ends the job only when it is cancelled.
+    /// Ends the job only when it is cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that also ends the job when this instant has come.
+    /// Also ends the job at this instant.
     #[must_use]
     pub fn at(deadline: Instant) -> Self {
         Self {

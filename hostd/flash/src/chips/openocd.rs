@@ -1,4 +1,5 @@
-//! Target configurations as OpenOCD names them, since that is how benches were told what they have.
+//! Target configurations by their OpenOCD names, since that is how benches have described their
+//! targets so far.
 
 /// Configurations and the families of chips that they stand for.
 pub(super) const CONFIGURATIONS: &[(&str, &[&str])] = &[
@@ -31,7 +32,7 @@ pub(super) const CONFIGURATIONS: &[(&str, &[&str])] = &[
     ("stm32wlx", &["STM32WL Series"]),
 ];
 
-/// The name of a configuration without folder and ending.
+/// The name of a configuration without folder and extension.
 pub(super) fn plain(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     name.strip_suffix(".cfg").unwrap_or(name)

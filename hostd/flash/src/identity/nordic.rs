@@ -1,5 +1,5 @@
-//! Nordic's chips: factory information registers (FICR), as the product specifications of the nRF51 and nRF52
-//! series have them. Which values belong to which chip comes with the descriptions of the chips.
+//! Nordic's chips: factory information registers (FICR), from the product specifications of the nRF51 and
+//! nRF52 series. The chip descriptions say which values belong to which chip.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::chips::Catalog;
 
 const CODE_PAGE_BYTES: u64 = 0x1000_0010;
 const CODE_PAGES: u64 = 0x1000_0014;
-/// Sizes of a page that these chips have; anything else is no FICR.
+/// Page sizes of these chips; any other value means that this is not a FICR.
 const PAGE_BYTES: [u32; 2] = [1024, 4096];
 const PAGES_MAX: u32 = 4096;
 
@@ -29,7 +29,7 @@ impl Found {
         let chip = methods.find_map(|method| {
             let name = if let Some(method) = method.as_nordic_ficr() {
                 let is_part = read(method.part_address.into()) == Some(method.part);
-                // A variant that came later is still this chip.
+                // A newer variant is still this chip.
                 is_part.then(|| method.variants.values().next()).flatten()
             } else {
                 let method = method.as_nordic_configid()?;
@@ -41,14 +41,14 @@ impl Found {
         let size = read(CODE_PAGE_BYTES).zip(read(CODE_PAGES));
         let size = size.filter(|(bytes, pages)| PAGE_BYTES.contains(bytes) && *pages <= PAGES_MAX);
         let flash_bytes = size.map(|(bytes, pages)| u64::from(bytes) * u64::from(pages));
-        // The older chips have a number for each build code, which other chips may have by chance.
+        // The older chips have a number for each build code, which other chips may hold by chance.
         if chip.starts_with("nRF51") && flash_bytes.is_none() {
             return None;
         }
         Some(Self { chip, flash_bytes })
     }
 
-    /// The nRF51 differ in nothing that matters here.
+    /// The nRF51 chips do not differ in anything that matters here.
     pub(super) fn admits(&self, name: &str) -> bool {
         match self.chip.starts_with("nRF51") {
             true => name.starts_with("nRF51"),

@@ -1,5 +1,5 @@
-//! ST's chips: the device identifier of the debug unit, the size of the flash and read protection, as the
-//! reference manuals of the series have them.
+//! ST's chips: the device identifier of the debug unit, the size of the flash and read protection, from
+//! the reference manuals of the series.
 
 mod devices;
 
@@ -19,7 +19,7 @@ const ID_PLACES: [u64; 3] = [ID_M0, ID_M3, ID_H7];
 enum Protection {
     /// Some of these bits are set at the address.
     Bits(u64, u32),
-    /// The byte that this many bits are above the lowest is another than 0xaa.
+    /// The byte at this many bits above the lowest is not 0xaa.
     Byte(u64, u32),
 }
 
@@ -28,10 +28,10 @@ const UNPROTECTED: u32 = 0xaa;
 /// What the chips of a series have in common.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Series {
-    /// As the descriptions of chips name it.
+    /// Name of the family in the chip descriptions.
     family: &'static str,
     id_at: u64,
-    /// Where the size of the flash stands, in KiB, in 16 bits.
+    /// Address of the flash size: 16 bits, in KiB.
     flash_size_at: u64,
     protection: Protection,
 }
@@ -131,7 +131,7 @@ const SERIES: &[Series] = &[
     ),
 ];
 
-/// The series that a family of chips is, if it is one that is known here.
+/// The series of a chip family, if it is known here.
 pub(super) fn series_of(family: &str) -> Option<&'static Series> {
     SERIES.iter().find(|series| series.family == family)
 }
@@ -142,7 +142,7 @@ pub(super) fn series_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Series {
-    /// Whether the flash is kept from debuggers.
+    /// Whether the flash is protected from debuggers.
     pub(super) fn is_protected(&self, read: &mut ReadWord<'_>) -> bool {
         match self.protection {
             Protection::Bits(address, bits) => read(address).is_some_and(|word| word & bits != 0),
@@ -166,7 +166,7 @@ impl Found {
     pub(super) fn read(series: &Series, read: &mut ReadWord<'_>) -> Option<Self> {
         let mut found = Self::read_at(series.id_at, read)?;
         if found.is_of(series) {
-            // A half word at an odd place stands in the upper half of a word.
+            // A half-word at an odd index is in the upper half of a word.
             let word = read(series.flash_size_at & !3)?;
             let kib = word >> (8 * (series.flash_size_at & 2)) & 0xffff;
             found.flash_kib = (kib != 0 && kib != 0xffff).then_some(kib);
@@ -174,14 +174,14 @@ impl Found {
         Some(found)
     }
 
-    /// Looks wherever a chip of ST might have its identifier.
+    /// Tries every address at which an ST chip may have its identifier.
     pub(super) fn read_any(read: &mut ReadWord<'_>) -> Option<Self> {
         ID_PLACES
             .iter()
             .find_map(|place| Self::read_at(*place, read))
     }
 
-    /// Every chip that is known, to check the table with.
+    /// Every known chip, for checking the table.
     #[cfg(test)]
     pub(super) fn all() -> impl Iterator<Item = Self> {
         DEVICES.iter().map(|(device, names)| Self {

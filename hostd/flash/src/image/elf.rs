@@ -1,4 +1,5 @@
-//! ELF files (System V ABI, "Object Files"; ELF for the Arm Architecture): what is loaded, and where to.
+//! ELF files (System V ABI, "Object Files"; ELF for the Arm Architecture): the loadable data and its
+//! addresses.
 
 use super::segments::Segments;
 use super::{Format, ImageError};
@@ -9,7 +10,7 @@ const IDENTITY: &[u8] = b"\x7fELF\x01\x01\x01";
 const MACHINE_ARM: u16 = 40;
 const LOADABLE: u32 = 1;
 
-/// Places in the file's header.
+/// Offsets in the file's header.
 const MACHINE_AT: usize = 18;
 const TABLE_AT: usize = 28;
 const ENTRY_BYTES_AT: usize = 42;
@@ -35,7 +36,8 @@ fn word(file: &[u8], at: usize, what: &'static str) -> Result<u32, ImageError> {
         .ok_or_else(|| cut_off(what))
 }
 
-/// Adds the loadable segments at their physical addresses, where start-up code expects initial values too.
+/// Adds the loadable segments at their physical addresses, where start-up code also expects initial
+/// values.
 pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageError> {
     const HEADER: &str = "the header";
     const TABLE: &str = "the table of segments";

@@ -1,11 +1,11 @@
-//! An entry for fuzzers: any bytes become a file of each format.
+//! A fuzz entry: any bytes become a file of each format.
 
 use super::{Format, IMAGE_BYTES_MAX, Image};
 
 /// Reads `data` in every way.
 ///
 /// # Panics
-/// When an image breaks what its documentation promises. Nothing else may panic.
+/// If an image breaks what its documentation promises. Nothing else may panic.
 pub fn files(data: &[u8]) {
     for format in [Format::Elf, Format::Hex, Format::Bin, Format::Uf2] {
         if let Ok(image) = Image::parse_as(data, format) {

@@ -1,4 +1,4 @@
-//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988): a record a line.
+//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988): one record per line.
 
 use super::segments::Segments;
 use super::{Format, ImageError};
@@ -10,7 +10,7 @@ const SEGMENT_START: u8 = 0x03;
 const LINEAR_BASE: u8 = 0x04;
 const LINEAR_START: u8 = 0x05;
 
-/// Count, address and kind before the data of a record, checksum behind it.
+/// Count, address and kind before a record's data, checksum after it.
 const HEAD_BYTES: usize = 4;
 const RECORD_BYTES_MAX: usize = HEAD_BYTES + 255 + 1;
 
@@ -54,7 +54,7 @@ pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageErro
             (LINEAR_BASE, [high, low]) => {
                 base = Base::Linear(u32::from(u16::from_be_bytes([*high, *low])) << 16);
             }
-            // Where to start is in the vector table.
+            // The vector table says where to start.
             (SEGMENT_START | LINEAR_START, [_, _, _, _]) => {}
             (SEGMENT_BASE..=LINEAR_START, _) => {
                 return Err(broken("its length does not fit its kind"));

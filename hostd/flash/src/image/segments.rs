@@ -1,4 +1,4 @@
-//! Pieces of data with addresses, brought into order.
+//! Sorts pieces of data with addresses.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Sorts the pieces and joins those that touch.
+    /// Sorts the pieces and joins adjacent ones.
     pub(super) fn finish(mut self) -> Result<Vec<Segment>, ImageError> {
         self.pieces.sort_by_key(|piece| piece.address);
         let mut joined: Vec<Segment> = Vec::new();

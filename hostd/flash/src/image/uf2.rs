@@ -3,7 +3,7 @@
 use super::segments::Segments;
 use super::{Format, ImageError};
 
-/// The first magic number, which stands at the start of every block.
+/// The first magic number, at the start of every block.
 pub(super) const MAGIC: [u8; 4] = 0x0a32_4655u32.to_le_bytes();
 const MAGIC_SECOND: u32 = 0x9e5d_5157;
 const MAGIC_END: u32 = 0x0ab1_6f30;
@@ -35,7 +35,7 @@ pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageErro
         {
             return Err(broken("its magic numbers are wrong"));
         }
-        // A block for a file system or for another memory than the flash.
+        // A block for a file system or for memory other than the flash.
         if flags & (NOT_MAIN_FLASH | FILE_CONTAINER) != 0 {
             continue;
         }

@@ -1,4 +1,4 @@
-//! From a line to a debug session with a chip that is known to be the right one.
+//! From a line to a debug session with a chip that has been identified as the right one.
 
 use probe_rs::architecture::arm::dp::DpAddress;
 use probe_rs::architecture::arm::sequences::DefaultArmSequence;
@@ -21,7 +21,7 @@ pub(super) struct Connected {
     pub(super) identity: Option<Identity>,
 }
 
-/// Finds out what the target is and starts a session with it.
+/// Identifies the target and starts a session with it.
 pub(super) fn connect(
     catalog: &Catalog,
     line: Line,
@@ -37,7 +37,7 @@ pub(super) fn connect(
     let candidate = admit(&candidates, identity.as_ref(), request)?;
     let mut session = attach(catalog, candidate, probe, request)?;
     let chip = candidate.chip.name.clone();
-    // Some show themselves only after what their own series needs to be reached.
+    // Some can be identified only after steps specific to their series.
     let identity = match identity {
         Some(identity) => Some(identity),
         None => {
@@ -59,15 +59,15 @@ pub(super) fn connect(
     })
 }
 
-/// Reads what the target is without assuming anything of it but a debug port and memory behind the first
-/// access port. Gives the probe back, still in reset if that was asked for.
+/// Identifies the target, assuming only a debug port and memory behind the first access port. Returns
+/// the probe, with the target still in reset if that was requested.
 fn look(
     catalog: &Catalog,
     candidates: &[Candidate<'_>],
     mut probe: Probe,
     request: &Request,
 ) -> Result<(Probe, Option<Identity>), FlashError> {
-    // Two debug ports on one wire: neither answers before it is addressed.
+    // With two debug ports on one wire, neither answers before it is addressed.
     if candidates
         .iter()
         .any(|chip| chip.family.name.starts_with("RP2"))
@@ -110,7 +110,7 @@ fn look_again(
     })
 }
 
-/// The chip to program it as, of those that were asked for.
+/// The chip to program it as, among those requested.
 fn admit<'a>(
     candidates: &[Candidate<'a>],
     identity: Option<&Identity>,

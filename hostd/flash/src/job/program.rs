@@ -11,10 +11,10 @@ use crate::image::{ImageError, Segment};
 use crate::progress::{Phase, Tracker};
 use crate::request::Request;
 
-/// How much is read at once when a difference is looked for, in bytes.
+/// Bytes read at once when searching for a difference.
 const SEARCH_BYTES: usize = 1024;
 
-/// Programs the image; gives how many bytes it was.
+/// Programs the image; returns its size in bytes.
 pub(super) fn program(
     connected: &mut Connected,
     request: &Request,
@@ -42,7 +42,7 @@ pub(super) fn program(
     }
 }
 
-/// Gives the image addresses, all of which the chip has.
+/// Places the image at addresses that the chip has.
 fn place(connected: &Connected, request: &Request) -> Result<Vec<Segment>, FlashError> {
     let target = connected.session.target();
     let flash = chips::boot_flash(&target.memory_map);
@@ -59,7 +59,7 @@ fn place(connected: &Connected, request: &Request) -> Result<Vec<Segment>, Flash
         },
         error => FlashError::Image(error),
     })?;
-    // What the chip says of itself counts when its flash is smaller than its kind may have.
+    // The chip's own statement counts if its flash is smaller than its type may have.
     let real = connected.identity.as_ref();
     let real = real.and_then(crate::identity::Identity::flash_bytes);
     let missing = match (flash, real) {
@@ -108,7 +108,7 @@ fn first_outside(
     None
 }
 
-/// Where the target has something else than the image. The library does not say.
+/// Where the target differs from the image. The library does not say.
 fn first_difference(session: &mut Session, segments: &[Segment]) -> Option<u64> {
     let mut core = session.core(0).ok()?;
     let mut bytes = [0; SEARCH_BYTES];
@@ -127,7 +127,7 @@ fn first_difference(session: &mut Session, segments: &[Segment]) -> Option<u64> 
     None
 }
 
-/// What failed, by what the library says or, where it does not, by what was being done.
+/// What failed, from the library's error or, if that does not tell, from the current phase.
 fn explain(error: flashing::FlashError, phase: Phase) -> FlashError {
     let address = match &error {
         flashing::FlashError::EraseFailed { sector_address, .. } => {

@@ -1,5 +1,5 @@
 //! Transfers in as few packets as possible: writes wait until a read or the end of a packet, blocks fill
-//! packets, and as many packets are in flight as the probe takes.
+//! packets, and as many packets are in flight as the probe accepts.
 
 use probe_rs::architecture::arm::{ArmError, DapError, RegisterAddress};
 use probe_rs::probe::WireProtocol;
@@ -12,7 +12,7 @@ const DAP_ABORT: u32 = 1;
 /// Clears everything that makes the debug port answer FAULT.
 const CLEAR_STICKY: u32 = 0x1e;
 
-/// A register as it is in a transfer.
+/// A register as encoded in a transfer.
 fn register(address: RegisterAddress) -> u8 {
     u8::from(address.is_ap()) | address.a2_and_3()
 }
@@ -46,7 +46,7 @@ impl DapProbeDriver {
         self.send_batch().map(drop)
     }
 
-    /// Sends what waits; gives the command and its answer.
+    /// Sends the waiting writes; returns the command and its answer.
     fn send_batch(&mut self) -> Result<(u8, Transferred), ArmError> {
         let batch = std::mem::take(&mut self.batch);
         let packet = packets::transfer(&batch);
@@ -97,8 +97,8 @@ impl DapProbeDriver {
         Ok(())
     }
 
-    /// Sends packets of blocks with their numbers of words at once, and hands on what each read. An answer
-    /// that reads something else than it was asked for is an error before it is handed on.
+    /// Sends block packets, with their numbers of words, all at once, and passes on what each read. An
+    /// answer with too few words is an error and is not passed on.
     fn send_blocks(
         &mut self,
         blocks: Vec<(Vec<u8>, usize)>,

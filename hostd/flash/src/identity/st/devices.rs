@@ -1,5 +1,5 @@
-//! Which chips have which device identifier (DEV_ID), as the reference manuals of the series say in their
-//! chapters on the debug unit.
+//! Which chips have which device identifier (DEV_ID), from the debug chapters of the series' reference
+//! manuals.
 
 /// Device identifiers and the names of the chips that have them; a question mark is any letter.
 pub(super) const DEVICES: &[(u32, &[&str])] = &[
