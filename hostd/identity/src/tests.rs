@@ -108,7 +108,7 @@ async fn a_start_leaves_a_code_that_somebody_asked_for() {
     let shown = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
     let session = identity.sign_in_code(HOME, asked.expose(), false).await;
     assert_eq!(session.unwrap().user, owner.id);
-    // One sign-in is enough: what the start has shown opens nothing now.
+    // One sign-in is enough: the code shown at the start is now useless.
     assert!(identity.sign_in_code(HOME, &shown, false).await.is_err());
 
     // What is shown works beside it too.

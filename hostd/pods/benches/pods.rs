@@ -1,6 +1,6 @@
 //! `cargo xtask bench pods`: many simulated pods in one process, each driven as hostd drives one:
-//! captures one after the other, and a stream of commands beside them. What it costs, whether
-//! anything came late, and the same for one pod in the same run.
+//! captures one after the other, and a stream of commands beside them. Measures the cost, whether
+//! anything was late, and the same for one pod in the same run.
 //!
 //! Both sides are in the figures, the simulated instrument and its driver. Three pods of four
 //! capture 1 s of the logic analyzer at 1 MS/s, on a bus that is busy a fifth of the time; the
@@ -227,7 +227,7 @@ fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
 }
 
-/// Lets the peak of the resident memory start anew, where the system allows it.
+/// Resets the peak of resident memory, where the system allows it.
 fn reset_resident() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

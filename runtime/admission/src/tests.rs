@@ -1,4 +1,4 @@
-//! Who gets in, who waits, and whom nobody can keep out.
+//! Who gets in, who waits, and who cannot be kept out.
 
 use super::*;
 
@@ -66,7 +66,7 @@ async fn there_is_always_a_place_for_the_next_one() {
     assert_eq!(held.len(), 32);
     let refused = admission.enter(Some(&ann)).await.unwrap_err();
     assert_eq!(refused, Crowded::User);
-    // Her colleagues get at the rest, but for what is kept for other organisations.
+    // Her colleagues get the rest, except what is reserved for other organisations.
     let mut all = vec![held];
     for name in 0..20 {
         let colleague = user("acme", &format!("user {name}"));
@@ -171,8 +171,8 @@ fn random(state: &mut u64, below: u64) -> u64 {
     *state % below
 }
 
-/// Users of three organisations come, wait, give up in the middle, and leave, in any order: places are
-/// never more than there are, none is lost, and nobody's share is exceeded.
+/// Users of three organisations come, wait, give up halfway, and leave, in any order: no place is
+/// given twice, none is lost, and no share is exceeded.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_lost_in_any_order() {
     const PLACES: u32 = 6;

@@ -126,7 +126,7 @@ fn damaged_components_never_panic() {
                 bad[at] = u8::try_from(below(256)).unwrap();
             }
         }
-        // Damage in data or names is not damage; anything else is an error.
+        // Damage in data or names is harmless; anything else is an error.
         drop(engine.compile(&bad));
     }
 }

@@ -1,4 +1,4 @@
-//! Forms as clients write them, whole and in pieces, and forms that are none.
+//! Forms as clients write them, whole and in pieces, and bodies that are not forms.
 
 use super::fuzz::{Parts, form, read};
 use super::*;
@@ -177,7 +177,7 @@ fn mutated_forms_never_panic_and_give_nothing_that_was_not_there() {
                 }
             }
         }
-        // However it is cut, it means the same.
+        // However it is split, it means the same.
         body.insert(0, u8::try_from(1 + random.index(30)).unwrap());
         form(&body);
     }

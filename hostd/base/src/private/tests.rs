@@ -1,4 +1,4 @@
-//! Modes of what is made and of what is found.
+//! Modes of new and of existing files and folders.
 
 use std::os::unix::fs::symlink;
 
@@ -14,7 +14,7 @@ fn set(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// As hostd made it before it minded modes.
+/// As hostd made it before it set modes.
 fn old_folder(dir: &Path) {
     for folder in ["captures", "blobs/ab", "blobs/staging", "other"] {
         fs::create_dir_all(dir.join(folder)).unwrap();

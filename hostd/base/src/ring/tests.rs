@@ -65,7 +65,7 @@ fn readers_begin_anywhere_and_what_is_gone_is_told() {
     assert_eq!(now(&mut late), Some(Found::Lost { from: 101, to: 106 }));
     assert_eq!(now(&mut late), piece(106, "ghijk"));
     assert_eq!((ring.start(), ring.end()), (106, 116));
-    // Of another life: it goes on with the oldest there is.
+    // A position from an earlier run: it continues with the oldest piece.
     let mut foreign = ring.cursor(9999);
     assert_eq!(
         now(&mut foreign),
@@ -111,7 +111,7 @@ async fn a_reader_waits_and_learns_of_the_end() {
     assert_eq!(reader.await.unwrap(), b"one two three");
 }
 
-/// Whatever the pace: each reader gets every byte once, in order, or is told that it is lost.
+/// Whatever the pace: each reader gets every byte once, in order, or learns that it is lost.
 #[test]
 fn nothing_is_lost_in_silence() {
     for seed in 1..=200 {

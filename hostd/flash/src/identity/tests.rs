@@ -1,4 +1,4 @@
-//! What targets say of themselves, as words in their memory.
+//! How targets identify themselves, as words in their memory.
 
 use super::{Identity, nordic, st};
 use crate::chips::Catalog;
@@ -81,7 +81,7 @@ fn a_chip_of_nordic_is_known_by_its_factory_information() {
     assert_eq!(found.flash_bytes(), Some(256 * 1024));
     assert!(admits(&catalog, &found, "nRF51822_xxAA"));
     assert!(!admits(&catalog, &found, "STM32F030R8"));
-    // The number alone is too little.
+    // The number alone is not enough.
     assert!(
         !identity(&catalog, "nrf51", &[words[0], words[3]])
             .unwrap()

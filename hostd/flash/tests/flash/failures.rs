@@ -1,4 +1,4 @@
-//! What goes wrong, and what users are told.
+//! What can go wrong, and what users are told.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

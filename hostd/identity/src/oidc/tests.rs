@@ -1,4 +1,4 @@
-//! Tokens that must be believed, and many that must not.
+//! Tokens that must be accepted, and many that must not.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

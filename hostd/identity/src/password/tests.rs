@@ -9,7 +9,7 @@ use futures_util::future::{join, join_all, join3};
 use super::turns::WAITING_MAX;
 use super::*;
 
-/// Of the reference implementation's own tests: "password" with other parameters, more memory and
+/// From the reference implementation's own tests: "password" with other parameters, more memory and
 /// more lanes than ours.
 const REFERENCE: [&str; 3] = [
     "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
@@ -28,7 +28,7 @@ fn on_one_thread() -> Passwords {
     Passwords(Pool::with(1, Duration::from_secs(60)))
 }
 
-/// Keep the only thread until the sender is dropped. Returns once it is kept.
+/// Occupy the only thread until the sender is dropped. Returns once it is occupied.
 async fn keep(passwords: &Passwords) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (begin, begun) = oneshot::channel();

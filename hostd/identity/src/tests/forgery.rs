@@ -1,4 +1,4 @@
-//! Credentials that this server did not make, or no longer stands by.
+//! Credentials that this server did not issue, or no longer accepts.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -208,7 +208,7 @@ async fn guessed_keys_cost_and_say_the_same() {
         assert_eq!(error, AuthError::Invalid);
         assert!(!error.to_string().contains(kid.as_str()));
     }
-    // Nothing more is told of a revoked key to who does not have it.
+    // Somebody who does not have a revoked key learns nothing more about it.
     identity.key_revoke(&owner, kid).await.unwrap();
     assert_eq!(
         with_key(&identity, &guesses[0]).unwrap_err(),

@@ -1,4 +1,4 @@
-//! Foreign bytes in every place a credential can stand: refused, never a panic, never let in.
+//! Untrusted bytes in every place of a credential: refused, never a panic, never accepted.
 
 use super::*;
 

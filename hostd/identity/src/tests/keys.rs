@@ -96,7 +96,7 @@ async fn the_last_use_is_written_at_most_once_a_minute() {
     let created = key(&identity, &owner, &["bench:control"]).await;
     let kid = created.key.kid.clone();
     let stored = async || {
-        // A write that is waited for comes after those that are not.
+        // An awaited write comes after those that are not awaited.
         identity.issue_code("nobody").await.unwrap();
         let kid = kid.clone();
         let found = identity.store.read(move |s| store::keys::by_kid(s, &kid));

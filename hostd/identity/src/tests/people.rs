@@ -58,7 +58,7 @@ async fn every_failure_looks_alike() {
     }
 }
 
-/// Attempts that were tried before the first that was not, and the wait that it was told.
+/// Number of attempts admitted before the first refusal, and the wait that it reported.
 async fn tried(identity: &Identity, origin: Origin, login: &str) -> (u32, u32) {
     for tried in 0.. {
         let wrong = identity.sign_in_password(origin, login, "wrong".into(), false);

@@ -1,4 +1,4 @@
-//! Sign-ins that renew themselves, and what signing out takes along.
+//! Sign-ins that renew themselves, and everything that signing out ends.
 
 use super::*;
 use store::refreshes;
@@ -144,7 +144,7 @@ async fn sign_ins_of_one_user_are_bounded_and_end_in_time() {
     assert_eq!(identity.store.read(refreshes::count).await.unwrap(), 1);
 }
 
-/// What anybody can make up costs no write: on a disk that takes none it has its usual answer.
+/// Made-up credentials cost no write: even on a disk that accepts none they get the usual answer.
 #[tokio::test]
 async fn made_up_codes_and_tokens_write_nothing() {
     let disk = Disk::default();

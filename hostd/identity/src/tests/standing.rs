@@ -1,4 +1,4 @@
-//! What ends a credential for those who were let in by it, and what does not.
+//! What ends a credential for streams that it opened, and what does not.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn who_may_less_than_before_has_to_come_again() {
     updated.unwrap();
     assert_eq!(error, AuthError::Revoked);
     assert_eq!(over(&identity, &caller).await, Some(AuthError::Revoked));
-    // Somebody else's role is nothing to this one, and more scopes do no harm.
+    // Another user's role does not affect this one, and more scopes do no harm.
     assert_eq!(over(&identity, &key_caller).await, None);
     let kid = &created.key.kid;
     let more = Some(scopes(&["bench:control", "bench:admin", "jobs:submit"]));

@@ -1,4 +1,4 @@
-//! Which CI runs are let in, as whom, and for how long.
+//! Which CI runs are admitted, as whom, and for how long.
 
 use serde_json::json;
 
@@ -126,7 +126,7 @@ async fn a_run_is_in_as_long_as_its_rule_and_its_user() {
     assert_eq!(caller.user(), adam.id);
     assert!(caller.has_scope("bench:control") && !caller.is_admin());
     assert!(identity.mint_token(&caller, None, 60).is_err());
-    // What the rule says now counts, also after a restart.
+    // The rule as it is now counts, even after a restart.
     let edit = RuleEdit {
         devices: Some(vec!["d1".into()]),
         ..RuleEdit::default()

@@ -81,7 +81,7 @@ fn a_right_password_gets_through_what_others_do() {
     let attempt = throttle.attempt(home, Some("ann"), 2000).unwrap();
     assert_eq!(attempt.turn.rank, Rank::Known);
     throttle.succeeded(&attempt, "ann", 2000);
-    // From a place that is new, too, and with a slip of the hand.
+    // From a new place, too, and with a typo.
     let hotel = at(0xfe_0000);
     assert!(fails(&throttle, hotel, "ann", 2000));
     let attempt = throttle.attempt(hotel, Some("ann"), 2000).unwrap();
@@ -119,8 +119,7 @@ fn where_a_login_is_known_it_has_few_guesses_too() {
     assert!(fails(&throttle, at(1), "ann", 60_000), "forgiven");
 }
 
-/// The answers to wrong passwords are the same for a login that is known and one that does not
-/// exist.
+/// Wrong passwords get the same answers for a known login and for one that does not exist.
 #[test]
 fn a_known_login_is_not_told_from_an_unknown_one() {
     let answers = |victim: &str| {
@@ -164,7 +163,7 @@ fn what_was_not_tried_does_not_count() {
         assert_eq!(attempt.turn.rank, Rank::Fresh);
         throttle.take_back(&attempt);
     }
-    // Codes and passwords that were right neither.
+    // Nor do right codes and passwords.
     for _ in 0..100 {
         let attempt = throttle.attempt(at(1), None, 0).unwrap();
         throttle.succeeded(&attempt, "ann", 0);

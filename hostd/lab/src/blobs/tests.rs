@@ -114,7 +114,7 @@ async fn a_body_that_stalls_is_given_up() {
     assert_eq!(files(dir.path()), 0);
 }
 
-/// Bodies that stand still, far more of them than there are threads, hold none.
+/// Far more stalled bodies than there are threads hold none.
 #[test]
 fn bodies_that_stall_hold_no_thread() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -137,7 +137,8 @@ fn bodies_that_stall_hold_no_thread() {
                 };
                 blobs.stage(&mut body, 2 << 20, pace()).await
             });
-            // It has given its only part, which is more than a load, and is waited for.
+            // It has delivered its only part, which is more than a load, and the writer waits for
+            // more.
             while seen.try_recv().is_err() {
                 tokio::task::yield_now().await;
             }
@@ -150,12 +151,12 @@ fn bodies_that_stall_hold_no_thread() {
             assert!(task.await.unwrap_err().is_cancelled());
         }
     });
-    // What was being written when its task ended goes when it is.
+    // A file being written when its task ends is removed when the write ends.
     drop(runtime);
     assert_eq!(files(dir.path()), 0);
 }
 
-/// Gives one part, tells when it is asked for more, and never ends.
+/// Delivers one part, reports when more is requested, and never ends.
 struct Stalled {
     part: Option<Bytes>,
     sent: Option<tokio::sync::oneshot::Sender<()>>,
@@ -255,7 +256,7 @@ async fn a_form_that_fails_leaves_nothing() {
             .await;
         assert!(matches!(staged, Err(StageFormError::Stage(_))));
     }
-    // A file that was given up goes with the thread that wrote it.
+    // An abandoned file is removed by the thread that wrote it.
     let deadline = std::time::Instant::now() + WAIT;
     while files(dir.path()) > 0 {
         assert!(std::time::Instant::now() < deadline);

@@ -233,7 +233,7 @@ async fn quotas_hold_and_old_builds_take_their_files_along() {
     let other = stage.build("acme", "blinky", "main").await;
     stage.put("acme", &other, "a.bin", mib(1)).await.unwrap();
     assert_eq!(stage.blobs(), 2);
-    // Only builds with a result give way to new ones.
+    // Only builds with a result are deleted for new ones.
     stage.build("org", "blinky", "main").await;
     stage.build("org", "blinky", "main").await;
     let fourth = stage

@@ -1,4 +1,4 @@
-//! How far a flash is told to be, and what its failures are called.
+//! Progress reports of a flash, and the names of its failures.
 
 use ::flash::{Progress, Report};
 
@@ -90,7 +90,7 @@ fn the_end_of_a_lease_is_no_cancellation() {
         let outcome = Outcome::of_failure(failure, Vec::new(), took());
         assert_eq!(outcome.phase(), phase);
     }
-    // It failed by itself before it was told to end.
+    // It failed before it was told to end.
     let failure = Failure::of_flash(&FlashError::NoTarget, Some(Ended::LeaseLost));
     assert_eq!(
         (failure.code, failure.is_target_unreachable),

@@ -1,4 +1,4 @@
-//! Leases with a store, a bench and a simulated pod, over the end of a process.
+//! Leases with a store, a bench and a simulated pod, across the end of a process.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ impl World {
         }
     }
 
-    /// A process that has read the leases, and has attached no pod yet.
+    /// A process that has read the leases but has not attached a pod.
     fn start(&self) -> Process {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -77,7 +77,7 @@ impl World {
 }
 
 impl Process {
-    /// Attach the pod; the device's id.
+    /// Attach the pod; returns the device's id.
     fn attach(&self, world: &World) -> String {
         self.runtime.block_on(async {
             let pod = world.pod.clone();
@@ -201,7 +201,7 @@ fn a_lease_that_expired_while_nobody_was_there_is_followed_by_the_safe_state() {
             .as_ref()
             .is_some_and(|owes| owes.why == Why::Expired)
     );
-    // Nor does it matter when the process ends once more before its pod is there.
+    // Nor does it matter if the process ends again before its pod is attached.
     process.kill();
     let process = world.start();
     assert!(process.acquire(&device).is_err());
@@ -227,7 +227,7 @@ fn a_lease_goes_on_whatever_the_wall_clock_does_meanwhile() {
         .block_on(process.leases.renew(&device, MINE, 15_000));
     assert!(renewed.unwrap().expires_ms > granted.expires_ms);
     process.kill();
-    // Nor does one back while it does not: no lease lives longer than it was given.
+    // Nor does a step back while it does not: no lease outlives its term.
     world.hand.set_ms(1_000);
     let process = world.start();
     process.attach(&world);

@@ -85,7 +85,7 @@ async fn codes_come_back_as_they_were() {
     let samples = waveforms.samples_b64("o1", &saved.id).await.unwrap();
     assert_eq!(samples, text);
     assert_eq!(waveforms.get("o1", &saved.id).await.unwrap(), saved);
-    // Plain codes are the output's own, whatever it reaches.
+    // Plain codes are the output's own, whatever its range.
     for output in [Output::V3, Output::V12, Output::Current] {
         let shown = waveforms.preview("o1", &saved.id, Mapping::Faithful, output, 10);
         assert_eq!(shown.await.unwrap().codes, [0, 128 * 257, 65_535]);

@@ -63,7 +63,7 @@ fn user(org: &str, user: &str) -> Requester {
     }
 }
 
-/// How an upload fares that sends nothing.
+/// What happens to an upload that sends nothing.
 async fn stall(arrivals: &Arrivals, who: &Requester) -> Result<Bytes, ReadError> {
     let (_sender, mut body) = body(LARGE);
     let read = arrivals.collect(&mut body, LARGE, who).await;
@@ -95,7 +95,7 @@ async fn uploads_are_bounded_by_user_by_organisation_and_in_all() {
         drop(sender);
         let small = arrivals.collect(&mut small, LARGE, &ann).await;
         assert_eq!(small.unwrap().bytes, "xx");
-        // And another organisation is not concerned.
+        // Another organisation is not affected.
         let (sender, mut whole) = body(LARGE);
         sender.send(LARGE as usize).await.unwrap();
         drop(sender);

@@ -1,4 +1,4 @@
-//! Who comes in, and who has to go for it.
+//! Which connections are admitted, and which are closed for them.
 
 use http::Version;
 use tokio::time::{advance, timeout};
@@ -136,7 +136,7 @@ async fn the_reserve_is_open_when_all_are_busy() {
     let _third_asks = third.ask();
     assert!(stage.connect(4).await.is_none());
     assert_eq!(stage.counts(), [5, 1, 1, 3]);
-    // As soon as there is room, one of the reserve is as good as any.
+    // As soon as there is room, a connection in the reserve is as good as any.
     asked.pop();
     drop(busy);
     assert_eq!(third.seat.standing(), Standing::Ordinary);

@@ -19,7 +19,7 @@ const CONTINUATION: u8 = 9;
 /// More than anything here holds.
 const ROOM: usize = 64 << 20;
 
-/// Both ends of a connection that has said that it speaks HTTP/2, and how often it was cut.
+/// Both ends of a connection that has announced HTTP/2, and how often it was cut.
 async fn connection() -> (
     DuplexStream,
     Floods<DuplexStream, impl Fn() + Unpin>,

@@ -1,4 +1,4 @@
-//! Heads of frames, whole, in pieces, and among bytes of any kind.
+//! Frame headers, whole, in pieces, and among arbitrary bytes.
 
 use super::*;
 use base::seeded::Random;

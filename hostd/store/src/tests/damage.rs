@@ -1,4 +1,5 @@
-//! Damaged files: whatever is wrong with one, it is refused, or all that was stored is there.
+//! Damaged files: whatever is wrong with one, either it is refused or everything that was stored is
+//! there.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use base::seeded::Random;
 /// Damages of each kind.
 const CASES: usize = 60;
 
-/// A store with entries in many pages of several tables, closed in order.
+/// A store with entries in many pages of several tables, closed cleanly.
 async fn filled(dir: &Path) -> Vec<u8> {
     let store = Store::open(dir, 4).unwrap();
     for n in 0..300u32 {

@@ -440,13 +440,13 @@ async fn a_code_of_a_start_stands_beside_one_that_was_asked_for() {
     issue("start 2", true, 50).await;
     issue("start 3", true, 50).await;
     assert!(!has("start 2").await && has("asked 1").await);
-    // One that is too old takes no other along, one that is taken does.
+    // An expired code does not remove the others; a used one does.
     assert_eq!(store.code_take("start 3", 50).await.unwrap(), None);
     assert!(!has("start 3").await && has("asked 1").await);
     issue("start 4", true, 100).await;
     assert!(store.code_take("asked 1", 50).await.unwrap().is_some());
     assert!(!has("start 4").await);
-    // Codes of older versions say nothing of it: they count as asked for.
+    // Codes of older versions lack the field: they count as asked for.
     let old = r#"{"hash":"h","user":"ann","expires_ms":1}"#;
     assert!(!serde_json::from_str::<Code>(old).unwrap().at_start);
 }

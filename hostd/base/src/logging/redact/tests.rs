@@ -1,4 +1,4 @@
-//! What is blotted out, what stays readable, and that nothing of a secret is left in any disguise.
+//! What is redacted, what stays readable, and that no part of a secret is left in any encoding.
 
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ fn credentials_are_blotted_out_and_their_ids_stay() {
             format!("{KEY} {KEY}"),
             "bk_AAAAbbbb1234_[redacted] bk_AAAAbbbb1234_[redacted]",
         ),
-        // Cut off, as long texts are.
+        // Truncated, as long texts are.
         (KEY[..26].to_owned(), "bk_AAAAbbbb1234_[redacted]"),
         (TOKEN[..20].to_owned(), "[redacted]"),
     ] {

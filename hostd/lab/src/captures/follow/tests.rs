@@ -1,4 +1,4 @@
-//! What a follower is told of what it missed.
+//! What a follower is told about what it missed.
 
 use super::*;
 use crate::captures::reader::Data;
@@ -93,13 +93,13 @@ fn every_gap_is_told() {
     );
     position.lost = 1;
     assert_eq!(dropped(&position.step(&done("b", 4))), [("b", 3, Some(4))]);
-    // In between: not which, but that.
+    // In between: that some were lost, but not which.
     position.lost = 2;
     assert_eq!(
         dropped(&position.step(&state("c", Status::Running))),
         [("c", 0, Some(0))]
     );
-    // One who comes late, or goes on where nothing is kept any more.
+    // A late follower, or one that continues where nothing is kept any more.
     let mut late = Position {
         at: Some(("a".into(), 3)),
         lost: 0,

@@ -1,4 +1,4 @@
-//! Recordings in, and everything that is none.
+//! Imports of recordings, and of everything that is not a recording.
 
 use decode::sr::Writer;
 use tempfile::TempDir;
@@ -98,7 +98,7 @@ fn what_is_no_recording_leaves_nothing() {
     let bytes = vec![0; 1 << 20];
     let whole = Writer::new(1_000_000, &["A"]).push(&bytes).finish();
     let cut = &whole[..whole.len() - 10];
-    // The size of the samples in the directory: the fourth field behind the checksum.
+    // The size of the samples in the directory: the fourth field after the checksum.
     let mut bomb = whole.clone();
     for at in 0..bomb.len() - 4 {
         if bomb[at..at + 4] == (1_u32 << 20).to_le_bytes() {

@@ -1,4 +1,4 @@
-//! Bounds by board, and what the pod is asked.
+//! Bounds by board, and the request to the pod.
 
 use serde_json::json;
 

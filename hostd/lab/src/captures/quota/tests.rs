@@ -1,4 +1,4 @@
-//! Who gives way to whom, and what is counted.
+//! Which captures are deleted for which, and what is counted.
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     // Logic comes later, and frames go in order.
     let first = recording.take_frame().unwrap();
     assert!(recording.take_frame().is_none());
-    // LA1 moves too, and is not asked for.
+    // LA1 changes too, but is not requested.
     let edges = vec![(0, 0b11), (10, 0b01), (FRAME_SAMPLES, 0x2000)];
     recording
         .push(Frame::La {
@@ -102,7 +102,7 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
     assert_eq!(
         all,
         [
-            // Turned by half the range: linear counts.
+            // Shifted by half the range: linear counts.
             Data::Counts(vec![0, 0x80, 0, 0, 0xff, 0x7f]),
             runs(1, &[10, frame - 10]),
             runs(0, &[frame]),

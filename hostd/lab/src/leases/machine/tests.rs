@@ -35,7 +35,7 @@ const NOBODY: Shown<'static> = Shown {
     owner: "org/x",
 };
 
-/// Take the device, with nobody inside and a store that works.
+/// Take the device, with nobody inside and a working store.
 fn take(machine: &mut Machine, id: &str, ttl_s: u64, now_ms: u64) -> Result<Held, Busy> {
     let held = machine.acquire(claim(id, ttl_s), false, at(now_ms))?;
     machine.stored(true, at(now_ms));
@@ -43,7 +43,7 @@ fn take(machine: &mut Machine, id: &str, ttl_s: u64, now_ms: u64) -> Result<Held
     Ok(held)
 }
 
-/// Everything up to a device that is free.
+/// Everything until the device is free.
 fn pay(machine: &mut Machine, now_ms: u64) {
     let fence = machine.fence();
     machine.stored(true, at(now_ms));
@@ -92,7 +92,7 @@ fn what_the_store_does_not_take_was_never_given() {
     machine.renew(mine, 600 * SECOND, at(SECOND)).unwrap();
     machine.stored(false, at(SECOND));
     assert_eq!(machine.expires_ms(), Some(60 * SECOND));
-    // What is stored in the place of a debt may be a lease: nothing is done before it is stored.
+    // The store may have a lease in place of the debt: nothing is done before the debt is stored.
     assert!(matches!(
         machine.release(mine, at(2 * SECOND)),
         Release::Ended(_)
@@ -105,7 +105,7 @@ fn what_the_store_does_not_take_was_never_given() {
     assert_eq!(machine.duty(fence), Some(Duty::Store));
     assert!(machine.store_again(fence) && machine.is_changed());
     machine.stored(true, at(2 * SECOND));
-    // One whose end could not be stored is paid again.
+    // A debt whose end could not be stored is paid again.
     machine.paid(fence);
     assert!(machine.settle(fence));
     machine.stored(false, at(2 * SECOND));
@@ -209,7 +209,7 @@ fn those_who_wait_are_served_in_order_and_the_absent_are_passed_over() {
         let busy = take(&mut machine, id, 60, 0).unwrap_err();
         assert_eq!(busy.place, Some(place), "{id}");
     }
-    // b goes away; c and d go on asking, also while the device is made safe.
+    // b goes away; c and d go on asking, even while the device is made safe.
     for now_s in [5, 10] {
         take(&mut machine, "c", 60, now_s * SECOND).unwrap_err();
         take(&mut machine, "d", 60, now_s * SECOND).unwrap_err();
@@ -266,7 +266,7 @@ fn a_restored_lease_lives_no_longer_than_it_was_given() {
             .admit(shown("a", "org/a"), 0)
             .is_ok_and(|fence| fence > 7)
     );
-    // One that expired meanwhile owes, and that has to be stored.
+    // A lease that expired meanwhile leaves a debt, which must be stored.
     let mut machine = Machine::default();
     machine.restore(Row::Held(held), 0, at(0));
     assert!(machine.is_changed() && matches!(machine.row(), Some(Row::Owing(_))));

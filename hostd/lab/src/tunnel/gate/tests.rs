@@ -1,4 +1,4 @@
-//! What passes the gate and what does not, mode by mode, and that nothing gets past it unseen.
+//! What passes the gate and what does not, mode by mode, and that nothing slips past it.
 
 use super::*;
 
@@ -199,7 +199,7 @@ fn an_upload_is_as_long_as_it_said_or_ends_with_the_pods_error() {
     assert_eq!(gate.pause(now + UPLOAD_PAUSE_MAX), Some(End::Idle));
 }
 
-/// Whatever both sides say, no command passes that the caller may not give.
+/// Whatever both sides say, no command passes that the caller may not send.
 #[test]
 fn random_bytes_from_both_sides() {
     let mut state = 0x1234_5678_9abc_def1_u64;

@@ -1,4 +1,4 @@
-//! Worked examples, and random signals against a reference that does each step the plain way.
+//! Worked examples, and random signals against a reference that does each step in the simplest way.
 
 use super::*;
 use base::seeded::Random;
@@ -47,7 +47,7 @@ fn reference(
             continue;
         }
         let exact = (level - low) / (high - low) * 65535.0;
-        // The nearest of all codes, the even one when two are as near.
+        // The nearest of all codes, the even one of two equally near.
         let mut best = 0.0f64;
         for near in [exact.floor(), exact.ceil()] {
             let near = near.clamp(0.0, 65535.0);

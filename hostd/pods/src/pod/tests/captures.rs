@@ -212,7 +212,7 @@ async fn a_capture_can_be_taken_in_a_task_of_its_own() {
         rate_mhz: 1.0,
         trigger: None,
     };
-    // Spawning asks of every future here that it can move between threads.
+    // Spawning requires every future here to be `Send`.
     let taking = tokio::spawn(async move {
         let mut stream = pod.capture(la).await?;
         let mut frames = Vec::new();

@@ -140,7 +140,7 @@ async fn a_capture_that_stalls_for_ever_times_out_alone() {
     assert!(matches!(error, Some(PodError::Timeout { .. })), "{error:?}");
     assert!((1..100_000).contains(&covered), "{covered}");
     assert_eq!(capture(&pod, 1000).await.0, 1000);
-    // One that ends is made up for.
+    // A stall that ends is recovered from.
     bench.fault("stall@20000B:10s".parse().unwrap());
     let (covered, error) = capture(&pod, 100_000).await;
     assert!(error.is_none(), "{error:?}");
@@ -158,7 +158,7 @@ async fn garbage_in_place_of_a_reply_or_before_it_is_a_protocol_error_once() {
             "{error}"
         );
         comes_back(&pod).await;
-        // The line that was held back belongs to nobody now.
+        // Nobody waits for the delayed line any more.
         let status = ask(&pod, json!({"cmd": "status"})).await.unwrap();
         assert_eq!(status["device"], "benchpod");
     }

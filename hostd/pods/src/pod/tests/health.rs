@@ -1,4 +1,4 @@
-//! Grace, restarts, other firmware, another pod: what is noticed and what is said of it.
+//! Grace period, restarts, other firmware, another pod: what is noticed and reported.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::TryRecvError;
@@ -59,7 +59,7 @@ async fn a_command_that_runs_out_of_time_during_the_grace_is_told_why() {
     let error = error.unwrap_err();
     assert!(matches!(&error, PodError::Offline { .. }), "{error:?}");
     assert!(error.to_string().contains("opened anew"), "{error}");
-    // One with more patience learns it when the grace is over.
+    // A more patient caller learns it when the grace period is over.
     let error = ask(&pod, json!({"cmd": "ping"})).await.unwrap_err();
     assert!((9..=10).contains(&before.elapsed().as_secs()));
     assert!(error.to_string().contains("within 10 s"), "{error}");

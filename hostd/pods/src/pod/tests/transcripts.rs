@@ -99,7 +99,7 @@ async fn a_pod_that_closes_in_the_middle_of_a_command_is_offline_for_it() {
     let error = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap_err();
     assert!(matches!(error, PodError::Offline { .. }), "{error:?}");
     assert!(pod.status().is_some(), "its grace has begun");
-    // The next one waits for the grace to end and is told what began it.
+    // The next one waits for the grace period to end and learns what began it.
     let error = ask(&pod, json!({"cmd": "la_pins"})).await.unwrap_err();
     assert!(
         error.to_string().contains("closed the connection"),

@@ -1,22 +1,24 @@
 //! The state machine under random interleavings: a million steps of clients, a store that is slow or
-//! fails, a pod that is slow, lost, or carries out late what nobody waits for any more, tunnels that
-//! take their time to close, clocks that step, and crashes that lose everything but the store.
+//! fails, a pod that is slow, lost, or carries out abandoned commands late, tunnels that are slow to
+//! close, clocks that step, and crashes that lose everything but the store.
 //!
-//! What has to hold after every step, whatever came before:
+//! What must hold after every step, whatever came before:
 //!
-//! 1. **Never two drivers.** At most one lease is let in, and while one is, nobody is inside who was
-//!    let in before it.
-//! 2. **Nobody drives before the device is safe.** Whoever is let in finds everything off that another
-//!    lease has switched on, and nothing of another lease or of a safe state is still on its way.
-//! 3. **Whoever was acknowledged keeps power** until its own release or expiry.
+//! 1. **Never two drivers.** At most one lease is let in, and while one is, everybody let in before
+//!    it has left.
+//! 2. **Nobody drives before the device is safe.** A newly admitted lease finds everything off that
+//!    another lease switched on, and no command of another lease or of a safe state still on its way.
+//! 3. **A holder whose power-on was acknowledged keeps power** until its own release or expiry.
 //! 4. **Every ended lease is followed by a safe state** as soon as the pod can be reached, across
-//!    restarts: whatever a lease has switched on, the store has the lease or the debt, also when the
-//!    write on its way is lost or the process dies; and once things calm down, nothing is owed.
+//!    restarts: as long as anything that a lease switched on is on, the store has the lease or the
+//!    debt, even if a pending write is lost or the process dies; and once things calm down, nothing
+//!    is owed.
 //!
-//! An administrator who overrides a debt takes 2 and 3 upon itself until its lease is over.
+//! An administrator who overrides a debt takes responsibility for 2 and 3 until their lease is
+//! over.
 //!
-//! One thing is assumed of pods, as [`payment`](crate::leases::payment) says: one that has answered on
-//! a new link works off what it had received on former ones within a second.
+//! One assumption about pods, as [`payment`](crate::leases::payment) says: a pod that has answered on
+//! a new link works through what it received on earlier ones within a second.
 
 use std::collections::VecDeque;
 
@@ -40,19 +42,19 @@ enum Command {
     Safe(usize),
 }
 
-/// A connection, with what the pod has received on it and not carried out.
+/// A connection, with what the pod has received on it but not carried out.
 #[derive(Debug, Default)]
 struct Connection {
     number: u64,
     received: VecDeque<Command>,
 }
 
-/// Who waits for the answer of the command that is on the present link.
+/// Who waits for the answer to the command on the current link.
 #[derive(Debug, Clone, PartialEq)]
 enum Waits {
     /// A driver under this fence.
     Driver(u64),
-    /// Whoever pays the debt with this fence.
+    /// The task that pays the debt with this fence.
     Payer(u64),
 }
 
@@ -61,7 +63,7 @@ struct Pod {
     /// Leases that have switched pins and power on, if they are.
     pins: Option<String>,
     power: Option<String>,
-    /// Links that were given up.
+    /// Abandoned links.
     former: Vec<Connection>,
     link: Option<Connection>,
     connections: u64,
@@ -89,7 +91,7 @@ struct Payer {
     rests_until_ms: Option<u64>,
 }
 
-/// How often things happened, so that the test is about something.
+/// How often things happened, to show that the test covers them.
 #[derive(Debug, Default)]
 struct Seen {
     acknowledged: u64,
@@ -119,7 +121,7 @@ struct World {
     acknowledged: Option<(String, u64)>,
     /// The lease that overrides a debt.
     overriding: Option<String>,
-    /// A device that owes is being removed all the same.
+    /// A device that owes a safe state is being removed anyway.
     forgives: bool,
     /// Nothing is lost any more.
     is_calm: bool,
@@ -172,7 +174,7 @@ impl World {
         }
     }
 
-    /// Something that changes the machine: one at a time, until the store has it.
+    /// A change of the machine: one at a time, until the store has it.
     fn change(&mut self, id: &str, owner: &str) {
         if self.write.is_some() {
             return;
@@ -257,7 +259,7 @@ impl World {
         let Some(Write(stored)) = self.write.take() else {
             return;
         };
-        // What the disk has after a failure nobody knows.
+        // After a failure, nobody knows what the disk has.
         if ok || self.random.below(2) == 0 {
             self.store = stored;
         }
@@ -278,7 +280,7 @@ impl World {
         }
     }
 
-    /// One who is inside leaves, or sends a command; also when it should be leaving.
+    /// A visitor leaves, or sends a command, even when it should be leaving.
     fn drive(&mut self) {
         if self.inside.is_empty() {
             return;
@@ -299,7 +301,7 @@ impl World {
         }
     }
 
-    /// The pod carries out what came over the present link, and answers; or the answer is lost.
+    /// The pod carries out what came over the current link, and answers; or the answer is lost.
     fn carry_out(&mut self) {
         let Some(link) = &mut self.pod.link else {
             return;
@@ -332,8 +334,8 @@ impl World {
         }
     }
 
-    /// The link breaks, or is given up since an answer takes too long. What the pod has received on
-    /// it may still be carried out.
+    /// The link breaks, or is abandoned since an answer takes too long. The pod may still carry out
+    /// what it has received on it.
     fn lose_link(&mut self) {
         let Some(link) = self.pod.link.take() else {
             return;
@@ -369,7 +371,7 @@ impl World {
         }
     }
 
-    /// What the task of the present fence does next.
+    /// The next action of the current fence's task.
     fn settle(&mut self) {
         let fence = self.machine.fence();
         if self.payer.as_ref().is_some_and(|p| p.fence != fence) {
@@ -532,7 +534,7 @@ impl World {
         }
     }
 
-    /// Everything goes well from now on: nothing is owed in the end.
+    /// From now on everything works, so nothing is owed in the end.
     fn calm_down(&mut self) {
         self.is_calm = true;
         for _ in 0..200 {
