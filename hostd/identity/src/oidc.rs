@@ -1,8 +1,8 @@
-//! Tokens of an identity provider (OpenID Connect), as CI runs get them: verified against the
-//! provider's published keys. What a verified one may do is for `identity` to say.
+//! Identity provider tokens (OpenID Connect), as CI runs get them: verified against the provider's
+//! published keys. `identity` decides what a verified token may do.
 //!
-//! Verification is strict: RS256 and nothing else, by a key of the provider's set, with its issuer,
-//! our audience, and times by the one clock.
+//! Verification is strict: RS256 and nothing else, by a key of the provider's set, with its issuer
+//! and our audience, and times checked by the one clock.
 
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
@@ -14,13 +14,13 @@ mod keys;
 
 use keys::Keys;
 
-/// Longest token that is looked at, in bytes.
+/// Longest token that is examined, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
 
 /// How far the provider's clock may be off, in seconds.
 const LEEWAY_S: u64 = 60;
 
-/// What a verified token says of the run that it was given to.
+/// What a verified token says about the run that it was issued to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Run {
     /// `owner/name`
@@ -37,7 +37,7 @@ pub struct Run {
     nbf: Option<u64>,
 }
 
-/// Why a token was not believed.
+/// Why a token was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
     #[error("the id-token is malformed, not signed by the provider, or meant for somebody else")]
@@ -48,7 +48,7 @@ pub enum OidcError {
     NoKeys,
 }
 
-/// Believes one provider.
+/// Verifies the tokens of one provider.
 #[derive(Debug)]
 pub struct Oidc {
     issuer: String,
@@ -71,7 +71,7 @@ impl Oidc {
     /// What the token says, if the provider signed it for us.
     ///
     /// # Errors
-    /// It did not, the token's time is over, or the provider's keys are not there.
+    /// It did not, the token has expired, or the provider's keys are not available.
     pub async fn verify(&self, token: &str) -> Result<Run, OidcError> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(OidcError::Invalid);
@@ -97,7 +97,7 @@ impl Oidc {
         validation.set_issuer(&[&self.issuer]);
         validation.set_audience(&[&self.audience]);
         validation.set_required_spec_claims(&["iss", "aud", "exp"]);
-        // Judged by the one clock.
+        // The one clock judges expiry.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         validation

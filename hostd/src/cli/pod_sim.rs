@@ -275,7 +275,7 @@ enum Door {
     Tls,
 }
 
-/// Accepts connections over TLS for ever, if there is a listener for them.
+/// Accepts TLS connections forever, if there is a listener for them.
 async fn accept_tls(
     listener: Option<&TcpListener>,
     pod: &Arc<SimPod>,
@@ -288,7 +288,7 @@ async fn accept_tls(
     }
 }
 
-/// Accepts connections for ever.
+/// Accepts connections forever.
 async fn accept(
     listener: &TcpListener,
     pod: &Arc<SimPod>,

@@ -41,7 +41,7 @@ pub(super) struct Database {
     full: Mutex<Option<Full>>,
 }
 
-/// What the writer found when it last tried.
+/// The writer's last failure to find space.
 struct Full {
     error: StoreError,
     /// When it is worth another try.
@@ -73,7 +73,7 @@ impl Database {
         })
     }
 
-    /// Why the store cannot be used as a whole, if so.
+    /// Why the whole store cannot be used, if so.
     pub(super) fn failure(&self) -> Option<StoreError> {
         match &*self.state() {
             State::Open(_) => None,

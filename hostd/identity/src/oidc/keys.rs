@@ -1,6 +1,6 @@
-//! The provider's public keys (RFC 7517), from a URL or a file. Kept for an hour, and looked up
-//! again before that only when an unknown key is named, and not more often than once a minute: who
-//! sends made-up tokens makes no requests.
+//! The provider's public keys (RFC 7517), from a URL or a file. Kept for an hour, and fetched again
+//! before that only for an unknown key, at most once a minute, so that made-up tokens do not cause
+//! requests.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use tracing::{info, warn};
 
 use super::OidcError;
 
-/// After this a known key is looked up again.
+/// After this a known key is fetched again.
 const FRESH: Duration = Duration::from_secs(3600);
 
-/// Keys this old are not believed, whatever keeps the provider away.
+/// Keys this old are not trusted, even if the provider cannot be reached.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
-/// Time between two checks.
+/// Least time between two fetches.
 const RETRY: Duration = Duration::from_secs(60);
 
-/// Time for one look.
+/// Timeout of one fetch.
 const FETCH_WAIT: Duration = Duration::from_secs(5);
 
 /// Size of a key set, in bytes.

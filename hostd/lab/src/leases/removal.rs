@@ -80,7 +80,7 @@ impl Leases {
         .await
     }
 
-    /// Admit an organisation's removed device again: the one with this id, else the last removed
+    /// Admit an organisation's removed device again: the one with this id, else the newest removed
     /// one with this name or address. Returns its id.
     ///
     /// # Errors

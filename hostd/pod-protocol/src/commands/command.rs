@@ -15,27 +15,27 @@ pub struct Command {
     pub tier: Tier,
     /// Requests of a reading command that change settings.
     pub changes: &'static [Change],
-    /// Reading, and nothing is consumed or occupied by it: works while a cloud job holds the pod.
+    /// Only reads, and consumes or occupies nothing: works while a cloud job holds the pod.
     pub light: bool,
     /// Works while the pod is in safe mode.
     pub safe_mode: bool,
-    /// What must be the case, in the order in which pods check it.
+    /// Preconditions, in the order in which pods check them.
     pub gates: &'static [Gate],
     /// The shape of the answer.
     pub answer: Answer,
     /// When it wants a connection of its own.
     pub(crate) own_connection: OwnConnection,
-    /// Request fields in ms by which the answer is late on purpose; they add up.
+    /// Request fields in ms that deliberately delay the answer; they add up.
     pub waits: &'static [&'static str],
-    /// The fields of a request beside `cmd`.
+    /// The fields of a request besides `cmd`.
     pub fields: &'static [Field],
     /// What `data` of a single reply holds.
     pub data: Data,
-    /// What the lines of a chunked answer hold beside `status` and `more`.
+    /// What the lines of a chunked answer hold besides `status` and `more`.
     pub chunk: &'static [Out],
-    /// Refusals of its own, beside those of its gates and fields.
+    /// Its own refusals, besides those of its gates and fields.
     pub denials: &'static [Denied],
-    /// Requests that a pod takes.
+    /// Requests that a pod accepts.
     pub examples: &'static [Example],
 }
 
@@ -50,7 +50,7 @@ pub enum Answer {
     Raw(&'static str),
 }
 
-/// When a command wants a connection of its own rather than a shared one that carries single lines.
+/// When a command needs its own connection rather than a shared one that carries single lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnConnection {
     /// Never: one line in, one line out.
@@ -70,11 +70,11 @@ pub struct Denied {
     pub text: &'static str,
     /// When it is given.
     pub when: &'static str,
-    /// Requests of which the last is refused so; empty when it takes more than requests.
+    /// Requests of which the last gets this refusal; empty if that takes more than requests.
     pub provoke: &'static [&'static str],
 }
 
-/// A request that is done, and what must come before it.
+/// A request that succeeds, and what must come before it.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
     /// Requests before it, on the same connection. An upload is followed by zeros.
@@ -84,7 +84,7 @@ pub struct Example {
 }
 
 impl Denied {
-    /// A refusal, and requests of which the last meets it.
+    /// A refusal, and requests of which the last gets it.
     pub const fn new(
         text: &'static str,
         when: &'static str,
@@ -135,7 +135,7 @@ impl Command {
         }
     }
 
-    /// A command that looks and takes nothing.
+    /// A command that only reads and has no fields.
     pub const fn light(verb: &'static str, meaning: &'static str) -> Self {
         let mut command = Self::new(verb, Tier::Read, meaning);
         command.light = true;
@@ -159,7 +159,7 @@ impl Command {
         self
     }
 
-    /// Stands behind these gates.
+    /// Requires these gates.
     pub const fn gates(mut self, gates: &'static [Gate]) -> Self {
         self.gates = gates;
         self
@@ -186,7 +186,7 @@ impl Command {
         self
     }
 
-    /// Answers late by these fields.
+    /// Delays its answer by these fields.
     pub const fn waits(mut self, fields: &'static [&'static str]) -> Self {
         self.waits = fields;
         self
@@ -225,7 +225,7 @@ impl Command {
         }
     }
 
-    /// Whether `request` only looks, so that it works while a cloud job holds the pod.
+    /// Whether `request` only reads, so that it works while a cloud job holds the pod.
     pub fn is_light_read(&self, request: &Map<String, Value>) -> bool {
         self.light && self.tier_of(request) == Tier::Read
     }
@@ -237,7 +237,7 @@ impl Command {
         gates.any(|gate| gate.applies(request))
     }
 
-    /// Whether it stands behind this gate.
+    /// Whether it requires this gate.
     pub fn has_gate(&self, gate: Gate) -> bool {
         self.gates.contains(&gate)
     }

@@ -9,7 +9,7 @@ pub struct Field {
     pub kind: Kind,
     /// Unit of a number; empty without.
     pub unit: &'static str,
-    /// Whether it must be there.
+    /// Whether it must be present.
     pub need: Need,
     /// What a pod does with a number outside the range.
     pub outside: Outside,
@@ -38,7 +38,7 @@ pub enum Kind {
     La,
     /// An LA channel, a list of them, or `"all"`.
     Las,
-    /// Bytes as unpadded base64url, at least and at most so many.
+    /// Bytes as unpadded base64url, at least and at most this many.
     Bytes(usize, usize),
     /// A JSON list of at most 8 byte values.
     ByteList,
@@ -50,16 +50,16 @@ pub enum Kind {
     Mixed,
 }
 
-/// Whether a field must be there.
+/// Whether a field must be present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Always.
     Required,
-    /// When this other field is there.
+    /// When this other field is present.
     With(&'static str),
     /// When this other field is one of these words.
     When(&'static str, &'static [&'static str]),
-    /// No; absent it means this (empty: nothing of it happens, or it keeps its value).
+    /// No; if absent, it has this value (empty: it has no effect, or keeps its value).
     Optional(&'static str),
 }
 
@@ -70,9 +70,9 @@ pub enum Outside {
     Refused,
     /// Takes the nearest value of the range.
     Clamped,
-    /// Takes the largest for what is above, refuses what is below.
+    /// Clamps numbers above the range, refuses those below.
     ClampedAbove,
-    /// Takes the smallest for what is below, refuses what is above.
+    /// Clamps numbers below the range, refuses those above.
     ClampedBelow,
 }
 
@@ -137,13 +137,13 @@ impl Field {
         self
     }
 
-    /// Must be there with another field.
+    /// Must be present with another field.
     pub const fn with(mut self, other: &'static str) -> Self {
         self.need = Need::With(other);
         self
     }
 
-    /// Must be there when another field is one of these words.
+    /// Must be present when another field is one of these words.
     pub(crate) const fn required_when(
         mut self,
         other: &'static str,

@@ -1,8 +1,8 @@
-//! What must be the case before a pod looks at the rest of a request.
+//! Preconditions that a pod checks before the rest of a request.
 
 use serde_json::{Map, Value};
 
-/// A condition of a command, and the refusal when it is not met.
+/// A precondition of a command, and the refusal if it is not met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// The board has the analog front end.
@@ -26,7 +26,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Whether the gate stands before `request`.
+    /// Whether the gate applies to `request`.
     pub fn applies(self, request: &Map<String, Value>) -> bool {
         match self {
             Self::AnalogFor(field) => request

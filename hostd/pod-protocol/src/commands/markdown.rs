@@ -1,4 +1,4 @@
-//! The table of commands as the section of a page for hardware makers.
+//! The command table as a section of a page for hardware makers.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub const BEGIN: &str = "<!-- commands: begin, written by `cargo xtask docs` -->
 /// The line after it.
 pub const END: &str = "<!-- commands: end -->";
 
-/// `page` with its generated section made anew; `None` when it has no place for one.
+/// `page` with its generated section renewed; `None` if it has no place for one.
 pub fn renewed(page: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;

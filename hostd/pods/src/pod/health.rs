@@ -63,7 +63,7 @@ impl Look {
 
 #[cfg(test)]
 mod tests {
-    //! Restarts are told from clocks that drift and counters that wrap.
+    //! Restarts are distinguished from clocks that drift and counters that wrap.
 
     use serde_json::json;
 

@@ -40,7 +40,7 @@ pub enum Event {
     Returned,
     /// Something failed that cannot be recovered.
     Fail,
-    /// It is given up.
+    /// It is abandoned.
     Abort,
 }
 
