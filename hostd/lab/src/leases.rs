@@ -297,7 +297,7 @@ impl Leases {
         .await
     }
 
-    /// Check whether a request that shows a lease, or none, may look at a device as if driving it.
+    /// Check whether a request that shows a lease, or none, may drive a device.
     ///
     /// # Errors
     /// Somebody else holds the device, or it is being made safe.

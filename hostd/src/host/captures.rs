@@ -211,7 +211,7 @@ impl HostCapture for View<'_> {
     }
 }
 
-/// Frames from number `from_seq` on, up to `budget` bytes; always at least one.
+/// Frames from number `from_seq` on, until `budget` bytes are reached; always at least one.
 fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadError> {
     let mut list = Vec::new();
     let mut used = 0;
