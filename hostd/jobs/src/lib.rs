@@ -1,0 +1,51 @@
+//! Carries out what a pipeline comes to: each run of a build in a copy of the sources, step by step in a jail, with
+//! its log, its artifacts and its cache.
+//!
+//! ```no_run
+//! use jobs::{Cancel, Live, Options, Request, Runner};
+//!
+//! // The first line of `main`, since jails are made by executing this program anew.
+//! jail::entry();
+//! let text = std::fs::read_to_string("pipeline.yml")?;
+//! let caps = pipeline::Caps::default();
+//! let plan = pipeline::expand(&pipeline::parse(&text, &caps).expect("it is right"), &caps);
+//! let runner = Runner::open(Options::new("/var/cache/hostd"))?;
+//! let (live, _events) = Live::new();
+//! let job = runner.run(&Request::new(&plan, ".", "out"), &live, &Cancel::default())?;
+//! println!("{}", job.verdict().sentence());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Everything here blocks the thread that calls it. A job's own code is trusted with nothing: what it leaves in its
+//! folder is read only after all its processes have ended, and no link in it is followed.
+
+mod artifacts;
+mod build;
+mod cache;
+mod cancel;
+mod disk;
+mod job;
+mod live;
+mod log;
+mod outcome;
+mod patterns;
+mod place;
+mod report;
+mod results;
+mod runner;
+mod script;
+mod select;
+mod step;
+mod toolchain;
+mod tree;
+
+pub use artifacts::Artifact;
+pub use cancel::Cancel;
+pub use job::{Job, Verdict};
+pub use live::{Event, Events, Live};
+pub use log::LogSummary;
+pub use outcome::{Breakage, Clock, Failure, Outcome, Skip};
+pub use report::{Files, Subject, write_reports};
+pub use results::{RunEnd, Span, StepEnd};
+pub use runner::{OpenError, Options, Request, Runner, StartError};
+pub use select::{UnknownRun, select};

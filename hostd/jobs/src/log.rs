@@ -1,0 +1,268 @@
+//! The log of a run while it is written: output of steps comes from two threads, secrets are blotted out, and nobody
+//! who writes waits for anybody who reads.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use base::private;
+use evidence::log::{Stream, Writer};
+use evidence::redact::Secrets;
+use memchr::memmem::Finder;
+use serde::Serialize;
+
+use crate::live::{Event, Live};
+
+/// Bytes that are read from a step at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Bytes of a step's end that are kept for the report.
+const TAIL_BYTES: usize = 8 << 10;
+
+/// What became of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LogSummary {
+    /// Bytes of output in it.
+    pub bytes: u64,
+    /// Bytes of output that it lacks, for they were over its limit or the disk was full.
+    pub dropped: u64,
+}
+
+/// The log of a run.
+pub(crate) struct RunLog {
+    inner: Mutex<Inner>,
+    /// When the job began.
+    begun: Instant,
+    live: Live,
+    cap: u64,
+}
+
+struct Inner {
+    writer: Writer<File, File>,
+    /// Bytes that listeners were told.
+    told: u64,
+    step: u16,
+    tail: Vec<u8>,
+}
+
+impl RunLog {
+    /// Makes the files `log` and `index` in a folder, which is made too.
+    pub(crate) fn create(folder: &Path, cap: u64, begun: Instant, live: Live) -> io::Result<Self> {
+        private::make_folder(folder)?;
+        let file = |name: &str| {
+            let path = folder.join(name);
+            crate::tree::remove(&path)?;
+            private::make_file(&path)
+        };
+        let writer = Writer::new(file("log")?, file("index")?, cap);
+        Ok(Self {
+            inner: Mutex::new(Inner {
+                writer,
+                told: 0,
+                step: 0,
+                tail: Vec::new(),
+            }),
+            begun,
+            live,
+            cap,
+        })
+    }
+
+    /// From now on output is of this step.
+    pub(crate) fn begin_step(&self, step: usize, name: &str) {
+        let mut inner = self.lock();
+        inner.step = u16::try_from(step).unwrap_or(u16::MAX);
+        inner.tail.clear();
+        drop(inner);
+        self.write(Stream::Server, format!("== {name}\n").as_bytes());
+        self.live.tell(Event::StepStarted(name.to_owned()));
+    }
+
+    /// A line of the runner's own.
+    pub(crate) fn note(&self, text: &str) {
+        self.write(Stream::Server, format!("-- {text}\n").as_bytes());
+        self.live.tell(Event::Note(text.to_owned()));
+    }
+
+    /// A line of the runner's own that listeners are told in another way.
+    pub(crate) fn write_line(&self, text: &str) {
+        self.write(Stream::Server, format!("-- {text}\n").as_bytes());
+    }
+
+    fn write(&self, stream: Stream, bytes: &[u8]) {
+        let time = self.now_us();
+        let mut inner = self.lock();
+        let step = inner.step;
+        inner.writer.push(time, stream, step, bytes);
+    }
+
+    /// Output of a step, secrets blotted out.
+    fn output(&self, stream: Stream, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.write(stream, bytes);
+        let mut inner = self.lock();
+        inner.keep_end(bytes);
+        inner.told += bytes.len() as u64;
+        let is_over = self.cap < inner.told;
+        drop(inner);
+        if is_over {
+            self.live.miss(bytes.len() as u64);
+        } else {
+            self.live.output(stream, bytes);
+        }
+    }
+
+    /// Lets followers of the file see what there is.
+    pub(crate) fn flush(&self) {
+        self.lock().writer.flush();
+    }
+
+    /// The end of what the present step wrote.
+    pub(crate) fn tail(&self) -> String {
+        let inner = self.lock();
+        let from = inner.tail.len().saturating_sub(TAIL_BYTES);
+        String::from_utf8_lossy(&inner.tail[from..]).into_owned()
+    }
+
+    /// Ends the log.
+    pub(crate) fn finish(self) -> LogSummary {
+        let inner = self.inner.into_inner();
+        let summary = inner
+            .unwrap_or_else(PoisonError::into_inner)
+            .writer
+            .finish();
+        LogSummary {
+            bytes: summary.bytes,
+            dropped: summary.dropped,
+        }
+    }
+
+    fn now_us(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn keep_end(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+        if self.tail.len() > 2 * TAIL_BYTES {
+            let gone = self.tail.len() - TAIL_BYTES;
+            self.tail.drain(..gone);
+        }
+    }
+}
+
+/// A text that is looked for in a stream, also where two reads meet.
+pub(crate) struct Search<'t> {
+    finder: Finder<'t>,
+    end: Vec<u8>,
+    pub(crate) is_found: bool,
+}
+
+impl<'t> Search<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self {
+            finder: Finder::new(text),
+            end: Vec::new(),
+            is_found: false,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if self.is_found {
+            return;
+        }
+        self.end.extend_from_slice(bytes);
+        self.is_found = self.finder.find(&self.end).is_some();
+        let kept = self.finder.needle().len().saturating_sub(1);
+        let gone = self.end.len().saturating_sub(kept);
+        self.end.drain(..gone);
+    }
+}
+
+/// Takes all that a step writes to one of its streams, to the end. The log takes it without waiting, whatever it is.
+pub(crate) fn drain(
+    mut from: impl Read,
+    stream: Stream,
+    log: &RunLog,
+    secrets: &Secrets,
+    searches: &mut [Search<'_>],
+) {
+    let mut redactor = secrets.redactor();
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut seen = Vec::with_capacity(PIECE_BYTES);
+    loop {
+        let len = match from.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // A pipe that cannot be read has ended.
+            Ok(0) | Err(_) => break,
+            Ok(len) => len,
+        };
+        seen.clear();
+        redactor.push(&piece[..len], &mut seen);
+        log.output(stream, &seen);
+        searches.iter_mut().for_each(|search| search.push(&seen));
+    }
+    seen.clear();
+    redactor.finish(&mut seen);
+    log.output(stream, &seen);
+    searches.iter_mut().for_each(|search| search.push(&seen));
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::log::{Piece, Reader};
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_across_reads_and_in_no_other() {
+        let seen = |pieces: &[&str], text: &str| {
+            let mut search = Search::new(text);
+            pieces
+                .iter()
+                .for_each(|piece| search.push(piece.as_bytes()));
+            search.is_found
+        };
+        assert!(seen(&["boot o", "k\n"], "boot ok"));
+        assert!(seen(&["bo", "ot", " ", "ok"], "boot ok"));
+        assert!(!seen(&["boot o", "x", "k"], "boot ok"));
+        assert!(seen(&["x"], ""));
+    }
+
+    #[test]
+    fn secrets_are_neither_in_the_log_nor_in_what_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (live, events) = Live::new();
+        let log = RunLog::create(folder.path(), 1 << 20, Instant::now(), live).unwrap();
+        let secrets = Secrets::new([("KEY", b"opensesame".as_slice())]).unwrap();
+        log.begin_step(0, "make");
+        drain(
+            &b"a opensesame b"[..],
+            Stream::Output,
+            &log,
+            &secrets,
+            &mut [],
+        );
+        assert_eq!(log.tail(), "a [secret] b");
+        log.finish();
+        let file = File::open(folder.path().join("log")).unwrap();
+        let mut reader = Reader::new(file, &[], 0).unwrap();
+        let mut written = Vec::new();
+        while let Some(Piece::Output { bytes, .. }) = reader.next_piece().unwrap() {
+            written.extend(bytes);
+        }
+        let written = String::from_utf8(written).unwrap();
+        assert_eq!(written, "== make\na [secret] b");
+        let told: Vec<Event> = events.collect();
+        assert!(!format!("{told:?}").contains("sesame"));
+    }
+}

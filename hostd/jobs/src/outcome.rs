@@ -1,0 +1,290 @@
+//! How a step, a run or a job went, as types: whose fault it was, and a sentence that says what to do.
+
+use std::fmt;
+use std::time::Duration;
+
+use jail::Lack;
+
+/// How something went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should.
+    Passed,
+    /// The code or the pipeline is wrong.
+    Failed(Failure),
+    /// This machine is at fault; nothing is known about the code.
+    Broken(Breakage),
+    /// Somebody ended it.
+    Cancelled,
+    /// It was not run.
+    Skipped(Skip),
+}
+
+/// What was wrong with the code or the pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The command ended with this code.
+    Exit(i32),
+    /// A signal of its own making ended the command.
+    Signal(i32),
+    /// It took longer than it may.
+    Timeout(Clock, Duration),
+    /// It needed more memory than so many bytes.
+    Memory(u64),
+    /// It left more bytes in its folder than so many, or folders deeper than can be looked through.
+    Disk(u64),
+    /// So many processes were refused to it, for it may have no more than the second number.
+    Processes(u64, u64),
+    /// A pack's artifact is not there.
+    MissingArtifact(String),
+    /// A pack's artifact is there, but cannot be taken: its name, and why.
+    UnfitArtifact(String, &'static str),
+    /// An assertion about a step: what it says, and what was seen.
+    Assertion(String, String),
+    /// So many tests failed.
+    Tests(usize),
+    /// A JUnit file cannot be read: its name, and why.
+    BadJunit(String, String),
+}
+
+/// Whose time was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clock {
+    /// The step's own.
+    Step,
+    /// The run's: `timeouts.build`.
+    Run,
+    /// The job's: `timeouts.job`.
+    Job,
+}
+
+/// What this machine could not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Breakage {
+    /// It does not let jails be made.
+    NoIsolation(Lack),
+    /// A jail could not be started, or was ended from outside.
+    Jail(String),
+    /// A program that the machine must have is not there.
+    NoProgram(String),
+    /// There is too little room on the disk.
+    DiskFull,
+    /// A folder of the job could not be made, read or copied.
+    Files(String),
+    /// The pipeline asks for something that this machine does not offer.
+    Unsupported(&'static str),
+}
+
+/// Why something was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// A step before it failed.
+    StepFailed,
+    /// It is for failures, and there was none.
+    NothingFailed,
+    /// A run that it needs did not succeed.
+    NeedFailed(String),
+    /// It needs a device, and runs of benches are not carried out here.
+    NoBench,
+    /// The job was cancelled.
+    Cancelled,
+    /// The job's time was over.
+    JobTimeout,
+}
+
+impl Outcome {
+    /// True if it went as it should.
+    #[must_use]
+    pub fn has_passed(&self) -> bool {
+        *self == Self::Passed
+    }
+
+    /// A stable word for programs.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::Broken(_) => "infrastructure",
+            Self::Cancelled => "cancelled",
+            Self::Skipped(_) => "skipped",
+        }
+    }
+
+    /// A stable word for the reason; none if there is nothing to explain.
+    #[must_use]
+    pub fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Failed(failure) => Some(failure.kind()),
+            Self::Broken(breakage) => Some(breakage.kind()),
+            Self::Passed | Self::Cancelled | Self::Skipped(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Broken(breakage) => breakage.fmt(f),
+            Self::Cancelled => f.write_str("it was cancelled"),
+            Self::Skipped(skip) => skip.fmt(f),
+        }
+    }
+}
+
+impl Failure {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Exit(_) => "exit_code",
+            Self::Signal(_) => "signal",
+            Self::Timeout(..) => "timeout",
+            Self::Memory(_) => "out_of_memory",
+            Self::Disk(_) => "disk_limit",
+            Self::Processes(..) => "process_limit",
+            Self::MissingArtifact(_) => "missing_artifact",
+            Self::UnfitArtifact(..) => "unfit_artifact",
+            Self::Assertion(..) => "assert",
+            Self::Tests(_) => "tests",
+            Self::BadJunit(..) => "bad_junit",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit(code) => write!(
+                f,
+                "the command ended with exit code {code}; its output says why"
+            ),
+            Self::Signal(signal) => write!(
+                f,
+                "signal {signal} ended the command; its output may say why"
+            ),
+            Self::Timeout(clock, time) => {
+                let key = match clock {
+                    Clock::Step => "the step's `timeout`",
+                    Clock::Run => "`timeouts.build`",
+                    Clock::Job => "`timeouts.job`",
+                };
+                write!(
+                    f,
+                    "it was not done after {time:?}; look what it waits for, or raise {key}"
+                )
+            }
+            Self::Memory(bytes) => write!(
+                f,
+                "it needed more than {}; use less, or raise `limits.memory`",
+                Size(*bytes)
+            ),
+            Self::Disk(bytes) => write!(
+                f,
+                "it left more than {} below its folder; leave less, or raise `limits.disk`",
+                Size(*bytes)
+            ),
+            Self::Processes(refused, most) => write!(
+                f,
+                "it started more than {most} processes, and {refused} were refused; start fewer, or raise `limits.processes`"
+            ),
+            Self::MissingArtifact(name) => write!(
+                f,
+                "the artifact {name} is not there; let a step write it to \"$HOSTD_OUT/{name}\", or take it out of `artifacts`"
+            ),
+            Self::UnfitArtifact(name, why) => {
+                write!(f, "the artifact {name} cannot be taken: {why}")
+            }
+            Self::Assertion(wanted, seen) => write!(f, "wanted {wanted}, but {seen}"),
+            Self::Tests(1) => f.write_str("a test failed; the report says which"),
+            Self::Tests(count) => write!(f, "{count} tests failed; the report says which"),
+            Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),
+        }
+    }
+}
+
+impl Breakage {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NoIsolation(_) => "infra.no_isolation",
+            Self::Jail(_) => "infra.jail",
+            Self::NoProgram(_) => "infra.no_program",
+            Self::DiskFull => "infra.disk_full",
+            Self::Files(_) => "infra.files",
+            Self::Unsupported(_) => "infra.unsupported",
+        }
+    }
+
+    /// True if it may go well the next time, though nobody does anything about it.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Jail(_))
+    }
+}
+
+impl fmt::Display for Breakage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoIsolation(lack) => write!(
+                f,
+                "this machine cannot isolate jobs: {lack}; {}. `hostd doctor` says more",
+                lack.cure()
+            ),
+            Self::Jail(why) => write!(f, "the jail did not hold: {why}; run it again"),
+            Self::NoProgram(name) => {
+                write!(
+                    f,
+                    "this machine has no {name}; install it, or a link to it below /usr/bin"
+                )
+            }
+            Self::DiskFull => f.write_str("the disk is nearly full; make room and run it again"),
+            Self::Files(why) => write!(f, "failed to {why}"),
+            Self::Unsupported(what) => write!(f, "this cannot be run here yet: {what}"),
+        }
+    }
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StepFailed => f.write_str("not reached: a step before it failed"),
+            Self::NothingFailed => f.write_str("it is for failures, and there was none"),
+            Self::NeedFailed(run) => write!(f, "not run: it needs {run}, which did not succeed"),
+            Self::NoBench => {
+                f.write_str("not run: it needs a device, and only builds are run here")
+            }
+            Self::Cancelled => f.write_str("not run: the job was cancelled"),
+            Self::JobTimeout => f.write_str("not run: the job's time was over"),
+        }
+    }
+}
+
+/// Bytes as a pipeline writes them.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+        let whole = |shift: &u32| self.0 >> shift << shift == self.0 && self.0 >> shift > 0;
+        match units.iter().find(|(shift, _)| whole(shift)) {
+            Some((shift, unit)) => write!(f, "{} {unit}", self.0 >> shift),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_the_largest_unit_that_is_exact() {
+        let told = |bytes| Failure::Memory(bytes).to_string();
+        assert!(told(3 << 30).contains("more than 3 GiB;"));
+        assert!(told(1536 << 20).contains("more than 1536 MiB;"));
+        assert!(told(1000).contains("more than 1000 bytes;"));
+    }
+}

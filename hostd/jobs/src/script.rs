@@ -1,0 +1,121 @@
+//! What a step executes, and what people call it.
+
+use pipeline::plan::{Action, Step};
+
+/// The folder below `/job` that belongs to the runner.
+pub(crate) const OWN: &str = ".hostd";
+
+/// `$HOSTD_OUT`, below `/job`.
+pub(crate) const OUT: &str = ".hostd/out";
+
+/// Where pytest writes its cases, below `/job`.
+pub(crate) const JUNIT: &str = ".hostd/junit";
+
+/// Characters of a script that name it.
+const NAME_CHARS: usize = 60;
+
+/// A program in the jail.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) program: &'static str,
+    pub(crate) arguments: Vec<String>,
+    /// JUnit files that it writes.
+    pub(crate) junit: Option<String>,
+    /// No exit code is a failure.
+    pub(crate) any_exit_code: bool,
+}
+
+impl Command {
+    /// What the step with this index executes; none if it executes nothing.
+    pub(crate) fn of(index: usize, step: &Step) -> Option<Self> {
+        match &step.action {
+            Action::Run {
+                script,
+                any_exit_code,
+            } => Some(Self {
+                program: "/bin/sh",
+                arguments: vec!["-e".to_owned(), "-c".to_owned(), script.clone()],
+                junit: step.junit.clone(),
+                any_exit_code: *any_exit_code,
+            }),
+            Action::Pytest {
+                path,
+                args,
+                any_exit_code,
+            } => {
+                let file = format!("{JUNIT}/{index}.xml");
+                let own = ["-m", "pytest", path].map(str::to_owned);
+                let report = format!("--junitxml=/job/{file}");
+                Some(Self {
+                    program: "python3",
+                    arguments: own
+                        .into_iter()
+                        .chain(args.clone())
+                        .chain([report])
+                        .collect(),
+                    junit: Some(file),
+                    any_exit_code: *any_exit_code,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What people call a step: its case, its id, or how it begins.
+pub(crate) fn name(step: &Step) -> String {
+    if let Some(name) = step.case.as_ref().or(step.id.as_ref()) {
+        return name.clone();
+    }
+    match &step.action {
+        Action::Run { script, .. } => {
+            let mut lines = script.lines().map(str::trim);
+            let first = lines.find(|line| !line.is_empty()).unwrap_or("run");
+            let mut name: String = first
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(NAME_CHARS)
+                .collect();
+            if name.len() < first.len() || lines.next().is_some() {
+                name.push('…');
+            }
+            name
+        }
+        Action::Pytest { path, .. } => format!("pytest {path}"),
+        Action::Assert { on, .. } => format!("assert {on}"),
+        _ => step.at.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(text: &str) -> Vec<Step> {
+        let text = format!("version: 1\nbuilds:\n  - id: fw\n    steps:\n{text}");
+        let caps = pipeline::Caps::default();
+        let parsed = pipeline::parse(&text, &caps).unwrap();
+        pipeline::expand(&parsed, &caps).runs.remove(0).steps
+    }
+
+    #[test]
+    fn a_step_is_called_by_its_case_its_id_or_its_beginning() {
+        let steps = steps(
+            "      - run: |\n          make all\n          size fw\n      - { run: 'true', id: second }\n      - { run: 'true', id: third, case: works }\n      - pytest: { path: tests/, args: [-q] }\n",
+        );
+        let names: Vec<String> = steps.iter().map(name).collect();
+        assert_eq!(names, ["make all…", "second", "works", "pytest tests/"]);
+        let pytest = Command::of(3, &steps[3]).unwrap();
+        assert_eq!(
+            pytest.arguments,
+            [
+                "-m",
+                "pytest",
+                "tests/",
+                "-q",
+                "--junitxml=/job/.hostd/junit/3.xml"
+            ]
+        );
+        assert_eq!(pytest.junit.as_deref(), Some(".hostd/junit/3.xml"));
+    }
+}

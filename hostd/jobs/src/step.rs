@@ -1,0 +1,271 @@
+//! One command in the jail: started, listened to, watched, and judged by how it ended.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use evidence::log::Stream;
+use evidence::redact::Secrets;
+use jail::{Child, End, Error, How, Jail, Killer, Limits, Spec, Streams};
+
+use crate::cancel::Cancel;
+use crate::disk::{Guard, Pace, Passed};
+use crate::log::{RunLog, Search, drain};
+use crate::outcome::{Breakage, Clock, Failure, Outcome};
+use crate::place::Place;
+use crate::script::{Command, OUT};
+
+/// Between two looks at a command that runs.
+const TICK: Duration = Duration::from_millis(200);
+
+/// How long after its jail was ended from outside a cancel may still come: a terminal tells everybody of Ctrl-C at
+/// once, and the jail may be faster.
+const LOST_GRACE: Duration = Duration::from_millis(300);
+
+/// The most that a jail's `/tmp` has.
+const TMP_BYTES_MAX: u64 = 256 << 20;
+
+/// Where a run's steps run.
+pub(crate) struct Scene<'s> {
+    pub(crate) jail: &'s Jail,
+    pub(crate) tools: &'s [jail::Bind],
+    pub(crate) place: &'s Place,
+    pub(crate) limits: &'s pipeline::plan::Limits,
+    pub(crate) floor_bytes: u64,
+    pub(crate) cpu_millis: u32,
+    pub(crate) log: &'s RunLog,
+    pub(crate) secrets: &'s Secrets,
+    pub(crate) cancel: &'s Cancel,
+}
+
+/// When a command must be done, and by whose clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    pub(crate) clock: Clock,
+    /// What that clock gives from its beginning on.
+    pub(crate) time: Duration,
+}
+
+/// How a command ended.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) exit_code: Option<i32>,
+}
+
+impl Ended {
+    fn new(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            exit_code: None,
+        }
+    }
+}
+
+impl Scene<'_> {
+    /// Runs a command to its end. What was found of `texts` is told in their order.
+    pub(crate) fn execute(
+        &self,
+        command: &Command,
+        environment: &BTreeMap<String, String>,
+        deadline: Deadline,
+        texts: &[&str],
+    ) -> (Ended, Vec<bool>) {
+        let left = deadline.at.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let timeout = Failure::Timeout(deadline.clock, deadline.time);
+            return (
+                Ended::new(Outcome::Failed(timeout)),
+                vec![false; texts.len()],
+            );
+        }
+        let spec = self.spec(command, environment, left);
+        let streams = Streams {
+            stdout: jail::Stream::Pipe,
+            stderr: jail::Stream::Pipe,
+            ..Streams::default()
+        };
+        match self.jail.spawn(&spec, streams) {
+            Ok(child) => {
+                self.cancel.watch(child.killer());
+                let (end, passed, found) = self.attend(child, texts);
+                (self.judge(command, end, passed, deadline), found)
+            }
+            Err(error) => (Ended::new(self.broken(&error)), vec![false; texts.len()]),
+        }
+    }
+
+    fn spec(
+        &self,
+        command: &Command,
+        environment: &BTreeMap<String, String>,
+        wall: Duration,
+    ) -> Spec {
+        let mut spec = Spec::new(command.program, self.place.job(), self.place.slot)
+            .arguments(command.arguments.iter().cloned());
+        let own = [
+            ("CI".to_owned(), "true".to_owned()),
+            ("HOSTD_OUT".to_owned(), format!("/job/{OUT}")),
+        ];
+        let mut whole: BTreeMap<String, String> = spec.environment.drain(..).collect();
+        whole.insert("LANG".to_owned(), "C.UTF-8".to_owned());
+        whole.extend(environment.clone());
+        whole.extend(own);
+        spec.environment = whole.into_iter().collect();
+        spec.binds = self.tools.to_vec();
+        spec.limits = Limits {
+            memory_bytes: self.limits.memory_bytes,
+            processes: u32::try_from(self.limits.processes).unwrap_or(u32::MAX),
+            cpu_millis: self.cpu_millis,
+            tmp_bytes: TMP_BYTES_MAX.min(self.limits.memory_bytes / 2),
+            // A little more, so that the folder is seen to be over its limit.
+            file_bytes: self.limits.disk_bytes.saturating_add(1 << 20),
+            wall,
+            ..Limits::default()
+        };
+        spec
+    }
+
+    /// Listens and watches until nothing of a jail is left.
+    fn attend(
+        &self,
+        mut child: Child,
+        texts: &[&str],
+    ) -> (Result<End, Error>, Option<Passed>, Vec<bool>) {
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let passed = Mutex::new(None);
+        let searches = || {
+            texts
+                .iter()
+                .map(|text| Search::new(text))
+                .collect::<Vec<_>>()
+        };
+        let (mut in_output, mut in_error) = (searches(), searches());
+        let end = thread::scope(|scope| {
+            let (_done, is_done) = mpsc::channel::<()>();
+            let killer = child.killer();
+            let passed = &passed;
+            scope.spawn(move || {
+                let found = self.watch(&is_done, &killer);
+                *passed.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            });
+            let streams = [
+                (stdout, Stream::Output, &mut in_output),
+                (stderr, Stream::Error, &mut in_error),
+            ];
+            for (from, stream, searches) in streams {
+                if let Some(from) = from {
+                    scope.spawn(move || drain(from, stream, self.log, self.secrets, searches));
+                }
+            }
+            child.wait()
+        });
+        self.log.flush();
+        let passed = passed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = in_output.iter().zip(&in_error);
+        let found = found.map(|(out, error)| out.is_found || error.is_found);
+        (end, passed, found.collect())
+    }
+
+    /// Looks after the disk and those who follow the log until the command has ended.
+    fn watch(&self, is_done: &mpsc::Receiver<()>, killer: &Killer) -> Option<Passed> {
+        let job = self.place.job();
+        let guard = self.guard(&job);
+        let mut pace = Pace::new();
+        while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            self.log.flush();
+            // What cannot be looked at now is looked at again.
+            if let Ok(Some(passed)) = pace.look(&guard) {
+                killer.kill();
+                return Some(passed);
+            }
+        }
+        // It may have written a lot since the last look.
+        guard.look().ok().flatten()
+    }
+
+    fn guard<'g>(&self, job: &'g std::path::Path) -> Guard<'g> {
+        Guard {
+            job,
+            most: self.limits.disk_bytes,
+            floor: self.floor_bytes,
+        }
+    }
+
+    fn judge(
+        &self,
+        command: &Command,
+        end: Result<End, Error>,
+        passed: Option<Passed>,
+        deadline: Deadline,
+    ) -> Ended {
+        let end = match end {
+            Ok(end) => end,
+            Err(error) => return Ended::new(self.broken(&error)),
+        };
+        let exit_code = match end.how {
+            How::Exited(code) => Some(code),
+            _ => None,
+        };
+        let outcome = match (end.how, passed) {
+            (How::Exited(0), None) => Outcome::Passed,
+            (How::Killed, None) => Outcome::Cancelled,
+            (_, Some(Passed::Most)) => Outcome::Failed(Failure::Disk(self.limits.disk_bytes)),
+            // A command that did all it wanted to was not stopped by the little room that is left.
+            (How::Exited(0), Some(Passed::Floor)) => Outcome::Passed,
+            (_, Some(Passed::Floor)) => Outcome::Broken(Breakage::DiskFull),
+            _ if self.cancel.is_set() && exit_code.is_none() => Outcome::Cancelled,
+            (How::TimedOut, _) => Outcome::Failed(Failure::Timeout(deadline.clock, deadline.time)),
+            _ => self.fault(command, &end),
+        };
+        if outcome.has_passed() && end.refused_processes > 0 {
+            let refused = end.refused_processes;
+            self.log.note(&format!(
+                "{refused} processes were refused: `limits.processes` was reached"
+            ));
+        }
+        Ended { outcome, exit_code }
+    }
+
+    /// Why a command failed that ended before its time.
+    fn fault(&self, command: &Command, end: &End) -> Outcome {
+        let limits = self.limits;
+        if end.ran_out_of_memory || end.how == How::OutOfMemory {
+            return Outcome::Failed(Failure::Memory(limits.memory_bytes));
+        }
+        if end.refused_processes > 0 {
+            let refused = end.refused_processes;
+            return Outcome::Failed(Failure::Processes(refused, limits.processes));
+        }
+        match end.how {
+            How::Exited(_) if command.any_exit_code => Outcome::Passed,
+            How::Exited(code) => Outcome::Failed(Failure::Exit(code)),
+            How::Signaled(signal) => Outcome::Failed(Failure::Signal(signal)),
+            How::OutOfMemory | How::TimedOut | How::Killed => Outcome::Cancelled,
+        }
+    }
+
+    /// What an error of the jail means.
+    fn broken(&self, error: &Error) -> Outcome {
+        if matches!(error, Error::Lost) {
+            let until = Instant::now() + LOST_GRACE;
+            while !self.cancel.is_set() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+        if self.cancel.is_set() {
+            return Outcome::Cancelled;
+        }
+        let with_source = |error: &dyn std::error::Error| match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        };
+        Outcome::Broken(match error {
+            Error::NoIsolation { lack, .. } => Breakage::NoIsolation(*lack),
+            Error::Command { program, .. } => Breakage::NoProgram(program.clone()),
+            error => Breakage::Jail(with_source(error)),
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! Folders with everything below them: copied, looked through and removed, though strangers filled them.
+//!
+//! No link is followed and nothing but folders, files and links is taken. What a job filled is touched only when
+//! none of its processes is left; [`disk_use`] alone is asked meanwhile.
+
+mod copy;
+mod remove;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+pub(crate) use copy::{CopyError, Rules, copy, files_below};
+pub(crate) use remove::remove;
+pub(crate) use usage::disk_use;
+
+/// Folders within each other that are gone through.
+pub(crate) const DEPTH_MAX: usize = 128;
+
+/// Files, folders and links of one tree.
+pub(crate) const ENTRIES_MAX: u64 = 1_000_000;
+
+/// The path of something below `root`, or none if a part of the way there is no folder.
+pub(crate) fn beneath(root: &Path, relative: &Path) -> io::Result<Option<PathBuf>> {
+    let mut path = root.to_owned();
+    let mut parts = relative
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .peekable();
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else {
+            return Ok(None);
+        };
+        path.push(name);
+        if parts.peek().is_none() {
+            break;
+        }
+        match path.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(path))
+}

@@ -1,0 +1,191 @@
+//! Copies of trees.
+
+use std::fs::{self, File, FileTimes, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+use std::path::{Path, PathBuf};
+
+use super::{DEPTH_MAX, ENTRIES_MAX};
+use crate::cancel::Cancel;
+
+/// Of a file's mode: no setuid, no setgid, no sticky bit.
+const MODE_KEPT: u32 = 0o777;
+
+/// How a tree is copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'r> {
+    /// User and group that everything belongs to; none: whoever copies.
+    pub(crate) owner: Option<u32>,
+    /// Bytes of all files together.
+    pub(crate) bytes_max: u64,
+    /// Folders and files, absolute, that are not copied.
+    pub(crate) leave_out: &'r [PathBuf],
+    /// Ends it.
+    pub(crate) cancel: &'r Cancel,
+}
+
+/// Why a tree was not copied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    #[error("copy {}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("copy {}: there are more than {bytes} bytes", path.display())]
+    Large { path: PathBuf, bytes: u64 },
+    #[error("copy {}: there are more than {ENTRIES_MAX} files, or folders deeper than {DEPTH_MAX}", path.display())]
+    Many { path: PathBuf },
+    #[error("copy: it was cancelled")]
+    Cancelled,
+}
+
+/// Copies a folder with everything below it, or a file. `to` must not be there, or be a folder. Times of files are
+/// kept, since build tools compare them. Returns how many bytes the files have.
+pub(crate) fn copy(from: &Path, to: &Path, rules: &Rules<'_>) -> Result<u64, CopyError> {
+    let mut copied = Copied {
+        rules,
+        root: from,
+        bytes: 0,
+        entries: 0,
+    };
+    let mut waiting = vec![(from.to_owned(), to.to_owned(), 0)];
+    while let Some((from, to, depth)) = waiting.pop() {
+        copied.entry(&from, &to, depth, &mut waiting)?;
+    }
+    Ok(copied.bytes)
+}
+
+struct Copied<'r> {
+    rules: &'r Rules<'r>,
+    root: &'r Path,
+    bytes: u64,
+    entries: u64,
+}
+
+type Waiting = Vec<(PathBuf, PathBuf, usize)>;
+
+impl Copied<'_> {
+    fn entry(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        depth: usize,
+        waiting: &mut Waiting,
+    ) -> Result<(), CopyError> {
+        let rules = self.rules;
+        if rules.cancel.is_set() {
+            return Err(CopyError::Cancelled);
+        }
+        if rules.leave_out.iter().any(|path| path == from) {
+            return Ok(());
+        }
+        self.entries += 1;
+        if ENTRIES_MAX < self.entries || DEPTH_MAX < depth {
+            return Err(CopyError::Many {
+                path: self.root.to_owned(),
+            });
+        }
+        let failed = |source| CopyError::Io {
+            path: from.to_owned(),
+            source,
+        };
+        let meta = from.symlink_metadata().map_err(failed)?;
+        if !meta.is_dir() {
+            clear_way(to).map_err(failed)?;
+        }
+        if meta.is_symlink() {
+            let target = fs::read_link(from).map_err(failed)?;
+            symlink(target, to).map_err(failed)?;
+        } else if meta.is_dir() {
+            make_folder(to).map_err(failed)?;
+            for entry in fs::read_dir(from).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                waiting.push((entry.path(), to.join(entry.file_name()), depth + 1));
+            }
+        } else if meta.is_file() {
+            self.bytes += meta.len();
+            if rules.bytes_max < self.bytes {
+                return Err(CopyError::Large {
+                    path: self.root.to_owned(),
+                    bytes: rules.bytes_max,
+                });
+            }
+            copy_file(from, to, &meta).map_err(failed)?;
+        } else {
+            // Sockets, pipes and devices are nothing to build from.
+            return Ok(());
+        }
+        match rules.owner {
+            Some(owner) => lchown(to, Some(owner), Some(owner)).map_err(failed),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Removes a file or link that is in the way: writing to a link would write to what it leads to.
+fn clear_way(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(meta) if !meta.is_dir() => fs::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            match path.symlink_metadata()?.is_dir() {
+                true => Ok(()),
+                false => Err(error),
+            }
+        }
+        made => made,
+    }?;
+    fs::set_permissions(path, Permissions::from_mode(0o755))
+}
+
+fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> io::Result<()> {
+    fs::copy(from, to)?;
+    let to = File::options().write(true).open(to);
+    // A file that its owner may not write is copied too; its times matter less than its mode.
+    if let (Ok(to), Ok(modified)) = (&to, meta.modified()) {
+        to.set_times(FileTimes::new().set_modified(modified))?;
+    }
+    let mode = Permissions::from_mode(meta.permissions().mode() & MODE_KEPT);
+    match to {
+        Ok(to) => to.set_permissions(mode),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Paths of all files below a folder, relative to it, sorted. Links are not followed and not told.
+pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>, CopyError> {
+    let mut files = Vec::new();
+    let mut entries = 0;
+    let mut waiting = vec![(PathBuf::new(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let failed = |source| CopyError::Io {
+            path: root.join(&folder),
+            source,
+        };
+        for entry in fs::read_dir(root.join(&folder)).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            let path = folder.join(entry.file_name());
+            entries += 1;
+            if ENTRIES_MAX < entries || DEPTH_MAX < depth {
+                return Err(CopyError::Many {
+                    path: root.to_owned(),
+                });
+            }
+            if kind.is_dir() {
+                waiting.push((path, depth + 1));
+            } else if kind.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,128 @@
+//! Trees as jobs may leave them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::{CopyError, DEPTH_MAX, Rules, beneath, copy, disk_use, files_below, remove};
+use crate::cancel::Cancel;
+
+fn rules<'r>(cancel: &'r Cancel, leave_out: &'r [PathBuf], bytes_max: u64) -> Rules<'r> {
+    Rules {
+        owner: None,
+        bytes_max,
+        leave_out,
+        cancel,
+    }
+}
+
+/// A folder with a file, a program, a link out, and a pipe.
+fn sample(root: &Path) {
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    fs::write(root.join("a/b/text"), "12345").unwrap();
+    fs::write(root.join("a/tool"), "#!").unwrap();
+    fs::set_permissions(root.join("a/tool"), Permissions::from_mode(0o4755)).unwrap();
+    symlink("/etc/passwd", root.join("a/link")).unwrap();
+    let pipe = root.join("a/pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+#[test]
+fn a_copy_has_files_links_and_modes_but_nothing_that_is_neither() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    sample(&from);
+    let cancel = Cancel::default();
+    let bytes = copy(&from, &to, &rules(&cancel, &[], 7)).unwrap();
+    assert_eq!(bytes, 7);
+    assert_eq!(fs::read(to.join("a/b/text")).unwrap(), b"12345");
+    let mode = |path: &str| to.join(path).metadata().unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode("a/tool"), 0o755);
+    assert_eq!(
+        fs::read_link(to.join("a/link")).unwrap(),
+        Path::new("/etc/passwd")
+    );
+    assert!(to.join("a/pipe").symlink_metadata().is_err());
+    let time = |root: &Path| {
+        root.join("a/b/text")
+            .metadata()
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
+    assert_eq!(time(&from), time(&to));
+    let found = files_below(&from).unwrap();
+    assert_eq!(found, ["a/b/text", "a/tool"].map(PathBuf::from));
+}
+
+#[test]
+fn a_copy_ends_at_its_bound_at_what_is_left_out_and_when_it_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    sample(&from);
+    let cancel = Cancel::default();
+    let large = copy(&from, &to, &rules(&cancel, &[], 6));
+    assert!(matches!(large, Err(CopyError::Large { .. })), "{large:?}");
+    let without = [from.join("a/b")];
+    let other = folder.path().join("other");
+    assert_eq!(
+        copy(&from, &other, &rules(&cancel, &without, 6)).unwrap(),
+        2
+    );
+    assert!(!other.join("a/b").exists());
+    cancel.cancel();
+    let cancelled = copy(&from, &folder.path().join("third"), &rules(&cancel, &[], 7));
+    assert!(matches!(cancelled, Err(CopyError::Cancelled)));
+}
+
+#[test]
+fn a_way_through_a_link_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path());
+    symlink("/etc", folder.path().join("out")).unwrap();
+    let way = |path: &str| beneath(folder.path(), Path::new(path)).unwrap();
+    assert_eq!(way("a/b/text"), Some(folder.path().join("a/b/text")));
+    assert_eq!(way("./a/none"), Some(folder.path().join("a/none")));
+    for path in ["out/passwd", "a/b/text/x", "../x", "/etc/passwd", "none/x"] {
+        assert_eq!(way(path), None, "{path}");
+    }
+}
+
+#[test]
+fn whatever_a_job_leaves_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("job");
+    sample(&root);
+    // Deeper than descriptors and paths reach; and names that removing would give.
+    fs::create_dir(root.join(".1")).unwrap();
+    fs::write(root.join(".1/x"), "").unwrap();
+    fs::write(root.join(".2"), "").unwrap();
+    fs::create_dir(root.join("deep")).unwrap();
+    for _ in 0..40 {
+        let bottom = root.join("next").join("folder/".repeat(60));
+        fs::create_dir_all(&bottom).unwrap();
+        fs::rename(root.join("deep"), bottom.join("below")).unwrap();
+        fs::rename(root.join("next"), root.join("deep")).unwrap();
+    }
+    assert_eq!(disk_use(&root).unwrap(), None, "deeper than {DEPTH_MAX}");
+    fs::create_dir(root.join("locked")).unwrap();
+    fs::write(root.join("locked/x"), "").unwrap();
+    fs::set_permissions(root.join("locked"), Permissions::from_mode(0o000)).unwrap();
+    remove(&root).unwrap();
+    assert!(!root.exists());
+    remove(&root).unwrap();
+}
+
+#[test]
+fn what_a_tree_takes_is_what_its_files_take() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path());
+    let before = disk_use(folder.path()).unwrap().unwrap();
+    fs::write(folder.path().join("a/big"), vec![7; 1 << 20]).unwrap();
+    let after = disk_use(folder.path()).unwrap().unwrap();
+    assert!(
+        (1 << 20..2 << 20).contains(&(after - before)),
+        "{before} {after}"
+    );
+}

@@ -1,0 +1,67 @@
+//! Tests of jobs as they are carried out: how each ends, what is known about it, and that nothing is left of it.
+//!
+//! This program is everything at once: the tests, the runner's program that jails are made by, and a runner that is
+//! killed. A machine that cannot isolate fails them all; `TESTS_WITHOUT_ISOLATION=1` leaves them out instead.
+
+#![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test, though it is its own harness"
+)]
+
+mod builds;
+mod caches;
+mod cancels;
+mod deaths;
+mod home;
+mod hostile;
+mod reports;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+/// A test, which panics if it fails.
+type Case = (&'static str, fn());
+
+/// Leaves the tests out where no jail can be made.
+const ALLOWED: &str = "TESTS_WITHOUT_ISOLATION";
+
+fn main() -> ExitCode {
+    jail::entry();
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, mark, folder] = &arguments[..]
+        && mark == deaths::RUNNER
+    {
+        return deaths::run(folder);
+    }
+    let arguments = Arguments::from_args();
+    let isolation = jail::probe(&jail::Options::default()).map(|report| report.isolation);
+    if !matches!(isolation, Ok(Ok(()))) && !arguments.list {
+        eprintln!("this machine cannot isolate jobs: {isolation:?}");
+        return match std::env::var_os(ALLOWED) {
+            Some(_) => ExitCode::SUCCESS,
+            None => {
+                eprintln!("{ALLOWED}=1 leaves these tests out");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let lists = [
+        builds::CASES,
+        caches::CASES,
+        cancels::CASES,
+        deaths::CASES,
+        hostile::CASES,
+        reports::CASES,
+    ];
+    let trial = |(name, case): Case| {
+        Trial::test(name, move || {
+            case();
+            Ok(())
+        })
+    };
+    let trials = lists.into_iter().flatten().copied().map(trial).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

@@ -1,0 +1,65 @@
+//! What is written about a job.
+
+use std::fs;
+
+use jobs::{Subject, write_reports};
+
+use crate::Case;
+use crate::home::Home;
+
+pub(crate) const CASES: &[Case] = &[("a_job_is_told_as_log_cases_page_and_timeline", reports)];
+
+fn reports() {
+    let home = Home::new();
+    let text = "version: 1
+name: blinky
+builds:
+  - id: fw
+    steps:
+      - { run: 'printf compiling', case: compiles }
+      - { run: 'echo broken >&2; exit 9', case: links }
+  - id: docs
+    needs: [fw]
+    steps: [{ run: make }]
+";
+    let (job, _) = home.run(text);
+    let subject = Subject {
+        id: "01JD8Q3T7V9Z2K4M6N8P0R1S2T".to_owned(),
+        name: "blinky".to_owned(),
+        by: "ada".to_owned(),
+        at: "2026-03-04T09:12:33Z".to_owned(),
+        ..Subject::default()
+    };
+    let files = write_reports(&job, &subject, &home.out()).unwrap();
+    let read = |path| fs::read_to_string(path).unwrap();
+    let log = read(&files.log);
+    for line in [
+        "=== fw: the command ended with exit code 9; its output says why",
+        "== compiles",
+        "compiling",
+        "-- compiles: passed",
+        "broken",
+        "=== docs: not run: it needs fw, which did not succeed",
+    ] {
+        assert!(
+            log.lines().any(|have| have == line),
+            "no {line:?} in\n{log}"
+        );
+    }
+    let junit = read(&files.junit);
+    for part in [
+        "name=\"compiles\" classname=\"fw\"",
+        "type=\"exit_code\"",
+        "broken",
+        "<skipped message=\"not run: it needs fw",
+    ] {
+        assert!(junit.contains(part), "no {part} in\n{junit}");
+    }
+    let page = read(&files.report);
+    assert!(page.contains("exit code 9") && page.contains("blinky"));
+    let trace: Vec<serde_json::Value> = serde_json::from_str(&read(&files.trace)).unwrap();
+    let phases = trace.iter().filter(|event| event["ph"] == "X");
+    let names: Vec<&str> = phases.filter_map(|event| event["name"].as_str()).collect();
+    assert_eq!(names, ["sources", "compiles", "links"]);
+    assert!(!home.out().join("logs").exists());
+}
