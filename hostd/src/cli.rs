@@ -1,7 +1,8 @@
-//! Command line: `hostd serve | decode | pod-sim | console | device | key | user | org | trust | backup |
-//! restore | check | config`.
+//! Command line: `hostd serve | run | check | doctor | decode | pod-sim | console | device | key | user | org | trust |
+//! backup | restore | config`.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
@@ -11,12 +12,15 @@ use crate::serve;
 use base::config::{Config, KEYS, default_text, env_name};
 
 pub mod backup;
+pub mod check;
 pub mod console;
 pub mod decode;
 pub mod device;
+pub mod doctor;
 pub mod key;
 pub mod org;
 pub mod pod_sim;
+pub mod run;
 pub mod trust;
 pub mod user;
 
@@ -45,6 +49,17 @@ struct Source {
 enum Verb {
     /// Serve the API until told to stop
     Serve(Serve),
+    /// Run a pipeline on this machine, without a server
+    ///
+    /// Exit code: 0 success, 1 failure, 2 the pipeline or the command line is wrong, 3 this machine is at fault, 4
+    /// cancelled.
+    Run(run::Run),
+    /// Check pipelines; without a file, look through the data folder of a stopped server for damage
+    ///
+    /// Exit code: 0 all is well, 2 a pipeline is wrong, 1 damage.
+    Check(check::Check),
+    /// Say whether jobs can run isolated on this machine, and what to do if not
+    Doctor(doctor::Doctor),
     /// Decode a logic capture (.sr) and print what was on the wire
     ///
     /// The lines are those of sigrok-cli with one exception, on purpose: on I²C a START or STOP ends
@@ -75,8 +90,6 @@ enum Verb {
     Backup(backup::Backup),
     /// Make an empty data folder what it was when a backup was taken
     Restore(backup::Restore),
-    /// Look through the data folder of a stopped server, or a backup, for damage
-    Check(backup::Check),
     /// Check or explain the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -117,9 +130,12 @@ impl Cli {
     ///
     /// # Errors
     /// A sentence fragment that fits "failed to …", with its causes.
-    pub fn run(self, handlers: &'static [Embedded]) -> anyhow::Result<()> {
+    pub fn run(self, handlers: &'static [Embedded]) -> anyhow::Result<ExitCode> {
         let mut out = std::io::stdout();
         match self.verb {
+            Verb::Run(verb) => return verb.run(),
+            Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
+            Verb::Doctor(verb) => return verb.run(&mut out),
             Verb::Serve(verb) => {
                 let config = self.source.load(&verb.flags())?;
                 serve::run(
@@ -141,7 +157,6 @@ impl Cli {
             Verb::Trust(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Backup(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Restore(verb) => verb.run(&self.source.load(&[])?, &mut out),
-            Verb::Check(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Config(ConfigCommand::Check) => {
                 use std::io::Write;
                 let config = self.source.load(&[])?;
@@ -149,7 +164,8 @@ impl Cli {
                 write!(out, "{text}").context("print the configuration")
             }
             Verb::Config(ConfigCommand::Keys) => print_keys(&mut out).context("print the keys"),
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -9,9 +9,11 @@ use hostd::cli::Cli;
 mod embedded;
 
 fn main() -> ExitCode {
+    // Before any thread starts: jails are made by executing this program anew.
+    jail::entry();
     logging::tell_panics();
     match Cli::parse().run(embedded::HANDLERS) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "the one place that reports a failure")]
             {

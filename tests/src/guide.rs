@@ -30,9 +30,11 @@ const BINARY: &str = "target/release/hostd";
 pub fn run(session: &str, server: &Server) -> String {
     let binary = binary().expect("a server to run");
     let session = session.replace(BINARY, &binary.to_string_lossy());
+    let cache = tempfile::tempdir().expect("a folder for caches");
     let output = Command::new("bash")
         .args(["-e", "-o", "pipefail", "-c", &session])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .env("XDG_CACHE_HOME", cache.path())
         .env("HOSTD_URL", format!("{}/api", server.url))
         .env("HOSTD_KEY", &server.api_key)
         .env("HOSTD_DEVICE", server.device())

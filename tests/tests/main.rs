@@ -29,6 +29,7 @@ mod readme;
 mod recordings;
 mod restart;
 mod revocation;
+mod run;
 mod security;
 mod session;
 mod sign_in;

@@ -2,6 +2,8 @@
 
 use tests::{Server, guide};
 
+use crate::run::can_isolate;
+
 /// What a session of the README prints, and the lines that the README shows of that.
 fn session(number: usize) -> (String, &'static str) {
     let (session, after) = guide::session(include_str!("../../README.md"), number);
@@ -42,6 +44,20 @@ fn the_session_that_flashes_the_target_works() {
         let is_it = |printed: &str| printed.trim_end() == line;
         assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
     }
+}
+
+#[test]
+fn the_session_that_runs_a_pipeline_works() {
+    if !can_isolate() {
+        return;
+    }
+    let (printed, shown) = session(3);
+    assert!(printed.starts_with("Jobs can run isolated"), "{printed}");
+    assert!(printed.contains("docs/example/pipeline.yml: 2 runs of builds, 0 of benches\n"));
+    assert!(
+        printed.ends_with(shown),
+        "no {shown} at the end of\n{printed}"
+    );
 }
 
 #[test]

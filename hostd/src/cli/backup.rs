@@ -1,4 +1,5 @@
-//! `hostd backup`, `hostd restore` and `hostd check`: a data folder copied, made again, looked through.
+//! `hostd backup`, `hostd restore` and `hostd check` without a pipeline: a data folder copied, made again, looked
+//! through.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,13 +26,6 @@ pub struct Backup {
 pub struct Restore {
     /// Folder that `hostd backup` made
     dir: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct Check {
-    /// Look through this backup instead of the data folder
-    #[arg(value_name = "BACKUP")]
-    dir: Option<PathBuf>,
 }
 
 impl Backup {
@@ -77,29 +71,27 @@ impl Restore {
     }
 }
 
-impl Check {
-    /// Look through the data folder of `config`, or a backup.
-    ///
-    /// # Errors
-    /// There is damage, a server uses the folder, or it cannot be read.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        let folder = self.dir.as_ref().unwrap_or(&config.data_dir);
-        let found = check::check(folder).context("check the folder")?;
-        for fault in &found.faults {
-            writeln!(out, "fault: {fault}")?;
-        }
-        for note in &found.notes {
-            writeln!(out, "note: {note}")?;
-        }
-        let (records, captures, blobs) = (found.records, found.captures, found.blobs);
-        writeln!(
-            out,
-            "{records} records, {captures} captures with samples, {blobs} files of builds and waveforms"
-        )?;
-        match found.faults.len() {
-            0 => Ok(writeln!(out, "no damage")?),
-            faults => bail!("find {} whole: {faults} faults", folder.display()),
-        }
+/// Look through the data folder of `config`, or a backup.
+///
+/// # Errors
+/// There is damage, a server uses the folder, or it cannot be read.
+pub fn check(backup: Option<&Path>, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+    let folder = backup.unwrap_or(&config.data_dir);
+    let found = check::check(folder).context("check the folder")?;
+    for fault in &found.faults {
+        writeln!(out, "fault: {fault}")?;
+    }
+    for note in &found.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    let (records, captures, blobs) = (found.records, found.captures, found.blobs);
+    writeln!(
+        out,
+        "{records} records, {captures} captures with samples, {blobs} files of builds and waveforms"
+    )?;
+    match found.faults.len() {
+        0 => Ok(writeln!(out, "no damage")?),
+        faults => bail!("find {} whole: {faults} faults", folder.display()),
     }
 }
 

@@ -1,0 +1,99 @@
+//! `hostd check`: pipelines read without being run; without one, the data folder.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use base::config::Config;
+use pipeline::Caps;
+use pipeline::limits::DOCUMENT_BYTES_MAX;
+use pipeline::plan::{Plan, Role};
+
+/// The exit code when a pipeline is wrong.
+pub(crate) const DEFINITION: u8 = 2;
+
+/// Check pipelines, or look through a data folder.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Pipelines; or the folder of one backup, to look through it instead of the data folder
+    #[arg(value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    /// Print the JSON Schema of pipelines, for editors
+    #[arg(long, conflicts_with = "paths")]
+    schema: bool,
+}
+
+impl Check {
+    /// Tell everything that is wrong.
+    ///
+    /// # Errors
+    /// A file cannot be read, or a data folder is damaged.
+    pub fn run(
+        &self,
+        config: impl FnOnce() -> anyhow::Result<Config>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<ExitCode> {
+        if self.schema {
+            let schema = serde_json::to_string_pretty(&pipeline::schema())?;
+            writeln!(out, "{schema}")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let backup = match &self.paths[..] {
+            [] => None,
+            [folder] if folder.is_dir() => Some(folder.as_path()),
+            files => return check(files, out),
+        };
+        super::backup::check(backup, &config()?, out).map(|()| ExitCode::SUCCESS)
+    }
+}
+
+fn check(files: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let caps = Caps::default();
+    let mut code = ExitCode::SUCCESS;
+    for file in files {
+        let name = file.display().to_string();
+        match pipeline::parse(&read(file)?, &caps) {
+            Ok(pipeline) => {
+                let plan = pipeline::expand(&pipeline, &caps);
+                let (builds, benches) = counts(&plan);
+                writeln!(out, "{name}: {builds} runs of builds, {benches} of benches")?;
+            }
+            Err(report) => {
+                write!(out, "{}", report.render(&name))?;
+                code = ExitCode::from(DEFINITION);
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// Runs of builds and of benches.
+fn counts(plan: &Plan) -> (usize, usize) {
+    let is_build = |run: &&pipeline::plan::Run| matches!(run.role, Role::Build { .. });
+    let builds = plan.runs.iter().filter(is_build).count();
+    (builds, plan.runs.len() - builds)
+}
+
+/// The text of a pipeline.
+///
+/// # Errors
+/// It cannot be read, is far too long, or is no text.
+pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
+    use std::io::Read;
+    let what = || format!("read {}", file.display());
+    let mut bytes = Vec::new();
+    // A byte more, so that what is too long is refused by the parser, with its limit.
+    let most = DOCUMENT_BYTES_MAX as u64 + 1;
+    let file = std::fs::File::open(file).with_context(what)?;
+    file.take(most).read_to_end(&mut bytes).with_context(what)?;
+    let cut = bytes.len() as u64 == most;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // The cut may go through a character.
+        Err(error) if cut => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        Err(_) => bail!("{}: it is no UTF-8 text", what()),
+    }
+}

@@ -1,0 +1,258 @@
+//! `hostd run`: a pipeline carried out on this machine, without a server.
+
+mod ci;
+mod printer;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::Context;
+use base::clock::Clock;
+use base::id;
+use clap::Args;
+use jail::Bind;
+use jobs::{Cancel, Live, Options, Request, Runner, StartError, Subject, write_reports};
+use pipeline::Caps;
+use pipeline::plan::Plan;
+
+use super::check::{self, DEFINITION};
+use printer::Printer;
+
+/// The exit code when this machine is at fault.
+const INFRASTRUCTURE: u8 = 3;
+
+/// Run a pipeline: each build in a jail, with a copy of the sources.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The pipeline
+    file: PathBuf,
+    /// Folder for log, report and artifacts
+    #[arg(long, value_name = "DIR", default_value = "hostd-out")]
+    out: PathBuf,
+    /// Print what it came to as JSON; the log goes to standard error
+    #[arg(long)]
+    json: bool,
+    /// Run this build, bench or run and what it needs; may be given several times
+    #[arg(long, value_name = "ID")]
+    only: Vec<String>,
+    /// Leave the benches out on purpose: that they were not run is no reason to fail
+    #[arg(long)]
+    builds_only: bool,
+    /// Keep the folders in which builds ran
+    #[arg(long)]
+    keep: bool,
+    /// Sources to build; the folder of the pipeline if left out
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
+    /// A secret for the steps that name it: its value is that of the environment variable with its name
+    #[arg(long = "secret", value_name = "NAME")]
+    secrets: Vec<String>,
+    /// A folder of tools that builds can read, at the same path; may be given several times
+    #[arg(long, value_name = "DIR")]
+    tools: Vec<PathBuf>,
+    /// Folder for running builds and their caches, ~/.cache/hostd if left out
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+}
+
+impl Run {
+    /// Carry the pipeline out and tell what it came to.
+    ///
+    /// # Errors
+    /// Standard output cannot be written to, or signals cannot be listened for.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let plan = match self.plan() {
+            Ok(plan) => plan,
+            Err(why) => {
+                // Nobody is left to tell whom standard error does not reach.
+                let _ = write!(io::stderr(), "{why}");
+                return Ok(ExitCode::from(DEFINITION));
+            }
+        };
+        match self.carry_out(&plan) {
+            Ok(code) => Ok(code),
+            Err(Trouble::Asked(error)) => Ok(complain(&error, DEFINITION)),
+            Err(Trouble::Machine(error)) => Ok(complain(&error, INFRASTRUCTURE)),
+        }
+    }
+
+    /// What is to be done; or what is wrong with the pipeline, as text.
+    fn plan(&self) -> Result<Plan, String> {
+        let text =
+            check::read(&self.file).map_err(|error| format!("hostd: failed to {error:#}\n"))?;
+        let caps = Caps::default();
+        let name = self.file.display().to_string();
+        let parsed = pipeline::parse(&text, &caps).map_err(|report| report.render(&name))?;
+        let mut plan = pipeline::expand(&parsed, &caps);
+        if !self.only.is_empty() {
+            jobs::select(&mut plan, &self.only)
+                .map_err(|error| format!("hostd: failed to {error}\n"))?;
+        }
+        Ok(plan)
+    }
+
+    fn carry_out(&self, plan: &Plan) -> Result<ExitCode, Trouble> {
+        let subject = self.subject(plan);
+        let secrets = self.secrets()?;
+        let state = self.state()?;
+        let runner = Runner::open(self.options(&state)?).context("make ready for jobs")?;
+        let mut request = Request::new(plan, self.source(), &self.out);
+        request.secrets = secrets;
+        request.builds_only = self.builds_only;
+        request.keep = self.keep.then(|| state.join("kept").join(&subject.id));
+        let cancel = Cancel::default();
+        listen_for_signals(cancel.clone())?;
+        let (live, events) = Live::new();
+        let mut printer = Printer::new(self.log_to(), ci::is_github());
+        let printing = thread::spawn(move || {
+            events.for_each(|event| printer.print(event));
+            printer
+        });
+        let job = runner.run(&request, &live, &cancel);
+        drop((live, request));
+        let printer = printing.join();
+        let job = job.map_err(Trouble::from)?;
+        let files = write_reports(&job, &subject, &self.out).context("write the reports")?;
+        let mut printer = printer.unwrap_or_else(|_| Printer::new(self.log_to(), false));
+        printer.finish(&job, &self.out);
+        ci::append_summary(&job).context("write the summary of the step")?;
+        if self.json {
+            let json = summary::as_json(&job, &files);
+            writeln!(io::stdout(), "{json:#}").context("print the result")?;
+        }
+        Ok(ExitCode::from(job.verdict().exit_code()))
+    }
+
+    /// The log stays apart from what programs read.
+    fn log_to(&self) -> Box<dyn Write + Send> {
+        match self.json {
+            true => Box::new(io::stderr()),
+            false => Box::new(io::stdout()),
+        }
+    }
+
+    fn source(&self) -> PathBuf {
+        let beside = self
+            .file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let beside = || beside.unwrap_or(Path::new(".")).to_owned();
+        self.source.clone().unwrap_or_else(beside)
+    }
+
+    fn options(&self, state: &Path) -> Result<Options, Trouble> {
+        let mut options = Options::new(state);
+        for folder in &self.tools {
+            let folder = folder.canonicalize();
+            let folder = folder
+                .context("find a folder of tools")
+                .map_err(Trouble::Asked)?;
+            options.tools.push(Bind::same(folder));
+        }
+        Ok(options)
+    }
+
+    fn state(&self) -> anyhow::Result<PathBuf> {
+        let folder = match &self.work {
+            Some(folder) => folder.clone(),
+            None => {
+                let own = |name| {
+                    env::var_os(name)
+                        .map(PathBuf::from)
+                        .filter(|path| path.is_absolute())
+                };
+                let cache = own("XDG_CACHE_HOME").or_else(|| Some(own("HOME")?.join(".cache")));
+                cache
+                    .unwrap_or_else(|| PathBuf::from("/var/cache"))
+                    .join("hostd")
+            }
+        };
+        std::path::absolute(folder).context("find the folder for running builds")
+    }
+
+    fn secrets(&self) -> Result<BTreeMap<String, String>, Trouble> {
+        let secret = |name: &String| {
+            let value = env::var(name);
+            let value =
+                value.with_context(|| format!("read the secret {name} from the environment"));
+            Ok((name.clone(), value.map_err(Trouble::Asked)?))
+        };
+        self.secrets.iter().map(secret).collect()
+    }
+
+    fn subject(&self, plan: &Plan) -> Subject {
+        let clock = Clock::system();
+        let stem = self
+            .file
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        Subject {
+            id: id::ulid(&clock),
+            name: plan.name.clone().or(stem).unwrap_or_default(),
+            at: clock.now_text(),
+            ..ci::subject()
+        }
+    }
+}
+
+/// Why a job was not carried out.
+enum Trouble {
+    /// What was asked for cannot be.
+    Asked(anyhow::Error),
+    /// This machine is at fault.
+    Machine(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Trouble {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Machine(error)
+    }
+}
+
+impl From<StartError> for Trouble {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::NoSecret(..) | StartError::Secret(_) | StartError::ForeignOut(_) => {
+                Self::Asked(error.into())
+            }
+            StartError::NoPlace | StartError::Files(..) => Self::Machine(error.into()),
+        }
+    }
+}
+
+fn complain(error: &anyhow::Error, code: u8) -> ExitCode {
+    // Nobody is left to tell whom standard error does not reach.
+    let _ = writeln!(io::stderr(), "hostd: failed to {error:#}");
+    ExitCode::from(code)
+}
+
+/// Cancels the job at SIGINT and SIGTERM, from now on.
+fn listen_for_signals(cancel: Cancel) -> anyhow::Result<()> {
+    let (ready, is_ready) = mpsc::sync_channel(1);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("start the async runtime")?;
+    thread::spawn(move || {
+        runtime.block_on(async {
+            let stop = crate::serve::stop_signal();
+            match stop {
+                Ok(stop) => {
+                    // Whoever waits for this is there.
+                    let _ = ready.send(Ok(()));
+                    stop.await;
+                    cancel.cancel();
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        });
+    });
+    let heard = is_ready.recv().context("listen for signals")?;
+    heard.context("listen for signals")
+}
