@@ -252,6 +252,8 @@ fn a_safe_state_that_is_owed_outlives_a_kill() {
     rig.pod.hang().unwrap();
     let released = job.release_later();
     rig.wait_until_owing();
+    // One writer stores in order: once a key is stored, so is what is owed.
+    rig.member();
     rig.restart();
     // It was cut off in the middle.
     drop(released);

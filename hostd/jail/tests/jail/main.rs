@@ -50,6 +50,9 @@ fn main() -> ExitCode {
 /// The argument that makes this program run one test as whoever it is.
 const CASE: &str = "case";
 
+/// Makes it a failure that no jail can be made.
+const NEEDED: &str = "TESTS_NEED_ISOLATION";
+
 fn cases() -> impl Iterator<Item = Case> {
     let lists = [
         programs::CASES,
@@ -63,6 +66,14 @@ fn cases() -> impl Iterator<Item = Case> {
 
 fn run_tests() -> ExitCode {
     let arguments = Arguments::from_args();
+    let isolation = jail::probe(&jail::Options::default()).map(|report| report.isolation);
+    if !matches!(isolation, Ok(Ok(()))) && !arguments.list {
+        eprintln!("this machine makes no jails, so these tests are left out: {isolation:?}");
+        return match std::env::var_os(NEEDED) {
+            Some(_) => ExitCode::FAILURE,
+            None => ExitCode::SUCCESS,
+        };
+    }
     let is_root = rustix::process::geteuid().is_root();
     if !is_root && !arguments.list {
         eprintln!("not root, so the tests with names `root::` are left out");

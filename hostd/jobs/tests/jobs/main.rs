@@ -1,7 +1,7 @@
 //! Tests of jobs as they are carried out: how each ends, what is known about it, and that nothing is left of it.
 //!
 //! This program is everything at once: the tests, the runner's program that jails are made by, and a runner that is
-//! killed. A machine that cannot isolate fails them all; `TESTS_WITHOUT_ISOLATION=1` leaves them out instead.
+//! killed. A machine that cannot isolate leaves them out and says why; with `TESTS_NEED_ISOLATION=1` it fails.
 
 #![allow(
     clippy::print_stderr,
@@ -25,8 +25,8 @@ use libtest_mimic::{Arguments, Trial};
 /// A test, which panics if it fails.
 type Case = (&'static str, fn());
 
-/// Leaves the tests out where no jail can be made.
-const ALLOWED: &str = "TESTS_WITHOUT_ISOLATION";
+/// Makes it a failure that no jail can be made.
+const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
 fn main() -> ExitCode {
     jail::entry();
@@ -39,13 +39,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let isolation = jail::probe(&jail::Options::default()).map(|report| report.isolation);
     if !matches!(isolation, Ok(Ok(()))) && !arguments.list {
-        eprintln!("this machine cannot isolate jobs: {isolation:?}");
-        return match std::env::var_os(ALLOWED) {
-            Some(_) => ExitCode::SUCCESS,
-            None => {
-                eprintln!("{ALLOWED}=1 leaves these tests out");
-                ExitCode::FAILURE
-            }
+        eprintln!("this machine cannot isolate jobs, so these tests are left out: {isolation:?}");
+        return match std::env::var_os(NEEDED) {
+            Some(_) => ExitCode::FAILURE,
+            None => ExitCode::SUCCESS,
         };
     }
     let lists = [
