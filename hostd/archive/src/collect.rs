@@ -1,0 +1,272 @@
+//! Takes files out of a folder in which a hostile program did what it liked, and may still be at it.
+//!
+//! No link is followed and no other file system entered. A file is taken when all its hard links lie in the
+//! folder: builds link their results, but a link to a file elsewhere would show that. What was seen at a path is
+//! compared with what is opened there, and again when it has been read to its end.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::error::shown;
+use crate::glob::Pattern;
+
+mod content;
+mod error;
+
+pub use content::Content;
+pub use error::{CollectError, SkipReason, Skipped};
+
+use content::Seen;
+
+/// Bounds of what is taken out of one folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectLimits {
+    /// Files that are taken.
+    pub files_max: usize,
+    /// Bytes of one file.
+    pub file_bytes_max: u64,
+    /// Bytes of all files.
+    pub bytes_max: u64,
+    /// Names that are looked at, whether a pattern matches or not.
+    pub visited_max: usize,
+    /// Folders above a file.
+    pub depth_max: usize,
+    /// Bytes of a path.
+    pub name_bytes_max: usize,
+    /// Files that are left out and named; more are only counted.
+    pub skipped_max: usize,
+}
+
+impl Default for CollectLimits {
+    fn default() -> Self {
+        Self {
+            files_max: 10_000,
+            file_bytes_max: 1 << 30,
+            bytes_max: 2 << 30,
+            visited_max: 1_000_000,
+            depth_max: 64,
+            name_bytes_max: 1024,
+            skipped_max: 100,
+        }
+    }
+}
+
+/// A file that can be taken.
+#[derive(Debug, Clone)]
+pub struct Artifact {
+    /// Its path in the folder: plain text, relative, without `..`.
+    pub name: String,
+    /// Its bytes.
+    pub size: u64,
+    seen: Seen,
+}
+
+/// What a folder has for some patterns.
+#[derive(Debug)]
+pub struct Artifacts {
+    /// What can be taken, sorted by name.
+    pub files: Vec<Artifact>,
+    /// What a pattern matches and is left out, or may hide such; the first of them.
+    pub skipped: Vec<Skipped>,
+    /// How many are left out besides.
+    pub skipped_more: usize,
+    dir: OwnedFd,
+}
+
+impl Artifacts {
+    /// Opens one of the files. It gives exactly [`Artifact::size`] bytes, or an error.
+    ///
+    /// # Errors
+    /// It is not there any more as it was seen.
+    pub fn open(&self, artifact: &Artifact) -> Result<Content, CollectError> {
+        let name = &artifact.name;
+        // Without waiting, for a FIFO that took its place.
+        let flags =
+            OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = fs::openat2(&self.dir, &**name, flags, Mode::empty(), BENEATH);
+        let opened = opened.map_err(|error| CollectError::opening(name, error))?;
+        Content::new(opened, artifact.seen).map_err(|error| CollectError::reading(name, error))
+    }
+}
+
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_XDEV);
+
+/// Looks for files below `dir` that one of `patterns` matches.
+///
+/// # Errors
+/// The folder has more names than are looked at, or cannot be read. What one file can do wrong leaves out that
+/// file only, see [`Artifacts::skipped`].
+pub fn collect(
+    dir: OwnedFd,
+    patterns: &[Pattern],
+    limits: &CollectLimits,
+) -> Result<Artifacts, CollectError> {
+    let mut search = Search {
+        patterns,
+        limits,
+        visited: 0,
+        folders: vec![String::new()],
+        found: Vec::new(),
+        links: HashMap::new(),
+        skipped: Vec::new(),
+        skipped_more: 0,
+    };
+    while let Some(folder) = search.folders.pop() {
+        search.folder(dir.as_fd(), &folder)?;
+    }
+    let files = search.choose();
+    Ok(Artifacts {
+        files,
+        skipped: search.skipped,
+        skipped_more: search.skipped_more,
+        dir,
+    })
+}
+
+struct Search<'a> {
+    patterns: &'a [Pattern],
+    limits: &'a CollectLimits,
+    visited: usize,
+    /// Folders still to be looked at.
+    folders: Vec<String>,
+    found: Vec<Artifact>,
+    /// Of files with several hard links, how many were found.
+    links: HashMap<(u64, u64), u64>,
+    skipped: Vec<Skipped>,
+    skipped_more: usize,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, root: impl AsFd, path: &str) -> Result<(), CollectError> {
+        let opened = open_folder(root, path);
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) if path.is_empty() => return Err(CollectError::opening(".", error)),
+            Err(Errno::XDEV) => {
+                self.skip(path, SkipReason::OtherFileSystem);
+                return Ok(());
+            }
+            Err(_) => {
+                self.skip(path, SkipReason::Unreadable);
+                return Ok(());
+            }
+        };
+        let entries =
+            Dir::read_from(&opened).map_err(|error| CollectError::opening(path, error))?;
+        for entry in entries {
+            let Ok(entry) = entry else {
+                self.skip(path, SkipReason::Unreadable);
+                break;
+            };
+            let name = entry.file_name();
+            if name != c"." && name != c".." {
+                self.entry(&opened, path, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, folder: &OwnedFd, path: &str, name: &CStr) -> Result<(), CollectError> {
+        let max = self.limits.visited_max;
+        self.visited += 1;
+        if self.visited > max {
+            return Err(CollectError::TooManyNames { max });
+        }
+        let last = name.to_string_lossy();
+        let full = match path {
+            "" => last.to_string(),
+            _ => format!("{path}/{last}"),
+        };
+        let Ok(stat) = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            self.skip(&full, SkipReason::Unreadable);
+            return Ok(());
+        };
+        let is_plain = name.to_str().is_ok() && !full.chars().any(char::is_control);
+        let is_short = full.len() <= self.limits.name_bytes_max;
+        match FileType::from_raw_mode(stat.st_mode) {
+            _ if !is_plain => self.skip(&full, SkipReason::NameNotPlain),
+            _ if !is_short => self.skip(&full, SkipReason::NameTooLong),
+            FileType::Directory if full.split('/').count() > self.limits.depth_max => {
+                self.skip(&full, SkipReason::TooDeep);
+            }
+            FileType::Directory => self.folders.push(full),
+            FileType::RegularFile => {
+                let seen = Seen::of(&stat);
+                if seen.links > 1 {
+                    *self.links.entry(seen.inode()).or_default() += 1;
+                }
+                if self.is_wanted(&full) {
+                    self.found.push(Artifact {
+                        name: full,
+                        size: seen.size,
+                        seen,
+                    });
+                }
+            }
+            FileType::Symlink => self.skip(&full, SkipReason::Link),
+            _ => self.skip(&full, SkipReason::Special),
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, name: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// Notes what is left out, unless nobody asked for it.
+    fn skip(&mut self, name: &str, reason: SkipReason) {
+        if !reason.may_hide_files() && !self.is_wanted(name) {
+            return;
+        }
+        if self.skipped.len() == self.limits.skipped_max {
+            self.skipped_more += 1;
+            return;
+        }
+        let name = shown(name.as_bytes());
+        self.skipped.push(Skipped { name, reason });
+    }
+
+    /// What can be taken of what was found, within the bounds.
+    fn choose(&mut self) -> Vec<Artifact> {
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let mut bytes = 0_u64;
+        let mut files = Vec::new();
+        for artifact in found {
+            let total = bytes.saturating_add(artifact.size);
+            if artifact.seen.links > 1
+                && self.links.get(&artifact.seen.inode()) != Some(&artifact.seen.links)
+            {
+                self.skip(&artifact.name, SkipReason::LinkedElsewhere);
+            } else if artifact.size > self.limits.file_bytes_max {
+                self.skip(&artifact.name, SkipReason::TooLarge);
+            } else if total > self.limits.bytes_max || files.len() == self.limits.files_max {
+                self.skip(&artifact.name, SkipReason::TooMuch);
+            } else {
+                bytes = total;
+                files.push(artifact);
+            }
+        }
+        files
+    }
+}
+
+fn open_folder(root: impl AsFd, path: &str) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let path = if path.is_empty() { "." } else { path };
+    fs::openat2(root, path, flags, Mode::empty(), BENEATH)
+}
+
+impl From<CollectError> for io::Error {
+    fn from(error: CollectError) -> Self {
+        Self::other(error)
+    }
+}

@@ -1,0 +1,94 @@
+//! The bytes of a file that somebody may be changing.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{self, FileType, Stat};
+
+/// What tells a file from another one, and from itself after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen {
+    device: u64,
+    number: u64,
+    pub(super) links: u64,
+    pub(super) size: u64,
+    changed: (i64, i64),
+}
+
+impl Seen {
+    #[expect(
+        clippy::useless_conversion,
+        clippy::unnecessary_cast,
+        reason = "the widths depend on the processor"
+    )]
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            number: stat.st_ino as u64,
+            links: u64::from(stat.st_nlink),
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
+    /// The file, whatever its names.
+    pub(super) fn inode(&self) -> (u64, u64) {
+        (self.device, self.number)
+    }
+}
+
+/// Gives the bytes that the file had when it was found, or fails with
+/// [`InvalidData`](io::ErrorKind::InvalidData) as soon as it shows that they changed.
+#[derive(Debug)]
+pub struct Content {
+    file: File,
+    seen: Seen,
+    left: u64,
+}
+
+impl Content {
+    /// Takes what was opened at a path where `seen` was.
+    pub(super) fn new(opened: OwnedFd, seen: Seen) -> io::Result<Self> {
+        let content = Self {
+            file: File::from(opened),
+            seen,
+            left: seen.size,
+        };
+        content.check()?;
+        Ok(content)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let stat = fs::fstat(&self.file)?;
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if is_file && Seen::of(&stat) == self.seen {
+            return Ok(());
+        }
+        Err(changed())
+    }
+}
+
+impl Read for Content {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 || buffer.is_empty() {
+            return Ok(0);
+        }
+        let wanted = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let read = self.file.read(&mut buffer[..wanted])?;
+        if read == 0 {
+            return Err(changed());
+        }
+        self.left -= read as u64;
+        // Before the last bytes are given, so that nobody takes them for the whole.
+        if self.left == 0 {
+            self.check()?;
+        }
+        Ok(read)
+    }
+}
+
+fn changed() -> io::Error {
+    let message = "the file changed while it was read";
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}

@@ -1,0 +1,130 @@
+//! Patterns of paths: `*` and `?` within one name, `**` for any folders. Three signs and no regular expression
+//! behind them, so that a stranger's pattern takes time in proportion to its length.
+
+/// Bytes of one pattern.
+const PATTERN_BYTES_MAX: usize = 1024;
+
+/// Signs that other languages of patterns use, and that may get a meaning here one day.
+const RESERVED: [char; 6] = ['[', ']', '{', '}', '\\', '!'];
+
+/// A pattern of paths relative to a folder, such as `build/*.elf` or `**/report.xml`. One that matches a folder
+/// stands for everything below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    /// `**`: any number of folders, also none.
+    Folders,
+    Name(Vec<char>),
+}
+
+/// Why a text is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// It names nothing.
+    #[error("the pattern is empty; `**` stands for every file")]
+    Empty,
+    /// It is too long.
+    #[error("the pattern is over {PATTERN_BYTES_MAX} bytes; use a shorter one")]
+    TooLong,
+    /// It leads out of the folder.
+    #[error("the pattern leads out of the folder; use a relative path without `..`")]
+    Escapes,
+    /// Two stars are part of a name.
+    #[error("`**` stands alone between slashes, as in `**/*.elf`")]
+    StarsInName,
+    /// A sign that is reserved.
+    #[error("`{0}` has no meaning in a pattern; use `*`, `**` and `?`")]
+    Reserved(char),
+}
+
+impl Pattern {
+    /// Reads a pattern; `./` before and `/` behind make no difference.
+    ///
+    /// # Errors
+    /// It is no pattern, and the message says what to write instead.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        if text.len() > PATTERN_BYTES_MAX {
+            return Err(PatternError::TooLong);
+        }
+        if let Some(reserved) = text.chars().find(|c| RESERVED.contains(c)) {
+            return Err(PatternError::Reserved(reserved));
+        }
+        if text.starts_with('/') || text.split('/').any(|part| part == "..") {
+            return Err(PatternError::Escapes);
+        }
+        let parts = crate::name::parts(text).map(|part| match part {
+            "**" => Ok(Part::Folders),
+            _ if part.contains("**") => Err(PatternError::StarsInName),
+            _ => Ok(Part::Name(part.chars().collect())),
+        });
+        let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
+        if parts.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        Ok(Self { parts })
+    }
+
+    /// Whether `path`, or a folder that it is in, matches.
+    pub fn matches(&self, path: &str) -> bool {
+        // Which parts of the pattern may come next.
+        let mut next = vec![false; self.parts.len() + 1];
+        next[0] = true;
+        self.skip_folders(&mut next);
+        for name in path.split('/') {
+            let name: Vec<char> = name.chars().collect();
+            let mut after = vec![false; next.len()];
+            for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| next[*at]) {
+                match part {
+                    Part::Folders => after[at] = true,
+                    Part::Name(pattern) if fits(pattern, &name) => after[at + 1] = true,
+                    Part::Name(_) => {}
+                }
+            }
+            next = after;
+            self.skip_folders(&mut next);
+            if next[self.parts.len()] {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `**` may also stand for no folder at all.
+    fn skip_folders(&self, next: &mut [bool]) {
+        for (at, part) in self.parts.iter().enumerate() {
+            if next[at] && *part == Part::Folders {
+                next[at + 1] = true;
+            }
+        }
+    }
+}
+
+/// Whether one name fits. It returns to the last star only, since what stands before it fits already.
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                p += 1;
+                star = Some((p, n));
+            }
+            Some(c) if *c == '?' || *c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => {
+                let Some((behind, taken)) = star else {
+                    return false;
+                };
+                star = Some((behind, taken + 1));
+                (p, n) = (behind, taken + 1);
+            }
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}

@@ -1,0 +1,205 @@
+//! The way through a gzip tar. Headers are read by the `tar` crate, in its raw mode: extensions, which it would
+//! read into memory whole, are bounded and judged here.
+
+use std::io::{BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use tar::{Archive, Entry, EntryType};
+
+use crate::error::{ArchiveError, shown};
+use crate::meter::{Inflated, Meter, Source};
+use crate::pax::Extension;
+use crate::walk::{Sink, Walk};
+
+/// Bytes of one extension of a header. Extended attributes are in it, which are left behind.
+const EXTENSION_BYTES_MAX: u64 = 256 << 10;
+
+/// The unit of a tar.
+const BLOCK_BYTES: u64 = 512;
+
+/// Bytes that are read of the archive at once.
+const PACKED_PIECE_BYTES: usize = 64 << 10;
+
+/// What extensions said about the entry that comes next.
+#[derive(Default)]
+struct Ahead {
+    pax: Option<Extension>,
+    gnu_name: Option<Vec<u8>>,
+    gnu_link: Option<Vec<u8>>,
+}
+
+impl Ahead {
+    fn is_empty(&self) -> bool {
+        self.pax.is_none() && self.gnu_name.is_none() && self.gnu_link.is_none()
+    }
+}
+
+pub(crate) fn walk<S: Sink>(reader: impl Read, walk: &mut Walk<'_, S>) -> Result<(), S::Error> {
+    let meter = Meter::default();
+    let limits = walk.limits;
+    let source = BufReader::with_capacity(PACKED_PIECE_BYTES, Source::new(reader, &meter));
+    let mut archive = Archive::new(Inflated::new(MultiGzDecoder::new(source), &meter, limits));
+    let mut ahead = Ahead::default();
+    let mut end = 0;
+    let entries = archive.entries().map_err(ArchiveError::of_reading)?;
+    for entry in entries.raw(true) {
+        let mut entry = entry.map_err(ArchiveError::of_reading)?;
+        end = entry
+            .raw_file_position()
+            .saturating_add(entry.size().div_ceil(BLOCK_BYTES) * BLOCK_BYTES);
+        if !extends(&mut entry, limits.name_bytes_max, &mut ahead)? {
+            visit(entry, std::mem::take(&mut ahead), walk)?;
+        }
+    }
+    if !ahead.is_empty() {
+        return Err(ArchiveError::Truncated.into());
+    }
+    check_end(archive.into_inner())?;
+    // The block of zeros with which a tar ends.
+    if meter.unpacked() < end.saturating_add(BLOCK_BYTES) {
+        return Err(ArchiveError::Truncated.into());
+    }
+    Ok(())
+}
+
+/// Takes in what an extension says; false for an entry that is none.
+fn extends(
+    entry: &mut Entry<'_, impl Read>,
+    name_bytes_max: usize,
+    ahead: &mut Ahead,
+) -> Result<bool, ArchiveError> {
+    let is_new = match entry.header().entry_type() {
+        EntryType::GNULongName => {
+            let name = long_name(entry, name_bytes_max)?;
+            ahead.gnu_name.replace(name).is_none()
+        }
+        EntryType::GNULongLink => {
+            let link = long_name(entry, name_bytes_max)?;
+            ahead.gnu_link.replace(link).is_none()
+        }
+        EntryType::XHeader => {
+            let pax = Extension::parse(&extension(entry, EXTENSION_BYTES_MAX)?)?;
+            ahead.pax.replace(pax).is_none()
+        }
+        EntryType::XGlobalHeader => {
+            Extension::check_global(&extension(entry, EXTENSION_BYTES_MAX)?)?;
+            true
+        }
+        _ => return Ok(false),
+    };
+    if is_new {
+        return Ok(true);
+    }
+    Err(ArchiveError::Override {
+        key: shown(&entry.header().path_bytes()),
+    })
+}
+
+/// The whole content of an extension.
+fn extension(entry: &mut Entry<'_, impl Read>, max: u64) -> Result<Vec<u8>, ArchiveError> {
+    if entry.size() > max {
+        return Err(ArchiveError::ExtensionTooLong { max });
+    }
+    let size = entry.size();
+    let mut bytes = Vec::new();
+    entry
+        .read_to_end(&mut bytes)
+        .map_err(ArchiveError::of_reading)?;
+    if bytes.len() as u64 != size {
+        return Err(ArchiveError::Truncated);
+    }
+    Ok(bytes)
+}
+
+/// A name that GNU tar writes as an entry of its own, with a zero behind it.
+fn long_name(entry: &mut Entry<'_, impl Read>, max: usize) -> Result<Vec<u8>, ArchiveError> {
+    if entry.size() > max as u64 + 1 {
+        let entry = shown(&entry.header().path_bytes());
+        return Err(ArchiveError::NameTooLong { entry, max });
+    }
+    let mut name = extension(entry, EXTENSION_BYTES_MAX)?;
+    if name.last() == Some(&0) {
+        name.pop();
+    }
+    Ok(name)
+}
+
+/// Shows one entry to the walk, named as the extensions before it say.
+fn visit<S: Sink>(
+    mut entry: Entry<'_, impl Read>,
+    ahead: Ahead,
+    walk: &mut Walk<'_, S>,
+) -> Result<(), S::Error> {
+    let header = entry.header().clone();
+    let size = entry.size();
+    let pax = ahead.pax.unwrap_or_default();
+    let name = one_of("path", pax.path, ahead.gnu_name)?;
+    let name = name.unwrap_or_else(|| header.path_bytes().into_owned());
+    let target = one_of("linkpath", pax.link_path, ahead.gnu_link)?;
+    let target = || {
+        let short = || header.link_name_bytes().map(|link| link.into_owned());
+        target.or_else(short).unwrap_or_default()
+    };
+    // No honest tar of the size that is allowed needs this field, which readers understand differently.
+    if pax.size.is_some_and(|replaced| replaced != size) {
+        let key = "size".to_owned();
+        return Err(ArchiveError::Override { key }.into());
+    }
+    let is_file = match header.entry_type() {
+        // Before there was a type for folders, the name said it.
+        EntryType::Regular | EntryType::Continuous => !name.ends_with(b"/"),
+        EntryType::Directory | EntryType::Symlink | EntryType::Link => false,
+        other => return Err(refused(&name, other).into()),
+    };
+    if !is_file && size != 0 {
+        let entry = shown(&name);
+        return Err(ArchiveError::DataOfNoFile { entry }.into());
+    }
+    match header.entry_type() {
+        EntryType::Symlink => walk.symbolic_link(&name, &target()),
+        EntryType::Link => walk.hard_link(&name, &target()),
+        _ if is_file => {
+            let mode = header.mode().map_err(ArchiveError::of_reading)?;
+            walk.file(&name, mode & 0o111 != 0, size, &mut entry)
+        }
+        _ => walk.folder(&name),
+    }
+}
+
+/// What of two kinds of extensions is there; with both, it depends on the reader which one counts.
+fn one_of(
+    key: &str,
+    pax: Option<Vec<u8>>,
+    gnu: Option<Vec<u8>>,
+) -> Result<Option<Vec<u8>>, ArchiveError> {
+    if pax.is_some() && gnu.is_some() {
+        let key = key.to_owned();
+        return Err(ArchiveError::Override { key });
+    }
+    Ok(pax.or(gnu))
+}
+
+fn refused(name: &[u8], entry_type: EntryType) -> ArchiveError {
+    let entry = shown(name);
+    let kind = match entry_type {
+        EntryType::GNUSparse => return ArchiveError::Sparse { entry },
+        EntryType::Char | EntryType::Block => "a device",
+        EntryType::Fifo => "a FIFO",
+        _ => "of a kind that is not known here",
+    };
+    ArchiveError::Kind { entry, kind }
+}
+
+/// Reads what is behind the last entry, which is to be zeros. The gzip's checksum is compared at its end.
+fn check_end(mut rest: impl Read) -> Result<(), ArchiveError> {
+    let mut buffer = vec![0; PACKED_PIECE_BYTES];
+    loop {
+        match rest.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) if buffer[..read].iter().all(|byte| *byte == 0) => {}
+            Ok(_) => return Err(ArchiveError::TrailingData),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(ArchiveError::of_reading(error)),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What is taken out of a folder, and what is left there.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use super::open;
+use crate::{Artifacts, CollectLimits, Pattern, SkipReason, collect};
+
+fn patterns(texts: &[&str]) -> Vec<Pattern> {
+    texts
+        .iter()
+        .map(|text| Pattern::parse(text).unwrap())
+        .collect()
+}
+
+fn taken(folder: &Path, texts: &[&str]) -> Artifacts {
+    collect(open(folder), &patterns(texts), &CollectLimits::default()).unwrap()
+}
+
+fn names(artifacts: &Artifacts) -> Vec<&str> {
+    artifacts.files.iter().map(|file| &*file.name).collect()
+}
+
+fn write(folder: &Path, name: &str, content: &[u8]) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+#[test]
+fn files_that_match_are_taken_sorted() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "build/b.elf",
+        "build/a.elf",
+        "build/a.o",
+        "logs/x/y.txt",
+        "top.elf",
+    ] {
+        write(folder.path(), name, name.as_bytes());
+    }
+    let found = taken(folder.path(), &["build/*.elf", "logs/"]);
+    assert_eq!(
+        names(&found),
+        ["build/a.elf", "build/b.elf", "logs/x/y.txt"]
+    );
+    assert!(found.skipped.is_empty());
+    let mut text = String::new();
+    found
+        .open(&found.files[2])
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    assert_eq!((&*text, found.files[2].size), ("logs/x/y.txt", 12));
+    assert_eq!(names(&taken(folder.path(), &["**/*.elf"])).len(), 3);
+    assert_eq!(names(&taken(folder.path(), &[])).len(), 0);
+}
+
+#[test]
+fn what_is_no_file_is_left_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    write(folder.path(), "good", b"1");
+    symlink("/etc/passwd", path("link")).unwrap();
+    symlink("/etc", path("etc")).unwrap();
+    mknodat(
+        CWD,
+        path("fifo"),
+        FileType::Fifo,
+        Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    fs::write(folder.path().join(OsStr::from_bytes(b"odd\xff\n")), "").unwrap();
+    let found = taken(folder.path(), &["**"]);
+    assert_eq!(names(&found), ["good"]);
+    let mut skipped: Vec<_> = found.skipped.iter().map(|s| (&*s.name, s.reason)).collect();
+    skipped.sort_unstable_by_key(|(name, _)| name.to_owned());
+    assert_eq!(
+        skipped,
+        [
+            ("etc", SkipReason::Link),
+            ("fifo", SkipReason::Special),
+            ("link", SkipReason::Link),
+            ("odd\u{fffd}\\n", SkipReason::NameNotPlain),
+            ("socket", SkipReason::Special),
+        ]
+    );
+    // Nobody asked for them.
+    assert!(taken(folder.path(), &["good"]).skipped.is_empty());
+}
+
+#[test]
+fn hard_links_are_taken_only_with_all_their_names_inside() {
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "deps/app-1", b"1");
+    fs::hard_link(folder.path().join("deps/app-1"), folder.path().join("app")).unwrap();
+    write(outside.path(), "secret", b"s");
+    fs::hard_link(outside.path().join("secret"), folder.path().join("stolen")).unwrap();
+    let found = taken(folder.path(), &["app", "stolen"]);
+    assert_eq!(names(&found), ["app"]);
+    assert_eq!(found.skipped[0].name, "stolen");
+    assert_eq!(found.skipped[0].reason, SkipReason::LinkedElsewhere);
+}
+
+#[test]
+fn every_bound_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c/d/e"] {
+        write(folder.path(), name, &[b'x'; 100]);
+    }
+    let with = |limits| collect(open(folder.path()), &patterns(&["**"]), &limits);
+    let all = CollectLimits::default();
+    let found = with(CollectLimits {
+        file_bytes_max: 99,
+        skipped_max: 1,
+        ..all.clone()
+    })
+    .unwrap();
+    assert!(found.files.is_empty() && found.skipped_more == 2);
+    assert_eq!(found.skipped[0].reason, SkipReason::TooLarge);
+    let found = with(CollectLimits {
+        bytes_max: 299,
+        ..all.clone()
+    })
+    .unwrap();
+    assert_eq!(names(&found), ["a", "b"]);
+    assert_eq!(found.skipped[0].reason, SkipReason::TooMuch);
+    let found = with(CollectLimits {
+        files_max: 1,
+        ..all.clone()
+    })
+    .unwrap();
+    assert_eq!(names(&found), ["a"]);
+    let found = with(CollectLimits {
+        depth_max: 1,
+        ..all.clone()
+    })
+    .unwrap();
+    assert_eq!(names(&found), ["a", "b"]);
+    assert_eq!(
+        (&*found.skipped[0].name, found.skipped[0].reason),
+        ("c/d", SkipReason::TooDeep)
+    );
+    let found = with(CollectLimits {
+        name_bytes_max: 4,
+        ..all.clone()
+    })
+    .unwrap();
+    assert_eq!(found.skipped[0].reason, SkipReason::NameTooLong);
+    assert!(
+        with(CollectLimits {
+            visited_max: 5,
+            ..all.clone()
+        })
+        .is_ok()
+    );
+    let error = with(CollectLimits {
+        visited_max: 4,
+        ..all
+    })
+    .unwrap_err();
+    assert_eq!(error.code(), "too_many_names");
+}
+
+#[test]
+fn a_file_that_changes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log");
+    let found = |content: &[u8]| {
+        fs::write(&file, content).unwrap();
+        taken(folder.path(), &["log"])
+    };
+    let append = |bytes: &[u8]| {
+        let mut log = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        log.write_all(bytes).unwrap();
+    };
+    // It grows, or shrinks, or becomes another one before it is opened.
+    let artifacts = found(b"12345");
+    append(b"6");
+    assert_eq!(
+        artifacts.open(&artifacts.files[0]).unwrap_err().code(),
+        "changed"
+    );
+    let artifacts = found(b"12345");
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "54321").unwrap();
+    assert_eq!(
+        artifacts.open(&artifacts.files[0]).unwrap_err().code(),
+        "changed"
+    );
+    fs::remove_file(&file).unwrap();
+    assert_eq!(
+        artifacts.open(&artifacts.files[0]).unwrap_err().code(),
+        "changed"
+    );
+    mknodat(CWD, &file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+    assert_eq!(
+        artifacts.open(&artifacts.files[0]).unwrap_err().code(),
+        "changed"
+    );
+    fs::remove_file(&file).unwrap();
+    // Or while it is read.
+    for grows in [true, false] {
+        let artifacts = found(&[b'x'; 100]);
+        let mut content = artifacts.open(&artifacts.files[0]).unwrap();
+        content.read_exact(&mut [0; 50]).unwrap();
+        if grows {
+            append(b"more");
+        } else {
+            fs::write(&file, "short").unwrap();
+        }
+        let error = content.read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_does_not_hide_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a", b"1");
+    write(folder.path(), "closed/b", b"1");
+    let closed = folder.path().join("closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let found = taken(folder.path(), &["**"]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    // Who is root reads it all the same.
+    if rustix::process::geteuid().is_root() {
+        assert_eq!(names(&found), ["a", "closed/b"]);
+    } else {
+        assert_eq!(names(&found), ["a"]);
+        assert_eq!(found.skipped[0].reason, SkipReason::Unreadable);
+    }
+}

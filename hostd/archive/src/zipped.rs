@@ -1,0 +1,162 @@
+//! The way through a zip. The `zip` crate reads the directory and compares it with the headers before the
+//! entries; this decides what an entry may be.
+
+use std::io::{BufReader, Read, Seek};
+
+use zip::CompressionMethod;
+use zip::read::{ArchiveOffset, Config, ZipArchive};
+use zip::result::ZipError;
+
+use crate::error::{ArchiveError, shown};
+use crate::meter::{Meter, Source, check_ratio};
+use crate::walk::{Sink, Walk};
+use crate::zip_end;
+
+/// Bytes that are read of headers at once. Content goes past this buffer.
+const HEADER_PIECE_BYTES: usize = 4 << 10;
+
+/// What kind of file a mode stands for (`S_IFMT` and its values, inode(7)).
+const KIND_MASK: u32 = 0o170_000;
+const KIND_NONE: u32 = 0;
+const KIND_FILE: u32 = 0o100_000;
+const KIND_FOLDER: u32 = 0o040_000;
+const KIND_LINK: u32 = 0o120_000;
+const KIND_FIFO: u32 = 0o010_000;
+const KIND_SOCKET: u32 = 0o140_000;
+
+/// What the directory says about an entry.
+struct Listed {
+    name: Vec<u8>,
+    mode: u32,
+    size: u64,
+}
+
+/// Reads a zip of `length` bytes.
+pub(crate) fn walk<S: Sink>(
+    reader: impl Read + Seek,
+    length: u64,
+    walk: &mut Walk<'_, S>,
+) -> Result<(), S::Error> {
+    let meter = Meter::default();
+    let mut reader = BufReader::with_capacity(HEADER_PIECE_BYTES, Source::new(reader, &meter));
+    let entries = zip_end::entries(&mut reader, length, walk.limits)?;
+    let from_the_start = Config {
+        archive_offset: ArchiveOffset::Known(0),
+    };
+    let mut zip = ZipArchive::with_config(from_the_start, reader).map_err(contradiction)?;
+    if zip.len() != entries {
+        let reason = "a name is there twice".to_owned();
+        return Err(ArchiveError::Contradiction { reason }.into());
+    }
+    // That entries lie apart, and are what the directory says, is looked at for all of them before the first.
+    zip.validate_header_consistency().map_err(contradiction)?;
+    let mut unpacked_bytes = 0_u64;
+    for index in 0..entries {
+        let listed = zip.by_index_data(index).map_err(damaged)?;
+        unpacked_bytes = unpacked_bytes.saturating_add(listed.size());
+    }
+    let max = walk.limits.unpacked_bytes_max;
+    if unpacked_bytes > max {
+        return Err(ArchiveError::UnpackedTooLarge { max }.into());
+    }
+    check_ratio(unpacked_bytes, length, walk.limits)?;
+    for index in 0..entries {
+        visit(&mut zip, index, walk)?;
+    }
+    Ok(())
+}
+
+fn visit<R: Read + Seek, S: Sink>(
+    zip: &mut ZipArchive<R>,
+    index: usize,
+    walk: &mut Walk<'_, S>,
+) -> Result<(), S::Error> {
+    let Listed { name, mode, size } = listed(zip, index)?;
+    let is_named_folder = name.ends_with(b"/");
+    let kind = match mode & KIND_MASK {
+        KIND_NONE if is_named_folder => KIND_FOLDER,
+        KIND_NONE => KIND_FILE,
+        kind => kind,
+    };
+    // Readers go by the one or the other.
+    if is_named_folder != (kind == KIND_FOLDER) {
+        let reason = format!("'{}' is a folder by name or by mode alone", shown(&name));
+        return Err(ArchiveError::Contradiction { reason }.into());
+    }
+    if kind == KIND_FOLDER && size != 0 {
+        let entry = shown(&name);
+        return Err(ArchiveError::DataOfNoFile { entry }.into());
+    }
+    let mut content = zip.by_index(index).map_err(damaged)?;
+    match kind {
+        KIND_FOLDER => walk.folder(&name),
+        KIND_FILE => walk.file(&name, mode & 0o111 != 0, size, &mut content),
+        KIND_LINK => {
+            let target = link(&mut content, &name, walk.limits.name_bytes_max)?;
+            walk.symbolic_link(&name, &target)
+        }
+        other => Err(refused(&name, other).into()),
+    }
+}
+
+fn listed<R: Read + Seek>(zip: &ZipArchive<R>, index: usize) -> Result<Listed, ArchiveError> {
+    let listed = zip.by_index_data(index).map_err(damaged)?;
+    let name = listed.name_raw().to_vec();
+    if listed.encrypted() {
+        let entry = shown(&name);
+        return Err(ArchiveError::Encrypted { entry });
+    }
+    let (CompressionMethod::Stored | CompressionMethod::Deflated) = listed.compression() else {
+        let entry = shown(&name);
+        return Err(ArchiveError::Method { entry });
+    };
+    Ok(Listed {
+        mode: listed.unix_mode().unwrap_or_default(),
+        size: listed.size(),
+        name,
+    })
+}
+
+/// What a symbolic link says is its content.
+fn link(content: impl Read, name: &[u8], max: usize) -> Result<Vec<u8>, ArchiveError> {
+    let mut target = Vec::new();
+    let read = content.take(max as u64 + 1).read_to_end(&mut target);
+    read.map_err(ArchiveError::of_reading)?;
+    if target.len() > max {
+        let entry = shown(name);
+        return Err(ArchiveError::NameTooLong { entry, max });
+    }
+    Ok(target)
+}
+
+fn refused(name: &[u8], kind: u32) -> ArchiveError {
+    let kind = match kind {
+        KIND_FIFO => "a FIFO",
+        KIND_SOCKET => "a socket",
+        _ => "a device",
+    };
+    ArchiveError::Kind {
+        entry: shown(name),
+        kind,
+    }
+}
+
+/// An error of the directory and the headers.
+fn contradiction(error: ZipError) -> ArchiveError {
+    match error {
+        ZipError::Io(error) => ArchiveError::of_reading(error),
+        other => ArchiveError::Contradiction {
+            reason: shown(other.to_string().as_bytes()),
+        },
+    }
+}
+
+/// An error of one entry.
+fn damaged(error: ZipError) -> ArchiveError {
+    match error {
+        ZipError::Io(error) => ArchiveError::of_reading(error),
+        other => ArchiveError::Damaged {
+            reason: shown(other.to_string().as_bytes()),
+        },
+    }
+}
