@@ -16,6 +16,7 @@ mod links;
 mod names;
 mod races;
 mod tar_builder;
+mod tools;
 mod written;
 mod zip_builder;
 mod zips;

@@ -216,6 +216,21 @@ fn entries_that_the_directory_hides_are_refused() {
 }
 
 #[test]
+fn bytes_that_belong_to_no_entry_are_bounded() {
+    // Signatures of headers that are none, between an entry and the directory.
+    let with_gap = |bytes: usize| {
+        let mut zip = one(Zipped::stored("a", b"x"));
+        zip.splice(32..32, b"PK\x03\x04".repeat(bytes / 4));
+        let start = zip.len() - 6;
+        zip[start..start + 4].copy_from_slice(&u32::try_from(32 + bytes).unwrap().to_le_bytes());
+        zip
+    };
+    assert_taken(&with_gap(24));
+    let message = assert_refused(&with_gap(1 << 20), "contradiction");
+    assert!(message.contains("belong to no entry"), "{message}");
+}
+
+#[test]
 fn there_is_one_end() {
     let good = one(Zipped::stored("a", b"x"));
     assert_refused(&good[..good.len() - 1], "truncated");
