@@ -38,6 +38,8 @@ pub struct CollectLimits {
     pub depth_max: usize,
     /// Bytes of a path.
     pub name_bytes_max: usize,
+    /// Bytes of the paths that are kept while it looks, of folders and of files that match: it bounds the memory.
+    pub names_bytes_max: usize,
     /// Files that are left out and named; more are only counted.
     pub skipped_max: usize,
 }
@@ -51,6 +53,7 @@ impl Default for CollectLimits {
             visited_max: 1_000_000,
             depth_max: 64,
             name_bytes_max: 1024,
+            names_bytes_max: 64 << 20,
             skipped_max: 100,
         }
     }
@@ -113,6 +116,7 @@ pub fn collect(
         patterns,
         limits,
         visited: 0,
+        names_bytes: 0,
         folders: vec![String::new()],
         found: Vec::new(),
         links: HashMap::new(),
@@ -135,6 +139,7 @@ struct Search<'a> {
     patterns: &'a [Pattern],
     limits: &'a CollectLimits,
     visited: usize,
+    names_bytes: usize,
     /// Folders still to be looked at.
     folders: Vec<String>,
     found: Vec<Artifact>,
@@ -197,13 +202,17 @@ impl Search<'_> {
             FileType::Directory if full.split('/').count() > self.limits.depth_max => {
                 self.skip(&full, SkipReason::TooDeep);
             }
-            FileType::Directory => self.folders.push(full),
+            FileType::Directory => {
+                self.count(&full)?;
+                self.folders.push(full);
+            }
             FileType::RegularFile => {
                 let seen = Seen::of(&stat);
                 if seen.links > 1 {
                     *self.links.entry(seen.inode()).or_default() += 1;
                 }
                 if self.is_wanted(&full) {
+                    self.count(&full)?;
                     self.found.push(Artifact {
                         name: full,
                         size: seen.size,
@@ -213,6 +222,16 @@ impl Search<'_> {
             }
             FileType::Symlink => self.skip(&full, SkipReason::Link),
             _ => self.skip(&full, SkipReason::Special),
+        }
+        Ok(())
+    }
+
+    /// Counts a path that is kept.
+    fn count(&mut self, name: &str) -> Result<(), CollectError> {
+        let max = self.limits.names_bytes_max;
+        self.names_bytes += name.len();
+        if self.names_bytes > max {
+            return Err(CollectError::NamesTooLarge { max });
         }
         Ok(())
     }

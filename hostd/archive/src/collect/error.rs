@@ -18,6 +18,14 @@ pub enum CollectError {
         /// How many are looked at.
         max: usize,
     },
+    /// Their paths take too much memory.
+    #[error(
+        "the paths in the folder are over {max} bytes together; use narrower patterns and fewer folders"
+    )]
+    NamesTooLarge {
+        /// How much they may take.
+        max: usize,
+    },
     /// The kernel, or a filter before it, has no `openat2`.
     #[error(
         "there is no openat2 here; Linux 5.6 or newer is needed, and a sandbox that lets the call pass"
@@ -47,6 +55,7 @@ impl CollectError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooManyNames { .. } => "too_many_names",
+            Self::NamesTooLarge { .. } => "names_too_large",
             Self::NoOpenat2 => "no_openat2",
             Self::Changed { .. } => "changed",
             Self::Read { .. } => "read",

@@ -164,10 +164,18 @@ fn every_bound_holds() {
     );
     let error = with(CollectLimits {
         visited_max: 4,
-        ..all
-    })
-    .unwrap_err();
-    assert_eq!(error.code(), "too_many_names");
+        ..all.clone()
+    });
+    assert_eq!(error.unwrap_err().code(), "too_many_names");
+    // Kept are a, b, c, c/d and c/d/e.
+    let names = |names_bytes_max| {
+        with(CollectLimits {
+            names_bytes_max,
+            ..all.clone()
+        })
+    };
+    assert!(names(11).is_ok());
+    assert_eq!(names(10).unwrap_err().code(), "names_too_large");
 }
 
 #[test]
