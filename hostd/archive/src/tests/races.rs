@@ -59,17 +59,19 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
     let around = tempfile::tempdir().unwrap();
     let path = |name: &str| around.path().join(name);
     let (inside, outside, trap) = (path("inside"), path("outside"), path("trap"));
-    fs::create_dir(&outside).unwrap();
+    // With the folder that is looked for behind the link.
+    let target = outside.join("sub");
+    fs::create_dir_all(&target).unwrap();
     symlink(&outside, &trap).unwrap();
-    let mut tar = Tar::default().folder("a/");
+    let mut tar = Tar::default().folder("a/sub/");
     for n in 0..60 {
         // In turn, so that the folder is entered anew for each.
         tar = tar
-            .file(&format!("a/{n}"), b"x")
+            .file(&format!("a/sub/{n}"), b"x")
             .file(&format!("b/{n}"), b"x");
         tar = tar
-            .link(&format!("a/l{n}"), "0")
-            .hard(&format!("a/h{n}"), "b/0");
+            .link(&format!("a/sub/l{n}"), "0")
+            .hard(&format!("a/sub/h{n}"), "b/0");
     }
     let bytes = tar.gz();
     let (mut is_hit, mut rounds) = (false, 0);
@@ -80,7 +82,7 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
             let unpacked = unpack(Cursor::new(&bytes), &Limits::default(), open(&inside));
             is_hit |= unpacked.is_err();
             assert_eq!(
-                fs::read_dir(&outside).unwrap().count(),
+                fs::read_dir(&target).unwrap().count(),
                 0,
                 "it wrote outside"
             );
