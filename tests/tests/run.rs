@@ -13,6 +13,7 @@ const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
 /// Whether jails can be made here. Where they cannot, tests that need one are left out, unless
 /// [`NEEDED`] is set.
+#[allow(clippy::print_stderr, reason = "says why tests are left out")]
 pub(crate) fn can_isolate() -> bool {
     let output = hostd(&["doctor"], Path::new("/"));
     if output.status.success() {
