@@ -13,7 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::outcome::{Breakage, Failure, Outcome};
+use crate::outcome::{Failure, Outcome};
 
 /// Bytes that are copied at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -41,7 +41,7 @@ pub(crate) fn collect(
     to: &Path,
     bytes_max: u64,
 ) -> Result<Vec<Artifact>, Outcome> {
-    let broken = |what: &str, error: io::Error| broken(what, &error);
+    let broken = |error: io::Error| Outcome::broken("keep an artifact", &error);
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = match openat(CWD, out, flags, Mode::empty()) {
         Ok(folder) => folder,
@@ -53,9 +53,9 @@ pub(crate) fn collect(
         let file = open(&folder, name)?;
         let path = to.join(name);
         if let Some(parent) = path.parent() {
-            private::make_folder(parent).map_err(|error| broken("keep an artifact", error))?;
+            private::make_folder(parent).map_err(broken)?;
         }
-        let copied = copy(file, &path, left).map_err(|error| broken("keep an artifact", error))?;
+        let copied = copy(file, &path, left).map_err(broken)?;
         let Some((bytes, sha256)) = copied else {
             let why = "all artifacts together are larger than `limits.disk`";
             return Err(Outcome::Failed(Failure::UnfitArtifact(name.clone(), why)));
@@ -73,13 +73,6 @@ pub(crate) fn collect(
 
 fn missing(name: Option<&String>) -> Outcome {
     Outcome::Failed(Failure::MissingArtifact(name.cloned().unwrap_or_default()))
-}
-
-fn broken(what: &str, error: &io::Error) -> Outcome {
-    Outcome::Broken(match error.kind() {
-        io::ErrorKind::StorageFull => Breakage::DiskFull,
-        _ => Breakage::Files(format!("{what}: {error}")),
-    })
 }
 
 /// Opens a file below `folder`. Opening a pipe or device must not wait for anybody.
@@ -101,7 +94,7 @@ fn open(folder: &OwnedFd, name: &String) -> Result<File, Outcome> {
         )),
         Err(Errno::ACCESS | Errno::PERM) => Err(unfit("its mode does not let its owner read it")),
         Err(Errno::NOENT | Errno::NOTDIR) => Err(missing(Some(name))),
-        Err(error) => Err(broken("open an artifact", &error.into())),
+        Err(error) => Err(Outcome::broken("open an artifact", &error.into())),
     }
 }
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use base::space;
 use evidence::redact::Secrets;
 use pipeline::plan::{Cache as CachePlan, EnvValue, Limits, Role, Run, Step};
 
 use crate::artifacts::{self, Artifact};
 use crate::cache::{Cache, Key};
 use crate::log::RunLog;
-use crate::outcome::{Breakage, Clock, Failure, Outcome};
+use crate::outcome::{Breakage, Clock, Failure, Outcome, chain};
 use crate::place::Place;
 use crate::results::{RunEnd, Span, StepEnd};
 use crate::runner::{Request, Runner};
@@ -130,7 +131,7 @@ impl Build<'_> {
 
     /// Makes the job's folder: the sources, and what the runner needs in it.
     fn prepare(&self) -> Stop<()> {
-        let failed = |error: std::io::Error| broken("make the job's folder", &error);
+        let failed = |error: std::io::Error| Outcome::broken("make the job's folder", &error);
         self.place.clear().map_err(failed)?;
         let own = self.request.source.join(OWN);
         let leave_out: Vec<PathBuf> = self
@@ -215,10 +216,7 @@ impl Build<'_> {
 
     fn open_cache(&self) -> Result<Cache, CopyError> {
         let options = self.runner.options();
-        Cache::open(&options.state, options.cache_bytes).map_err(|source| CopyError::Io {
-            path: options.state.clone(),
-            source,
-        })
+        Cache::open(&options.state, options.cache_bytes, self.cancel)
     }
 
     fn collect(&self, names: &[String]) -> Stop<Vec<Artifact>> {
@@ -229,7 +227,7 @@ impl Build<'_> {
             return Ok(Vec::new());
         }
         let to = self.request.artifacts().join(&self.run.id);
-        tree::remove(&to).map_err(|error| broken("keep an artifact", &error))?;
+        tree::remove(&to).map_err(|error| Outcome::broken("keep an artifact", &error))?;
         let out = self.place.job().join(OUT);
         artifacts::collect(&out, names, &to, self.limits().disk_bytes)
     }
@@ -333,30 +331,12 @@ impl Build<'_> {
     }
 }
 
-/// What an error of files means for a run.
-pub(crate) fn broken(what: &str, error: &std::io::Error) -> Outcome {
-    Outcome::Broken(match error.kind() {
-        std::io::ErrorKind::StorageFull => Breakage::DiskFull,
-        _ => Breakage::Files(format!("{what}: {error}")),
-    })
-}
-
 fn copy_failed(error: &CopyError) -> Outcome {
     match error {
         CopyError::Cancelled => Outcome::Cancelled,
         CopyError::Large { bytes, .. } => Outcome::Failed(Failure::Disk(*bytes)),
-        CopyError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-            Outcome::Broken(Breakage::DiskFull)
-        }
+        error if space::is_full(error) => Outcome::Broken(Breakage::DiskFull),
         error => Outcome::Broken(Breakage::Files(chain(error))),
-    }
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
     }
 }
 

@@ -11,17 +11,26 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use base::private;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
+use crate::cancel::Cancel;
 use crate::patterns;
 use crate::tree::{self, CopyError, Rules};
 
 /// Kept trees at most, whatever their size.
 const ENTRIES_MAX: usize = 1000;
+
+/// Time for other jobs to be done with the cache; after it a build goes on without.
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Between two attempts to lock it.
+const LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// Names below `cache/<key>`.
 const TREE: &str = "tree";
@@ -86,20 +95,24 @@ fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
 
 impl Cache {
     /// Opens the cache below `state`, waiting for others that use it.
-    pub(crate) fn open(state: &Path, bytes_max: u64) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// It was cancelled meanwhile, others take too long, or the folder cannot be used.
+    pub(crate) fn open(state: &Path, bytes_max: u64, cancel: &Cancel) -> Result<Self, CopyError> {
         let folder = state.join("cache");
-        private::make_folder(&folder)?;
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join("lock"))?;
-        flock(&lock, FlockOperation::LockExclusive)?;
-        Ok(Self {
-            folder,
-            bytes_max,
-            _lock: lock,
-        })
+        let lock = lock_file(&folder).and_then(|file| Ok(lock(&file, cancel)?.then_some(file)));
+        match lock {
+            Ok(Some(lock)) => Ok(Self {
+                folder,
+                bytes_max,
+                _lock: lock,
+            }),
+            Ok(None) => Err(CopyError::Cancelled),
+            Err(source) => Err(CopyError::Io {
+                path: folder,
+                source,
+            }),
+        }
     }
 
     /// Copies what is kept under a key to the job's folder. False if nothing is.
@@ -204,6 +217,27 @@ impl Cache {
             count -= 1;
         }
         Ok(())
+    }
+}
+
+fn lock_file(folder: &Path) -> io::Result<File> {
+    private::make_folder(folder)?;
+    let mut options = File::options();
+    let options = options.create(true).truncate(false).write(true);
+    options.open(folder.join("lock"))
+}
+
+/// Locks the cache. False if it was cancelled before others were done with it.
+fn lock(file: &File, cancel: &Cancel) -> io::Result<bool> {
+    let until = Instant::now() + LOCK_WAIT_MAX;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) if cancel.is_set() => return Ok(false),
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(LOCK_POLL),
+            Err(Errno::WOULDBLOCK) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

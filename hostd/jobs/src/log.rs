@@ -92,10 +92,7 @@ impl RunLog {
     }
 
     fn write(&self, stream: Stream, bytes: &[u8]) {
-        let time = self.now_us();
-        let mut inner = self.lock();
-        let step = inner.step;
-        inner.writer.push(time, stream, step, bytes);
+        self.lock().push(self.now_us(), stream, bytes);
     }
 
     /// Output of a step, secrets blotted out.
@@ -103,8 +100,8 @@ impl RunLog {
         if bytes.is_empty() {
             return;
         }
-        self.write(stream, bytes);
         let mut inner = self.lock();
+        inner.push(self.now_us(), stream, bytes);
         inner.keep_end(bytes);
         inner.told += bytes.len() as u64;
         let is_over = self.cap < inner.told;
@@ -151,6 +148,10 @@ impl RunLog {
 }
 
 impl Inner {
+    fn push(&mut self, time_us: u64, stream: Stream, bytes: &[u8]) {
+        self.writer.push(time_us, stream, self.step, bytes);
+    }
+
     fn keep_end(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
         if self.tail.len() > 2 * TAIL_BYTES {

@@ -1,8 +1,11 @@
 //! How a step, a run or a job went, as types: whose fault it was, and a sentence that says what to do.
 
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
+use base::space;
 use jail::Lack;
 
 /// How something went.
@@ -92,7 +95,24 @@ pub enum Skip {
     JobTimeout,
 }
 
+/// An error with its cause.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
 impl Outcome {
+    /// What an error of files means.
+    pub(crate) fn broken(what: &str, error: &io::Error) -> Self {
+        Self::Broken(if space::is_full(error) {
+            Breakage::DiskFull
+        } else {
+            Breakage::Files(format!("{what}: {error}"))
+        })
+    }
+
     /// True if it went as it should.
     #[must_use]
     pub fn has_passed(&self) -> bool {

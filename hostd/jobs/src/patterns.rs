@@ -6,8 +6,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::tree::{self, CopyError};
 
-/// Files below `root` that one of the patterns means, relative to it and sorted. A pattern that is none means
-/// nothing; pipelines with one do not parse.
+/// Files below `root` that one of the patterns means, relative to it and sorted. A pattern that cannot be read,
+/// such as one with a lone `[`, means nothing.
 pub(crate) fn matching<'p>(
     root: &Path,
     patterns: impl IntoIterator<Item = &'p str>,

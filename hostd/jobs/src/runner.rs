@@ -331,7 +331,7 @@ impl Course<'_> {
         let log = match RunLog::create(&folder, cap, self.begun, self.live.clone()) {
             Ok(log) => log,
             Err(error) => {
-                return RunEnd::skipped(run, build::broken("make the log", &error), start);
+                return RunEnd::skipped(run, Outcome::broken("make the log", &error), start);
             }
         };
         let build = Build {

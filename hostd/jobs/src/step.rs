@@ -13,7 +13,7 @@ use jail::{Child, End, Error, How, Jail, Killer, Limits, Spec, Streams};
 use crate::cancel::Cancel;
 use crate::disk::{Guard, Pace, Passed};
 use crate::log::{RunLog, Search, drain};
-use crate::outcome::{Breakage, Clock, Failure, Outcome};
+use crate::outcome::{Breakage, Clock, Failure, Outcome, chain};
 use crate::place::Place;
 use crate::script::{Command, OUT};
 
@@ -258,14 +258,10 @@ impl Scene<'_> {
         if self.cancel.is_set() {
             return Outcome::Cancelled;
         }
-        let with_source = |error: &dyn std::error::Error| match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        };
         Outcome::Broken(match error {
             Error::NoIsolation { lack, .. } => Breakage::NoIsolation(*lack),
             Error::Command { program, .. } => Breakage::NoProgram(program.clone()),
-            error => Breakage::Jail(with_source(error)),
+            error => Breakage::Jail(chain(error)),
         })
     }
 }

@@ -1,10 +1,7 @@
 //! What is found again, and what goes.
 
-use std::os::unix::fs::symlink;
-use std::time::Duration;
-
 use super::*;
-use crate::cancel::Cancel;
+use std::os::unix::fs::symlink;
 
 struct Home {
     folder: tempfile::TempDir,
@@ -36,7 +33,7 @@ impl Home {
     }
 
     fn cache(&self, bytes_max: u64) -> Cache {
-        Cache::open(self.folder.path(), bytes_max).unwrap()
+        Cache::open(self.folder.path(), bytes_max, &self.cancel).unwrap()
     }
 
     fn key(&self, definition: &str, toolchain: u8) -> Key {
@@ -87,6 +84,21 @@ fn a_link_is_no_folder_to_keep() {
     let (cache, key) = (home.cache(1 << 20), home.key("make", 1));
     symlink("/etc", home.job().join(".ccache")).unwrap();
     assert_eq!(home.save(&cache, &key), None);
+}
+
+#[test]
+fn nobody_waits_for_the_cache_after_a_cancel() {
+    let home = Home::new();
+    let held = home.cache(1 << 20);
+    let waiting = thread::spawn({
+        let (state, cancel) = (home.folder.path().to_owned(), home.cancel.clone());
+        move || Cache::open(&state, 1 << 20, &cancel).map(drop)
+    });
+    home.cancel.cancel();
+    assert!(matches!(waiting.join().unwrap(), Err(CopyError::Cancelled)));
+    drop(held);
+    // A cache that is free is nobody's to wait for.
+    assert!(Cache::open(home.folder.path(), 1 << 20, &home.cancel).is_ok());
 }
 
 #[test]
