@@ -105,25 +105,5 @@ pub fn redaction(bytes: &[u8]) {
     assert!(!whole.windows(8).any(|window| window == b"abababab"));
 }
 
-/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a number below
-/// another.
-pub fn mutated(below: &mut dyn FnMut(usize) -> usize, valid: &[u8]) -> Vec<u8> {
-    let mut bytes = valid.to_vec();
-    for _ in 0..below(5) {
-        if bytes.is_empty() {
-            break;
-        }
-        let at = below(bytes.len());
-        let byte = u8::try_from(below(256)).expect("below 256");
-        match below(4) {
-            0 => bytes[at] = byte,
-            1 => drop(bytes.remove(at)),
-            2 => bytes.insert(at, bytes[at]),
-            _ => bytes.insert(at, byte),
-        }
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,9 @@ use crate::limits::{
 };
 use crate::reading::AS_WRITTEN;
 
+/// What a path below a folder looks like, as [`relative`] checks it.
+const RELATIVE: &str = r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\]+$";
+
 macro_rules! text {
     ($(#[doc = $doc:literal])+ $name:ident, $max:expr, $pattern:expr, $check:expr) => {
         $(#[doc = $doc])+
@@ -76,17 +79,17 @@ text! {
 
 text! {
     /// A path below the job's folder: relative, without `..`.
-    RelativePath, PATH_CHARS_MAX, r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\]+$", relative
+    RelativePath, PATH_CHARS_MAX, RELATIVE, relative
 }
 
 text! {
     /// A pattern of paths below the job's folder, with `*`, `**` and `?`.
-    Glob, PATH_CHARS_MAX, r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\]+$", relative
+    Glob, PATH_CHARS_MAX, RELATIVE, relative
 }
 
 text! {
     /// The name of an artifact: a path below `$HOSTD_OUT`, relative, without `..`.
-    Artifact, PATH_CHARS_MAX, r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\]+$", relative
+    Artifact, PATH_CHARS_MAX, RELATIVE, relative
 }
 
 text! {

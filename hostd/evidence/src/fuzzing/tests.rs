@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{junit, log, mutated, redaction};
+use super::{junit, log, redaction};
 use crate::log::{Stream, Writer};
 
 fn run(seed: u64, rounds: usize, valid: &[Vec<u8>], target: fn(&[u8])) {
@@ -45,4 +45,24 @@ fn no_cut_shows_a_secret() {
         b"\x01?t=s3cr3t%2Bt0ken%0Aabab&u=abababa".to_vec(),
     ];
     run(9, 20_000, &valid, redaction);
+}
+
+/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a number below
+/// another.
+fn mutated(below: &mut dyn FnMut(usize) -> usize, valid: &[u8]) -> Vec<u8> {
+    let mut bytes = valid.to_vec();
+    for _ in 0..below(5) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = below(bytes.len());
+        let byte = u8::try_from(below(256)).expect("below 256");
+        match below(4) {
+            0 => bytes[at] = byte,
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, bytes[at]),
+            _ => bytes.insert(at, byte),
+        }
+    }
+    bytes
 }
