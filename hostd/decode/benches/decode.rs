@@ -2,7 +2,8 @@
 //! file to the last annotation, against sigrok-cli where that is installed.
 //!
 //! `cargo bench -p decode --bench decode`. Rounds are interleaved, so that a busy machine slows all
-//! contestants alike; the best of each counts, and ratios say more than numbers.
+//! contestants alike; the best round of each counts. Compare the ratios rather than the absolute
+//! numbers.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 

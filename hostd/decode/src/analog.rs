@@ -1,9 +1,10 @@
 //! Stored analog captures: 16-bit counts of a converter, lossless.
 //!
-//! Blocks of 64 Ki samples in the container of the logic segments. A block keeps the differences
-//! of neighbouring samples, folded so that small ones of either sign are small numbers, low bytes
-//! and high bytes apart, packed with zstd: of a quiet signal the high bytes are all zero and cost
-//! nothing. Each block also says its lowest and highest count, for a view from afar.
+//! Blocks of 64 Ki samples in the container that logic segments use. A block keeps the differences
+//! between neighbouring samples, folded so that small ones of either sign become small numbers,
+//! with low bytes and high bytes apart, packed with zstd: in a quiet signal the high bytes are all
+//! zero and cost nothing. Each block also records its lowest and highest count, for a zoomed-out
+//! view.
 
 mod encoder;
 mod segment;
@@ -14,7 +15,7 @@ pub use segment::{AnalogSegment, Extent};
 /// Samples in a full block.
 pub const ANALOG_BLOCK_SAMPLES: u32 = 1 << 16;
 
-/// Differences, wrapping, with the sign in the lowest bit; low bytes first, then high bytes.
+/// Wrapping differences with the sign in the lowest bit; all low bytes first, then all high bytes.
 fn fold(samples: &[u16]) -> Vec<u8> {
     let mut bytes = vec![0; samples.len() * 2];
     let (low, high) = bytes.split_at_mut(samples.len());
@@ -28,7 +29,7 @@ fn fold(samples: &[u16]) -> Vec<u8> {
     bytes
 }
 
-/// The samples `fold` was given.
+/// Restores the samples that were given to `fold`.
 fn unfold(bytes: &[u8], out: &mut Vec<u16>) {
     let (low, high) = bytes.split_at(bytes.len() / 2);
     let mut last: u16 = 0;

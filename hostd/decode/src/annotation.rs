@@ -1,18 +1,17 @@
-//! What a decoder says about a stretch of samples: one row of its output, before it becomes text.
+//! What a decoder reports about a range of samples: one row of its output, before it becomes text.
 
-/// One statement of a decoder about the samples `start..=end`, in the sense of sigrok's sample
-/// numbers: `end` is the first sample of whatever follows, and both are equal for conditions that
-/// take no time.
+/// One statement of a decoder about the samples `start..=end`. The numbers follow sigrok: `end` is
+/// the first sample of whatever comes next, and both are equal for conditions that take no time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     /// First sample, counted from the start of the capture.
     pub start: u64,
-    /// Last sample, counted from the start of the capture. May lie a bit width behind the last
+    /// Last sample, counted from the start of the capture. May lie up to a bit width past the last
     /// sample of the capture, since a bit's length is known only from its neighbours.
     pub end: u64,
     /// Index into the `classes` of the decoder.
     pub class: u8,
-    /// What was seen; the class says how to read it.
+    /// What was seen; the class determines how to read it.
     pub value: Value,
 }
 
@@ -27,7 +26,7 @@ pub enum Value {
     Bit(bool),
     /// A byte, an address, or a word of up to 64 bits.
     Number(u64),
-    /// Several words (an SPI transfer, a UART packet), in the order of the wire.
+    /// Several words (an SPI transfer, a UART packet), in the order in which they were sent.
     Words(Box<[u64]>),
 }
 

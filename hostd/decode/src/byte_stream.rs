@@ -1,4 +1,4 @@
-//! The bytes on the wire without their annotations, as sigrok-cli's `-B` gives them.
+//! The bytes on the wire without their annotations, as sigrok-cli's `-B` prints them.
 
 use crate::annotation::{Annotation, ClassSet, Value};
 use crate::spec::ProtocolConfig;
@@ -12,7 +12,7 @@ pub struct ByteStream {
 }
 
 impl ByteStream {
-    /// Finds a stream by name, with or without the decoder's name in front (`i2c=data-read`).
+    /// Finds a stream by name, with or without the decoder's name before it (`i2c=data-read`).
     ///
     /// # Errors
     /// The decoder or the stream is not known.
@@ -57,7 +57,7 @@ impl ByteStream {
     /// highest first.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// A write to `out` fails.
     pub fn write(
         &self,
         spec: &Spec,

@@ -1,10 +1,10 @@
-//! Where raw samples change, for those who want edges rather than protocols.
+//! Where raw samples change, for callers that need edges rather than a protocol.
 
 /// Bytes compared at a time while nothing changes.
 const SKIP: usize = 64;
 
 /// Calls `change` with the index and the masked word of every sample that differs from the one
-/// before it, the sample before the first being `last`. Returns the last sample's masked word.
+/// before it; `last` stands for the sample before the first. Returns the last sample's masked word.
 pub(crate) fn each_change<E>(
     raw: &[u8],
     unit: usize,
@@ -36,7 +36,7 @@ pub(crate) fn each_change<E>(
     Ok(last)
 }
 
-/// A sample of 1..8 bytes as a number.
+/// A sample of 1..=8 bytes as a number.
 #[inline(always)]
 pub(crate) fn word(sample: &[u8]) -> u64 {
     let mut bytes = [0; 8];

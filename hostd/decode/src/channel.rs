@@ -1,19 +1,19 @@
-//! Which channel of a capture a text means.
+//! Finds the channel of a capture that a text refers to.
 //!
-//! Channels go by their names. A bare number is a shorthand where it can mean one thing only: on the
-//! channels of a pod, whose names count from 1, `3` is `LA3`. Elsewhere it could be a name or a
-//! place, so it is taken as a name where the place is the same channel, and refused otherwise;
-//! a name between double quotes is never taken for a place.
+//! Channels are referred to by name. A bare number is a shorthand where it can mean only one thing:
+//! on the channels of a pod, whose names count from 1, `3` is `LA3`. Elsewhere a number could be a
+//! name or an index, so it is taken as a name if both mean the same channel or there is no such
+//! index, and refused otherwise. A name in double quotes is never taken for an index.
 
 use crate::spec::{SpecError, nearest};
 
-/// What the names of a pod's logic channels begin with; the number follows.
+/// Prefix of the names of a pod's logic channels; the number follows.
 const POD_PREFIX: &str = "LA";
 
 /// Name of a pod's analog channel, which has no number.
 const POD_ANALOG: &str = "ADC";
 
-/// The place among `names` of the channel that `text` means.
+/// The index in `names` of the channel that `text` refers to.
 ///
 /// # Errors
 /// There is no such channel, or it could be one of two.
@@ -51,7 +51,7 @@ fn number(text: &str) -> Option<usize> {
     bare.then(|| text.parse().ok()).flatten()
 }
 
-/// Whether all names are those that channels of a pod have.
+/// Whether all names are names of a pod's channels.
 fn are_of_pod(names: &[String]) -> bool {
     let counted = |name: &String| name.strip_prefix(POD_PREFIX).is_some_and(is_count);
     names.iter().all(|name| name == POD_ANALOG || counted(name))
@@ -97,7 +97,7 @@ mod tests {
         ] {
             assert_eq!(found(text, &pod), place, "{text}");
         }
-        // Not in the order of their numbers, so the place would be another one.
+        // Not in the order of their numbers, so the index would be a different channel.
         assert_eq!(found("2", &["LA2", "LA5"]), Some(0));
     }
 
@@ -110,7 +110,7 @@ mod tests {
         }
         assert_eq!(found("\"0\"", &own), Some(2));
         assert_eq!(found("\"1\"", &own), None);
-        // What many recorders call their channels: name and place agree.
+        // The names that many recorders use: name and index agree.
         let counted = ["0", "1", "2"];
         assert_eq!(found("1", &counted), Some(1));
         assert!(is_ambiguous("3", &counted));

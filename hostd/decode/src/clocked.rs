@@ -1,11 +1,11 @@
-//! Drives the decoder of a bus with a clock line. I²C and SPI differ in what an edge means and in how
-//! chunks that were decoded apart are joined; the rest is the same, and is here.
+//! Drives the decoder of a bus with a clock line. I²C and SPI differ in the meaning of an edge and
+//! in how chunks that were decoded separately are joined; everything else is the same, and is here.
 
 use crate::annotation::Annotation;
 use crate::planes::{CodePath, Kernel, Taps, run};
 use crate::protocol::{ActiveBlock, Chunk, Protocol, chunks, run_active};
 
-/// What is special about a bus.
+/// What is specific to a bus.
 pub(crate) trait Bus: Send {
     /// Something that happened on it.
     type Event: Send;
@@ -13,13 +13,13 @@ pub(crate) trait Bus: Send {
     /// Channel numbers in the order of the lanes; `None` is not connected.
     fn lanes(&self) -> Vec<Option<usize>>;
 
-    /// Whether somebody wants to see single bits.
+    /// Whether single bits will be shown.
     fn wants_bits(&self) -> bool;
 
     /// The capture begins at sample `at` with these levels.
     fn begin(&self, _at: u64, _levels: u64, _out: &mut Vec<Self::Event>) {}
 
-    /// Takes samples that come after one with these levels; returns the levels of the last.
+    /// Takes the samples after one with these levels; returns the levels of the last one.
     fn run<const BITS: bool>(
         &mut self,
         samples: &Samples<'_>,
@@ -36,11 +36,11 @@ pub(crate) trait Bus: Send {
         out: &mut Vec<Self::Event>,
     );
 
-    /// Makes annotations of events.
+    /// Turns events into annotations.
     fn annotate(&mut self, events: &[Self::Event], out: &mut Vec<Annotation>);
 }
 
-/// Samples in one of the forms that decoders take.
+/// Samples in one of the forms that decoders accept.
 pub(crate) enum Samples<'a> {
     Raw {
         raw: &'a [u8],
@@ -56,7 +56,7 @@ pub(crate) enum Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// Shows them to the kernel.
+    /// Passes them to the kernel.
     pub(crate) fn show<K: Kernel>(&self, kernel: &mut K) {
         match *self {
             Self::Raw {
@@ -87,7 +87,7 @@ impl<B: Bus> Clocked<B> {
         }
     }
 
-    /// Levels before sample `at`: those of the `first` sample when it is the first.
+    /// Levels before sample `at`; at the start of a capture, those of its `first` sample.
     fn levels_before(&mut self, at: u64, first: impl FnOnce() -> u64) -> u64 {
         self.levels.unwrap_or_else(|| {
             let levels = first();

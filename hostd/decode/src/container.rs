@@ -1,4 +1,4 @@
-//! The file format of stored captures: checksummed blocks in order, and an index behind them.
+//! The file format of stored captures: checksummed blocks in order, followed by an index.
 //!
 //! ```text
 //! header   magic[8]  version u32  channels u32  sample rate f64  reserved u32  crc32 u32
@@ -8,7 +8,7 @@
 //! trailer  index offset u64  count u32  crc32 of the index u32  magic[8]
 //! ```
 //!
-//! All numbers are little-endian. Blocks are written while a capture arrives; a file whose writer
+//! All numbers are little-endian. Blocks are written while a capture arrives. A file whose writer
 //! died has no index, but its complete blocks can be found without one.
 
 use crate::segment::SegmentError;
@@ -17,7 +17,7 @@ use libdeflater::crc32;
 const VERSION: u32 = 1;
 const HEADER_SIZE: usize = 32;
 const BLOCK_HEADER_SIZE: usize = 8;
-/// Start and sample count.
+/// Size of the start and the sample count.
 const BODY_HEADER_SIZE: usize = 12;
 const INDEX_ENTRY_SIZE: usize = 20;
 const TRAILER_SIZE: usize = 24;
@@ -26,7 +26,7 @@ const TRAILER_MAGIC: [u8; 8] = *b"hostdEND";
 /// Largest block body that is accepted, in bytes.
 const BODY_MAX: usize = 64 << 20;
 
-/// What a file holds.
+/// The kind of samples in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Logic,
@@ -45,7 +45,7 @@ impl Content {
 /// Writes a file piece by piece.
 pub(crate) struct ContainerWriter {
     out: Vec<u8>,
-    /// Bytes already taken.
+    /// Number of bytes already taken by the caller.
     taken: u64,
     index: Vec<u8>,
     blocks: u32,
@@ -84,7 +84,7 @@ impl ContainerWriter {
         self.out.append(&mut body);
     }
 
-    /// What was written since the last call.
+    /// The bytes written since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.taken += self.out.len() as u64;
         std::mem::take(&mut self.out)
@@ -103,7 +103,7 @@ impl ContainerWriter {
     }
 }
 
-/// A block that was located; its checksum was not verified yet.
+/// A block that was located; its checksum is not verified yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockRef<'a> {
     pub(crate) start: u64,
@@ -131,7 +131,7 @@ impl<'a> BlockRef<'a> {
         })
     }
 
-    /// The payload, once its checksum was found right.
+    /// The payload, once its checksum has been verified.
     pub(crate) fn payload(&self) -> Result<&'a [u8], SegmentError> {
         if crc32(self.body) != self.crc {
             return Err(SegmentError::Checksum { start: self.start });
@@ -139,7 +139,7 @@ impl<'a> BlockRef<'a> {
         Ok(&self.body[BODY_HEADER_SIZE..])
     }
 
-    /// First sample behind the block.
+    /// First sample after the block.
     pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.samples)
     }
@@ -185,7 +185,7 @@ impl<'a> Container<'a> {
         Ok(container)
     }
 
-    /// Opens a file whose end is missing: as far as its blocks are complete and sound.
+    /// Opens a file whose end is missing, up to its last complete and undamaged block.
     pub(crate) fn recover(
         bytes: &'a [u8],
         content: Content,
@@ -227,7 +227,7 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// Adds a block if it continues what is there.
+    /// Adds a block if it continues the previous one.
     fn append(&mut self, block: BlockRef<'a>, samples_max: u32) -> Result<(), SegmentError> {
         if block.start != self.samples() || block.samples == 0 || block.samples > samples_max {
             return Err(SegmentError::Damaged {

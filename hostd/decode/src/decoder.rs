@@ -8,17 +8,17 @@
 pub struct Decoder {
     /// Short name, as on the command line.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub name: &'static str,
-    /// Roles a channel of the capture can play.
+    /// Roles that a channel of the capture can play.
     pub channels: &'static [Channel],
-    /// What can be set, with defaults.
+    /// The options, with their defaults.
     pub options: &'static [OptionInfo],
     /// Annotation classes; `Annotation::class` is an index into this list.
     pub classes: &'static [Class],
-    /// Groups of classes that are shown in one line.
+    /// Groups of classes that are shown on one line.
     pub rows: &'static [Row],
-    /// Byte streams that can be drawn from the annotations.
+    /// Byte streams that can be derived from the annotations.
     pub byte_streams: &'static [ByteStreamInfo],
 }
 
@@ -27,20 +27,20 @@ pub struct Decoder {
 pub struct Channel {
     /// Short name.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub name: &'static str,
     /// Whether decoding is impossible without it.
     pub required: bool,
 }
 
-/// An option and the values it takes.
+/// An option and the values it accepts.
 #[derive(Debug)]
 pub struct OptionInfo {
     /// Short name.
     pub id: &'static str,
     /// What it sets.
     pub text: &'static str,
-    /// The value when nothing is given.
+    /// The value if none is given.
     pub default: &'static str,
     /// Which texts are accepted.
     pub accepts: Accepts,
@@ -62,27 +62,27 @@ pub enum Accepts {
 pub struct Class {
     /// Short name.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub text: &'static str,
 }
 
 /// Annotation classes shown together.
 #[derive(Debug)]
 pub struct Row {
-    /// Short name. Where a class has the same name, the name means the class, as in sigrok-cli.
+    /// Short name. If a class has the same name, the name means the class, as in sigrok-cli.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub text: &'static str,
     /// Short names of its classes.
     pub classes: &'static [&'static str],
 }
 
-/// A stream of bytes drawn from number annotations.
+/// A stream of bytes derived from number annotations.
 #[derive(Debug)]
 pub struct ByteStreamInfo {
     /// Short name.
     pub id: &'static str,
-    /// Short names of the classes whose numbers it consists of.
+    /// Short names of the classes that supply its numbers.
     pub classes: &'static [&'static str],
 }
 

@@ -1,5 +1,5 @@
-//! Drives a protocol decoder over raw samples: in windows that stay in the cache, or in chunks on
-//! all threads.
+//! Drives a protocol decoder over raw samples: in windows that fit the cache, or in chunks on all
+//! threads.
 
 use crate::annotation::Annotation;
 use crate::clocked::Clocked;
@@ -12,17 +12,17 @@ use crate::spi::Spi;
 use crate::uart::Uart;
 use std::ops::ControlFlow;
 
-/// Samples decoded between two looks at the annotations that came out: half a megabyte of u16
-/// samples, so that events and samples share a second-level cache.
+/// Samples decoded between two checks of the annotations produced: half a megabyte of u16 samples,
+/// so that events and samples share a second-level cache.
 const WINDOW: usize = 256 * 1024;
 
-/// Samples of one parallel chunk. Smaller ones lose 10 % to their seams, larger ones gain nothing.
+/// Samples in one parallel chunk. Smaller ones lose 10 % at their seams, larger ones gain nothing.
 const CHUNK: usize = 512 * 1024;
 
-/// Annotations gathered before the sink is called.
+/// Annotations collected before the sink is called.
 const FLUSH: usize = 8192;
 
-/// How the work is spread.
+/// How the work is distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// One thread, one pass: the least work.
@@ -32,7 +32,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Parallel when there are threads.
+    /// Parallel if there are several threads.
     pub fn best() -> Self {
         if rayon::current_num_threads() > 1 {
             Self::Parallel(CHUNK)
@@ -105,7 +105,7 @@ impl RawDecoder {
         self.at
     }
 
-    /// Ends the capture; returns the number of samples.
+    /// Ends the capture; returns its number of samples.
     pub fn finish(mut self, sink: Sink<'_>) -> (u64, ControlFlow<()>) {
         self.protocol.finish(self.at, &mut self.annotations);
         let flow = flush(&mut self.annotations, sink);
@@ -113,7 +113,7 @@ impl RawDecoder {
     }
 }
 
-/// Decodes stored samples, of which only the blocks with edges are given.
+/// Decodes stored samples. It is given only the blocks that contain edges.
 pub(crate) struct StoredDecoder {
     protocol: Box<dyn Protocol>,
     annotations: Vec<Annotation>,
@@ -169,7 +169,7 @@ fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, 
     })
 }
 
-/// Hands annotations over, `FLUSH` at a time.
+/// Passes annotations to the sink, `FLUSH` at a time.
 fn flush(annotations: &mut Vec<Annotation>, sink: Sink<'_>) -> ControlFlow<()> {
     for part in annotations.chunks(FLUSH) {
         sink(part)?;

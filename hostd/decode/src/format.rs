@@ -5,7 +5,7 @@ use crate::spec::Spec;
 use crate::text::{push, push_decimal};
 use std::io::{self, Write};
 
-/// Text gathered before it goes to the writer, in bytes.
+/// Bytes of text collected before they go to the writer.
 const FLUSH_BYTES: usize = 64 * 1024;
 
 /// A text format.
@@ -13,7 +13,7 @@ const FLUSH_BYTES: usize = 64 * 1024;
 pub enum Format {
     /// `first-last i2c-1: Text`, the lines of `sigrok-cli --protocol-decoder-samplenum`.
     Sigrok,
-    /// One object a line: `start`, `end`, `decoder`, `class`, `text`, and `value` or `values` where
+    /// One object per line: `start`, `end`, `decoder`, `class`, `text`, and `value` or `values` if
     /// there are numbers.
     Json,
     /// `start,end,decoder,class,text`, quoted where needed; the header line is [`Format::header`].
@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What comes before the first annotation.
+    /// The text before the first annotation.
     pub fn header(self) -> &'static str {
         match self {
             Self::Csv => "start,end,decoder,class,text\n",
@@ -32,7 +32,7 @@ impl Format {
     /// Writes one line for each annotation.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// A write to `out` fails.
     pub fn write(
         self,
         spec: &Spec,
@@ -82,7 +82,7 @@ fn push_json(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
     out.extend_from_slice(b"\",\"text\":\"");
     let from = out.len();
     push(out, spec, annotation);
-    // Texts are printable ASCII; a UART in ASCII format can say `"` and `\`.
+    // Texts are printable ASCII; a UART in ASCII format can produce `"` and `\`.
     escape(out, from, |byte| {
         (byte == b'"' || byte == b'\\').then_some(b'\\')
     });
@@ -130,7 +130,7 @@ fn push_csv(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
     }
 }
 
-/// Puts a byte before every byte behind `from` that needs one.
+/// Inserts a byte before every byte after `from` that needs one.
 fn escape(out: &mut Vec<u8>, from: usize, prefix: impl Fn(u8) -> Option<u8>) {
     if out[from..].iter().all(|byte| prefix(*byte).is_none()) {
         return;

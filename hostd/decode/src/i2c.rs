@@ -1,10 +1,10 @@
 //! I²C: START, STOP, addresses, data and acknowledgements of a two-wire bus.
 //!
 //! Options and annotation classes are those of libsigrokdecode's `i2c`. The output is the same for
-//! every well-formed exchange, sample numbers included, and differs on purpose in one place: a
-//! START or STOP ends whatever was being collected, as the bus specification (UM10204, 3.1.4)
-//! has it. libsigrokdecode 0.5.3 overlooks both while it collects address bits or waits for an
-//! acknowledgement, and then glues bits of two exchanges together.
+//! every well-formed exchange, sample numbers included. It differs on purpose in one case: a START
+//! or STOP ends whatever was being collected, as the bus specification (UM10204, 3.1.4) requires.
+//! libsigrokdecode 0.5.3 overlooks both while it collects address bits or waits for an
+//! acknowledgement, and then joins bits of two exchanges.
 
 mod machine;
 mod notes;
@@ -26,7 +26,7 @@ pub(crate) const ADDRESS_WRITE: u8 = 7;
 pub(crate) const DATA_READ: u8 = 8;
 pub(crate) const DATA_WRITE: u8 = 9;
 
-/// Self-description.
+/// The decoder's description.
 pub(crate) static DECODER: Decoder = Decoder {
     id: "i2c",
     name: "I²C",

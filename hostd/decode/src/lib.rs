@@ -1,7 +1,7 @@
 //! Logic captures: storage, `.sr` files, and protocol decoders.
 //!
-//! The crate computes and does nothing else: it reads byte slices, writes to sinks it is handed,
-//! knows neither files nor time, and uses rayon for what can run side by side.
+//! The crate only computes: it reads byte slices, writes to sinks that its callers supply, does not
+//! touch files or clocks, and uses rayon for work that can run in parallel.
 //!
 //! ```
 //! use decode::{Format, Spec, sr};
@@ -27,8 +27,8 @@
 //! # }
 //! ```
 //!
-//! Decoding never fails on what a signal does: a broken signal gives other annotations, never an
-//! error. What can fail is reading a damaged file.
+//! No signal makes decoding fail: a broken signal gives other annotations, never an error. Only
+//! reading a damaged file can fail.
 
 #![warn(missing_docs)]
 

@@ -1,13 +1,14 @@
 //! Raw samples as bit planes: 64 samples of one channel in one machine word.
 //!
-//! A logic sample is a little-endian word of 1..8 bytes with one bit per channel. Decoders do not
-//! walk samples; they walk blocks of 64 and ask for the *plane* of a channel, a `u64` whose bit
-//! `i` is the channel's level at sample `i` of the block. Edges are then `x ^ (x << 1 | last)`,
-//! and everything between two edges costs nothing. The planes live in registers only; nothing is
-//! transposed in memory, which is what makes this faster than extracting edges first.
+//! A logic sample is a little-endian word of 1..=8 bytes with one bit per channel. Decoders do not
+//! walk through samples; they walk through blocks of 64 and ask for the *plane* of a channel, a
+//! `u64` whose bit `i` is the channel's level at sample `i` of the block. Edges are then
+//! `x ^ (x << 1 | last)`, and everything between two edges costs nothing. The planes exist only in
+//! registers; nothing is transposed in memory, which is why this is faster than extracting edges
+//! first.
 //!
-//! Two implementations give the same words: [`avx2`] for x86-64 CPUs that have it, chosen when
-//! the program runs, and [`portable`] for all others and for odd sample sizes.
+//! Two implementations give the same words: [`avx2`] for x86-64 CPUs that have it, chosen at run
+//! time, and [`portable`] for all others and for other sample sizes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -16,7 +17,7 @@ mod portable;
 /// Samples in a full block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Decoder channels a kernel can look at.
+/// Maximum number of channels that a decoder looks at.
 pub(crate) const LANES: usize = 4;
 
 /// Up to 64 consecutive samples.
@@ -28,16 +29,16 @@ pub(crate) trait Block {
 /// A decoder's inner loop. Implementations mark both methods `#[inline(always)]`, so that they are
 /// compiled with the instruction set of the caller.
 pub(crate) trait Kernel {
-    /// Takes the samples `at..at + count`, `count <= 64`. The planes repeat the last sample
-    /// behind `count`. Returns whether there was an edge: a hint to try skipping after a block
-    /// without.
+    /// Takes the samples `at..at + count`, `count <= 64`. After `count`, the planes repeat the last
+    /// sample. Returns whether there was an edge: after blocks without one, it may pay to try
+    /// skipping.
     fn block<B: Block>(&mut self, at: u64, count: u32, block: &B) -> bool;
 
-    /// Takes `count` samples in which no lane changes, nor from the sample before.
+    /// Takes `count` samples in which no lane changes, nor differs from the sample before them.
     fn quiet(&mut self, at: u64, count: u64);
 }
 
-/// Where in a sample the lanes are.
+/// The positions of the lanes in a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taps {
     unit: usize,
@@ -56,7 +57,7 @@ pub enum CodePath {
 }
 
 impl CodePath {
-    /// The fastest one of this CPU.
+    /// The fastest one on this CPU.
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         if avx2::is_available() {
@@ -67,8 +68,8 @@ impl CodePath {
 }
 
 impl Taps {
-    /// `lanes` are channel numbers. A channel behind the sample's last bit reads low: old files
-    /// name more channels than their samples hold.
+    /// `lanes` are channel numbers. A channel past the sample's last bit reads low: old files name
+    /// more channels than their samples hold.
     pub(crate) fn new(unit: usize, lanes: &[Option<usize>]) -> Self {
         debug_assert!((1..=8).contains(&unit) && lanes.len() <= LANES);
         let mut bits = [None; LANES];
@@ -94,7 +95,7 @@ impl Taps {
         })
     }
 
-    /// The bits of a sample that any lane looks at.
+    /// The bits of a sample that belong to any lane.
     fn mask(&self) -> u64 {
         self.bits
             .iter()
@@ -103,7 +104,7 @@ impl Taps {
     }
 }
 
-/// Shows the samples in `raw` (whole samples, the first being number `at`) to the kernel.
+/// Passes the samples in `raw` (whole samples, the first being number `at`) to the kernel.
 pub(crate) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K, path: CodePath) {
     debug_assert!(raw.len().is_multiple_of(taps.unit));
     #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,11 @@
-//! What every protocol decoder does with samples, whichever way they arrive.
+//! What every protocol decoder does with samples, in whatever form they arrive.
 
 use crate::annotation::Annotation;
 use crate::planes::{BLOCK, Block, CodePath, Kernel, LANES, Taps};
 
-/// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations
-/// leave in the order sigrok prints them. It keeps its state between calls, so a capture can be
-/// cut anywhere.
+/// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations come
+/// out in the order in which sigrok prints them. It keeps its state between calls, so a capture can
+/// be split anywhere.
 pub(crate) trait Protocol: Send {
     /// Channel numbers in the order of the lanes; `None` is not connected.
     fn lanes(&self) -> Vec<Option<usize>>;
@@ -14,7 +14,7 @@ pub(crate) trait Protocol: Send {
     fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: CodePath, out: &mut Vec<Annotation>);
 
     /// Same as `feed`, with the chunks of `chunk` samples spread over rayon's threads. `raw` is
-    /// short enough for its events to be held in memory.
+    /// short enough for its events to fit in memory.
     fn feed_chunks(
         &mut self,
         raw: &[u8],
@@ -24,8 +24,8 @@ pub(crate) trait Protocol: Send {
         out: &mut Vec<Annotation>,
     );
 
-    /// Takes samples `at..at + count` of which only the blocks that hold an edge are given;
-    /// `levels` are those of the lanes at sample `at`, lane 0 in bit 0.
+    /// Takes samples `at..at + count`, given only the blocks that contain an edge; `levels` are
+    /// those of the lanes at sample `at`, lane 0 in bit 0.
     fn feed_active(
         &mut self,
         at: u64,
@@ -39,7 +39,7 @@ pub(crate) trait Protocol: Send {
     fn finish(&mut self, end: u64, out: &mut Vec<Annotation>);
 }
 
-/// A block of stored samples in which some lane moves.
+/// A block of stored samples in which some lane changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ActiveBlock {
     /// Number of its first sample.
@@ -57,7 +57,7 @@ impl Block for ActiveBlock {
     }
 }
 
-/// Shows the samples `at..at + count` to the kernel.
+/// Passes the samples `at..at + count` to the kernel.
 pub(crate) fn run_active<K: Kernel>(at: u64, count: u64, active: &[ActiveBlock], kernel: &mut K) {
     let end = at + count;
     let mut at = at;

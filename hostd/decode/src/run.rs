@@ -8,17 +8,17 @@ use crate::spec::Spec;
 use crate::sr::{Archive, SrError};
 use std::ops::ControlFlow;
 
-/// Where annotations go, some thousand at a time, in sigrok's order. `Break` ends the decoding.
+/// Where annotations go, in sigrok's order, a few thousand at a time. `Break` ends the decoding.
 pub type Sink<'a> = &'a mut (dyn FnMut(&[Annotation]) -> ControlFlow<()> + Send);
 
-/// What a finished decoding amounts to.
+/// The result of a finished decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Samples decoded.
     pub samples: u64,
-    /// Annotations handed to the sink.
+    /// Annotations passed to the sink.
     pub annotations: u64,
-    /// The sink broke off.
+    /// The sink ended the decoding early.
     pub stopped: bool,
 }
 
@@ -31,7 +31,7 @@ pub enum DecodeError {
     /// The segment is damaged.
     #[error("read the capture segment")]
     Segment(#[from] SegmentError),
-    /// The protocol has a bit rate, but the capture does not say its sample rate.
+    /// The protocol has a bit rate, but the capture has no sample rate.
     #[error("decode a UART from a capture without a sample rate")]
     NoSampleRate,
     /// A bit is shorter than a sample.
@@ -46,17 +46,17 @@ pub enum DecodeError {
     },
 }
 
-/// Decodes the logic samples of an archive. Memory stays bounded whatever the archive holds.
+/// Decodes the logic samples of an archive. Memory stays bounded whatever the archive contains.
 ///
 /// # Errors
-/// The archive turns out to be damaged, or the spec needs a sample rate it does not have.
+/// The archive turns out to be damaged, or it lacks the sample rate that the spec needs.
 pub fn decode_sr(
     archive: &Archive<'_>,
     spec: &Spec,
     sink: Sink<'_>,
 ) -> Result<Summary, DecodeError> {
     let rate = archive.sample_rate_hz();
-    // Inflating costs as much as decoding or far more; the threads are for that.
+    // Inflating costs as much as decoding or far more, so the threads are left to that.
     let plan = Plan::Sequential(CodePath::best());
     let mut decoder = RawDecoder::new(spec, rate, archive.unit_size(), plan)?;
     let mut annotations = 0;
@@ -77,7 +77,7 @@ pub fn decode_sr(
     })
 }
 
-/// Decodes a stored segment straight from its edges.
+/// Decodes a stored segment directly from its edges.
 ///
 /// # Errors
 /// The segment turns out to be damaged, or its sample rate is too low for the spec.

@@ -1,10 +1,10 @@
-//! Stored logic captures: what each channel does, as the distances between its toggles.
+//! Stored logic captures: the distances between each channel's toggles.
 //!
-//! A segment is made of blocks of about a million samples. A block says the level of every channel
-//! before its first sample, and per channel where it toggles: as varint distances packed with
-//! zstd, or as a packed bit plane where a channel toggles all the time, or not at all. That is some
-//! seven times smaller than `.sr`, and decoders read it faster than raw samples, since nothing has
-//! to be looked at between two edges.
+//! A segment consists of blocks of about a million samples. A block records the level of every
+//! channel before its first sample, and where each channel toggles: as varint distances packed with
+//! zstd, as a packed bit plane if a channel toggles all the time, or nothing if it never does. That
+//! is about seven times smaller than `.sr`, and decoders read it faster than raw samples, since
+//! nothing between two edges has to be looked at.
 
 mod block;
 mod encoder;
@@ -23,10 +23,10 @@ use block::Block;
 /// Samples in a full block.
 pub const BLOCK_SAMPLES: u32 = 1 << 20;
 
-/// Most channels of a segment.
+/// Maximum number of channels in a segment.
 pub const CHANNELS_MAX: usize = 64;
 
-/// A stored capture. Its header and index are sound; its blocks are checked when they are read.
+/// A stored capture. Header and index have been checked; blocks are checked when they are read.
 #[derive(Clone, Debug)]
 pub struct Segment<'a> {
     container: Container<'a>,
@@ -36,15 +36,15 @@ impl<'a> Segment<'a> {
     /// Opens a complete segment.
     ///
     /// # Errors
-    /// These bytes are no segment, or a damaged or unfinished one.
+    /// The bytes are not a segment, or the segment is damaged or unfinished.
     pub fn open(bytes: &'a [u8]) -> Result<Self, SegmentError> {
         Self::check(Container::open(bytes, Content::Logic, BLOCK_SAMPLES)?)
     }
 
-    /// Opens a segment whose writer died: as far as its blocks are complete.
+    /// Opens a segment whose writer died, up to its last complete block.
     ///
     /// # Errors
-    /// Not even the header is there.
+    /// The header is missing or damaged.
     pub fn recover(bytes: &'a [u8]) -> Result<Self, SegmentError> {
         Self::check(Container::recover(bytes, Content::Logic, BLOCK_SAMPLES)?)
     }
@@ -92,13 +92,13 @@ impl<'a> Segment<'a> {
         Ok((block.levels() >> channel & 1 != 0) ^ (before % 2 == 1))
     }
 
-    /// The samples in `from..to` at which a channel has another level than in the sample before.
+    /// The samples in `from..to` at which a channel's level differs from that in the sample before.
     pub fn toggles(&self, channel: usize, from: u64, to: u64) -> Toggles<'_> {
         Toggles::new(self, channel, from, to)
     }
 
-    /// The samples in `from..to` at which any of the channels changes, with the levels from there
-    /// on: bit `i` is the `i`-th of `channels`.
+    /// The samples in `from..to` at which any of the channels changes, with the levels from that
+    /// sample on: bit `i` is the `i`-th of `channels`.
     pub fn edges<'s>(&'s self, channels: &'s [usize], from: u64, to: u64) -> Edges<'s> {
         Edges::new(self, channels, from, to)
     }

@@ -31,12 +31,12 @@ pub(crate) enum ProtocolConfig {
 impl Spec {
     /// Checks a job against the decoder's description.
     ///
-    /// `map` gives capture channels to the decoder's roles, as [`crate::find_channel`] reads them,
-    /// each to one role. `annotations` names classes or rows, separated by `,` or `:`, with or
-    /// without the decoder's name in front (`i2c=addr-data,warnings`); `None` keeps all.
+    /// `map` assigns capture channels, in the notation of [`crate::find_channel`], to the decoder's
+    /// roles, each to one role only. `annotations` names classes or rows, separated by `,` or `:`,
+    /// with or without the decoder's name before them (`i2c=addr-data,warnings`); `None` keeps all.
     ///
     /// # Errors
-    /// Anything unknown, twice, missing or out of range, with what would be valid.
+    /// Anything is unknown, repeated, missing or out of range; the error says what would be valid.
     pub fn parse(
         protocol: &str,
         map: &[(&str, &str)],
@@ -68,7 +68,7 @@ impl Spec {
         self.decoder
     }
 
-    /// The same job, keeping only the annotations `stream` is made of.
+    /// The same job, keeping only the annotations that `stream` consists of.
     #[must_use]
     pub fn for_byte_stream(mut self, stream: &ByteStream) -> Self {
         self.shown = stream.classes();
@@ -79,7 +79,7 @@ impl Spec {
         self.shown
     }
 
-    /// Highest channel number the job looks at.
+    /// Highest channel number that the job looks at.
     pub fn last_channel(&self) -> usize {
         let channels = match &self.protocol {
             ProtocolConfig::I2c(config) => vec![Some(config.scl), Some(config.sda)],
@@ -168,7 +168,7 @@ impl Roles {
     }
 }
 
-/// No channel serves two roles: what is decoded of that is silence or noise.
+/// Refuses a channel in two roles: decoding it would give nothing or noise.
 fn check_distinct(
     decoder: &'static Decoder,
     channels: &[Option<usize>],

@@ -1,8 +1,9 @@
 //! SPI: words on MOSI and MISO, and whole transfers while the chip is selected.
 //!
 //! Options and annotation classes are those of libsigrokdecode's `spi`. A word lasts from its first
-//! sampling clock edge to its last one plus the distance of the last two. The `warnings` class
-//! exists for its name's sake: a word cut short by CS# is dropped silently, as there.
+//! sampling clock edge to its last one, plus the distance between the last two. The `warnings`
+//! class exists only so that its name is accepted: a word cut short by CS# is dropped silently, as
+//! in libsigrokdecode.
 
 mod machine;
 mod notes;
@@ -23,7 +24,7 @@ pub(crate) const MOSI_TRANSFER: u8 = 6;
 /// Bits in the longest word.
 pub(crate) const WORD_BITS_MAX: u32 = 64;
 
-/// Self-description.
+/// The decoder's description.
 pub(crate) static DECODER: Decoder = Decoder {
     id: "spi",
     name: "SPI",
@@ -173,10 +174,10 @@ pub(crate) struct Config {
     pub(crate) cs: Option<usize>,
     /// The chip is selected while CS is high.
     pub(crate) cs_active_high: bool,
-    /// Bits are sampled where the clock rises (modes 0 and 3), not where it falls.
+    /// Bits are sampled when the clock rises (modes 0 and 3), not when it falls.
     pub(crate) sample_rising: bool,
     /// The first bit is the lowest.
     pub(crate) lsb_first: bool,
-    /// Bits of a word, at most `WORD_BITS_MAX`.
+    /// Bits in a word, at most `WORD_BITS_MAX`.
     pub(crate) word_bits: u32,
 }

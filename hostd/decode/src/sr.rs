@@ -5,8 +5,8 @@
 //! (version 2). Analog entries are ignored.
 //!
 //! These files are natural zip bombs: a megabyte of archive often holds a gigabyte of samples. So
-//! nothing here ever holds a capture in memory. Samples are inflated through buffers that are
-//! reused while they are still in the cache, and [`Limits`] bound what is accepted at all.
+//! no code here ever holds a whole capture in memory. Samples are inflated through buffers that are
+//! reused while they are still in the cache, and [`Limits`] bounds what is accepted at all.
 
 mod edges;
 mod error;
@@ -52,33 +52,33 @@ impl<'a> Archive<'a> {
         Ok(Self { metadata, logic })
     }
 
-    /// Samples per second; old files may not say.
+    /// Samples per second; old files may not have it.
     pub fn sample_rate_hz(&self) -> Option<f64> {
         self.metadata.sample_rate_hz
     }
 
-    /// Channel names; the number of a channel is its bit in a sample. A channel without a name is
-    /// called by its number. Old files name more channels than a sample has bits; the rest is low.
+    /// Channel names; a channel's number is its bit in a sample. A channel without a name gets its
+    /// number as its name. Old files name more channels than a sample has bits; the surplus is low.
     pub fn channels(&self) -> &[String] {
         &self.metadata.channels
     }
 
-    /// Bytes of a sample, 1..=8, little-endian.
+    /// Bytes per sample, 1..=8; samples are little-endian.
     pub fn unit_size(&self) -> usize {
         self.metadata.unit_size
     }
 
-    /// Samples in the capture, as the directory has it.
+    /// Samples in the capture, according to the directory.
     pub fn total_samples(&self) -> u64 {
         let bytes: u64 = self.logic.iter().map(|entry| entry.size).sum();
         bytes / self.unit_size() as u64
     }
 
-    /// Shows all samples to `visitor`, in blocks of whole samples. While it looks at one block, the
-    /// next ones are inflated on rayon's threads.
+    /// Passes all samples to `visitor`, in blocks of whole samples. While it processes one block,
+    /// the next ones are inflated on rayon's threads.
     ///
     /// # Errors
-    /// The compressed samples are damaged. What came before was shown.
+    /// The compressed samples are damaged. The blocks before the damage have been passed on.
     pub fn visit(&self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
         Source::new(&self.logic, self.unit_size()).visit(visitor)
     }

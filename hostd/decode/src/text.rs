@@ -1,4 +1,4 @@
-//! The words of an annotation, letter for letter those of libsigrokdecode.
+//! The words of an annotation, exactly those of libsigrokdecode.
 
 use crate::annotation::{Annotation, Value};
 use crate::spec::{ProtocolConfig, Spec};
@@ -96,7 +96,7 @@ fn push_digits(out: &mut Vec<u8>, number: u64, bits: usize, width: usize) {
     }
 }
 
-/// A number as people count.
+/// A number in decimal.
 pub(crate) fn push_decimal(out: &mut Vec<u8>, number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();

@@ -1,10 +1,10 @@
 //! UART: asynchronous frames on one or two lines.
 //!
 //! Options and annotation classes are those of libsigrokdecode's `uart`, as are the sample points:
-//! bit `n` of a frame (0 is the start bit) is sampled at `ceil(start + (w - 1) · p + n · w)`, `w`
-//! being samples per bit and `p` one half unless `sample_point` says otherwise. One stop bit is
-//! checked whatever `stop_bits` says; that option only counts towards the length of a break. A break
-//! is said to begin where the frame began that it ends.
+//! bit `n` of a frame (0 is the start bit) is sampled at `ceil(start + (w - 1) · p + n · w)`, where
+//! `w` is the number of samples per bit and `p` is one half unless `sample_point` says otherwise.
+//! One stop bit is checked whatever `stop_bits` says; that option only counts towards the length of
+//! a break. The reported start of a break is the start of the frame that it ends.
 
 mod line;
 mod merge;
@@ -17,7 +17,7 @@ pub(crate) use protocol::Uart;
 
 use crate::decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
 
-/// Classes come in pairs; these are the ones of RX, the one of TX follows each.
+/// Classes come in pairs; these are the ones for RX, each followed by the one for TX.
 pub(crate) const DATA: u8 = 0;
 pub(crate) const START: u8 = 2;
 pub(crate) const PARITY_OK: u8 = 4;
@@ -28,15 +28,15 @@ pub(crate) const DATA_BITS: u8 = 12;
 pub(crate) const BREAK: u8 = 14;
 pub(crate) const PACKET: u8 = 16;
 
-/// Highest baud rate an option may ask for.
+/// Highest baud rate that an option may set.
 const BAUD_RATE_MAX: f64 = 1e9;
 
-/// Longest packet an option may ask for.
+/// Longest packet that an option may set.
 const PACKET_LEN_MAX: i64 = 65_536;
 
 const YES_NO: Accepts = Accepts::OneOf(&["yes", "no"]);
 
-/// Self-description.
+/// The decoder's description.
 pub(crate) static DECODER: Decoder = Decoder {
     id: "uart",
     name: "UART",
@@ -304,7 +304,7 @@ pub(crate) enum Parity {
     Even,
     Zero,
     One,
-    /// There is one, of any value.
+    /// There is a parity bit, of any value.
     Ignore,
 }
 
@@ -323,11 +323,11 @@ pub(crate) enum WordFormat {
 pub(crate) struct LineConfig {
     /// Channel number; a line without one is not decoded.
     pub(crate) channel: Option<usize>,
-    /// Idle is low.
+    /// The idle level is low.
     pub(crate) invert: bool,
     /// The word that ends a packet.
     pub(crate) packet_delim: Option<u64>,
-    /// Words after which a packet ends.
+    /// Number of words after which a packet ends.
     pub(crate) packet_len: Option<usize>,
 }
 

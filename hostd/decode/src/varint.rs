@@ -1,6 +1,6 @@
-//! Variable-length integers: seven bits a byte, lowest first, the top bit saying that more follow.
+//! Variable-length integers: seven bits per byte, lowest first; the top bit means that more follow.
 
-/// Bytes of the longest varint.
+/// Length of the longest varint, in bytes.
 const LENGTH_MAX: usize = 10;
 
 /// Appends `value`.
@@ -15,7 +15,7 @@ pub(crate) fn push(out: &mut Vec<u8>, mut value: u64) {
     }
 }
 
-/// Takes a value off the front of `bytes`; `None` when it is cut off or longer than a `u64`.
+/// Takes a value off the front of `bytes`; `None` if it is truncated or longer than a `u64`.
 #[inline]
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;

@@ -158,7 +158,7 @@ impl Capture {
     }
 }
 
-/// Compares line by line, so that a failure shows the first difference and not a megabyte.
+/// Compares line by line, so that a failure shows the first difference and not megabytes.
 fn assert_same_lines(what: &str, text: &[u8], expected: &str) {
     let text = std::str::from_utf8(text).expect("annotations are text");
     for (number, (line, expected)) in text.lines().zip(expected.lines()).enumerate() {

@@ -1,4 +1,4 @@
-//! Drawn waveforms and what they mean. Each file in `testdata/drawings` is one test:
+//! Drawn waveforms and their expected annotations. Each file in `testdata/drawings` is one test:
 //!
 //! ```text
 //! # Why this case matters.
@@ -95,7 +95,7 @@ impl Drawing {
             .unwrap_or_else(|error| panic!("failed to {error}"))
     }
 
-    /// The text of all annotations, by way of raw samples.
+    /// The text of all annotations, decoded from raw samples.
     fn decode(&self, plan: Plan, piece: usize) -> String {
         let spec = self.spec();
         let decoder = RawDecoder::new(&spec, Some(self.rate_hz), 1, plan);
@@ -114,7 +114,7 @@ impl Drawing {
         String::from_utf8(text).expect("annotations are text")
     }
 
-    /// The same, by way of a stored segment.
+    /// The same, decoded from a stored segment.
     fn decode_stored(&self) -> String {
         let spec = self.spec();
         let encoder = EncoderSpec {

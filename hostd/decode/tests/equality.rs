@@ -1,6 +1,6 @@
-//! Every way through the crate gives what the naive decoders give: AVX2, portable arithmetic,
-//! chunks of any size on all threads, blocks cut anywhere, samples of any width, and stored
-//! segments; on orderly traffic and on noise.
+//! Every path through the crate gives the same result as the naive decoders: AVX2, portable
+//! arithmetic, chunks of any size on all threads, blocks split anywhere, samples of any width, and
+//! stored segments; on orderly traffic and on noise.
 
 #[path = "support/naive.rs"]
 mod naive;
@@ -37,7 +37,7 @@ fn run(spec: &Spec, plan: Plan, unit: usize, pieces: &[&[u8]]) -> Vec<Annotation
     all
 }
 
-/// The same samples in wider words; other bits are noise that must not matter.
+/// The same samples in wider words; the other bits are noise that must not matter.
 fn widen(samples: &[u8], unit: usize, shift: usize, seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut wide = Vec::with_capacity(samples.len() * unit);
@@ -73,7 +73,7 @@ fn random_cut<'a>(raw: &'a [u8], unit: usize, rng: &mut Rng) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// Checks all paths. `spec_at` makes the spec for lines that begin at a bit.
+/// Checks all paths. `spec_at` makes the spec for lines that start at a given bit.
 fn check(what: &str, samples: &[u8], expected: &[Annotation], spec_at: &dyn Fn(usize) -> Spec) {
     assert!(!expected.is_empty(), "{what}: a comparison of nothing");
     let spec = spec_at(0);

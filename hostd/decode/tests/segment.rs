@@ -1,4 +1,5 @@
-//! Stored captures: what goes in comes out, in pieces too; damage is noticed, garbage survived.
+//! Stored captures: what goes in comes out, also in pieces; damage is noticed, and garbage causes
+//! no panic.
 
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
@@ -183,7 +184,7 @@ fn what_a_dead_writer_left_can_be_recovered() {
     assert!(lengths.contains(&u64::from(BLOCK_SAMPLES)), "{lengths:?}");
 }
 
-/// Reads everything there is; whether all of it was sound.
+/// Reads everything; fails if any of it is damaged.
 fn read_all(bytes: &[u8]) -> Result<Vec<(u64, u64)>, SegmentError> {
     let segment = Segment::open(bytes)?;
     let all: Vec<usize> = (0..segment.channels()).collect();
@@ -217,7 +218,7 @@ fn damage_is_noticed_and_garbage_survived() {
     assert_eq!(truth, changes(&samples, 15));
 }
 
-/// Damage whose checksums were made right again: nothing but the parser stands against it.
+/// Damage with checksums made valid again, so that only the parser can notice it.
 #[test]
 fn well_checksummed_garbage_is_survived() {
     let samples = noise(60_000, 300, 1);
@@ -230,7 +231,7 @@ fn well_checksummed_garbage_is_survived() {
     let mut refused = 0;
     for _ in 0..5000 {
         let mut bytes = whole.clone();
-        // Mostly the table of channels, which is where lengths are.
+        // Mostly the channel table, because that contains the lengths.
         let reach = if rng.range(0, 3) == 0 { body_len } else { 60 };
         for _ in 0..rng.range(1, 4) {
             let at = 12 + usize::try_from(rng.next()).expect("64 bit") % (reach - 12);

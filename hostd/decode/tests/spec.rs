@@ -1,4 +1,4 @@
-//! Decoding jobs: what is refused and how it is said, and the text formats.
+//! Decoding jobs: what is refused, the error messages, and the text formats.
 
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
@@ -243,7 +243,7 @@ fn garbage_never_panics() {
     );
 }
 
-/// `"` and `\` and a comma as 8N1 bytes, two samples a bit.
+/// `"` and `\` and a comma as 8N1 bytes, two samples per bit.
 fn uart_text(bytes: &[u8]) -> Vec<u8> {
     let mut samples = vec![1; 10];
     for byte in bytes {

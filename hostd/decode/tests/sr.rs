@@ -1,4 +1,4 @@
-//! `.sr` files: the habits of their metadata, damage of every kind, and bombs.
+//! `.sr` files: quirks of their metadata, damage of every kind, and bombs.
 
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
@@ -124,7 +124,7 @@ fn channels_have_names_or_numbers() {
     let archive = parse(&file).expect("sound");
     assert_eq!(archive.channels(), ["Clock #1", "1", "2", "D", "4"]);
     assert_eq!((archive.unit_size(), archive.total_samples()), (1, 3));
-    // Nothing said: as many as a sample has bits.
+    // Without a number of channels: as many as a sample has bits.
     let file = with_metadata("unitsize=2");
     let archive = parse(&file).expect("sound");
     assert_eq!((archive.channels().len(), archive.total_samples()), (16, 1));
@@ -236,7 +236,7 @@ fn a_directory_that_lies_about_sizes_is_caught() {
         let mut lying = file.clone();
         let at = name_at - 46 + SIZE_AT;
         lying[at..at + 4].copy_from_slice(&lie.to_le_bytes());
-        // The whole archive must not look like a bomb, or that is what is found.
+        // The archive as a whole must not look like a bomb, or that would be the error found.
         lying.splice(0..0, []);
         let limits = Limits {
             ratio_max: u64::MAX,

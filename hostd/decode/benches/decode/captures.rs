@@ -1,7 +1,7 @@
 //! From the file to the last annotation, against sigrok-cli on the same file.
 //!
-//! Both print their annotations (ours into memory), and of both the user time of all threads
-//! counts.
+//! Both print their annotations (ours into memory), and for both the user time of all threads is
+//! counted.
 
 use crate::clock::{process_seconds, user_seconds};
 use decode::{Format, Spec, sr};
@@ -80,7 +80,7 @@ impl Job {
             .join(self.file)
     }
 
-    /// Decodes the file; samples, bytes of a sample, and bytes of text.
+    /// Decodes the file; returns the number of samples, bytes per sample, and bytes of text.
     fn decode(&self, bytes: &[u8]) -> (u64, usize, usize) {
         let archive = sr::Archive::parse(bytes, &sr::Limits::default()).expect("the file is sound");
         let annotations = Some(self.annotations);
@@ -122,13 +122,13 @@ pub(crate) fn run(rounds: usize) {
         let mut sigrok: Option<f64> = None;
         let mut size = (0, 0, 0);
         for round in 0..rounds {
-            // Much faster than the clock's resolution would like: several in a row.
+            // Much shorter than the clock's resolution, so several runs in a row.
             for _ in 0..5 {
                 let before = process_seconds();
                 size = job.decode(&bytes);
                 ours = ours.min(process_seconds() - before);
             }
-            // Seconds each, and steady: two rounds are enough.
+            // Each takes seconds and varies little: two rounds are enough.
             if round < 2
                 && let Some(seconds) = user_seconds(&mut job.sigrok())
             {

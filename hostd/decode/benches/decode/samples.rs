@@ -86,7 +86,7 @@ fn decode(case: &Case, plan: Plan) -> usize {
     count
 }
 
-/// A contestant: its name, whether its work is on this thread alone, and its best seconds.
+/// A contestant: its name, whether it works on this thread alone, and its best time in seconds.
 struct Lane<'a> {
     name: &'static str,
     on_this_thread: bool,

@@ -5,7 +5,7 @@ use decode::sr::{Archive, Limits, load_edges};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
-/// Small enough for every input to be quick.
+/// Small enough to keep every input quick.
 const LIMITS: Limits = Limits {
     unpacked_bytes_max: 1 << 22,
     ratio_max: 1040,

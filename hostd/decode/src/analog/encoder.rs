@@ -1,4 +1,4 @@
-//! Encodes analog samples while they arrive.
+//! Encodes analog samples as they arrive.
 
 use super::{ANALOG_BLOCK_SAMPLES, fold};
 use crate::container::{ContainerWriter, Content};
@@ -20,7 +20,7 @@ impl AnalogEncoder {
     /// An empty segment.
     ///
     /// # Errors
-    /// The sample rate is no positive number.
+    /// The sample rate is not a positive number.
     pub fn new(sample_rate_hz: f64) -> Result<Self, EncoderError> {
         if !(sample_rate_hz.is_finite() && sample_rate_hz > 0.0) {
             return Err(EncoderError::SampleRate { sample_rate_hz });
@@ -52,7 +52,7 @@ impl AnalogEncoder {
         self.start + self.waiting.len() as u64
     }
 
-    /// The bytes that became final since the last call, to be appended to the file.
+    /// The bytes that became final since the last call, to append to the file.
     pub fn take(&mut self) -> Vec<u8> {
         self.container.take()
     }

@@ -5,7 +5,8 @@ use crate::container::{BlockRef, Container, Content};
 use crate::segment::SegmentError;
 use zstd::bulk;
 
-/// A stored analog capture. Header and index are sound; blocks are checked when they are read.
+/// A stored analog capture. Header and index have been checked; blocks are checked when they are
+/// read.
 #[derive(Clone, Debug)]
 pub struct AnalogSegment<'a> {
     container: Container<'a>,
@@ -28,16 +29,16 @@ impl<'a> AnalogSegment<'a> {
     /// Opens a complete segment.
     ///
     /// # Errors
-    /// These bytes are no analog segment, or a damaged or unfinished one.
+    /// The bytes are not an analog segment, or the segment is damaged or unfinished.
     pub fn open(bytes: &'a [u8]) -> Result<Self, SegmentError> {
         let container = Container::open(bytes, Content::Analog, ANALOG_BLOCK_SAMPLES)?;
         Ok(Self { container })
     }
 
-    /// Opens a segment whose writer died: as far as its blocks are complete.
+    /// Opens a segment whose writer died, up to its last complete block.
     ///
     /// # Errors
-    /// Not even the header is there.
+    /// The header is missing or damaged.
     pub fn recover(bytes: &'a [u8]) -> Result<Self, SegmentError> {
         let container = Container::recover(bytes, Content::Analog, ANALOG_BLOCK_SAMPLES)?;
         Ok(Self { container })
@@ -56,7 +57,7 @@ impl<'a> AnalogSegment<'a> {
     /// Appends the samples `from..to`, as far as they exist, to `out`.
     ///
     /// # Errors
-    /// A block is damaged; what came before it was appended.
+    /// A block is damaged; the samples before it have been appended.
     pub fn read(&self, from: u64, to: u64, out: &mut Vec<u16>) -> Result<(), SegmentError> {
         let to = to.max(from);
         let mut samples = Vec::new();

@@ -15,25 +15,25 @@ pub(crate) enum Kind {
     Data,
     Ack,
     Nack,
-    /// One bit of a byte, only when somebody wants to see them.
+    /// One bit of a byte, only if bits are shown.
     Bit,
 }
 
-/// What happened on the bus, compact so that the inner loop only stores.
+/// What happened on the bus; compact, so that the inner loop does nothing but store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(super) kind: Kind,
     /// The byte or the bit.
     pub(super) value: u8,
     pub(super) start: u64,
-    /// Of a byte: where its last bit begins.
+    /// For a byte: where its last bit begins.
     pub(super) middle: u64,
     pub(super) end: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Not addressed: before the first START and after a STOP.
+    /// No exchange is in progress: before the first START and after a STOP.
     Idle,
     Address,
     Data,
@@ -72,8 +72,8 @@ impl Machine {
         machine
     }
 
-    /// The clock rose. `fell` says that SDA fell within the same sample: on an idle bus that was
-    /// a START sampled too slowly.
+    /// The clock rose. `fell` means that SDA fell within the same sample: on an idle bus that was a
+    /// START, sampled too slowly.
     #[inline(always)]
     pub(super) fn rise<const BITS: bool>(
         &mut self,
@@ -135,7 +135,7 @@ impl Machine {
         self.last = at;
     }
 
-    /// SDA moved while the clock was high: a STOP when it rose, else a START.
+    /// SDA changed while the clock was high: a STOP if it rose, otherwise a START.
     #[inline(always)]
     pub(super) fn condition(&mut self, at: u64, sda: bool, out: &mut Vec<Event>) {
         let kind = match (sda, self.phase == Phase::Idle) {
@@ -158,13 +158,13 @@ impl Machine {
     }
 }
 
-/// Something that takes the two kinds of edges that matter on this bus.
+/// Receives the two kinds of edges that matter on this bus.
 pub(super) trait Edges {
     fn rise(&mut self, at: u64, sda: bool, fell: bool);
     fn condition(&mut self, at: u64, sda: bool);
 }
 
-/// Finds the edges in a block. One bit per line is all it remembers.
+/// Finds the edges in a block. It remembers only one bit per line.
 pub(super) struct Finder<E> {
     pub(super) scl: u64,
     pub(super) sda: u64,

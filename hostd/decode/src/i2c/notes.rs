@@ -1,4 +1,4 @@
-//! Bus events to annotations.
+//! Turns bus events into annotations.
 
 use super::machine::{Event, Kind};
 use super::{
@@ -59,7 +59,7 @@ impl Notes {
         }
     }
 
-    /// Bits are shown once the byte is complete, the last one first.
+    /// Bits are shown once the byte is complete, last bit first.
     fn bits(&mut self, byte_end: u64, out: &mut Vec<Annotation>) {
         let mut end = byte_end;
         for &(start, bit) in self.bits[..self.bit_count].iter().rev() {

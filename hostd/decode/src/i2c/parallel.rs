@@ -1,11 +1,11 @@
 //! Exact decoding of several chunks at once.
 //!
-//! A START or STOP sets the whole bus state, whatever came before. So a chunk whose beginning is
-//! unknown keeps the clock rises before its first condition aside, and decodes everything behind
-//! it for good. The join runs what was kept through the state the previous chunk ended in, then
-//! that first condition (only the true state knows whether a START is a repeated one), and then
-//! takes over. No guess, no second pass; a chunk without any condition is all kept and thereby
-//! decoded in sequence.
+//! A START or STOP determines the whole bus state, whatever came before. So a chunk, whose initial
+//! state is unknown, puts the clock rises before its first condition aside and decodes everything
+//! after it for good. The join then runs the clock rises put aside through the state in which the
+//! previous chunk ended, then that first condition (only the true state tells whether a START is a
+//! repeated one), and then takes the rest as it is. There is no guess and no second pass. A chunk
+//! without any condition is put aside entirely and thereby decoded in sequence.
 
 use super::machine::{Direct, Edges, Event, Finder, Machine};
 use crate::planes::{CodePath, Taps, run};
@@ -51,8 +51,8 @@ impl<const BITS: bool> Edges for Unknown<BITS> {
 }
 
 impl Part {
-    /// Decodes the samples `raw`, the first being number `at`, with the line levels of the sample
-    /// before them (SCL in bit 0, SDA in bit 1).
+    /// Decodes the samples `raw`, the first being number `at`. `levels` are the line levels in the
+    /// sample before them (SCL in bit 0, SDA in bit 1).
     pub(super) fn decode<const BITS: bool>(
         raw: &[u8],
         taps: &Taps,
@@ -76,7 +76,7 @@ impl Part {
         finder.edges.0
     }
 
-    /// Completes the chunk with the state its predecessor ended in.
+    /// Completes the chunk from the state in which the previous chunk ended.
     pub(super) fn join<const BITS: bool>(self, known: &mut Direct<'_, BITS>) {
         for rise in self.before {
             known.rise(rise.at, rise.sda, rise.fell);

@@ -1,4 +1,4 @@
-//! The I²C decoder as the driver of clocked buses sees it.
+//! The I²C decoder, as the driver of clocked buses uses it.
 
 use super::Config;
 use super::machine::{Direct, Event, Finder, Machine};

@@ -1,9 +1,9 @@
 //! Bit planes with AVX2: shift the wanted bit to the top of its byte, then `movemask`.
 //!
-//! The only unsafe code of this crate. Everything unsafe here is an intrinsic, and every function
-//! that holds one is inlined into a `#[target_feature]` function that runs only after
-//! [`is_available`]. (Closures around intrinsics are not inlined across that border and run
-//! twenty times slower, hence the plain functions.)
+//! This is the only unsafe code in the crate. Every unsafe operation here is an intrinsic, and
+//! every function that contains one is inlined into a `#[target_feature]` function that runs only
+//! after [`is_available`]. (Closures around intrinsics are not inlined into such a function and run
+//! twenty times slower, so these are plain functions.)
 
 #![allow(unsafe_code, reason = "intrinsics; the CPU is asked before they run")]
 
@@ -14,16 +14,16 @@ use std::arch::x86_64::{
     _mm256_sll_epi16, _mm256_testz_si256, _mm256_xor_si256,
 };
 
-/// Shifting a 16-bit element this far leaves nothing: the plane of a lane that is not connected.
+/// Shifting a 16-bit element this far leaves zero: the plane of a lane that is not connected.
 const SHIFT_OUT: u32 = 16;
 
-/// Bytes compared at a time while nothing happens.
+/// Bytes compared at a time while nothing changes.
 const SKIP: usize = 256;
 
-/// Blocks without an edge before skipping is tried: in busy traffic it would fail each time.
+/// Blocks without an edge before skipping is tried: in busy traffic skipping would fail each time.
 const PATIENCE: u32 = 2;
 
-/// Whether this CPU has what this module uses.
+/// Whether this CPU has the features that this module uses.
 pub(super) fn is_available() -> bool {
     std::is_x86_feature_detected!("avx2")
         && std::is_x86_feature_detected!("bmi1")
@@ -32,8 +32,8 @@ pub(super) fn is_available() -> bool {
         && std::is_x86_feature_detected!("popcnt")
 }
 
-/// Runs the kernel over `raw`, or returns `false` when the CPU or the sample size is not one this
-/// module knows.
+/// Runs the kernel over `raw`, or returns `false` if this module does not support the CPU or the
+/// sample size.
 pub(super) fn run<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) -> bool {
     if !is_available() {
         return false;
@@ -88,7 +88,7 @@ impl Block for Words {
 /// Needs AVX2.
 #[inline(always)]
 unsafe fn mask(bytes: __m256i) -> u64 {
-    // SAFETY: the caller has AVX2.
+    // SAFETY: the caller guarantees AVX2.
     u64::from(unsafe { _mm256_movemask_epi8(bytes) }.cast_unsigned())
 }
 
@@ -98,7 +98,7 @@ unsafe fn mask(bytes: __m256i) -> u64 {
 /// Needs AVX2.
 #[inline(always)]
 unsafe fn narrow(low: __m256i, high: __m256i, shift: __m128i) -> __m256i {
-    // SAFETY: the caller has AVX2. The permutation undoes the lane order of the pack.
+    // SAFETY: the caller guarantees AVX2. The permutation undoes the lane order of the pack.
     unsafe {
         let packed =
             _mm256_packs_epi16(_mm256_sll_epi16(low, shift), _mm256_sll_epi16(high, shift));
@@ -106,14 +106,14 @@ unsafe fn narrow(low: __m256i, high: __m256i, shift: __m128i) -> __m256i {
     }
 }
 
-/// Loads 32 bytes at `at` of a block.
+/// Loads 32 bytes of a block, starting at `at`.
 ///
 /// # Safety
 /// Needs AVX2.
 #[inline(always)]
 unsafe fn load<const N: usize>(block: &[u8; N], at: usize) -> __m256i {
     debug_assert!(at + 32 <= N);
-    // SAFETY: the callers' offsets are constants with 32 bytes behind them; the load is unaligned.
+    // SAFETY: the callers' offsets are constants with 32 bytes after them; the load is unaligned.
     unsafe { _mm256_loadu_si256(block.as_ptr().add(at).cast()) }
 }
 
@@ -130,13 +130,13 @@ unsafe fn shifts(taps: &Taps, top: u32) -> [__m128i; LANES] {
     })
 }
 
-/// Whether all samples in `SKIP` bytes are `last` in the watched bits.
+/// Whether all samples in `SKIP` bytes equal `last` in the watched bits.
 ///
 /// # Safety
 /// Needs AVX2.
 #[inline(always)]
 unsafe fn is_quiet(block: &[u8; SKIP], last: __m256i, watched: __m256i) -> bool {
-    // SAFETY: the caller has AVX2; see `load` for the offsets.
+    // SAFETY: the caller guarantees AVX2; see `load` for the offsets.
     unsafe {
         let mut moved = _mm256_xor_si256(load(block, 0), last);
         for at in (32..SKIP).step_by(32) {
@@ -146,8 +146,8 @@ unsafe fn is_quiet(block: &[u8; SKIP], last: __m256i, watched: __m256i) -> bool 
     }
 }
 
-/// Runs the kernel over blocks of `BYTES` bytes. While nothing happens, larger pieces are only
-/// compared with the last sample.
+/// Runs the kernel over blocks of `BYTES` bytes. While nothing changes, it only compares larger
+/// pieces with the last sample.
 ///
 /// # Safety
 /// Needs AVX2, and must be inlined into a function that enables it.
@@ -160,7 +160,7 @@ unsafe fn run_blocks<const BYTES: usize, K: Kernel>(
     block: impl Block + Load<BYTES>,
 ) {
     let mut block = block;
-    // SAFETY: the caller has AVX2.
+    // SAFETY: the caller guarantees AVX2.
     let watched = unsafe { repeat(taps.unit, taps.mask()) };
     let (mut at, mut rest) = (at, raw);
     let mut quiet_blocks = 0;
@@ -177,11 +177,11 @@ unsafe fn run_blocks<const BYTES: usize, K: Kernel>(
             continue;
         }
         let last = portable::sample_word(&now[BYTES - taps.unit..]);
-        // SAFETY: the caller has AVX2.
+        // SAFETY: the caller guarantees AVX2.
         let last = unsafe { repeat(taps.unit, last) };
         let from = at;
         while let Some((now, later)) = rest.split_first_chunk::<SKIP>()
-            // SAFETY: the caller has AVX2.
+            // SAFETY: the caller guarantees AVX2.
             && unsafe { is_quiet(now, last, watched) }
         {
             at += (SKIP / taps.unit) as u64;
@@ -195,7 +195,7 @@ unsafe fn run_blocks<const BYTES: usize, K: Kernel>(
     portable::run_rest(rest, taps, at, kernel);
 }
 
-/// A sample of one or two bytes in every element of a register.
+/// Repeats a sample of one or two bytes in every element of a register.
 ///
 /// # Safety
 /// Needs AVX2.
@@ -203,11 +203,11 @@ unsafe fn run_blocks<const BYTES: usize, K: Kernel>(
 unsafe fn repeat(unit: usize, sample: u64) -> __m256i {
     let [low, high, ..] = sample.to_le_bytes();
     let pair = i16::from_le_bytes([low, if unit == 1 { low } else { high }]);
-    // SAFETY: the caller has AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { _mm256_set1_epi16(pair) }
 }
 
-/// A block that takes `BYTES` raw bytes into registers.
+/// A block that loads `BYTES` raw bytes into registers.
 trait Load<const BYTES: usize> {
     fn load(&mut self, raw: &[u8; BYTES]);
 }

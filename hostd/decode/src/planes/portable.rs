@@ -1,9 +1,9 @@
-//! Bit planes without SIMD: eight samples per multiplication, and nothing at all for blocks in
-//! which no watched channel moves.
+//! Bit planes without SIMD: eight samples per multiplication, and no work at all for blocks in
+//! which no watched channel changes.
 
 use super::{BLOCK, Block, Kernel, LANES, Taps};
 
-/// A block whose planes were already gathered.
+/// A block with its planes already gathered.
 struct Gathered([u64; LANES]);
 
 impl Block for Gathered {
@@ -13,7 +13,7 @@ impl Block for Gathered {
     }
 }
 
-/// A sample of 1..8 bytes as a number.
+/// A sample of 1..=8 bytes as a number.
 #[inline]
 pub(super) fn sample_word(sample: &[u8]) -> u64 {
     let mut bytes = [0; 8];
@@ -51,7 +51,7 @@ fn run_blocks<const UNIT: usize, K: Kernel>(raw: &[u8], taps: &Taps, at: u64, ke
     run_rest(blocks.remainder(), taps, at, kernel);
 }
 
-/// Takes the last samples, fewer than a block: padded with the last one, which adds no edge.
+/// Takes the remaining samples, fewer than a block: padded with the last one, which adds no edge.
 pub(super) fn run_rest<K: Kernel>(rest: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
     let count = u32::try_from(rest.len() / taps.unit).expect("less than a block remains");
     if count == 0 {
@@ -71,7 +71,7 @@ pub(super) fn run_rest<K: Kernel>(rest: &[u8], taps: &Taps, at: u64, kernel: &mu
     kernel.block(at, count, &Gathered(planes));
 }
 
-/// Whether all samples of a block are `last` in the watched bits.
+/// Whether all samples of a block equal `last` in the watched bits.
 #[inline(always)]
 fn is_quiet<const UNIT: usize>(block: &[u8], last: u64, mask: u64) -> bool {
     if 8 % UNIT != 0 {

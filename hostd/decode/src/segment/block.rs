@@ -12,7 +12,7 @@ use crate::varint;
 use zstd::bulk;
 
 const CONSTANT: u8 = 0;
-/// Varint distances, too few to be worth packing.
+/// Varint distances, too few bytes to be worth packing.
 const PLAIN_DISTANCES: u8 = 1;
 const DISTANCES: u8 = 2;
 const PLANE: u8 = 3;
@@ -20,11 +20,11 @@ const PLANE: u8 = 3;
 /// zstd level. Level 3 gains 5 % at twice the time.
 const LEVEL: i32 = 1;
 
-/// Fewer bytes than this are stored as they are.
+/// Fewer bytes than this are stored unpacked.
 const PACK_MIN: usize = 64;
 
-/// A channel with more than one toggle in so many samples is stored as a plane: its distances would
-/// take longer to unpack than its samples to scan.
+/// A channel with more than one toggle per this many samples is stored as a plane: unpacking its
+/// distances would take longer than scanning its samples.
 const DENSE: usize = 10;
 
 /// No distance within a block needs a longer varint.
@@ -106,7 +106,7 @@ fn plane(level: u64, samples: u32, toggles: &[u64]) -> Vec<u8> {
     levels.flat_map(u64::to_le_bytes).collect()
 }
 
-/// Bit `i` of the result is the parity of bits `0..=i`: toggles to levels.
+/// Turns toggles into levels: bit `i` of the result is the parity of bits `0..=i`.
 #[inline(always)]
 pub(super) fn prefix_xor(toggles: u64) -> u64 {
     let mut levels = toggles;
@@ -128,7 +128,7 @@ struct Channel<'a> {
     packed: &'a [u8],
 }
 
-/// A block whose checksum was right.
+/// A block whose checksum has been verified.
 pub(super) struct Block<'a> {
     levels: u64,
     samples: u32,
@@ -158,7 +158,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Reads one line of the channel table; lengths are checked against what a block can hold.
+    /// Reads one row of the channel table; lengths are checked against what a block can hold.
     fn channel(rest: &mut &'a [u8], samples: u32) -> Option<(Channel<'a>, usize)> {
         let (&encoding, behind) = rest.split_first()?;
         *rest = behind;
@@ -197,7 +197,7 @@ impl<'a> Block<'a> {
         self.levels
     }
 
-    /// Puts the channel's toggles into `out`: offsets into the block, rising.
+    /// Puts the channel's toggles into `out`: offsets into the block, ascending.
     pub(super) fn toggles(&self, channel: usize, out: &mut Vec<u32>) -> Result<(), SegmentError> {
         out.clear();
         let packed = &self.channels[channel];

@@ -1,4 +1,4 @@
-//! Encodes a capture while it arrives, in bounded memory: one block of toggles per channel.
+//! Encodes a capture as it arrives, in bounded memory: one block of toggles per channel.
 
 use super::block::encode;
 use super::{BLOCK_SAMPLES, CHANNELS_MAX};
@@ -8,11 +8,11 @@ use std::convert::Infallible;
 
 const BLOCK_WORDS: usize = BLOCK_SAMPLES as usize / 64;
 
-/// Longest capture, in samples: a day at 800 kHz, eleven minutes at 100 MHz. Bounds what a single
-/// frame that claims a distant end can cost.
+/// Longest capture, in samples: a day at 800 kHz, eleven minutes at 100 MHz. It bounds the cost of
+/// a single frame that claims a distant end.
 pub const SAMPLES_MAX: u64 = 1 << 36;
 
-/// What will be stored.
+/// The shape of the capture to store.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSpec {
     /// Channels, 1..=64: the lowest bits of a sample.
@@ -27,16 +27,16 @@ pub enum EncoderError {
     /// The number of channels is out of range.
     #[error("store {channels} channels; 1 to {CHANNELS_MAX} are possible")]
     Channels {
-        /// What was asked for.
+        /// The number requested.
         channels: usize,
     },
-    /// The sample rate is no positive number.
+    /// The sample rate is not a positive number.
     #[error("store a capture of {sample_rate_hz} samples per second")]
     SampleRate {
-        /// What was asked for.
+        /// The rate requested.
         sample_rate_hz: f64,
     },
-    /// An edge lies before what was stored, or behind the end that came with it.
+    /// An edge lies before samples that are already stored, or past the end of its frame.
     #[error("store an edge at sample {sample}; it must lie in {from}..{to}")]
     OutOfOrder {
         /// The edge.
@@ -49,7 +49,7 @@ pub enum EncoderError {
     /// The capture would be too long.
     #[error("store {samples} samples; the limit is {SAMPLES_MAX}")]
     TooLong {
-        /// Samples there would be.
+        /// Number of samples there would be.
         samples: u64,
     },
 }
@@ -62,7 +62,7 @@ pub struct Encoder {
     toggles: Vec<Vec<u64>>,
     /// First sample of the block being filled.
     start: u64,
-    /// Levels before it.
+    /// Levels before that sample.
     levels: u64,
     /// Samples so far.
     at: u64,
@@ -103,11 +103,12 @@ impl Encoder {
         self.at
     }
 
-    /// Takes an edge frame: `(sample, levels from there on)`, rising, and the samples `..upto`
-    /// being known. A capture whose first edge is not at sample 0 begins with all channels low.
+    /// Takes an edge frame: pairs of a sample and the levels from there on, ascending by sample.
+    /// The levels are known for all samples `..upto`. A capture whose first edge is not at sample 0
+    /// begins with all channels low.
     ///
     /// # Errors
-    /// The edges are not in order (those before the wrong one are stored), or end too far away.
+    /// The edges are out of order (those before the wrong one are stored), or end too late.
     pub fn push_edges(&mut self, edges: &[(u64, u64)], upto: u64) -> Result<(), EncoderError> {
         if upto > SAMPLES_MAX {
             return Err(EncoderError::TooLong { samples: upto });
@@ -164,7 +165,7 @@ impl Encoder {
         self.hold(from + (raw.len() / unit) as u64);
     }
 
-    /// The bytes that became final since the last call, to be appended to the file.
+    /// The bytes that became final since the last call, to append to the file.
     pub fn take(&mut self) -> Vec<u8> {
         self.container.take()
     }
@@ -196,7 +197,7 @@ impl Encoder {
         self.seal_full();
     }
 
-    /// Nothing moves before `upto`.
+    /// Nothing changes before `upto`.
     fn hold(&mut self, upto: u64) {
         while self.at < upto {
             self.at = upto.min(self.start + u64::from(BLOCK_SAMPLES));

@@ -3,22 +3,22 @@
 /// Why a segment was refused; each fits behind "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SegmentError {
-    /// The first bytes are not ours.
+    /// The file does not begin with the magic bytes.
     #[error("recognise the file: it is no capture segment")]
     NotASegment,
-    /// Written by another version.
+    /// The file was written in another version of the format.
     #[error("read format version {version}; only version 1 is known")]
     Version {
-        /// What the header says.
+        /// The version in the header.
         version: u32,
     },
-    /// Something is missing.
+    /// The file ends too early.
     #[error("read {what}; the segment is truncated or unfinished")]
     Truncated {
         /// What was being read.
         what: &'static str,
     },
-    /// Something contradicts itself.
+    /// The contents are inconsistent.
     #[error("read {what}; the segment is damaged")]
     Damaged {
         /// What was being read.

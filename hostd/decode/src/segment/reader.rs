@@ -1,4 +1,4 @@
-//! Hands a segment to a protocol decoder: only the blocks of 64 samples in which something moves.
+//! Feeds a segment to a protocol decoder: only the blocks of 64 samples in which something changes.
 
 use super::block::{Block, prefix_xor};
 use super::{Segment, SegmentError};
@@ -7,7 +7,7 @@ use crate::protocol::ActiveBlock;
 
 const NO_MORE: u32 = u32::MAX;
 
-/// Reads the channels a decoder looks at.
+/// Reads the channels that a decoder looks at.
 pub struct Reader<'a> {
     segment: &'a Segment<'a>,
     lanes: [Option<usize>; LANES],

@@ -45,16 +45,16 @@ impl Iterator for Edges<'_> {
     }
 }
 
-/// Walks the edges of some channels, one block at a time.
+/// Walks through the edges of some channels, one block at a time.
 struct EdgeBlocks<'a> {
     segment: &'a Segment<'a>,
     channels: Vec<usize>,
-    /// Next block to unpack; past the last one when all is done or something failed.
+    /// Next block to unpack; past the last one when everything is read or something failed.
     next_block: usize,
-    /// First sample wanted, and the first not wanted.
+    /// First sample wanted, and the first one no longer wanted.
     from: u64,
     to: u64,
-    /// Offsets and levels of the current block that are still to come, last one first.
+    /// Remaining offsets and levels of the current block, last one first.
     waiting: Vec<(u64, u64)>,
 }
 

@@ -1,6 +1,6 @@
-//! What can be wrong with a decoding job. Each message lists what would be right.
+//! What can be wrong with a decoding job. Each message lists what would be valid.
 
-/// Longest list of valid names a message spells out, in bytes.
+/// Longest list of valid names that a message spells out, in bytes.
 const LIST_MAX: usize = 400;
 
 /// Why a job was refused; each fits behind "failed to …".
@@ -9,11 +9,11 @@ pub enum SpecError {
     /// No such decoder.
     #[error("find protocol `{name}`{}; known are {valid}", did_you_mean(hint))]
     UnknownProtocol {
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid names, separated by commas.
         valid: String,
     },
     /// The decoder has no such channel role.
@@ -24,17 +24,17 @@ pub enum SpecError {
     UnknownRole {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid names, separated by commas.
         valid: String,
     },
-    /// Mapped twice.
+    /// A role is mapped twice.
     #[error("map channel role `{name}` twice")]
     RepeatedRole {
-        /// What was asked for.
+        /// The role.
         name: String,
     },
     /// A required role has no channel.
@@ -42,7 +42,7 @@ pub enum SpecError {
     MissingRole {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The missing role.
         name: &'static str,
     },
     /// At least one of two roles is required.
@@ -50,7 +50,7 @@ pub enum SpecError {
     MissingEither {
         /// The decoder.
         decoder: &'static str,
-        /// A role.
+        /// One role.
         one: &'static str,
         /// The other one.
         other: &'static str,
@@ -62,33 +62,33 @@ pub enum SpecError {
         shorten(valid)
     )]
     UnknownChannel {
-        /// The role it is for; empty for none.
+        /// The role that it is for; empty if there is none.
         role: String,
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The channel names, separated by commas.
         valid: String,
     },
-    /// A number that could be the name of one channel and the place of another.
+    /// A number that could be the name of one channel and the index of another.
     #[error(
         "tell whether channel `{number}` is a name or a place; write one of the names {}, \
          between double quotes where it is a number",
         shorten(valid)
     )]
     AmbiguousChannel {
-        /// The role it is for; empty for none.
+        /// The role that it is for; empty if there is none.
         role: String,
-        /// What was asked for.
+        /// The number requested.
         number: String,
-        /// What there is, separated by commas.
+        /// The channel names, separated by commas.
         valid: String,
     },
     /// Two roles on one channel.
     #[error("map `{one}` and `{other}` to the same channel {channel}; they must differ")]
     SameChannel {
-        /// A role.
+        /// One role.
         one: &'static str,
         /// The other one.
         other: &'static str,
@@ -103,20 +103,20 @@ pub enum SpecError {
     UnknownOption {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid names, separated by commas.
         valid: String,
     },
-    /// Given twice.
+    /// An option is given twice.
     #[error("set option `{name}` twice")]
     RepeatedOption {
-        /// What was asked for.
+        /// The option.
         name: String,
     },
-    /// The option does not take this value.
+    /// The option does not accept this value.
     #[error(
         "set option `{option}` to `{value}`{}; it takes {valid}",
         did_you_mean(hint)
@@ -124,11 +124,11 @@ pub enum SpecError {
     InvalidValue {
         /// The option.
         option: &'static str,
-        /// What it was to be set to.
+        /// The value requested.
         value: String,
-        /// What was probably meant.
+        /// The value that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid values.
         valid: String,
     },
     /// The decoder has no such annotation class or row.
@@ -139,11 +139,11 @@ pub enum SpecError {
     UnknownClass {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid names, separated by commas.
         valid: String,
     },
     /// The decoder has no such byte stream.
@@ -154,25 +154,25 @@ pub enum SpecError {
     UnknownByteStream {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The name requested.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         hint: Option<String>,
-        /// What there is, separated by commas.
+        /// The valid names, separated by commas.
         valid: String,
     },
-    /// Annotations or bytes of one decoder were asked from another.
+    /// Annotations or bytes of another decoder were requested.
     #[error("show annotations of `{name}` while decoding {decoder}")]
     OtherDecoder {
         /// The decoder.
         decoder: &'static str,
-        /// What was asked for.
+        /// The decoder requested.
         name: String,
     },
 }
 
 impl SpecError {
-    /// The same error, of the channel for this role.
+    /// The same error, about the channel for this role.
     pub(crate) fn for_role(mut self, name: &str) -> Self {
         if let Self::UnknownChannel { role, .. } | Self::AmbiguousChannel { role, .. } = &mut self {
             name.clone_into(role);
@@ -225,7 +225,7 @@ pub(crate) fn nearest(name: &str, valid: &[&str]) -> Option<String> {
     (distance * 3 <= known.chars().count().max(3)).then(|| (*known).to_owned())
 }
 
-/// Letters to insert, delete or replace (Levenshtein).
+/// Number of letters to insert, delete or replace (Levenshtein).
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

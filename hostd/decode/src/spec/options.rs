@@ -1,4 +1,4 @@
-//! Option texts checked against a decoder's description.
+//! Checks option texts against a decoder's description.
 
 use super::error::{SpecError, nearest};
 use crate::decoder::{Accepts, Decoder, OptionInfo};
@@ -59,7 +59,7 @@ impl Options {
     }
 }
 
-/// The value as described: `1` means `1.0` where that is in the list.
+/// The value as the description has it: `1` means `1.0` if that is in the list.
 fn check(option: &OptionInfo, text: &str) -> Result<String, SpecError> {
     let text = text.trim();
     let invalid = |valid: String, hint: Option<String>| SpecError::InvalidValue {

@@ -1,4 +1,4 @@
-//! The word being shifted in and the inner loop that drives it.
+//! The word being shifted in, and the inner loop that drives it.
 
 use super::Config;
 use crate::planes::{Block, Kernel};
@@ -11,7 +11,7 @@ pub(super) const MISO: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Word,
-    /// One bit, only when somebody wants to see them.
+    /// One bit, only if bits are shown.
     Bit,
     Select,
     Deselect,
@@ -33,7 +33,7 @@ pub(super) struct Rules {
     word_bits: u32,
     lsb_first: bool,
     has_cs: bool,
-    /// XORed onto the planes so that a rising clock samples and a low CS selects.
+    /// XORed with the planes so that a rising clock samples and a low CS selects.
     clk_flip: u64,
     cs_flip: u64,
 }
@@ -53,7 +53,7 @@ impl Rules {
         self.word_bits
     }
 
-    /// Whether these levels, as `Taps::levels` gives them, select the chip by its CS line.
+    /// Whether these levels, in the form of `Taps::levels`, select the chip by its CS line.
     pub(super) fn selects(&self, levels: u64) -> bool {
         self.has_cs && (levels >> CS ^ self.cs_flip) & 1 == 0
     }
@@ -134,15 +134,15 @@ impl Machine {
     }
 }
 
-/// Something that takes the edges that matter on this bus.
+/// Receives the edges that matter on this bus.
 pub(super) trait Edges {
-    /// CS moved; a word in progress is lost.
+    /// CS changed; a word in progress is lost.
     fn select(&mut self, at: u64, selected: bool);
     /// A sampling clock edge while selected.
     fn bit(&mut self, at: u64, bits: (u64, u64));
 }
 
-/// Finds the edges in a block. One bit per line is all it remembers.
+/// Finds the edges in a block. It remembers only one bit per line.
 pub(super) struct Finder<'a, E> {
     pub(super) rules: &'a Rules,
     /// Raw levels of clock and CS in the last sample.
@@ -222,7 +222,7 @@ impl<const BITS: bool> Edges for Direct<'_, BITS> {
     }
 }
 
-/// The event of CS having moved.
+/// The event for a change of CS.
 pub(super) fn selection(at: u64, selected: bool) -> Event {
     let kind = if selected {
         Kind::Select

@@ -1,10 +1,10 @@
-//! Bus events to annotations.
+//! Turns bus events into annotations.
 
 use super::machine::{Event, Kind};
 use super::{Config, MISO_BITS, MISO_DATA, MISO_TRANSFER, MOSI_BITS, MOSI_DATA, MOSI_TRANSFER};
 use crate::annotation::{Annotation, ClassSet, Value};
 
-/// Words one transfer annotation holds; a longer transfer becomes several.
+/// Maximum number of words in a transfer annotation; a longer transfer becomes several annotations.
 pub(crate) const TRANSFER_WORDS_MAX: usize = 1 << 20;
 
 /// One data line.
@@ -19,7 +19,7 @@ struct Line {
 /// Remembers what an annotation needs from earlier events.
 pub(super) struct Notes {
     shown: ClassSet,
-    /// In the order sigrok prints them.
+    /// In the order in which sigrok prints them.
     lines: [Line; 2],
     bits: Vec<(u64, [bool; 2])>,
     selected_at: Option<u64>,
@@ -88,7 +88,7 @@ impl Notes {
         }
     }
 
-    /// Bits are shown once the word is complete, the last one first.
+    /// Bits are shown once the word is complete, last bit first.
     fn word_bits(&mut self, word_end: u64, out: &mut Vec<Annotation>) {
         for (index, line) in self.lines.iter().enumerate() {
             if !line.present || !self.shown.has(line.bits) {

@@ -1,16 +1,16 @@
 //! Exact decoding of several chunks at once.
 //!
-//! CS edges reset the word; without them a word's phase is the number of sampling edges so far,
-//! modulo its length. So one cheap pass counts each chunk's edges behind its last CS edge, a prefix
-//! sum gives the phase every chunk starts in, and the second pass keeps aside only the few bits
-//! that complete the word its predecessor began.
+//! CS edges reset the word; without them, a word's phase is the number of sampling edges so far,
+//! modulo its length. So one cheap pass counts each chunk's edges after its last CS edge, a prefix
+//! sum gives the phase in which every chunk starts, and the second pass puts aside only the few
+//! bits that complete the word begun in the previous chunk.
 
 use super::machine::{Direct, Edges, Event, Finder, Machine, Rules, selection};
 use crate::planes::{CodePath, Taps, run};
 
 /// Sampling edges of a chunk.
 pub(super) struct Count {
-    /// CS moved, and `edges` counts only what came behind.
+    /// CS changed, and `edges` counts only the edges after that.
     reset: bool,
     edges: u64,
 }
@@ -44,14 +44,14 @@ impl Count {
         finder.edges
     }
 
-    /// Bits of the unfinished word behind this chunk, given those before it.
+    /// Bits in the unfinished word at the end of this chunk, given those at its start.
     pub(super) fn phase_after(&self, phase: u64, rules: &Rules) -> u64 {
         let before = if self.reset { 0 } else { phase };
         (before + self.edges) % u64::from(rules.word_bits())
     }
 }
 
-/// A chunk decoded with no more knowledge than its phase.
+/// A chunk decoded knowing only its phase.
 pub(super) struct Part {
     /// Bits still missing from the word that began earlier.
     missing: u64,
@@ -108,7 +108,7 @@ impl Part {
         finder.edges.part
     }
 
-    /// Completes the chunk with the state its predecessor ended in.
+    /// Completes the chunk from the state in which the previous chunk ended.
     pub(super) fn join<const BITS: bool>(self, known: &mut Direct<'_, BITS>) {
         for (at, bits) in self.completing {
             known.bit(at, bits);

@@ -1,4 +1,4 @@
-//! The SPI decoder as the driver of clocked buses sees it.
+//! The SPI decoder, as the driver of clocked buses uses it.
 
 use super::Config;
 use super::machine::{Direct, Event, Finder, Machine, Rules, selection};
@@ -42,7 +42,7 @@ impl Bus for Spi {
         self.wants_bits
     }
 
-    /// A capture that begins with the chip selected begins a transfer.
+    /// If the chip is selected when a capture begins, a transfer begins there.
     fn begin(&self, at: u64, levels: u64, out: &mut Vec<Event>) {
         if self.rules.selects(levels) {
             out.push(selection(at, true));

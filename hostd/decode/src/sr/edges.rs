@@ -1,21 +1,21 @@
-//! A recording as edges: small enough to keep, for whoever plays it back.
+//! A recording as edges: small enough to keep in memory for playback.
 
 use super::{Archive, SrError};
 use crate::changes::{each_change, word};
 use std::ops::ControlFlow;
 
-/// Channels a recording's word has room for.
+/// Channels that fit into a recording's word.
 const CHANNELS_MAX: usize = 16;
 
 /// Some channels of a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Samples per second, if the file said.
+    /// Samples per second, if the file says.
     pub sample_rate_hz: Option<f64>,
     /// Length in samples.
     pub samples: u64,
-    /// Sample number and levels from there on; the first is sample 0. Bit `i` of a word is the
-    /// `i`-th of the channels asked for.
+    /// Sample number and the levels from there on; the first is sample 0. Bit `i` of a word is the
+    /// `i`-th requested channel.
     pub edges: Vec<(u64, u16)>,
 }
 
@@ -25,7 +25,7 @@ pub struct Recording {
 /// The archive is damaged, lacks a channel, or has more than `max_edges` edges.
 ///
 /// # Panics
-/// More than 16 channels are asked for.
+/// More than 16 channels are requested.
 pub fn load_edges(
     archive: &Archive<'_>,
     channels: &[usize],
@@ -43,7 +43,7 @@ pub fn load_edges(
             channels: known,
         });
     }
-    // A file may name channels its samples have no room for; those stay low.
+    // A file may name channels that do not fit into its samples; those stay low.
     let stored = |channel: &usize| *channel < unit * 8;
     let mask = channels
         .iter()

@@ -20,7 +20,7 @@ pub enum SrError {
         /// The feature.
         what: &'static str,
     },
-    /// Too many entries.
+    /// The archive has too many entries.
     #[error("read an archive of {entries} entries; the limit is {limit}")]
     TooManyEntries {
         /// Entries in the directory.
@@ -28,7 +28,7 @@ pub enum SrError {
         /// `Limits::entries_max`
         limit: usize,
     },
-    /// Too many samples.
+    /// The archive has too many samples.
     #[error("unpack {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// Size after inflating.
@@ -36,7 +36,7 @@ pub enum SrError {
         /// The limit.
         limit: u64,
     },
-    /// More than deflate can do.
+    /// A compression ratio that deflate cannot reach.
     #[error(
         "unpack {bytes} bytes from a file of {file_bytes}; the limit is {limit} times its size"
     )]
@@ -65,7 +65,7 @@ pub enum SrError {
     Metadata {
         /// The key.
         key: &'static str,
-        /// What it said.
+        /// The value.
         value: String,
     },
     /// The compressed data is damaged.
@@ -74,7 +74,7 @@ pub enum SrError {
         /// Name of the entry.
         entry: String,
     },
-    /// The directory lied about a size.
+    /// The directory has a wrong size.
     #[error("inflate entry `{entry}`: it does not unpack to the {size} bytes the directory says")]
     WrongSize {
         /// Name of the entry.
@@ -82,19 +82,19 @@ pub enum SrError {
         /// Size in the directory.
         size: u64,
     },
-    /// The inflated bytes are not those that were packed.
+    /// The inflated bytes differ from those that were packed.
     #[error("inflate entry `{entry}`: its checksum is wrong")]
     Checksum {
         /// Name of the entry.
         entry: String,
     },
-    /// More edges than the caller has room for.
+    /// More edges than the caller allows.
     #[error("load the recording: it has more than {limit} edges")]
     TooManyEdges {
         /// The limit.
         limit: usize,
     },
-    /// A channel the capture does not have.
+    /// The capture does not have this channel.
     #[error("load channel {channel}: the capture has {channels}")]
     NoChannel {
         /// The channel's number.

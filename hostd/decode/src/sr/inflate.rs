@@ -1,8 +1,8 @@
-//! Inflates the samples through reused buffers, a few entries ahead of whoever looks at them.
+//! Inflates the samples through reused buffers, a few entries ahead of their consumer.
 //!
-//! Entries of ordinary size are inflated whole by libdeflate, several at once; on 16-bit captures
-//! it is four times as fast as zlib-rs, and inflating is where their time goes. Large entries (a
-//! version 1 file has all its samples in one) are streamed by zlib-rs.
+//! Entries of ordinary size are inflated whole by libdeflate, several at once. On 16-bit captures
+//! it is four times as fast as zlib-rs, and most of their decoding time is spent inflating. Large
+//! entries (a version 1 file has all its samples in one) are streamed by zlib-rs.
 
 use super::zip::{Entry, Method};
 use super::{Limits, SrError, Visitor};
@@ -14,10 +14,10 @@ use std::ops::ControlFlow;
 /// Largest entry that is inflated in one go, in bytes. sigrok writes 4 or 10 MiB.
 const WHOLE_MAX: u64 = 16 << 20;
 
-/// Bytes inflated ahead: together with those being looked at, the memory a capture costs.
+/// Bytes inflated ahead: together with those being processed, the memory that a capture costs.
 const AHEAD_MAX: u64 = 24 << 20;
 
-/// Bytes for each packed byte from where on an entry is little but runs.
+/// From this many bytes per packed byte on, an entry consists almost entirely of runs.
 const RUNS_RATIO: u64 = 100;
 
 /// Bytes of a streamed entry that are inflated at a time: they stay in the second-level cache.
@@ -34,10 +34,10 @@ pub(super) fn metadata(entry: &Entry<'_>, limits: &Limits) -> Result<Vec<u8>, Sr
     Ok(buffer.bytes)
 }
 
-/// Memory for one inflated entry, and the state of the inflater.
+/// Memory for one inflated entry, and the state of the decompressor.
 #[derive(Default)]
 struct Buffer {
-    /// As long as the longest entry so far: growing it once is all the memory this ever touches.
+    /// Stays as long as the longest entry so far, so that later entries touch no new memory.
     bytes: Vec<u8>,
     used: usize,
     inflater: Option<Decompressor>,
@@ -108,7 +108,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Fills `buffer` as far as the entry goes; whether it ended.
+    /// Fills `buffer` as far as the entry goes; returns whether it ended.
     fn read(&mut self, buffer: &mut Buffer) -> Result<bool, SrError> {
         if buffer.bytes.len() < STREAM_BLOCK {
             buffer.bytes.resize(STREAM_BLOCK, 0);
@@ -175,7 +175,7 @@ struct Batch {
 /// The samples of an archive, being read.
 pub(super) struct Source<'a> {
     waiting: &'a [Entry<'a>],
-    /// Bytes of a sample.
+    /// Bytes per sample.
     unit: usize,
 }
 
@@ -203,15 +203,15 @@ impl<'a> Source<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether an entry goes through a small buffer rather than being inflated whole: when it is
-    /// too large, or consists of little but runs of one-byte samples. Those zlib-rs writes as fast
-    /// as libdeflate, and then it pays to have them looked at before they leave the cache.
+    /// Whether an entry goes through a small buffer rather than being inflated whole: if it is too
+    /// large, or consists almost entirely of runs of one-byte samples. zlib-rs inflates those as
+    /// fast as libdeflate, and then it pays to process them before they leave the cache.
     fn is_streamed(&self, entry: &Entry<'_>) -> bool {
         let is_runs = self.unit == 1 && entry.size / RUNS_RATIO > entry.packed.len() as u64;
         entry.size > WHOLE_MAX || is_runs && entry.size > 4 * STREAM_BLOCK as u64
     }
 
-    /// Inflates entries whole, the next ones while these are being looked at.
+    /// Inflates entries whole: the next ones while the current ones are being processed.
     fn visit_batches(
         &mut self,
         seam: &mut Seam,
@@ -232,8 +232,8 @@ impl<'a> Source<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Inflates the next entries, one for each thread as far as memory allows; none when the next
-    /// one is streamed or all is read.
+    /// Inflates the next entries, one per thread as far as memory allows; none if the next one is
+    /// streamed or everything has been read.
     fn fill(&mut self, batch: &mut Batch) -> Result<(), SrError> {
         let mut bytes = 0;
         let fits = |entry: &&Entry<'_>| {
@@ -270,8 +270,8 @@ fn visit_stream(
     }
 }
 
-/// Puts samples together that two blocks share. sigrok does not cut samples, but nothing in the
-/// format forbids it.
+/// Reassembles samples that are split between two blocks. sigrok does not split samples, but
+/// nothing in the format forbids it.
 struct Seam {
     unit: usize,
     held: Vec<u8>,

@@ -1,12 +1,12 @@
-//! What an `.sr` file may cost.
+//! Limits on the cost of an `.sr` file.
 
 /// Bounds that are checked before anything is inflated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of samples after inflating.
     pub unpacked_bytes_max: u64,
-    /// Bytes after inflating for each byte of the file. Deflate cannot exceed 1032, so more means
-    /// that entries overlap.
+    /// Bytes after inflating per byte of the file. Deflate cannot exceed 1032, so more means that
+    /// entries overlap.
     pub ratio_max: u64,
     /// Entries in the archive. sigrok writes one for every 4 or 10 MiB.
     pub entries_max: usize,

@@ -1,28 +1,28 @@
-//! The `metadata` entry: an ini file with the habits of twelve years of sigrok versions.
+//! The `metadata` entry: an ini file with the quirks of twelve years of sigrok versions.
 //!
 //! Seen in the wild: `samplerate=5 Hz`, `200 kHz`, `2 mHz` (meaning mega, as sigrok reads it) or
-//! none at all; blanks around `=` or not; `trigger1 = 0` lines; names with blanks and `#`; no
-//! `unitsize`; more channels than the samples have bits.
+//! none at all; with or without blanks around `=`; `trigger1 = 0` lines; names with blanks and `#`;
+//! no `unitsize`; more channels than the samples have bits.
 
 use super::SrError;
 
-/// Sample size when the file does not say.
+/// Sample size if the file does not say.
 const UNIT_SIZE_DEFAULT: usize = 1;
 
 /// Largest sample, in bytes.
 const UNIT_SIZE_MAX: usize = 8;
 
-/// Most channels a file may name.
+/// Maximum number of channels that a file may name.
 const CHANNELS_MAX: usize = 1024;
 
-/// What the decoders need of the metadata.
+/// The metadata that decoders need.
 #[derive(Debug, PartialEq)]
 pub(super) struct Metadata {
     pub(super) sample_rate_hz: Option<f64>,
-    /// Bytes.
+    /// In bytes.
     pub(super) unit_size: usize,
     pub(super) channels: Vec<String>,
-    /// Name, or beginning of the names, of the entries with samples.
+    /// Name of the entry with samples, or prefix of the names if there are several.
     pub(super) capture_file: String,
 }
 
@@ -43,7 +43,8 @@ impl Metadata {
                 "capturefile" => metadata.capture_file = value.to_owned(),
                 "total probes" => total = Some(parse_count("total probes", value)?),
                 _ => {
-                    // `probeN = name` counts from 1. Anything else that starts so is not ours.
+                    // `probeN = name` counts from 1. Other keys that start with `probe` are
+                    // ignored.
                     if let Some(Ok(number)) = key.strip_prefix("probe").map(str::parse) {
                         names.push((checked_number(number, value)?, value.to_owned()));
                     }
@@ -94,7 +95,7 @@ fn parse_rate(text: &str) -> Result<f64, SrError> {
         "g" => 1e9,
         _ => return Err(invalid("samplerate", text)),
     };
-    // sigrok keeps whole hertz.
+    // sigrok stores whole hertz.
     let rate = number
         .parse::<f64>()
         .ok()

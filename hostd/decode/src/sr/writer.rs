@@ -1,29 +1,29 @@
-//! Writes version 2 files: one deflated entry for each block of samples.
+//! Writes version 2 files: one deflated entry per block of samples.
 
 use libdeflater::{CompressionLvl, Compressor, crc32};
 
-/// Offset of an entry's name in its local header.
+/// Zip version needed to unpack an entry, and the one that made it: 2.0, for deflate.
 const VERSION_NEEDED: u16 = 20;
 
-/// What a file holds.
+/// The channels and samples of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// Samples per second.
     pub sample_rate_hz: u64,
-    /// Names of the logic channels; the number of a channel is its bit in a sample.
+    /// Names of the logic channels; a channel's number is its bit in a sample.
     pub logic: &'a [&'a str],
-    /// Bytes of a logic sample, 1..=8.
+    /// Bytes per logic sample, 1..=8.
     pub unit_size: usize,
     /// Names of the analog channels.
     pub analog: &'a [&'a str],
 }
 
-/// An `.sr` file in the making.
+/// An `.sr` file being written.
 pub struct Writer {
     file: Vec<u8>,
-    /// Bytes that were taken.
+    /// Number of bytes already taken by the caller.
     taken: usize,
-    /// Logic channels; analog ones are counted on from there.
+    /// Number of logic channels; analog channels are numbered after them.
     logic: usize,
     directory: Vec<u8>,
     entries: u16,
@@ -32,7 +32,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A file of samples with one bit for each name, in as many bytes as that takes.
+    /// A file of samples with one bit per name, in as few bytes as that takes.
     pub fn new(sample_rate_hz: u64, channels: &[&str]) -> Self {
         Self::with_unit_size(sample_rate_hz, channels, channels.len().div_ceil(8).max(1))
     }
@@ -77,7 +77,7 @@ impl Writer {
         self.entry(&format!("logic-1-{}", self.blocks), raw);
     }
 
-    /// Appends a block of samples of an analog channel, by its place in the layout.
+    /// Appends a block of samples of an analog channel, given by its index in the layout.
     pub fn add_analog(&mut self, channel: usize, samples: &[f32]) {
         self.blocks += 1;
         let bytes: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
@@ -85,7 +85,7 @@ impl Writer {
         self.entry(&format!("analog-1-{number}-{}", self.blocks), &bytes);
     }
 
-    /// The bytes that became final since the last call, to be appended to the file.
+    /// The bytes that became final since the last call, to append to the file.
     pub fn take(&mut self) -> Vec<u8> {
         self.taken += self.file.len();
         std::mem::take(&mut self.file)
@@ -138,7 +138,7 @@ impl Writer {
     }
 }
 
-/// What sigrok's own files say, in its order: analog channels are numbered behind the logic ones.
+/// The keys that sigrok writes, in its order: analog channels are numbered after the logic ones.
 fn metadata(layout: &Layout<'_>) -> String {
     let Layout {
         sample_rate_hz,
@@ -169,7 +169,7 @@ fn metadata(layout: &Layout<'_>) -> String {
     text
 }
 
-/// Zip without ZIP64 ends at 4 GiB of packed bytes, which is terabytes of samples.
+/// Zip without ZIP64 ends at 4 GiB of packed bytes, which holds terabytes of samples.
 fn narrow(bytes: usize) -> u32 {
     u32::try_from(bytes).expect("the archive stays under 4 GiB")
 }

@@ -103,7 +103,7 @@ pub(super) fn directory<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Vec<Entr
     Ok(entries)
 }
 
-/// Number of entries and where the first one is.
+/// Number of entries, and where the first one is.
 fn find_directory(bytes: &[u8]) -> Result<(u64, u64), SrError> {
     let latest = bytes.len().checked_sub(END_SIZE).ok_or(SrError::NotZip)?;
     let earliest = latest.saturating_sub(COMMENT_MAX);
@@ -184,7 +184,7 @@ fn central_entry(bytes: &[u8], at: u64) -> Result<(Entry<'_>, u64), SrError> {
     ))
 }
 
-/// The 64-bit values of the ZIP64 field, in its order: size, packed size, offset.
+/// The 64-bit values of the ZIP64 field, in the order of the format: size, packed size, offset.
 fn wide_sizes(extra: &[u8]) -> Vec<u64> {
     let mut rest = extra;
     while let Some((head, tail)) = rest.split_at_checked(4) {
@@ -205,7 +205,7 @@ fn wide_sizes(extra: &[u8]) -> Vec<u64> {
     Vec::new()
 }
 
-/// The packed bytes behind the local header at `at`.
+/// The packed bytes after the local header at `at`.
 fn entry_data(bytes: &[u8], at: u64, len: u64) -> Result<&[u8], SrError> {
     let what = "an entry of the archive";
     let header = Fields(slice(bytes, at, LOCAL_SIZE as u64, what)?);

@@ -6,7 +6,7 @@ use crate::planes::{Block, Kernel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Frame,
-    /// The start bit was gone when it was sampled.
+    /// The line was no longer active when the start bit was sampled.
     BadStart,
     Break,
 }
@@ -15,13 +15,14 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) kind: Kind,
-    /// Bits sampled, the start bit included: all of a frame unless the capture ended within it.
+    /// Bits sampled, the start bit included: the whole frame unless the capture or a break ended
+    /// it.
     pub(super) sampled: u8,
-    /// In the order of the wire, first bit in bit 0; data, parity, stop.
+    /// In the order in which they were sent, first bit in bit 0: data, parity, stop.
     pub(super) bits: u16,
-    /// Where the frame began; of a break, where the last frame before its end began.
+    /// Where the frame began; for a break, where the last frame before its end began.
     pub(super) start: u64,
-    /// Of a break: where the line went idle.
+    /// For a break: where the line went idle.
     pub(super) end: u64,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Event {
 enum State {
     /// Waiting for a falling edge at `from` or later.
     Idle { from: u64 },
-    /// Bit `index` is sampled at `next`.
+    /// Bit `index` is due to be sampled at `next`.
     Frame {
         start: u64,
         index: u32,
@@ -42,16 +43,16 @@ enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Machine {
     state: State,
-    /// Level in the last sample, idle being 1.
+    /// Level in the last sample; idle is 1.
     level: u64,
-    /// Where the line fell that is low now. What was low from the beginning counts as no break.
+    /// Where the line fell, if it is low now. A line that is low from the beginning is not a break.
     fell_at: Option<u64>,
     /// Where the last frame began.
     frame_start: u64,
 }
 
 impl Machine {
-    /// A line at `level` (idle being 1) of which nothing else is known.
+    /// A line at `level` (idle is 1) of which nothing else is known.
     pub(super) const fn new(level: u64) -> Self {
         Self {
             state: State::Idle { from: 0 },
@@ -61,13 +62,14 @@ impl Machine {
         }
     }
 
-    /// Whether both will do the same from sample `at` on.
+    /// Whether both will behave the same from sample `at` on.
     pub(super) fn agrees(&self, other: &Self, at: u64) -> bool {
         let state = |state: State| match state {
             State::Idle { from } => State::Idle { from: from.max(at) },
             frame @ State::Frame { .. } => frame,
         };
-        // A break is said to begin with its frame; the next one begins only with the next fall.
+        // The start of a frame matters only to a break in progress: the next break begins with the
+        // next fall.
         let rest = |machine: &Self| {
             let low_since = machine
                 .fell_at
@@ -77,7 +79,8 @@ impl Machine {
         state(self.state) == state(other.state) && rest(self) == rest(other)
     }
 
-    /// No annotation to come is due before this sample, all samples before `end` having been seen.
+    /// No future annotation is due before this sample, given that all samples before `end` were
+    /// seen.
     pub(super) fn earliest(&self, timing: &Timing, end: u64) -> u64 {
         match self.state {
             State::Idle { .. } => end,
@@ -109,7 +112,7 @@ impl Machine {
 pub(super) struct Finder<'a> {
     pub(super) timing: &'a Timing,
     pub(super) lane: usize,
-    /// XORed onto the plane so that idle is high.
+    /// XORed with the plane so that idle is high.
     pub(super) flip: u64,
     pub(super) machine: Machine,
     pub(super) out: &'a mut Vec<Event>,
@@ -151,7 +154,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Goes on with a frame; whether it ended.
+    /// Continues a frame; returns whether it ended.
     #[inline(always)]
     fn frame(
         &mut self,
@@ -205,12 +208,13 @@ impl Finder<'_> {
         true
     }
 
-    /// Follows the edges of a block; returns the first one that ends a break at `skip` or later.
+    /// Follows the edges of a block, from index `skip` on; returns the first one that ends a break.
     #[inline(always)]
     fn break_end(&mut self, at: u64, falls: u64, rises: u64, skip: u32) -> Option<u32> {
         let mut edges = falls | rises;
         if self.timing.break_min() >= 64 {
-            // What begins and ends within a block is too short: the first and the last edge matter.
+            // A break cannot begin and end within one block: only the first and the last edge
+            // matter.
             let first = edges & edges.wrapping_neg();
             edges = first | 1 << (63 - edges.leading_zeros());
         }
@@ -230,7 +234,7 @@ impl Finder<'_> {
         None
     }
 
-    /// Samples a block in which the line moves.
+    /// Samples a block in which the line changes.
     #[inline(always)]
     fn moving(&mut self, at: u64, end: u64, plane: u64, (falls, rises): (u64, u64)) {
         let mut skip = 0;
@@ -243,7 +247,7 @@ impl Finder<'_> {
         self.frames(at, end, plane, falls);
     }
 
-    /// The line rose after a break. Whatever frame was going on ends with it.
+    /// The line rose after a break. A frame in progress ends with it.
     #[cold]
     fn end_break(&mut self, at: u64, index: u32, plane: u64, falls: u64) {
         let now = at + u64::from(index);

@@ -1,15 +1,15 @@
-//! One stream of annotations from two lines.
+//! Merges the annotations of two lines into one stream.
 //!
 //! sigrok prints an annotation when it reaches the sample that decides it, RX before TX within one
-//! sample. Our lines are decoded one after the other and a frame at a time, so annotations wait
-//! here until no line can still bring an earlier one.
+//! sample. We decode one line after the other and a frame at a time, so annotations wait here until
+//! neither line can still produce an earlier one.
 
 use crate::annotation::Annotation;
 
-/// When an annotation is printed: sample, line, and frames before breaks.
+/// When an annotation is printed: its sample, then its line, frames before breaks.
 type Due = (u64, u8);
 
-/// Annotations that wait for their turn.
+/// Annotations waiting to be printed.
 #[derive(Default)]
 pub(super) struct Queue(Vec<(Due, Annotation)>);
 

@@ -1,4 +1,4 @@
-//! Line events to annotations.
+//! Turns line events into annotations.
 
 use super::line::{Event, Kind};
 use super::merge::Queue;
@@ -9,13 +9,13 @@ use super::{
 };
 use crate::annotation::{Annotation, ClassSet, Value};
 
-/// Words one packet annotation holds; a longer packet becomes several.
+/// Maximum number of words in a packet annotation; a longer packet becomes several annotations.
 const PACKET_WORDS_MAX: usize = 65_536;
 
 /// Turns the events of one line into annotations.
 pub(super) struct Notes {
     shown: ClassSet,
-    /// 0 for RX, 1 for TX: what is added to a class.
+    /// 0 for RX, 1 for TX: the number added to a class.
     line: u8,
     parity: Parity,
     msb_first: bool,
@@ -110,7 +110,7 @@ impl Notes {
         }
     }
 
-    /// libsigrokdecode 0.5.3 files stop bits under parity-ok; asking for either shows them.
+    /// libsigrokdecode 0.5.3 puts stop bits under parity-ok; requesting either class shows them.
     fn stop(&self, point: u64, timing: &Timing, out: &mut Queue) {
         let class = STOP + self.line;
         if self.shown.has(class) || self.shown.has(PARITY_OK + self.line) {

@@ -1,10 +1,10 @@
 //! Exact decoding of several chunks at once.
 //!
-//! A UART has no symbol that resets the receiver; in back-to-back traffic even an idle gap may be
-//! missing. So each chunk is decoded as if the line had been idle before, and notes its state at
-//! regular checkpoints. The join decodes the chunk again from the true state, but only until both
-//! agree at a checkpoint: from there on they would do the same, and the guess becomes the truth.
-//! Random traffic falls into step within a few frames.
+//! A UART has no symbol that resets the receiver; in back-to-back traffic there may not even be an
+//! idle gap. So each chunk is decoded as if the line had been idle before it, and records its state
+//! at regular checkpoints. The join decodes the chunk again from the true state, but only until
+//! both states agree at a checkpoint: from there on they would do the same, so the rest of the
+//! guess is right. With random traffic they agree within a few frames.
 
 use super::line::{Event, Finder, Machine};
 use super::timing::Timing;
@@ -24,7 +24,7 @@ pub(super) struct Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// Level of the line, idle being 1, in levels as `Taps::levels` gives them.
+    /// Level of the line (idle is 1) in levels of the form of `Taps::levels`.
     pub(super) fn level(&self, levels: u64) -> u64 {
         (levels >> self.lane ^ self.flip) & 1
     }
@@ -68,12 +68,12 @@ impl Wire<'_> {
 /// A chunk decoded as if the line had been idle.
 pub(super) struct Part {
     events: Vec<Event>,
-    /// The machine at each checkpoint, and how many events there were.
+    /// The machine at each checkpoint, and the number of events by then.
     checkpoints: Vec<(Machine, usize)>,
 }
 
 impl Part {
-    /// Decodes `raw`, whose first sample is number `at`; `level` is the line's before it.
+    /// Decodes `raw`, whose first sample is number `at`; `level` is the line's level before it.
     pub(super) fn decode(wire: &Wire<'_>, raw: &[u8], at: u64, level: u64) -> Self {
         let mut events = Vec::new();
         let mut checkpoints = Vec::with_capacity(raw.len() / CHECKPOINT + 1);
@@ -93,7 +93,8 @@ impl Part {
         }
     }
 
-    /// Completes the chunk with the state its predecessor ended in; returns the one it ends in.
+    /// Completes the chunk from the state in which the previous chunk ended; returns its final
+    /// state.
     pub(super) fn join(
         self,
         wire: &Wire<'_>,

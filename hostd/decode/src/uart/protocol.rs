@@ -1,4 +1,4 @@
-//! The UART decoder as the rest of the crate drives it.
+//! The UART decoder, as the rest of the crate uses it.
 
 use super::line::{Event, Finder, Machine};
 use super::merge::Queue;
@@ -52,7 +52,7 @@ impl Uart {
         })
     }
 
-    /// Runs `drive` for each line from the carried state, then annotates all samples before `end`.
+    /// Runs `drive` for each line from its saved state, then annotates all samples before `end`.
     fn each_line(
         &mut self,
         levels: u64,
@@ -133,7 +133,8 @@ impl Protocol for Uart {
             let parts: Vec<Part> = cut
                 .par_iter()
                 .map(|chunk| {
-                    // The first chunk's guess may be wrong about an edge; the join finds out.
+                    // For the first chunk, this guesses that its first sample is no edge; the join
+                    // corrects that.
                     let levels = chunk.before.map_or(first, |sample| taps.levels(sample));
                     Part::decode(&wire, chunk.raw, chunk.at, wire.level(levels))
                 })

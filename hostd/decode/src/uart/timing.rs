@@ -5,12 +5,12 @@ use super::{Config, Parity};
 /// Start bit, nine data bits, parity, stop.
 const POINTS_MAX: usize = 12;
 
-/// Sample points nearer to a whole sample than this are left to floating point, whose rounding
-/// decides them in sigrok. Far more than the error of any sum below, far less than any distance
-/// that occurs otherwise.
+/// Sample points closer than this to a whole sample are computed in floating point, because in
+/// sigrok its rounding decides them. Far larger than the error of any sum below, far smaller than
+/// any other distance that occurs.
 const TIE: f64 = 1e-3;
 
-/// Sample numbers up to here plus a fraction of `TIE` are exact enough in an `f64`.
+/// Up to this sample number, adding a fraction of `TIE` is exact enough in an `f64`.
 const EXACT_MAX: u64 = 1 << 40;
 
 /// The shape of a frame, in samples.
@@ -19,9 +19,9 @@ pub(super) struct Timing {
     width: f64,
     /// From the start edge to the first sample point.
     lead: f64,
-    /// Whole samples from the start edge to each sample point, when no sum is near a tie.
+    /// Whole samples from the start edge to each sample point, if no sum is near a tie.
     offsets: Option<[u64; POINTS_MAX]>,
-    /// From a sample point back to where its bit is drawn to begin, and on to its end.
+    /// From a sample point back to where its bit is drawn to begin, and forward to its end.
     before: u64,
     after: u64,
     data_bits: u32,
@@ -58,7 +58,7 @@ impl Timing {
 
     fn offsets(&self) -> Option<[u64; POINTS_MAX]> {
         let sum = |index: u32| self.lead + f64::from(index) * self.width;
-        // Halves of whole widths add up without any rounding.
+        // Halves of whole widths add up without rounding.
         let exact = (self.width * 2.0).fract() == 0.0 && (self.lead * 4.0).fract() == 0.0;
         let near_tie = |at: f64| (at - at.round()).abs() < TIE;
         let mut indices = 0..=self.stop();
@@ -72,7 +72,7 @@ impl Timing {
         Some(offsets)
     }
 
-    /// Sample number at which bit `index` of a frame is sampled that starts at `start`.
+    /// Sample number at which bit `index` is sampled, in a frame that starts at `start`.
     #[inline(always)]
     pub(super) fn point(&self, start: u64, index: u32) -> u64 {
         match &self.offsets {
@@ -87,7 +87,7 @@ impl Timing {
         whole((start as f64 + self.lead + f64::from(index) * self.width).ceil())
     }
 
-    /// Where the bit sampled at `point` is drawn.
+    /// The range in which the bit sampled at `point` is drawn.
     pub(super) fn extent(&self, point: u64) -> (u64, u64) {
         (point.saturating_sub(self.before), point + self.after)
     }
@@ -115,7 +115,7 @@ impl Timing {
         self.points
     }
 
-    /// Shortest time in the active level that is a break.
+    /// Shortest active level that is a break, in samples.
     #[inline(always)]
     pub(super) fn break_min(&self) -> u64 {
         self.break_min

@@ -1,5 +1,5 @@
-//! The decoders once more, a sample at a time and with nothing clever: what the fast ones are held
-//! against. Written from the protocols, not from the crate.
+//! The decoders again, one sample at a time and without optimisations: the reference for the fast
+//! ones. Written from the protocols, not from the crate.
 
 use decode::{Annotation, Value};
 
@@ -12,7 +12,7 @@ fn annotation(start: u64, end: u64, class: u8, value: Value) -> Annotation {
     }
 }
 
-/// Where a repeated level begins, and what it is.
+/// A line's level in the last sample.
 struct Level {
     last: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) fn i2c(samples: &[u8]) -> Vec<Annotation> {
         return out;
     };
     let (mut scl, mut sda) = (Level::new(bit(first, 0)), Level::new(bit(first, 1)));
-    // `None` while the bus is not ours; else whether the next byte is an address.
+    // `None` while no exchange is in progress; otherwise whether the next byte is an address.
     let mut expects_address = None;
     let mut bits: Vec<(u64, bool)> = Vec::new();
     let mut width = 0;
@@ -181,12 +181,12 @@ pub(crate) fn spi(samples: &[u8], rules: SpiRules) -> Vec<Annotation> {
 /// Options of the naive UART decoder.
 #[derive(Clone, Copy)]
 pub(crate) struct UartRules {
-    /// Samples of a bit.
+    /// Samples per bit.
     pub(crate) width: f64,
     pub(crate) data_bits: u32,
     /// Whether there is an even parity bit.
     pub(crate) even_parity: bool,
-    /// Bits a break must at least last.
+    /// Minimum length of a break, in bits.
     pub(crate) frame_bits: f64,
 }
 
@@ -211,7 +211,7 @@ struct Low {
 }
 
 impl Low {
-    /// When the line rises: how long it was low, if it fell before.
+    /// Returns how long the line was low, when it rises after a fall.
     fn step(&mut self, at: u64, rose: bool, fell: bool) -> Option<u64> {
         if fell {
             self.fell_at = Some(at);

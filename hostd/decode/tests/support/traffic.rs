@@ -25,7 +25,7 @@ impl Rng {
     }
 }
 
-/// Samples of one byte, being drawn.
+/// One-byte samples, being drawn.
 pub(crate) struct Drawing {
     pub(crate) samples: Vec<u8>,
     limit: usize,
@@ -45,7 +45,7 @@ impl Drawing {
         self.samples.len() >= self.limit
     }
 
-    /// Gives a line a level from the next sample on.
+    /// Sets a line's level from the next sample on.
     pub(crate) fn set(&mut self, line: u8, high: bool) {
         self.levels = self.levels & !(1 << line) | u8::from(high) << line;
     }
@@ -87,7 +87,7 @@ fn i2c_byte(drawing: &mut Drawing, rng: &mut Rng, byte: u8, nack: bool) {
     i2c_bit(drawing, rng, nack);
 }
 
-/// START (`false` → data) or STOP, from a clock that is low or an idle bus.
+/// A STOP, or a START if `stop` is false, from a low clock or an idle bus.
 fn i2c_condition(drawing: &mut Drawing, stop: bool) {
     drawing.set(SCL, false);
     drawing.hold(10);
@@ -149,7 +149,7 @@ pub(crate) fn i2c(samples: usize, load: Load, seed: u64) -> Vec<u8> {
     drawing.samples
 }
 
-/// 8N1 bytes of `width` samples a bit on bit 0, with idle gaps of less than `gap` samples.
+/// 8N1 bytes on bit 0, `width` samples per bit, with idle gaps shorter than `gap` samples.
 pub(crate) fn uart(samples: usize, width: f64, gap: u64, seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut drawing = Drawing::new(samples, 1);
@@ -182,7 +182,7 @@ fn whole(samples: f64) -> u64 {
     samples.round() as u64
 }
 
-/// SPI mode 0: clock on bit 0, CS on 1, MOSI on 2, MISO on 3, `half` samples a half-clock.
+/// SPI mode 0: clock on bit 0, CS on 1, MOSI on 2, MISO on 3, `half` samples per half-clock.
 pub(crate) fn spi(samples: usize, half: u64, seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut drawing = Drawing::new(samples, 0b0010);
@@ -190,7 +190,7 @@ pub(crate) fn spi(samples: usize, half: u64, seed: u64) -> Vec<u8> {
     while !drawing.is_full() {
         drawing.set(1, false);
         drawing.hold(half);
-        // Now and then a transfer ends within a word.
+        // Now and then a transfer ends in the middle of a word.
         let bits = rng.range(1, 12) * 8 + u64::from(rng.range(0, 8) == 0) * rng.range(1, 8);
         for _ in 0..bits {
             drawing.set(2, rng.range(0, 2) == 0);
@@ -207,7 +207,7 @@ pub(crate) fn spi(samples: usize, half: u64, seed: u64) -> Vec<u8> {
     drawing.samples
 }
 
-/// Random levels on all lines: each sample, one in `rarity` lines moves.
+/// Random levels on all lines: in each sample, each line changes with a chance of one in `rarity`.
 pub(crate) fn noise(samples: usize, rarity: u64, seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut levels = rng.byte();
