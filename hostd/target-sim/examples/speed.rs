@@ -1,5 +1,5 @@
-//! How many instructions a second the core executes, on the whole chip, beside another core on plain memory:
-//! `cargo run --release -p target-sim --example speed`.
+//! How many instructions per second the core executes, on the whole chip, compared with another core on
+//! plain memory: `cargo run --release -p target-sim --example speed`.
 
 use std::io::Write;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use target_sim::armv6m::Core;
 use target_sim::cpu::Cpu;
 use target_sim::stm32f0::{FLASH_BASE, SRAM_BASE, STM32F030R8, Stm32f0};
 
-/// Sorting, so to say: loads, stores, arithmetic and branches over a table in SRAM.
+/// A mixed workload: loads, stores, arithmetic and branches over a table in SRAM.
 ///
 /// ```text
 ///   outer: movs r0,#0 ; mov r1,r8 ; movs r2,#32
@@ -20,7 +20,7 @@ use target_sim::stm32f0::{FLASH_BASE, SRAM_BASE, STM32F030R8, Stm32f0};
 const PROGRAM: [u16; 12] = [
     0x2000, 0x4641, 0x2220, 0x5c0b, 0x3307, 0x4053, 0x540b, 0x3001, 0x00dc, 0x3a01, 0xd1f7, 0xe7f3,
 ];
-/// Cycles of one round of the inner loop, and its instructions.
+/// Cycles of one iteration of the inner loop, and its instructions.
 const ROUND_CYCLES: u64 = 2 + 1 + 1 + 2 + 1 + 1 + 1 + 3;
 const ROUND_INSTRUCTIONS: u64 = 8;
 
@@ -55,7 +55,7 @@ fn theirs() -> f64 {
     processor.registers.pc = FLASH_BASE;
     processor.registers.psr.set(1 << 24);
     processor.registers.set(8u32.into(), SRAM_BASE);
-    // Its fastest decoder.
+    // The fastest decoder of that core.
     let decoder = Lut16AndGrouped32InstructionDecoder::new(ArmVersion::V7M);
     processor.instruction_decoder = Box::new(decoder);
     let start = Instant::now();

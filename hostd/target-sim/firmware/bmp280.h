@@ -4,7 +4,7 @@
 
 #include "chip.h"
 
-/* Searches, resets and sets up the sensor, and says on the console how it goes. */
+/* Finds, resets and sets up the sensor, and reports each step on the console. */
 bool bmp280_start(void);
 
 bool bmp280_is_detected(void);

@@ -4,7 +4,7 @@
 
 void console_start(void);
 
-/* Takes what has been received and runs complete lines. */
+/* Reads the received bytes and runs complete lines. */
 void console_poll(void);
 
 #endif

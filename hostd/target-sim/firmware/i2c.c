@@ -4,7 +4,7 @@
 #define SDA (1u << 9)
 #define BUS_FREE_MS_MAX 25u
 #define STRETCH_MS_MAX 100u
-/* Rounds of four cycles that make half a bit, with what else there is to do in it, 5 us long. */
+/* Iterations of four cycles that, with the rest of the code, make half a bit 5 us long. */
 #define HALF_BIT_ROUNDS 10u
 
 static enum i2c_result failure;
@@ -25,7 +25,7 @@ static inline void pull(uint32_t line)
     GPIO_BSRR(GPIOB) = line << 16;
 }
 
-/* Waits until all these lines are high. */
+/* Waits until all of these lines are high. */
 static bool is_high(uint32_t lines, uint32_t wait_ms_max)
 {
     if ((GPIO_IDR(GPIOB) & lines) == lines)
@@ -104,7 +104,7 @@ static bool get_bit(void)
     return bit;
 }
 
-/* True when it was acknowledged. */
+/* Returns true if the byte was acknowledged. */
 static bool put_byte(uint8_t byte)
 {
     for (uint32_t place = 8; place--;)

@@ -20,7 +20,7 @@ enum i2c_result i2c_read(uint8_t address, uint8_t first_register, uint8_t *data,
 
 enum i2c_result i2c_write(uint8_t address, uint8_t target_register, uint8_t value);
 
-/* Only the address; tells whether anyone is there. */
+/* Sends only the address; tells whether a device answers. */
 enum i2c_result i2c_probe(uint8_t address);
 
 #endif

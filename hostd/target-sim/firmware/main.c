@@ -1,7 +1,7 @@
 /* A demo application for the simulated target: it says hello, reads a sensor and takes commands.
  *
- * On the boards that it stands in for, a second controller holds the chip in reset for the first two seconds
- * of power; here the application waits for as long after power-on, and only then. */
+ * On the boards that it imitates, a second controller holds the chip in reset for the first two seconds
+ * of power; here the application itself waits that long, only after power-on. */
 #include "bmp280.h"
 #include "chip.h"
 #include "console.h"
@@ -9,7 +9,7 @@
 #include "serial.h"
 
 #define POWER_ON_MS 2100u
-/* Silence in which a debugger can attach. */
+/* Quiet time in which a debugger can attach. */
 #define START_MS 200u
 #define BLINK_MS 500u
 #define LAMP 5u
@@ -36,7 +36,7 @@ void delay_ms(uint32_t duration_ms)
         __asm__ volatile("wfi");
 }
 
-/* The internal oscillator, halved, times four. */
+/* The internal oscillator, divided by two, times four. */
 static void set_up_clock(void)
 {
     RCC_CFGR = 2u << 18;

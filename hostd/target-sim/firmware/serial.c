@@ -12,7 +12,7 @@ void usart1_handler(void)
         if (written - taken < BUFFER_BYTES)
             buffer[written++ % BUFFER_BYTES] = byte;
     }
-    /* An overrun would hold the interrupt. */
+    /* Left set, an overrun would keep the interrupt active. */
     USART1_ICR = 1u << 3;
 }
 

@@ -11,7 +11,7 @@ void put_character(char character);
 void put_text(const char *text);
 void put_line(const char *text);
 void put_number(uint32_t number);
-/* At least this many digits, with zeros in front. */
+/* At least this many digits, padded with leading zeros. */
 void put_digits(uint32_t number, uint32_t digits);
 void put_hex(uint8_t byte);
 

@@ -1,4 +1,4 @@
-/* Vector table and what has to happen before main: initialised data from flash, the rest zeroed. */
+/* Vector table, and the work before main: copies initialised data from flash and zeroes the rest. */
 #include "chip.h"
 
 extern uint32_t data_load, data_start, data_end, bss_start, bss_end, stack_top;

@@ -9,7 +9,7 @@ use crate::word::bit;
 const DPIDR: u32 = 0x0bb1_1477;
 /// AHB-AP of a Cortex-M0.
 const AP_IDR: u32 = 0x0477_0021;
-/// Where the ROM table is, and that it is there.
+/// Address of the ROM table, and the bits that say it exists.
 const AP_BASE: u32 = 0xe00f_f003;
 
 const DP_ABORT: u8 = 0x0;
@@ -22,21 +22,21 @@ const STICKYCMP: u32 = 1 << 4;
 const STICKYORUN: u32 = 1 << 1;
 const WDATAERR: u32 = 1 << 7;
 const POWER_REQUESTS: u32 = 1 << 28 | 1 << 30;
-/// What can be written besides: overrun detection and the transaction counter.
+/// The other writable bits: overrun detection and the transaction counter.
 const CTRL_MASK: u32 = POWER_REQUESTS | 0x00ff_ff01;
 
 const AP_CSW: u32 = 0x00;
 const AP_TAR: u32 = 0x04;
 const AP_DRW: u32 = 0x0c;
 
-/// Privileged data access; the port is enabled.
+/// Privileged data access; the access port is enabled.
 const CSW_RESET: u32 = 0x0300_0042;
 const CSW_WRITABLE: u32 = 0x7f00_0037;
 const CSW_ENABLED: u32 = 1 << 6;
-/// The address counts within this many bytes, and wraps.
+/// The address increments within this many bytes, then wraps.
 const WRAP: u32 = 0x3ff;
 
-/// The chip's memory as the access port reaches it.
+/// The chip's memory, as the access port accesses it.
 pub(crate) trait Memory {
     fn load(&mut self, address: u32, width: Width) -> Result<u32, BusFault>;
     fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), BusFault>;
@@ -44,7 +44,7 @@ pub(crate) trait Memory {
     fn is_busy(&mut self) -> bool;
 }
 
-/// Debug port with its one access port.
+/// Debug port with its only access port.
 #[derive(Debug)]
 pub(crate) struct DebugPort {
     control: u32,
@@ -68,7 +68,7 @@ impl Default for DebugPort {
     }
 }
 
-/// A debug port on a memory, for one transfer.
+/// A debug port with a memory, for one transfer.
 pub(crate) struct Bound<'a> {
     pub(crate) port: &'a mut DebugPort,
     pub(crate) memory: &'a mut dyn Memory,
@@ -92,7 +92,7 @@ impl DebugPort {
                 Answer::Ok(0)
             }
             (true, DP_CTRL) => Answer::Ok(self.status()),
-            // All else waits until the error has been looked at.
+            // Everything else waits until the error is cleared.
             _ if self.sticky != 0 => Answer::Fault,
             (false, DP_CTRL) => {
                 if self.select & 15 == 0 {
@@ -105,13 +105,13 @@ impl DebugPort {
                 Answer::Ok(0)
             }
             _ if memory.is_busy() => Answer::Wait,
-            // RESEND and RDBUFF both give the last result again.
+            // RESEND and RDBUFF both return the last result again.
             (true, DP_SELECT | DP_RDBUFF) => Answer::Ok(self.read_buffer),
             _ => Answer::Ok(0),
         }
     }
 
-    /// The acknowledgements follow the power-up requests at once.
+    /// The power-up requests are acknowledged at once.
     fn status(&self) -> u32 {
         match self.select & 15 {
             0 => self.control | (self.control & POWER_REQUESTS) << 1 | self.sticky,
@@ -135,7 +135,7 @@ impl DebugPort {
         }
     }
 
-    /// A transfer with the access port. A read gives what the read before it found.
+    /// A transfer with the access port. A read returns the result of the read before it.
     fn access(&mut self, memory: &mut dyn Memory, request: Request, data: u32) -> Answer {
         if self.sticky != 0 {
             return Answer::Fault;
@@ -188,7 +188,7 @@ impl DebugPort {
         self.tar & !0xf | register & 0xc
     }
 
-    /// Where the data of an access lies in a word: narrow data stays in its byte lanes.
+    /// The word address of an access, and the shift of its data: narrow data stays in its byte lanes.
     fn lane(&self) -> (u32, u32) {
         let width = self.width();
         let address = self.tar & !(width.bytes() - 1);
@@ -215,7 +215,7 @@ impl DebugPort {
     fn write(&mut self, memory: &mut dyn Memory, register: u32, data: u32) -> Result<(), BusFault> {
         match register {
             AP_CSW => {
-                // There are no packed transfers, and words are the widest.
+                // Packed transfers are not supported, and words are the widest.
                 let increment = if data >> 4 & 3 == 1 { 1 << 4 } else { 0 };
                 self.csw = data & CSW_WRITABLE & !0x37 | increment | (data & 7).min(2);
             }
@@ -236,7 +236,7 @@ impl DebugPort {
 mod tests {
     use super::*;
 
-    /// 4 KiB at 0; nothing else.
+    /// 4 KiB of memory at 0, and nothing else.
     struct Ram(Vec<u8>);
 
     impl Memory for Ram {
@@ -303,7 +303,7 @@ mod tests {
             self.go(true, false, crate::word::low_byte(register & 0xc), data)
         }
 
-        /// Reads and fetches the result.
+        /// Reads a register and fetches the result.
         fn read(&mut self, register: u32) -> Answer {
             self.dp_write(DP_SELECT, register & 0xf0);
             self.go(true, true, crate::word::low_byte(register & 0xc), 0);

@@ -1,9 +1,9 @@
-//! An ARMv6-M core as in the Cortex-M0: the whole instruction set, exceptions with priorities, SysTick,
-//! sleep, and the cycle counts of the Cortex-M0 with its single-cycle multiplier.
+//! An ARMv6-M core like the Cortex-M0: the whole instruction set, exceptions with priorities, SysTick,
+//! sleep, and the cycle counts of a Cortex-M0 with a single-cycle multiplier.
 //!
-//! Instructions run in bursts up to a horizon: the next cycle at which anything but an instruction can
-//! happen. Whatever may change that (an access to a peripheral, a change of PRIMASK, an exception return)
-//! pulls the horizon in, so nothing is checked per instruction but one number.
+//! Instructions run in bursts up to a horizon: the next cycle at which anything other than an instruction
+//! can happen. Anything that may change it (an access to a peripheral, a change of PRIMASK, an exception
+//! return) moves the horizon closer, so only one number has to be checked per instruction.
 
 mod alu;
 mod control_space;
@@ -27,13 +27,13 @@ const SP: usize = 13;
 const LR: usize = 14;
 const PC: usize = 15;
 
-/// Where the program counter points in lockup.
+/// Value of the program counter during lockup.
 const LOCKUP_ADDRESS: u32 = 0xffff_fffe;
 
 /// Why an instruction did not end normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trap {
-    /// Undefined instruction, bus error, unaligned access, wrong state.
+    /// Undefined instruction, bus error, unaligned access or wrong instruction set.
     Fault,
     Breakpoint,
     Supervisor,
@@ -52,7 +52,7 @@ enum Sleep {
     ForEvent,
 }
 
-/// The core and, as `bus`, the chip around it.
+/// The core, with the chip around it as `bus`.
 #[derive(Debug)]
 pub struct Core<B> {
     /// R13 is the stack pointer in use.
@@ -113,12 +113,12 @@ impl<B: Bus> Core<B> {
         core
     }
 
-    /// Ends the burst after this instruction, so that what has changed is looked at.
+    /// Ends the burst after this instruction, so that the change takes effect.
     fn look_up(&mut self) {
         self.horizon = 0;
     }
 
-    /// Brings in what happened around the core up to now.
+    /// Collects what happened around the core until now.
     fn gather(&mut self) {
         self.bus.advance(self.cycles);
         if self.systick.advance(self.cycles) {
@@ -168,8 +168,8 @@ impl<B: Bus> Core<B> {
 
     #[cold]
     fn handle(&mut self, trap: Trap, at: u32) -> Option<Stop> {
-        // Even an instruction that could not be fetched takes time, so that a fault that comes again and
-        // again cannot hold the clock.
+        // Even an instruction that could not be fetched takes time, so that a fault that repeats forever
+        // cannot stop the clock.
         self.cycles += 1;
         self.look_up();
         match trap {
@@ -188,8 +188,8 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Takes the most urgent exception that may be taken now, and wakes the core if one could be but for
-    /// PRIMASK. True when the state has changed.
+    /// Takes the most urgent exception that may be taken now. Wakes the core if one could be taken with
+    /// PRIMASK clear. Returns true if an exception was taken.
     fn service(&mut self) -> (bool, Option<Stop>) {
         if let Some(number) = self.exception_to_take() {
             return (true, self.take_exception(number));
@@ -292,7 +292,7 @@ impl<B: Bus> Cpu for Core<B> {
         self.sleep = Sleep::Awake;
         self.event = false;
         self.locked_up = false;
-        // A table that cannot be read leaves addresses behind that cannot be executed either.
+        // If the table cannot be read, these addresses cannot be executed either.
         let word = |bus: &mut B, now, address| bus.load(now, address, Width::Word).unwrap_or(0);
         self.r[SP] = word(&mut self.bus, self.cycles, 0) & !3;
         let vector = word(&mut self.bus, self.cycles, 4);

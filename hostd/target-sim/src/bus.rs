@@ -1,11 +1,12 @@
-//! What a core sees of the chip around it: memory, peripherals, interrupt lines and the passing of time.
+//! The chip around a core, as the core sees it: memory, peripherals, interrupt lines and the passing of
+//! time.
 
 use thiserror::Error;
 
-/// "Never" for instants counted in cycles.
+/// "Never", for times counted in cycles.
 pub const NEVER: u64 = u64::MAX;
 
-/// How much one access moves.
+/// How much data one access moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 8 bits.
@@ -34,49 +35,50 @@ impl Width {
     }
 }
 
-/// The bus answered an access with an error: nothing is there, or it may not be touched so.
+/// The bus answered an access with an error: nothing is there, or this access is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("failed to access address {address:#010x}: bus error")]
 pub struct BusFault {
-    /// Where the access went.
+    /// Address of the access.
     pub address: u32,
 }
 
-/// The chip around a core. `now` is always the core's cycle count and never goes back.
+/// The chip around a core. `now` is always the core's cycle count and never decreases.
 ///
-/// Addresses are aligned to the width of the access when they come here. Values are right-aligned,
-/// whatever the address.
+/// Addresses are already aligned to the width of the access. Values are right-aligned, whatever the
+/// address.
 pub trait Bus {
-    /// Fetches half an instruction word.
+    /// Fetches half of an instruction word.
     ///
     /// # Errors
-    /// When no code can be there.
+    /// If no code can be there.
     fn fetch(&mut self, now: u64, address: u32) -> Result<u16, BusFault>;
 
-    /// Reads, with all effects that reading has.
+    /// Reads, with all side effects of a read.
     ///
     /// # Errors
-    /// When the bus answers with an error.
+    /// If the bus answers with an error.
     fn load(&mut self, now: u64, address: u32, width: Width) -> Result<u32, BusFault>;
 
     /// Writes.
     ///
     /// # Errors
-    /// When the bus answers with an error.
+    /// If the bus answers with an error.
     fn store(&mut self, now: u64, address: u32, width: Width, value: u32) -> Result<(), BusFault>;
 
-    /// Lets the peripherals do what they do by themselves up to `now`.
+    /// Lets the peripherals do everything that they do by themselves up to `now`.
     fn advance(&mut self, now: u64);
 
-    /// When a peripheral will next do something by itself: later than the last `advance`, or [`NEVER`].
+    /// The cycle at which a peripheral will next do something by itself: later than the last `advance`, or
+    /// [`NEVER`].
     fn next_event(&self) -> u64;
 
     /// Levels of the interrupt lines, bit n for interrupt n.
     fn interrupts(&self) -> u32;
 
-    /// Until when code at `address` cannot be fetched, for a memory that is busy.
+    /// The cycle until which code at `address` cannot be fetched, because its memory is busy.
     fn stalled_until(&self, address: u32) -> u64;
 
-    /// Whether something left the chip that the outside must answer before the core goes on.
+    /// Whether the chip has output that the outside must handle before the core goes on.
     fn has_output(&self) -> bool;
 }

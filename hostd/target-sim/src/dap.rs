@@ -1,8 +1,8 @@
 //! The CMSIS-DAP processor of a debug probe (version 1 commands, SWD only): packets in, packets out.
 //!
-//! Commands, answers and limits follow the CMSIS-DAP documentation; which commands exist is the choice of
-//! the pods that are simulated. Time passes with what goes over the wire: a transfer takes as long as its
-//! bits at the clock that the host has set, so a host that polls sees its target get on.
+//! Commands, answers and limits follow the CMSIS-DAP documentation; the supported commands are those of the
+//! simulated pods. Traffic on the wire takes time: a transfer takes as long as its bits at the clock that
+//! the host has set, so a host that polls sees its target make progress.
 
 mod fields;
 pub mod fuzz;
@@ -17,7 +17,7 @@ use fields::Fields;
 
 /// Smallest and largest packet, in bytes.
 pub const PACKET_BYTES: std::ops::RangeInclusive<usize> = 64..=1024;
-/// Fewest and most packets in flight.
+/// Minimum and maximum number of packets in flight.
 pub const PACKET_COUNT: std::ops::RangeInclusive<u8> = 1..=4;
 
 const INFO: u8 = 0x00;
@@ -35,7 +35,7 @@ const SWJ_CLOCK: u8 = 0x11;
 const SWJ_SEQUENCE: u8 = 0x12;
 const SWD_CONFIGURE: u8 = 0x13;
 const SWD_SEQUENCE: u8 = 0x1d;
-/// The answer to what is not among them.
+/// The answer to an unknown command.
 const UNKNOWN: u8 = 0xff;
 
 const OK: u8 = 0x00;
@@ -53,13 +53,13 @@ const PORT_SWD: u8 = 1;
 /// Bit of the reset pin in `DAP_SWJ_Pins`.
 const NRESET: u8 = 1 << 7;
 
-/// Wire clocks of a transfer besides the idle cycles: request, turnarounds, acknowledgement, data, parity.
+/// Wire clocks of a transfer, without the idle cycles: request, turnarounds, acknowledgement, data, parity.
 const TRANSFER_CLOCKS: u64 = 8 + 1 + 3 + 1 + 33;
 const CLOCK_HZ_START: u32 = 1_000_000;
-/// Clocks outside of these are brought into them.
+/// Clocks outside this range are clamped to it.
 const CLOCK_HZ: std::ops::RangeInclusive<u32> = 1_000..=20_000_000;
 const WAIT_RETRIES_START: u16 = 100;
-/// The longest wait that one packet can ask for.
+/// The longest wait that one packet can request, in microseconds.
 const PIN_WAIT_US_MAX: u32 = 3_000_000;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -72,7 +72,7 @@ struct Configuration {
     match_retries: u16,
 }
 
-/// A debug probe. It keeps what the host has set; the target at its wires is given with each packet.
+/// A debug probe. It keeps the host's settings; the target on its wires is passed in with each packet.
 #[derive(Debug)]
 pub struct Probe {
     packet_bytes: usize,
@@ -84,7 +84,7 @@ pub struct Probe {
     pins: u8,
 }
 
-/// The target at the wires of a probe during one packet.
+/// The target on the wires of a probe during one packet.
 struct Link<'a> {
     target: &'a mut Target,
     board: &'a mut dyn Board,
@@ -98,15 +98,15 @@ impl Link<'_> {
 }
 
 impl Default for Probe {
-    /// A probe as it is before a host asks for more: 256-byte packets, one at a time.
+    /// A probe before a host configures it: 256-byte packets, one at a time.
     fn default() -> Self {
         Self::new(256, 1)
     }
 }
 
 impl Probe {
-    /// A probe that takes packets of this size and number; both are brought into [`PACKET_BYTES`] and
-    /// [`PACKET_COUNT`].
+    /// A probe that accepts this many packets of this size in bytes; both are clamped to [`PACKET_COUNT`]
+    /// and [`PACKET_BYTES`].
     #[must_use]
     pub fn new(packet_bytes: usize, packet_count: u8) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Probe {
         self.pins & NRESET == 0
     }
 
-    /// Lets go of what the probe holds, as at the end of a session: the reset pin.
+    /// Releases the reset pin if the probe holds it, and disconnects, as when a debugger leaves.
     pub fn release(&mut self, target: &mut Target, board: &mut dyn Board) {
         if self.pins & NRESET == 0 {
             self.pins |= NRESET;
@@ -146,8 +146,8 @@ impl Probe {
     }
 
     /// Carries out one packet and writes the answer, of at most [`Probe::packet_bytes`], into `response`.
-    /// Any bytes may come: what makes no sense gets an error answer, what is cut off is carried out as far as
-    /// it goes. The target's time goes on by the duration of the wire traffic.
+    /// Any bytes are allowed: an invalid packet gets an error answer, and a truncated one is carried out as
+    /// far as it goes. The target's time advances by the duration of the wire traffic.
     pub fn process(
         &mut self,
         target: &mut Target,
@@ -226,7 +226,7 @@ impl Probe {
         })
     }
 
-    /// Only the reset pin does anything; the answer is what was put out.
+    /// Only the reset pin has an effect; the answer is the levels that the probe drives.
     fn set_pins(&mut self, link: &mut Link<'_>, fields: &mut Fields<'_>) -> Option<u8> {
         let output = fields.byte()?;
         let select = fields.byte()?;
@@ -244,7 +244,7 @@ impl Probe {
         clocks * NS_PER_S / u64::from(self.clock_hz)
     }
 
-    /// Bits out, first bit lowest; a count of 0 means 256.
+    /// Clocks bits out, first bit lowest; a count of 0 means 256.
     fn swj_sequence(&mut self, link: &mut Link<'_>, fields: &mut Fields<'_>) -> Option<u8> {
         let count = match fields.byte()? {
             0 => 256,
@@ -260,7 +260,7 @@ impl Probe {
         Some(OK)
     }
 
-    /// Sequences of up to 64 clocks, out or in.
+    /// Sequences of up to 64 clocks, in either direction.
     fn swd_sequence(
         &mut self,
         link: &mut Link<'_>,
@@ -305,7 +305,7 @@ impl Probe {
         Some(())
     }
 
-    /// One transfer on the wire, repeated while the target is busy.
+    /// One transfer on the wire, retried while the target is busy.
     fn exchange(&self, link: &mut Link<'_>, request: Request, data: u32) -> Answer {
         if !self.is_connected {
             return Answer::Silence;

@@ -1,8 +1,9 @@
-//! The debug unit of a Cortex-M0 as an access port sees it: halting, stepping, core registers, breakpoints,
-//! vector catch, and the tables by which tools find all this.
+//! The debug unit of a Cortex-M0, as an access port sees it: halting, stepping, core registers,
+//! breakpoints, vector catch, and the tables through which debuggers find all this.
 //!
-//! Details that real tools rely on: entering debug state for any reason sets C_HALT and clears S_LOCKUP;
-//! S_RESET_ST and S_RETIRE_ST are cleared by reading; the program counter stands at a BKPT, not behind it.
+//! Details that real debuggers rely on: entering debug state for any reason sets C_HALT and clears
+//! S_LOCKUP; reading clears S_RESET_ST and S_RETIRE_ST; at a BKPT the program counter points to it, not
+//! after it.
 
 use crate::bus::{BusFault, Width};
 use crate::cpu::{Cpu, DebugControls, Stop};
@@ -85,7 +86,7 @@ const IDENTITIES: [Identity; 3] = [
 /// Entries of the ROM table: system control space, DWT, breakpoint unit.
 const ROM_ENTRIES: [u32; 4] = [0xfff0_f003, 0xfff0_2003, 0xfff0_3003, 0];
 
-/// What a write to the debug unit asks of the target beyond the core.
+/// What a write to the debug unit requests from the target, beyond the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Nothing,
@@ -129,7 +130,7 @@ impl Debug {
         self.is_halted
     }
 
-    /// The core has executed something.
+    /// Notes that the core has executed something.
     pub(crate) fn note_progress(&mut self) {
         self.has_retired = true;
     }
@@ -140,7 +141,7 @@ impl Debug {
         self.control &= !C_HALT;
     }
 
-    /// The core starts; a debugger may catch it before its first instruction.
+    /// The core starts; a debugger may halt it before its first instruction.
     pub(crate) fn leave_reset<C: Cpu>(&mut self, core: &mut C) {
         self.apply(core);
         if self.control & C_DEBUGEN != 0 && bit(self.monitor, VC_CORERESET) {
@@ -165,7 +166,7 @@ impl Debug {
         core.wake();
     }
 
-    /// Tells the core what the registers say.
+    /// Passes the settings in the registers to the core.
     fn apply<C: Cpu>(&self, core: &mut C) {
         let enabled = self.control & C_DEBUGEN != 0;
         core.set_debug(DebugControls {
@@ -180,7 +181,8 @@ impl Debug {
         });
     }
 
-    /// Addresses of the comparators: bits 31 and 30 choose the half words of the word in bits 28 to 2.
+    /// Addresses of the comparators: bits 31 and 30 select the half words of the word addressed by bits 28
+    /// to 2.
     fn breakpoints(&self) -> Vec<u32> {
         let used = self.comparators.iter().filter(|value| bit(**value, 0));
         let used = used.filter(|_| self.breakpoints_enabled);
@@ -300,7 +302,7 @@ impl Debug {
         }
     }
 
-    /// A step has been made.
+    /// Halts the core after a step.
     pub(crate) fn halt_after_step<C: Cpu>(&mut self, stop: Stop, core: &mut C) {
         match stop {
             Stop::Breakpoint | Stop::VectorCatch => self.halt_for(stop, core),
@@ -313,7 +315,7 @@ impl Debug {
 fn identification<C: Cpu>(core: &mut C, address: u32) -> Option<u32> {
     let page = address & !0xfff;
     let identity = if page == ROM_TABLE {
-        // The table carries the chip's own identity: the device number of its IDCODE.
+        // The table has the chip's own identity: the device number of its IDCODE.
         let id_code = core.load(0x4001_5800, Width::Word).unwrap_or(0);
         Identity {
             page,
@@ -326,7 +328,7 @@ fn identification<C: Cpu>(core: &mut C, address: u32) -> Option<u32> {
             .into_iter()
             .find(|identity| identity.page == page)?
     };
-    // JEP106: continuation count, identity.
+    // JEP106: continuation count and identity code.
     let (bank, code) = match identity.designer {
         Designer::Arm => (4, 0x3b),
         Designer::St => (0, 0x20),

@@ -1,12 +1,12 @@
-//! Firmware images: putting an ELF file into a chip's flash as a programmer on the bench would, and the demo
-//! application that comes with the target (`firmware/`, built by `cargo xtask firmware`).
+//! Firmware images: loading an ELF file into a chip's flash as a programmer on the bench would, and the
+//! demo application that comes with the target (`firmware/`, built by `cargo xtask firmware`).
 
 use thiserror::Error;
 
 use crate::stm32f0::{FLASH_BASE, Stm32f0};
 
-/// The demo application for [`STM32F030R8`](crate::stm32f0::STM32F030R8) and its larger sisters: a console
-/// on USART1 (PA9, PA10, 115200 baud), a BMP280 on PB8 (SCL) and PB9 (SDA), a lamp on PA5.
+/// The demo application for [`STM32F030R8`](crate::stm32f0::STM32F030R8) and its larger relatives: a
+/// console on USART1 (PA9, PA10, 115200 baud), a BMP280 on PB8 (SCL) and PB9 (SDA), an LED on PA5.
 pub const DEMO_ELF: &[u8] = include_bytes!("../firmware/demo.elf");
 
 const MAGIC: &[u8] = b"\x7fELF\x01\x01\x01";
@@ -15,22 +15,22 @@ const LOADABLE: u32 = 1;
 const HEADER_BYTES_MIN: usize = 52;
 const PROGRAM_HEADER_BYTES: usize = 32;
 
-/// An image that cannot be put into the flash.
+/// An image that cannot be loaded into the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FirmwareError {
-    /// The file is no 32-bit little-endian ELF file for ARM.
+    /// The file is not a 32-bit little-endian ELF file for ARM.
     #[error("failed to read the firmware: not a 32-bit little-endian ELF file for ARM")]
     NotElf,
-    /// The file ends before what its headers speak of.
+    /// The file ends before data that its headers refer to.
     #[error("failed to read the firmware: the file is cut off at {length} bytes")]
     CutOff {
         /// Length of the file, in bytes.
         length: usize,
     },
-    /// A segment goes where the part has no flash.
+    /// A segment belongs where the part has no flash.
     #[error("failed to place the firmware: {bytes} bytes at {address:#010x} are not in flash")]
     NotInFlash {
-        /// Where the segment would go.
+        /// Address of the segment.
         address: u32,
         /// Its size.
         bytes: u32,
@@ -53,10 +53,10 @@ fn word(file: &[u8], at: usize) -> Result<u32, FirmwareError> {
         .ok_or(FirmwareError::CutOff { length })
 }
 
-/// Erases the flash and puts the loadable segments of an ELF file into it, at their physical addresses.
+/// Erases the flash and loads the loadable segments of an ELF file into it, at their physical addresses.
 ///
 /// # Errors
-/// When the file makes no sense or does not fit; the flash is then as it was.
+/// If the file is invalid or does not fit; the flash is then unchanged.
 pub fn load_elf(chip: &mut Stm32f0, file: &[u8]) -> Result<(), FirmwareError> {
     if !file.starts_with(MAGIC) || file.len() < HEADER_BYTES_MIN || half(file, 18)? != MACHINE_ARM {
         return Err(FirmwareError::NotElf);

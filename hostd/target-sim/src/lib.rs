@@ -1,17 +1,17 @@
 //! A simulated microcontroller that a bench can power, flash, debug and listen to.
 //!
 //! ```text
-//!   CMSIS-DAP packets           power, reset, pin levels with instants
+//!   CMSIS-DAP packets           power, reset, timed pin levels
 //!          |                                  |
-//!      dap::Probe --- SWD transfers --- Target ---> Board (pin changes with instants)
+//!      dap::Probe --- SWD transfers --- Target ---> Board (timed pin changes)
 //!                                        |   \
 //!                              debug unit, AP  armv6m::Core  <->  stm32f0::Stm32f0 (a Bus)
 //! ```
 //!
 //! The core executes real ARMv6-M code and knows only a [`bus::Bus`]; the part behind it is an STM32F030.
-//! Time is counted in core cycles and shown as nanoseconds since the target was made. Nothing here reads a
-//! clock or starts a thread: whoever owns a [`target::Target`] says up to which instant it shall run, and asks when
-//! it will next have something to do. Simulated code can do what it likes; nothing it does panics.
+//! Time is counted in core cycles and reported as nanoseconds since the target was made. Nothing here reads
+//! a clock or starts a thread: the owner of a [`target::Target`] runs it up to a given time, and asks when
+//! it will next have something to do. Simulated code can do anything; nothing it does causes a panic.
 #![forbid(unsafe_code)]
 
 mod adi;

@@ -1,7 +1,7 @@
-//! The chip around the core: an STM32F030 with flash, SRAM, clock control, ports and USART1.
+//! The chip around the core: an STM32F030 with flash, SRAM, clock control, GPIO ports and USART1.
 //!
-//! Peripherals that are not modelled read as zero and ignore writes, as those do whose clock is off.
-//! Addresses where nothing is answer with a bus error.
+//! Peripherals that are not modelled read as zero and ignore writes, like those whose clock is off.
+//! Addresses where nothing exists answer with a bus error.
 
 mod clock;
 mod flash;
@@ -33,9 +33,9 @@ use map::Region;
 use rcc::Rcc;
 use usart::Usart;
 
-/// Where the main flash lies.
+/// Address of the main flash.
 pub const FLASH_BASE: u32 = 0x0800_0000;
-/// Where the SRAM lies.
+/// Address of the SRAM.
 pub const SRAM_BASE: u32 = 0x2000_0000;
 pub(crate) const OPTION_BYTES_BASE: u32 = 0x1fff_f800;
 
@@ -47,7 +47,7 @@ const USART_TX: [(usize, u32, u32); 2] = [(PORT_A, 9, 1), (PORT_B, 6, 0)];
 const USART_RX: [(usize, u32, u32); 2] = [(PORT_A, 10, 1), (PORT_B, 7, 0)];
 const USART1_INTERRUPT: u32 = 27;
 
-/// A word that USART1 began to send.
+/// A word that USART1 started to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentWord {
     /// When its start bit began, in nanoseconds since the target was made.
@@ -67,18 +67,19 @@ pub struct Stm32f0 {
     rcc: Rcc,
     ports: [Gpio; PORTS],
     usart: Usart,
-    /// SYSCFG_CFGR1: what lies at address 0.
+    /// SYSCFG_CFGR1: selects the memory at address 0.
     boot_map: u32,
     debug_freeze: [u32; 3],
     clock: Clock,
     changes: VecDeque<PinChange>,
     sent: Vec<SentWord>,
-    /// A write to a busy flash occupies the bus until the one before it is done.
+    /// The cycle until which a debugger's access occupies the bus: a write to a busy flash waits for the
+    /// one before it.
     debugger_waits_until: u64,
 }
 
 impl Stm32f0 {
-    /// A chip as delivered: its flash erased, its contents of SRAM unknown (but always the same).
+    /// A chip as delivered: its flash erased, its SRAM with undefined contents (but always the same).
     #[must_use]
     pub fn new(part: Part) -> Self {
         let mut chip = Self {
@@ -99,13 +100,13 @@ impl Stm32f0 {
         chip
     }
 
-    /// Which part it is.
+    /// The part that is simulated.
     #[must_use]
     pub fn part(&self) -> &Part {
         &self.part
     }
 
-    /// The contents of the flash, to look at or to change without a debugger.
+    /// The contents of the flash, to read or change without a debugger.
     pub fn flash_mut(&mut self) -> &mut [u8] {
         self.flash.cells_mut()
     }
@@ -116,19 +117,19 @@ impl Stm32f0 {
         self.flash.cells()
     }
 
-    /// Sets how long operations of the flash take, for benches that have no time for true ones.
+    /// Sets how long flash operations take, for benches that cannot wait for realistic times.
     pub fn set_flash_times(&mut self, times: FlashTimes) {
         self.flash.set_times(times);
     }
 
-    /// Puts the part under read protection: a debugger can no longer read its flash. Programming the
-    /// protection byte back erases it.
+    /// Puts the part under read protection: a debugger can no longer read its flash. Setting the protection
+    /// byte back to "unprotected" erases the flash.
     pub fn protect_from_reading(&mut self) {
         self.flash.protect_from_reading();
     }
 
-    /// Lets the half word at this offset of the flash stay erased whatever is programmed. The controller does
-    /// not notice, as a real one does not: reading back does.
+    /// Makes the half word at this offset of the flash stay erased whatever is programmed. The controller
+    /// does not notice, just like a real one; only reading back does.
     pub fn wear_out(&mut self, offset: u32) {
         self.flash.wear_out(offset);
     }
@@ -139,14 +140,15 @@ impl Stm32f0 {
         self.flash.is_read_protected()
     }
 
-    /// Whether a debugger's access goes to what read protection hides.
+    /// Whether read protection hides this address from a debugger.
     pub(crate) fn hides(&self, address: u32) -> bool {
         let in_flash = address.wrapping_sub(FLASH_BASE) < self.part.flash_bytes;
         let in_alias = address < self.part.flash_bytes && self.boot_map == 0;
         self.is_read_protected() && (in_flash || in_alias)
     }
 
-    /// Memory without power forgets. What is left is noise, so that software does not rely on zeros.
+    /// SRAM loses its contents without power. It is filled with noise, so that software does not rely on
+    /// zeros.
     pub(crate) fn scramble_sram(&mut self) {
         let mut state = 0x9e37_79b9u32;
         for byte in &mut self.sram {
@@ -170,10 +172,10 @@ impl Stm32f0 {
         }
     }
 
-    /// Without power no pin does anything.
+    /// Floats all pins when the power goes off.
     pub(crate) fn release_pins(&mut self, now: u64) {
         for place in 0..PORTS {
-            // The state after power-on, whose inputs do nothing.
+            // The state after power-on, in which all pins are inputs.
             self.ports[place].reset(false);
             self.show_port(now, place);
         }
@@ -188,7 +190,7 @@ impl Stm32f0 {
         &mut self.clock
     }
 
-    /// The next pin change that the outside has not seen.
+    /// The next pin change that the outside has not received yet.
     pub(crate) fn take_change(&mut self) -> Option<PinChange> {
         self.changes.pop_front()
     }
@@ -197,17 +199,17 @@ impl Stm32f0 {
         std::mem::take(&mut self.sent)
     }
 
-    /// Whether software asked to load the option bytes, which is a reset.
+    /// Whether software requested to load the option bytes, which causes a reset.
     pub(crate) fn takes_option_launch(&mut self) -> bool {
         self.flash.takes_launch()
     }
 
-    /// Until when an access of a debugger keeps the bus occupied.
+    /// The cycle until which a debugger's access keeps the bus busy.
     pub(crate) fn bus_busy_until(&self) -> u64 {
         self.debugger_waits_until
     }
 
-    /// The outside has changed what it does to a pin.
+    /// The outside has changed what it drives at a pin.
     pub(crate) fn set_outside(&mut self, now: u64, pin: Pin, level: Level) {
         let port = &mut self.ports[pin.port.place() as usize];
         port.set_outside(pin.number, level);
@@ -228,7 +230,7 @@ impl Stm32f0 {
         self.usart.set_input(now, level);
     }
 
-    /// Finds what has changed at the pins of a port.
+    /// Records the changes at the pins of a port.
     fn show_port(&mut self, now: u64, place: usize) {
         let outputs = USART_TX
             .iter()

@@ -1,19 +1,19 @@
 //! The serial wire: bits in, bits out. Line reset, the switch from JTAG, requests with their parity,
-//! acknowledgements and turnarounds, as the ARM debug interface specification (ADIv5, B4) draws them.
+//! acknowledgements and turnarounds, as shown in the ARM debug interface specification (ADIv5, B4).
 //!
 //! ```text
 //!   host    | start ap rw a2 a3 par stop park |trn|     |        | (write: trn, data 0-31, parity)
 //!   target  |                                 |   | ack | (read: data 0-31, parity, trn)
 //! ```
 
-/// One transfer as it stands in a request: which register, and which way.
+/// One transfer, as given in a request: the register and the direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// An access port register, not one of the debug port.
     pub is_ap: bool,
     /// The host reads.
     pub is_read: bool,
-    /// Address bits 3 and 2, in their places: 0, 4, 8 or 12.
+    /// Address bits 3 and 2, at their positions: 0, 4, 8 or 12.
     pub address: u8,
 }
 
@@ -22,7 +22,7 @@ pub struct Request {
 pub enum Answer {
     /// OK, with the data of a read (zero for a write).
     Ok(u32),
-    /// Busy; to be tried again.
+    /// Busy; the host should try again.
     Wait,
     /// A sticky error is set.
     Fault,
@@ -43,16 +43,16 @@ impl Answer {
     }
 }
 
-/// So many ones in a row reset the line.
+/// This many ones in a row reset the line.
 const RESET_ONES: u32 = 50;
 /// Sent first bit first after a line reset.
 const JTAG_TO_SWD: u16 = 0xe79e;
 const SWD_TO_JTAG: u16 = 0xe73c;
 
-/// What the wire is good for at present.
+/// The state of the protocol on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
-    /// After power-on: JTAG, which nobody speaks here.
+    /// After power-on: JTAG, which is not supported here.
     #[default]
     Jtag,
     /// After a protocol error, until a line reset.
@@ -62,7 +62,7 @@ enum Mode {
     Ready,
 }
 
-/// Where in a transfer the wire is.
+/// The position within a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
@@ -96,7 +96,7 @@ enum Next {
     Idle,
 }
 
-/// Answers a request. For a write the data comes with it.
+/// Answers requests. A write request comes with its data.
 pub(crate) trait Registers {
     /// Carries out a transfer.
     fn transfer(&mut self, request: Request, data: u32) -> Answer;
@@ -107,7 +107,7 @@ pub(crate) trait Registers {
 pub(crate) struct Wire {
     mode: Mode,
     ones: u32,
-    /// The last 16 bits, the oldest lowest, when enough ones came before.
+    /// The last 16 bits, the oldest lowest, collected after a line reset.
     switch_bits: u16,
     switch_count: u32,
     phase: Phase,
@@ -115,7 +115,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// A whole transfer at once.
+    /// A whole transfer at once, without single bits.
     pub(crate) fn transfer(
         &mut self,
         registers: &mut dyn Registers,
@@ -139,7 +139,7 @@ impl Wire {
         }
     }
 
-    /// One clock with the host driving the line.
+    /// One clock while the host drives the line.
     pub(crate) fn clock_out(&mut self, registers: &mut dyn Registers, bit: bool) {
         self.watch(bit);
         match self.phase {
@@ -169,14 +169,14 @@ impl Wire {
                     };
                 }
             }
-            // A host that does not leave its line time to turn.
+            // The host drives the line when it is the target's turn.
             Phase::Turn { .. } | Phase::Acknowledge { .. } | Phase::Read { .. } => {
                 self.clock_in(registers);
             }
         }
     }
 
-    /// One clock with the host listening. A line that nobody drives is high.
+    /// One clock while the host listens. A line that nobody drives is high.
     pub(crate) fn clock_in(&mut self, registers: &mut dyn Registers) -> bool {
         match self.phase {
             Phase::Idle | Phase::Request { .. } | Phase::Write { .. } => true,
@@ -223,7 +223,7 @@ impl Wire {
         }
     }
 
-    /// The ones of a line reset are no start bits.
+    /// The ones of a line reset are not start bits.
     fn takes_requests(&self) -> bool {
         self.ones < RESET_ONES && matches!(self.mode, Mode::Ready | Mode::Reset)
     }
@@ -265,7 +265,7 @@ impl Wire {
         self.phase = Phase::Idle;
     }
 
-    /// A whole request has come in: start, AP, read, two address bits, parity, stop, park.
+    /// A whole request was received: start, AP, read, two address bits, parity, stop, park.
     fn accept(&mut self, bits: u8) -> Phase {
         let parity = (bits >> 1 & 15).count_ones() & 1 == u32::from(bits >> 5 & 1);
         let is_framed = bits & 0x41 == 1 && bits & 0x80 != 0;
@@ -291,7 +291,7 @@ impl Wire {
                 let Some(request) = self.request else {
                     return Phase::Idle;
                 };
-                // A write is carried out when its data has come; that it will be taken is said before.
+                // A write is carried out when its data has arrived, but it is acknowledged before that.
                 let answer = if request.is_read {
                     self.transfer(registers, request, 0)
                 } else if matches!(self.mode, Mode::Ready) {
@@ -322,7 +322,7 @@ impl Wire {
 mod tests {
     use super::*;
 
-    /// Remembers transfers and answers reads with a number.
+    /// Records transfers and answers reads with a number.
     #[derive(Default)]
     struct Log(Vec<(Request, u32)>);
 
@@ -404,7 +404,8 @@ mod tests {
         assert_eq!(bits >> 4 & 0xffff_ffff, 0x0bb1_1477);
         let ones = 0x0bb1_1477u32.count_ones() & 1;
         assert_eq!(bits >> 36 & 1, u64::from(ones), "parity");
-        // The next request follows at once: write SELECT, with a wrong parity and then with the right one.
+        // The next request follows immediately: write SELECT, first with a wrong parity and then with the
+        // right one.
         for (parity, written) in [(0, READ_ID), (1, WRITE_SELECT)] {
             send(&mut wire, &mut log, 0xb1, 8);
             assert_eq!(receive(&mut wire, &mut log, 5) >> 1 & 7, 1);

@@ -1,4 +1,4 @@
-//! A microcontroller on a board: power, reset, time, pins, and the debugger's way in.
+//! A microcontroller on a board: power, reset, time, pins, and the debugger's access.
 
 mod debugger;
 pub mod fuzz;
@@ -15,26 +15,26 @@ use crate::swd::Wire;
 pub use inputs::{INPUTS_MAX, InputChange, Inputs};
 pub use load::Load;
 
-/// Current while executing: so much, and so much more per megahertz (data sheet, code from flash).
+/// Current while executing, in milliamperes: a constant part, plus one per megahertz (data sheet, code from
+/// flash).
 const RUN_MA: f64 = 1.0;
 const RUN_MA_PER_MHZ: f64 = 0.44;
-/// Current while sleeping.
+/// Current while sleeping, likewise.
 const SLEEP_MA: f64 = 0.5;
 const SLEEP_MA_PER_MHZ: f64 = 0.08;
-/// Current while held in reset.
+/// Current while held in reset, in milliamperes.
 const RESET_MA: f64 = 0.8;
 
-/// What is around the chip. It is called in the order of time, while the core waits.
+/// The circuit around the chip. It is called in chronological order, while the core waits.
 pub trait Board {
-    /// The chip does something else to a pin. What follows from it goes into `inputs`, at the same instant
-    /// or later.
+    /// The chip drives a pin differently. The consequences go into `inputs`, at the same time or later.
     fn pin_changed(&mut self, change: PinChange, inputs: &mut Inputs);
 
-    /// USART1 began to send a word. Its bits are pin changes too.
+    /// USART1 started to send a word. Its bits are reported as pin changes, too.
     fn word_sent(&mut self, _word: SentWord) {}
 }
 
-/// A board without anything on it.
+/// A board with nothing on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BareBoard;
 
@@ -64,12 +64,12 @@ pub struct Target {
     is_powered: bool,
     /// The reset pin is held low.
     is_held: bool,
-    /// Time spent executing and sleeping since the last look, in nanoseconds.
+    /// Time and charge since the last [`Target::take_load`].
     load: Load,
 }
 
 impl Target {
-    /// A new part, without power.
+    /// A new part, not powered yet.
     #[must_use]
     pub fn new(part: Part) -> Self {
         Self {
@@ -89,13 +89,13 @@ impl Target {
         &mut self.core.bus
     }
 
-    /// The present, in nanoseconds since the target was made.
+    /// The current time, in nanoseconds since the target was made.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.core.bus.clock().ns(self.core.cycles())
     }
 
-    /// What the outside will do to the pins.
+    /// Future changes of what the outside drives at the pins.
     pub fn inputs(&mut self) -> &mut Inputs {
         &mut self.inputs
     }
@@ -106,14 +106,14 @@ impl Target {
         self.is_powered
     }
 
-    /// Whether the core executes or sleeps, as opposed to standing still without power, in reset or halted
-    /// by a debugger.
+    /// Whether the core executes or sleeps, as opposed to being stopped without power, in reset or by a
+    /// debugger.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.is_powered && !self.is_held && !self.debug.is_halted()
     }
 
-    /// Switches the supply, now. Off, memory forgets and the debug port too.
+    /// Switches the supply on or off, now. Switching it off clears SRAM and resets the debug port.
     pub fn set_power(&mut self, on: bool, board: &mut dyn Board) {
         if on == self.is_powered {
             return;
@@ -134,7 +134,7 @@ impl Target {
         self.flush(board);
     }
 
-    /// Pulls the reset pin low or lets it go, now. The debug port goes on working.
+    /// Pulls the reset pin low or releases it, now. The debug port keeps working.
     pub fn set_reset_pin(&mut self, low: bool, board: &mut dyn Board) {
         let is_pressed = low && !self.is_held;
         self.is_held = low;
@@ -157,8 +157,8 @@ impl Target {
         }
     }
 
-    /// Lets time pass up to an instant. Pin changes go to the board as they happen, and what the board
-    /// answers counts for the instructions that follow. Does nothing for an instant that is past.
+    /// Lets time pass up to `until_ns`. Pin changes go to the board as they happen, and its reactions
+    /// affect the instructions that follow. Does nothing if that time has passed.
     pub fn run_until(&mut self, until_ns: u64, board: &mut dyn Board) {
         loop {
             self.flush(board);
@@ -176,7 +176,7 @@ impl Target {
         }
     }
 
-    /// Runs to an instant or to the next thing that must be looked at.
+    /// Runs up to a time, or to the next event that must be handled.
     fn run_slice(&mut self, until_ns: u64) {
         let from_ns = self.now_ns();
         let until = self
@@ -212,7 +212,7 @@ impl Target {
             .add(passed_ns.saturating_sub(slept_ns), self.current_ma(true));
     }
 
-    /// Hands what has happened at the pins to the board.
+    /// Passes everything that happened at the pins to the board.
     fn flush(&mut self, board: &mut dyn Board) {
         for word in self.core.bus.take_sent() {
             board.word_sent(word);
@@ -237,12 +237,12 @@ impl Target {
         }
     }
 
-    /// How the time since the last call was spent.
+    /// Time and charge since the last call.
     pub fn take_load(&mut self) -> Load {
         std::mem::take(&mut self.load)
     }
 
-    /// When the target will next do something by itself, so that its owner can sleep till then.
+    /// When the target will next do something by itself, so that its owner can sleep until then.
     #[must_use]
     pub fn next_activity(&self) -> Activity {
         let chip = &self.core.bus;

@@ -1,4 +1,4 @@
-//! Parts of words, said by name: registers are 32 bits wide and their fields are not.
+//! Names for parts of words: registers are 32 bits wide, but their fields are not.
 
 /// Bits 7 to 0.
 pub(crate) const fn low_byte(value: u32) -> u8 {
@@ -17,7 +17,7 @@ pub(crate) const fn low_word(value: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// One bit as a truth value.
+/// One bit as a Boolean.
 pub(crate) const fn bit(value: u32, number: u32) -> bool {
     value >> number & 1 == 1
 }

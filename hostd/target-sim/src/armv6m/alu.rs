@@ -1,4 +1,4 @@
-//! Arithmetic with flags, by the definitions of the ARMv6-M manual (AddWithCarry, Shift_C).
+//! Arithmetic with flags, as the ARMv6-M manual defines it (AddWithCarry, Shift_C).
 
 /// Result of an addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,14 @@ pub(super) enum Shift {
     RotateRight,
 }
 
-/// Shifts by `amount` (0 to 255): the value and the carry out. By zero, both stay as they were.
+/// Shifts by `amount` (0 to 255): returns the value and the carry out. A shift by zero leaves both
+/// unchanged.
 #[inline]
 pub(super) const fn shift(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
     if amount == 0 {
         return (value, carry);
     }
-    // The last bit shifted out is what one step less leaves at the edge.
+    // After one shift less, the last bit to be shifted out is at the edge.
     let last = amount - 1;
     match kind {
         Shift::Left => {

@@ -1,5 +1,5 @@
-//! Registers of the system control space that software sees: SysTick, NVIC, system control block. What only
-//! a debugger sees (DHCSR and so on) is in the debug unit; to software it reads as zero.
+//! Registers of the system control space that software can use: SysTick, NVIC, system control block. Those
+//! that only a debugger can use (DHCSR and so on) are in the debug unit; to software they read as zero.
 
 use super::exceptions::{FIRST_INTERRUPT, NMI, PENDSV, SVCALL, SYSTICK};
 use super::{Core, Executed, Trap};
@@ -23,14 +23,14 @@ const SHPR2: u32 = 0xe000_ed1c;
 const SHPR3: u32 = 0xe000_ed20;
 const SHCSR: u32 = 0xe000_ed24;
 
-/// Unaligned accesses fault, frames lie on multiples of 8: fixed in ARMv6-M.
+/// Unaligned accesses fault, exception frames are aligned to 8 bytes: fixed in ARMv6-M.
 const CCR_VALUE: u32 = 0x208;
 const AIRCR_KEY: u32 = 0x05fa;
-/// What the key field reads as.
+/// The key field reads as this.
 const AIRCR_VALUE: u32 = 0xfa05_0000;
 const SYSTEM_RESET_REQUEST: u32 = 2;
 const SCR_MASK: u32 = 0b1_0110;
-/// Two bits of priority.
+/// Each priority has two bits.
 const PRIORITY_MASK: u32 = 0xc0c0_c0c0;
 
 impl<B: Bus> Core<B> {
@@ -61,7 +61,7 @@ impl<B: Bus> Core<B> {
     }
 
     fn control_interrupts(&mut self, value: u32) {
-        // The clear bits win over nothing: software may not set both of a pair.
+        // If both bits of a pair are set, the set bit wins; software must not do that.
         for (set, clear, number) in [
             (28, Some(27), PENDSV),
             (26, Some(25), SYSTICK),

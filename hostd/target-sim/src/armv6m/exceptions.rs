@@ -1,4 +1,4 @@
-//! Exceptions: what is pending and active, who may interrupt whom, entry and return.
+//! Exceptions: which are pending and active, which may interrupt which, entry and return.
 
 use super::{Core, Executed, LR, PC, SP, Sleep, Trap};
 use crate::bus::Bus;
@@ -19,12 +19,12 @@ const SYSTEM: u64 = 0xffff;
 /// Execution priority of a thread: below all exceptions, whose priorities are 0 to 3.
 const THREAD: i32 = 4;
 
-/// Words of an exception frame: R0 to R3, R12, LR, return address, xPSR.
+/// Size of an exception frame: R0 to R3, R12, LR, return address, xPSR.
 const FRAME_BYTES: u32 = 32;
-/// Bit of the stacked xPSR: the frame was moved down a word to lie on a multiple of 8.
+/// Bit of the stacked xPSR: the frame was moved down by one word to align it to 8 bytes.
 const FRAME_ALIGNED: u32 = 9;
 
-/// Cycles from an exception to its handler's first instruction, and back.
+/// Cycles of an exception entry, up to the handler's first instruction, and of a return.
 const ENTRY_CYCLES: u64 = 16;
 
 const EXC_RETURN: u32 = 0xffff_fff0;
@@ -36,14 +36,14 @@ const TO_PROCESS: u32 = 13;
 const SLEEP_ON_EXIT: u32 = 1;
 const EVENT_ON_PEND: u32 = 4;
 
-/// Sets of exceptions are bits by exception number.
+/// Sets of exceptions have a bit for each exception number.
 #[derive(Debug)]
 pub(super) struct Exceptions {
     pub(super) pending: u64,
     pub(super) active: u64,
     /// Enabled interrupts, bit n for interrupt n.
     pub(super) enabled: u32,
-    /// Priority bytes by exception number, of which the top two bits exist.
+    /// Priority bytes by exception number; only their top two bits exist.
     pub(super) priority: [u8; 64],
 }
 
@@ -77,18 +77,18 @@ impl Exceptions {
         }
     }
 
-    /// The priority of what is running, without PRIMASK.
+    /// The priority of the running code, without PRIMASK.
     fn running(&self) -> i32 {
         let urgencies = members(self.active).map(|number| self.urgency(number));
         urgencies.min().unwrap_or(THREAD)
     }
 
-    /// Whether a fault now could not be handled.
+    /// Whether a fault could not be handled now.
     pub(super) fn is_in_fault(&self) -> bool {
         self.running() < 0
     }
 
-    /// The most urgent pending exception that is enabled; the lowest number among equals.
+    /// The most urgent pending and enabled exception; the lowest number among equals.
     pub(super) fn most_urgent(&self) -> Option<u32> {
         let enabled = u64::from(self.enabled) << FIRST_INTERRUPT | SYSTEM;
         members(self.pending & enabled).min_by_key(|number| self.urgency(*number))
@@ -105,7 +105,8 @@ impl<B: Bus> Core<B> {
         self.look_up();
     }
 
-    /// Pends the interrupts whose lines are high. A line that stays high pends again after its handler.
+    /// Pends the interrupts whose lines are high. A line that stays high pends again after its handler
+    /// returns.
     pub(super) fn raise_lines(&mut self, lines: u32) {
         let lines = u64::from(lines) << FIRST_INTERRUPT;
         for number in members(lines & !self.exceptions.active & !self.exceptions.pending) {
@@ -113,7 +114,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Execution priority.
+    /// Execution priority, with PRIMASK.
     fn priority(&self) -> i32 {
         let running = self.exceptions.running();
         if self.primask {
@@ -137,7 +138,8 @@ impl<B: Bus> Core<B> {
         (!masked && self.can_preempt(number)).then_some(number)
     }
 
-    /// Whether what is pending ends a sleep: as if PRIMASK were clear, but for WFE only by its event.
+    /// Whether sleep ends: after WFE by an event only, after WFI by a pending exception, as if PRIMASK were
+    /// clear.
     pub(super) fn is_woken(&mut self) -> bool {
         if self.sleep == Sleep::ForEvent && std::mem::take(&mut self.event) {
             return true;
@@ -147,7 +149,7 @@ impl<B: Bus> Core<B> {
             && pending.is_some_and(|n| self.exceptions.urgency(n) < self.exceptions.running())
     }
 
-    /// Takes a fault. With no way to handle it, the core locks up.
+    /// Takes a fault. If it cannot be handled, the core locks up.
     pub(super) fn hard_fault(&mut self) -> Option<Stop> {
         if self.exceptions.is_in_fault() {
             return Some(self.lock_up());
@@ -155,8 +157,8 @@ impl<B: Bus> Core<B> {
         self.take_exception(HARD_FAULT)
     }
 
-    /// Enters the handler of an exception. What goes wrong on the way becomes a HardFault; what goes wrong
-    /// on the way to that one is lockup.
+    /// Enters the handler of an exception. An error on entry becomes a HardFault; an error on entry to the
+    /// HardFault becomes lockup.
     pub(super) fn take_exception(&mut self, number: u32) -> Option<Stop> {
         let is_last_resort = self.exceptions.urgency(number) < 0;
         let stacked = self.stack_frame();

@@ -1,9 +1,9 @@
-//! The core's way to memory: alignment, its private region, and the debugger's accesses.
+//! The core's memory accesses: alignment, its private region, and the debugger's accesses.
 
 use super::{Core, Executed, Trap};
 use crate::bus::{Bus, BusFault, Width};
 
-/// Addresses from here on may belong to something that changes by itself or by being read.
+/// Memory from this address on may change by itself, or because it is read.
 const FIRST_DEVICE: u32 = 0x4000_0000;
 const SRAM: std::ops::Range<u32> = 0x2000_0000..0x4000_0000;
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
@@ -99,7 +99,7 @@ impl<B: Bus> Core<B> {
         if width != Width::Word {
             return Err(BusFault { address });
         }
-        // A debugger's reset request goes through its own unit, so there is nothing to carry on here.
+        // A debugger's reset request goes through the debug unit, so there is none to carry out here.
         let _ = self.write_private(address, value);
         Ok(())
     }

@@ -1,19 +1,20 @@
-//! The 16-bit instructions but loads and stores. Grouped as in the manual's table A5-1, by the top six bits.
+//! The 16-bit instructions except loads and stores, grouped by the top six bits as in table A5-1 of the
+//! manual.
 
 use super::alu::{Shift, add_with_carry, shift};
 use super::{Core, Executed, LR, PC, SP, Sleep, Trap};
 use crate::bus::Bus;
 use crate::word::{bit, sign_extend};
 
-/// Three-bit register field at bit `place`.
+/// Three-bit register field at bit number `place`.
 #[inline]
 pub(super) const fn low_register(opcode: u32, place: u32) -> usize {
     (opcode >> place & 7) as usize
 }
 
 impl<B: Bus> Core<B> {
-    /// Fetches and executes one instruction. The program counter is that of the next instruction while an
-    /// instruction executes; whoever calls this puts it back after a trap.
+    /// Fetches and executes one instruction. While it executes, the program counter holds the address of
+    /// the next instruction; after a trap the caller restores it.
     #[inline]
     pub(super) fn execute(&mut self) -> Executed {
         let at = self.r[PC];
@@ -51,21 +52,21 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// What an instruction reads as the program counter: its own address plus 4.
+    /// The value of the program counter as an operand: the instruction's own address plus 4.
     #[inline]
     pub(super) fn pc_operand(&self) -> u32 {
         self.r[PC].wrapping_add(2)
     }
 
-    /// Goes to another address; refilling the pipeline takes two cycles more.
+    /// Jumps to an address; refilling the pipeline takes two more cycles.
     #[inline]
     pub(super) fn jump(&mut self, address: u32) {
         self.r[PC] = address & !1;
         self.cycles += 2;
     }
 
-    /// A branch to a value from a register or from the stack: bit 0 is the instruction set, and in handler
-    /// mode the highest addresses mean a return.
+    /// A branch to a value from a register or from the stack: bit 0 selects the instruction set, and in
+    /// handler mode the highest addresses mean an exception return.
     pub(super) fn branch_exchange(&mut self, target: u32) -> Executed {
         if target >> 28 == 0xf && self.ipsr != 0 {
             return self.exception_return(target);
@@ -189,7 +190,7 @@ impl<B: Bus> Core<B> {
         self.r[register] = result;
     }
 
-    /// ADD, CMP, MOV with all registers, BX, BLX.
+    /// ADD, CMP and MOV with all registers, BX, BLX.
     fn high_registers(&mut self, opcode: u32) -> Executed {
         let first = (opcode & 7 | opcode >> 4 & 8) as usize;
         let second = (opcode >> 3 & 15) as usize;
@@ -229,7 +230,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// ADR, and ADD to a register from SP.
+    /// ADR, and ADD of SP to a register.
     fn address(&mut self, opcode: u32) {
         let base = if bit(opcode, 11) {
             self.r[SP]
@@ -298,7 +299,7 @@ impl<B: Bus> Core<B> {
         self.look_up();
     }
 
-    /// B with a condition, UDF, SVC.
+    /// Conditional B, UDF, SVC.
     #[inline]
     fn branch_if(&mut self, opcode: u32) -> Executed {
         let condition = opcode >> 8 & 15;

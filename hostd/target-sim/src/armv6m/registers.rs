@@ -1,10 +1,10 @@
-//! Program status, the two stack pointers and the numbers under which a debugger knows the registers.
+//! Program status, the two stack pointers and the register numbers that a debugger uses.
 
 use super::{Core, PC, SP};
 use crate::bus::Bus;
 use crate::word::bit;
 
-/// Numbers of DCRSR.REGSEL beyond R0 to R15.
+/// Register numbers in DCRSR.REGSEL after R0 to R15.
 const XPSR: u8 = 16;
 const MSP: u8 = 17;
 const PSP: u8 = 18;
@@ -13,7 +13,7 @@ const CONTROL_AND_PRIMASK: u8 = 20;
 const IPSR_MASK: u32 = 0x3f;
 
 impl<B: Bus> Core<B> {
-    /// The flags in their places.
+    /// The flags at their bit positions.
     pub(super) fn apsr(&self) -> u32 {
         u32::from(self.negative) << 31
             | u32::from(self.zero) << 30
@@ -72,7 +72,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// CONTROL.SPSEL: which stack pointer R13 is.
+    /// CONTROL.SPSEL: which stack pointer R13 refers to.
     pub(super) fn select_process_stack(&mut self, process: bool) {
         if process != self.uses_process_stack {
             std::mem::swap(&mut self.r[SP], &mut self.other_sp);

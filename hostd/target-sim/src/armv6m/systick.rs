@@ -1,4 +1,4 @@
-//! SysTick, computed from the cycle count instead of counted: only the next passage through zero is kept.
+//! SysTick, computed from the cycle count instead of counted: it stores only the next passage through zero.
 
 use crate::bus::NEVER;
 use crate::word::{bit, low_word};
@@ -8,7 +8,8 @@ const TICKINT: u32 = 2;
 const CLKSOURCE: u32 = 4;
 const MASK_24: u32 = 0x00ff_ffff;
 
-/// Cycles per tick with the external reference clock, which this family wires to an eighth of the core's.
+/// Cycles per tick with the external reference clock, which in this family is an eighth of the core's
+/// clock.
 const REFERENCE_DIVIDER: u64 = 8;
 
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub(super) struct SysTick {
     control: u32,
     reload: u32,
     counted: bool,
-    /// The value while the counter stands.
+    /// The value while the counter is stopped.
     value: u32,
     /// The cycle of the next passage from 1 to 0 while the counter runs.
     zero_at: Option<u64>,
@@ -31,8 +32,8 @@ impl SysTick {
         }
     }
 
-    /// Starts counting from `value`. The tick after zero loads the reload value, so a counter that stands at
-    /// zero needs one tick more.
+    /// Starts counting from `value`. The tick after zero loads the reload value, so a counter that starts
+    /// at zero needs one more tick.
     fn start(&mut self, now: u64) {
         let ticks = if self.value == 0 {
             u64::from(self.reload) + 1
@@ -49,7 +50,7 @@ impl SysTick {
             return self.value;
         };
         let ticks = zero_at.saturating_sub(now).div_ceil(self.cycles_per_tick());
-        // Just after zero the distance to the next zero is one more than the largest value.
+        // Just after zero, the distance to the next zero is one more than the largest value.
         if self.value == 0 && ticks > u64::from(self.reload) {
             0
         } else {
@@ -57,12 +58,12 @@ impl SysTick {
         }
     }
 
-    /// When it next passes through zero.
+    /// The cycle of its next passage through zero.
     pub(super) fn next_event(&self) -> u64 {
         self.zero_at.unwrap_or(NEVER)
     }
 
-    /// Counts up to `now`. True when the exception is to be pended.
+    /// Counts up to `now`. Returns true if the exception becomes pending.
     pub(super) fn advance(&mut self, now: u64) -> bool {
         let Some(zero_at) = self.zero_at.filter(|zero_at| *zero_at <= now) else {
             return false;
@@ -75,7 +76,7 @@ impl SysTick {
         self.control & TICKINT != 0
     }
 
-    /// The counter stands while the core is halted by a debugger.
+    /// The counter stops while a debugger halts the core.
     pub(super) fn postpone(&mut self, cycles: u64) {
         if let Some(zero_at) = &mut self.zero_at {
             *zero_at += cycles;
@@ -88,7 +89,7 @@ impl SysTick {
             0 => self.control | u32::from(std::mem::take(&mut self.counted)) << 16,
             4 => self.reload,
             8 => self.current(now),
-            // A calibration for 1 ms with the reference clock at 6 MHz, as ST programs it.
+            // Calibration for 1 ms with a reference clock of 6 MHz, as set by ST.
             _ => 0x4000_0000 | 6000,
         }
     }

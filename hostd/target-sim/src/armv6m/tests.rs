@@ -1,4 +1,4 @@
-//! Instructions, exceptions and sleep of the core, on a bus with nothing but memory.
+//! Tests of the core's instructions, exceptions and sleep, on a bus with nothing but memory.
 
 mod exceptions;
 mod fuzz;
@@ -15,13 +15,13 @@ const RAM_BYTES: usize = 0x1_0000;
 const CODE: u32 = RAM + 0x100;
 const STACK: u32 = RAM + 0x8000;
 
-/// Memory at 0 (a vector table) and at [`RAM`], interrupt lines that a test sets.
+/// Memory at 0 (a vector table) and at [`RAM`], and interrupt lines that a test sets.
 #[derive(Debug)]
 struct Memory {
     table: Vec<u8>,
     ram: Vec<u8>,
     lines: u32,
-    /// Raise line 0 at this cycle.
+    /// The cycle at which line 0 goes high.
     line_at: u64,
 }
 
@@ -92,7 +92,7 @@ impl Bus for Memory {
     }
 }
 
-/// A core that will start at [`CODE`] with the given program. Vector n points to `CODE + 0x400 * n`.
+/// A core that will start at [`CODE`] with the given program. Exception n is handled at `CODE + 0x400 * n`.
 fn core(program: &[u16]) -> Core<Memory> {
     let mut memory = Memory::new();
     for vector in 0..48u32 {

@@ -1,4 +1,5 @@
-//! The 16-bit loads and stores. One takes two cycles, several take one and one for each.
+//! The 16-bit loads and stores. A single one takes two cycles, a multiple one takes one plus one per
+//! register.
 
 use super::narrow::low_register;
 use super::{Core, Executed, LR, SP, Trap};
@@ -67,7 +68,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Stores the registers of a list upwards from `address`; where it ended.
+    /// Stores the registers of a list upwards from `address`; returns the address after the last one.
     fn store_list(&mut self, list: u32, mut address: u32) -> Result<u32, Trap> {
         for register in (0..15).filter(|register| bit(list, *register)) {
             self.store_word(address, self.r[register as usize])?;
@@ -77,8 +78,8 @@ impl<B: Bus> Core<B> {
         Ok(address)
     }
 
-    /// Loads low registers upwards from `address`; where it ended. All or none of them change, so that the
-    /// instruction can be repeated after a fault.
+    /// Loads low registers upwards from `address`; returns the address after the last one. All or none of
+    /// them change, so that the instruction can be repeated after a fault.
     fn load_list(&mut self, list: u32, mut address: u32) -> Result<u32, Trap> {
         let mut loaded = self.r;
         for register in (0..8).filter(|register| bit(list, *register)) {
@@ -91,7 +92,7 @@ impl<B: Bus> Core<B> {
     }
 
     pub(super) fn push(&mut self, opcode: u32) -> Executed {
-        // The extra bit of the list stands for LR.
+        // The extra bit of the list means LR.
         let list = opcode & 0xff | u32::from(bit(opcode, 8)) << LR;
         let lowest = self.r[SP].wrapping_sub(4 * list.count_ones());
         self.store_list(list, lowest)?;

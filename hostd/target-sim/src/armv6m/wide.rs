@@ -4,14 +4,14 @@ use super::{Core, Executed, LR, PC, Trap};
 use crate::bus::Bus;
 use crate::word::{bit, sign_extend};
 
-/// Special registers by their number in MRS and MSR.
+/// Numbers of the special registers in MRS and MSR.
 const LAST_STATUS: u32 = 7;
 const MSP: u32 = 8;
 const PSP: u32 = 9;
 const PRIMASK: u32 = 16;
 const CONTROL: u32 = 20;
 
-/// BL takes four cycles, MRS, MSR and the barriers too: three more than any instruction.
+/// BL, MRS, MSR and the barriers take four cycles: three more than any instruction.
 const EXTRA_CYCLES: u64 = 3;
 
 impl<B: Bus> Core<B> {
@@ -33,7 +33,7 @@ impl<B: Bus> Core<B> {
         } else if first == 0xf3ef && second & 0xf000 == 0x8000 && second >> 8 & 15 < 13 {
             self.r[(second >> 8 & 15) as usize] = self.read_special(second & 0xff);
         } else if first == 0xf3bf && matches!(second & 0xfff0, 0x8f40 | 0x8f50 | 0x8f60) {
-            // Everything is in order already.
+            // Memory accesses are always in order, so there is nothing to do.
         } else {
             return Err(Trap::Fault);
         }
@@ -68,7 +68,7 @@ impl<B: Bus> Core<B> {
     }
 }
 
-/// Offset of a BL from the instruction after it. Bits 23 and 22 are stored as their likeness to the sign.
+/// Offset of a BL from the instruction after it. Bits 23 and 22 are stored as 1 if they equal the sign.
 const fn branch_offset(first: u32, second: u32) -> u32 {
     let sign = first >> 10 & 1;
     let i1 = (second >> 13 ^ sign ^ 1) & 1;

@@ -1,6 +1,6 @@
-//! The fields of a packet, in little-endian order, and bits in bytes.
+//! The fields of a packet, in little-endian order, and bits packed into bytes.
 
-/// What of a packet has not been read yet. A field that is cut off is not there.
+/// The unread rest of a packet. A truncated field reads as `None`.
 pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -1,4 +1,4 @@
-//! An entry for fuzzers: any bytes become packets for a probe at a running target.
+//! An entry for fuzzers: any bytes become packets for a probe on a running target.
 
 use super::Probe;
 use crate::firmware::{DEMO_ELF, load_elf};
@@ -8,13 +8,14 @@ use crate::target::{BareBoard, Target};
 /// How long a target may run for one input, in nanoseconds.
 const DURATION_NS_MAX: u64 = 1_000_000_000;
 
-/// Takes `data` as packets, each with its length in two bytes before it, as pods frame them.
+/// Splits `data` into packets, each preceded by its length in two bytes, as pods frame them.
 ///
 /// # Panics
-/// When an answer breaks the rules: empty, too long, or to another command. Nothing else may panic.
+/// If an answer breaks the rules: it is empty, too long, or answers another command. Nothing else may
+/// panic.
 pub fn packets(data: &[u8]) {
     let mut target = Target::new(STM32F030R8);
-    // An image that cannot be loaded leaves an erased part, which serves as well.
+    // An image that cannot be loaded leaves an erased part, which is fine here.
     let _ = load_elf(target.chip(), DEMO_ELF);
     target.set_power(true, &mut BareBoard);
     let mut probe = Probe::new(256, 1);

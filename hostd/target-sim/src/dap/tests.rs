@@ -1,4 +1,4 @@
-//! Packets as debuggers send them, against a whole target; and packets as nobody should.
+//! Packets as debuggers send them, to a whole target; and packets that nobody should send.
 
 use super::*;
 use crate::stm32f0::{FLASH_BASE, SRAM_BASE, STM32F030R8};
@@ -11,7 +11,7 @@ const DEMCR: u32 = 0xe000_edfc;
 const AIRCR: u32 = 0xe000_ed0c;
 const FPEC: u32 = 0x4002_2000;
 
-/// A probe at a target, with the register accesses that debuggers build on.
+/// A probe on a target, with the register accesses that debuggers build on.
 struct Bench {
     probe: Probe,
     target: Target,
@@ -25,7 +25,7 @@ impl Bench {
         Self { probe, target }
     }
 
-    /// After connecting, switching to SWD and powering up, as debuggers begin.
+    /// A probe that is connected, switched to SWD and powered up, as debuggers begin.
     fn attached() -> Self {
         let mut bench = Self::new();
         assert_eq!(bench.ask(&[CONNECT, 1]), [CONNECT, 1]);
@@ -318,7 +318,7 @@ fn blocks_move_words_and_are_cut_to_the_packet() {
     let response = bench.ask(&[TRANSFER_BLOCK, 0, 0xff, 0xff, 0xf]);
     assert_eq!(response[..4], [TRANSFER_BLOCK, 255, 0, 1]);
     assert_eq!(response.len(), 1024);
-    // A block that is cut off is carried out as far as it goes.
+    // A truncated block is carried out as far as it goes.
     assert_eq!(
         bench.ask(&[TRANSFER_BLOCK, 0, 9, 0, 0xd, 1, 2, 3, 4, 5]),
         [TRANSFER_BLOCK, 1, 0, 1]
@@ -378,7 +378,8 @@ fn a_write_to_a_busy_flash_makes_the_next_access_wait() {
     bench.write(FPEC + 0x10, 1);
     bench.ap_write(0, 0x2300_0011);
     bench.ap_write(4, FLASH_BASE);
-    // The fastest clock and not one retry: the second write cannot be over when the next access comes.
+    // With the fastest clock and no retries, the second write cannot be finished when the next access
+    // comes.
     bench.ask(&[SWJ_CLOCK, 0xff, 0xff, 0xff, 0xff]);
     bench.ask(&[TRANSFER_CONFIGURE, 0, 0, 0, 0, 0]);
     let twice = [TRANSFER_BLOCK, 0, 2, 0, 0xd, 1, 0, 1, 0, 2, 0, 2, 0];
@@ -389,7 +390,7 @@ fn a_write_to_a_busy_flash_makes_the_next_access_wait() {
     assert_eq!(bench.target.chip().flash()[..4], [1, 0, 2, 0]);
 }
 
-/// Random packets, some of them near to sense.
+/// Random packets, some of them almost valid.
 fn packets(seed: u64, count: u32) {
     let mut state = seed | 1;
     let mut random = move || {
@@ -409,7 +410,7 @@ fn packets(seed: u64, count: u32) {
             *first = COMMANDS[(random() % 12) as usize];
         }
         match packet.as_mut_slice() {
-            // Waits and clocks that only cost time.
+            // Removes waits and slow clocks, which would only cost time.
             [SWJ_PINS, _, _, wait @ ..] => wait.fill(0),
             [SWJ_CLOCK, hz @ ..] => hz.fill(0xff),
             [TRANSFER_CONFIGURE, _, _, high, _, high_2, ..] => (*high, *high_2) = (0, 0),

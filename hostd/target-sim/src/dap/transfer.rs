@@ -1,7 +1,7 @@
 //! `DAP_Transfer` and `DAP_TransferBlock`: many register accesses in one packet.
 //!
-//! The access port answers a read with what the one before it found. The probe hides that: it reads on and
-//! hands the host each value where it asked for it, and after a write it looks whether it succeeded.
+//! The access port answers a read with the result of the read before it. The probe hides that: it reads
+//! once more and gives the host each value in its place, and after a write it checks whether it succeeded.
 
 use super::{Fields, Link, Probe};
 use crate::swd::{Answer, Request};
@@ -12,7 +12,7 @@ const READ: u8 = 1 << 1;
 const VALUE_MATCH: u8 = 1 << 4;
 const MATCH_MASK: u8 = 1 << 4;
 
-/// Added to the acknowledgement when a value did not come up to what was asked for.
+/// Added to the acknowledgement if a value did not match the requested one.
 const MISMATCH: u8 = 1 << 4;
 
 const READ_BUFFER: Request = Request {
@@ -32,14 +32,14 @@ fn request(byte: u8) -> Request {
 /// Progress of one packet.
 #[derive(Debug, Default)]
 struct Progress {
-    /// The acknowledgement of the last transfer; zero until there was one.
+    /// The acknowledgement of the last transfer; zero before the first one.
     acknowledge: u8,
     done: u16,
     data: Vec<u8>,
 }
 
 impl Progress {
-    /// Notes an answer; the data of a good one.
+    /// Records an answer; returns its data if it is a good one.
     fn note(&mut self, answer: Answer) -> Option<u32> {
         self.acknowledge = answer.bits();
         match answer {
@@ -110,7 +110,7 @@ impl Probe {
             (false, _) => {
                 progress.note(self.exchange(link, request(byte), value))?;
                 if byte & AP != 0 {
-                    // Whether the write reached its goal shows with the next access.
+                    // The next access tells whether the write succeeded.
                     progress.note(self.exchange(link, READ_BUFFER, 0))?;
                 }
             }
@@ -118,7 +118,7 @@ impl Probe {
         Some(())
     }
 
-    /// One read, with the result of a posted one fetched.
+    /// One read; fetches the result if the read is posted.
     fn read(&self, link: &mut Link<'_>, progress: &mut Progress, request: Request) -> Option<u32> {
         let data = progress.note(self.exchange(link, request, 0))?;
         if !request.is_ap {
@@ -127,7 +127,7 @@ impl Probe {
         progress.note(self.exchange(link, READ_BUFFER, 0))
     }
 
-    /// Reads until the masked value is the wanted one, as often as the host has allowed.
+    /// Reads until the masked value is the wanted one, with as many retries as the host has set.
     fn wait_for(
         &self,
         link: &mut Link<'_>,
@@ -169,7 +169,8 @@ impl Probe {
         response.extend(progress.data);
     }
 
-    /// Reads a register again and again. Posted reads overlap: each access fetches what the one before found.
+    /// Reads a register repeatedly. Posted reads overlap: each access fetches the result of the one before
+    /// it.
     fn read_block(
         &self,
         link: &mut Link<'_>,

@@ -1,15 +1,15 @@
-//! From core cycles to nanoseconds and back, across changes of the frequency.
+//! Converts core cycles to nanoseconds and back, across changes of the frequency.
 
-/// The internal oscillator that the part starts with.
+/// Frequency of the internal oscillator with which the part starts.
 pub const HSI_HZ: u32 = 8_000_000;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Core cycles against nanoseconds since the target was made.
+/// The relation of core cycles to nanoseconds since the target was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     hz: u32,
-    /// Where the present frequency began.
+    /// Where the current frequency began.
     since_cycle: u64,
     since_ns: u64,
 }
@@ -33,20 +33,20 @@ impl Clock {
         self.hz
     }
 
-    /// Nanoseconds at a cycle, rounded down.
+    /// The time of a cycle in nanoseconds, rounded down.
     pub(crate) fn ns(&self, cycle: u64) -> u64 {
         let cycles = u128::from(cycle.saturating_sub(self.since_cycle));
         narrow(u128::from(self.since_ns) + cycles * NS_PER_S / u128::from(self.hz))
     }
 
-    /// The first cycle at or after an instant.
+    /// The first cycle at or after a time.
     pub(crate) fn cycle(&self, ns: u64) -> u64 {
         let passed = u128::from(ns.saturating_sub(self.since_ns));
         let cycles = (passed * u128::from(self.hz)).div_ceil(NS_PER_S);
         narrow(u128::from(self.since_cycle) + cycles)
     }
 
-    /// A duration in nanoseconds, at the present frequency.
+    /// A duration in nanoseconds, at the current frequency.
     pub(crate) fn duration_ns(&self, cycles: u64) -> u64 {
         narrow(u128::from(cycles) * NS_PER_S / u128::from(self.hz))
     }
@@ -65,7 +65,7 @@ impl Clock {
         }
     }
 
-    /// The cycle counter jumps to an instant at which the chip was without power in between.
+    /// Realigns the cycle counter with the time, which may have passed while the chip was without power.
     pub(crate) fn restart(&mut self, now: u64, ns: u64) {
         *self = Self {
             hz: HSI_HZ,

@@ -1,8 +1,8 @@
 //! Flash memory and its controller (FPEC): keys, programming by half words, page and mass erase with their
-//! times, write protection, option bytes and read protection.
+//! durations, write protection, option bytes and read protection.
 //!
-//! The cells change when an operation starts and the busy flag stays up for its duration. The core cannot
-//! fetch from a busy flash; an operation that is started while another runs follows it.
+//! The cells change when an operation starts, and the busy flag stays set for its duration. The core cannot
+//! fetch from a busy flash; an operation that is started during another one follows it.
 
 use super::clock::Clock;
 use super::part::Part;
@@ -35,17 +35,17 @@ const LOCK: u32 = 1 << 7;
 const OPTWRE: u32 = 1 << 9;
 const OBL_LAUNCH: u32 = 1 << 13;
 
-/// How long operations of the flash take.
+/// How long flash operations take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashTimes {
     /// Programming a half word, in nanoseconds.
     pub program_ns: u64,
-    /// Erasing a page, or all, in nanoseconds.
+    /// Erasing a page or the whole flash, in nanoseconds.
     pub erase_ns: u64,
 }
 
 impl Default for FlashTimes {
-    /// Typical times of the data sheet.
+    /// Typical values from the data sheet.
     fn default() -> Self {
         Self {
             program_ns: 53_500,
@@ -54,10 +54,10 @@ impl Default for FlashTimes {
     }
 }
 
-/// The read protection byte that means none; any other but 0xcc means level 1.
+/// The value of the read protection byte without protection; any other except 0xcc means level 1.
 const UNPROTECTED: u8 = 0xaa;
 const PROTECTED_FOR_GOOD: u8 = 0xcc;
-/// Option bytes as delivered: each with its complement behind it.
+/// Option bytes as delivered: each is followed by its complement.
 const OPTIONS: [u8; 16] = [
     UNPROTECTED,
     0x55,
@@ -76,9 +76,9 @@ const OPTIONS: [u8; 16] = [
     0xff,
     0x00,
 ];
-/// Where in the option bytes the write protection bytes lie.
+/// Offsets of the write protection bytes in the option bytes.
 const PROTECTION_BYTES: [usize; 4] = [8, 10, 12, 14];
-/// A bit of write protection stands for this much flash.
+/// The amount of flash that one bit of write protection covers.
 const PROTECTED_BYTES_PER_BIT: u32 = 4096;
 
 #[derive(Debug)]
@@ -90,17 +90,17 @@ pub(super) struct Flash {
     status: u32,
     control: u32,
     address: u32,
-    /// How many keys of the sequence were right; `None` after a wrong one, until reset.
+    /// Number of correct keys of the sequence so far; `None` after a wrong one, until reset.
     keys: Option<usize>,
     option_keys: Option<usize>,
     /// Loaded from the option bytes at reset.
     obr: u32,
     wrpr: u32,
     busy_until: u64,
-    /// Software asked for a reset that loads the option bytes.
+    /// Software requested a reset that loads the option bytes.
     launches_options: bool,
     times: FlashTimes,
-    /// Offset of a half word that has been programmed too often: it stays erased.
+    /// Offset of a worn-out half word: it stays erased.
     worn: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ impl Flash {
         self.wrpr = u32::from_le_bytes(protection);
     }
 
-    /// Whether a debugger is kept away from the cells.
+    /// Whether a debugger's access to the cells is refused.
     pub(super) fn is_read_protected(&self) -> bool {
         self.obr >> 1 & 3 != 0
     }
@@ -193,7 +193,7 @@ impl Flash {
 
     pub(super) fn read(&self, now: u64, offset: u32) -> u32 {
         match offset {
-            // The prefetch buffer is on as soon as it is enabled.
+            // The prefetch buffer status follows its enable bit.
             ACR => self.acr | (self.acr & 0x10) << 1,
             SR if now < self.busy_until => self.status & !EOP | BSY,
             SR => self.status,
@@ -244,7 +244,7 @@ impl Flash {
             self.control = LOCK;
             return;
         }
-        // OPTWRE can be cleared but not set here.
+        // OPTWRE can be cleared but not set by this register.
         self.control = value & 0x1437 | value & self.control & OPTWRE;
         if value & OBL_LAUNCH != 0 {
             self.launches_options = true;
@@ -286,12 +286,12 @@ impl Flash {
         self.status |= EOP;
     }
 
-    /// The last bit of protection stands for all the rest of a large part.
+    /// The last bit of protection covers all the rest of a large part.
     fn is_write_protected(&self, offset: u32) -> bool {
         !bit(self.wrpr, (offset / PROTECTED_BYTES_PER_BIT).min(31))
     }
 
-    /// A write to the cells. Without programming enabled it has no effect.
+    /// A write to the cells. It has no effect unless programming is enabled.
     pub(super) fn program(
         &mut self,
         now: u64,
@@ -325,8 +325,8 @@ impl Flash {
         Ok(())
     }
 
-    /// A write to the option bytes: the complement is added by the hardware. Giving up the read protection
-    /// costs the contents of the flash.
+    /// A write to the option bytes: the hardware adds the complement. Removing the read protection erases
+    /// the flash.
     pub(super) fn program_option(
         &mut self,
         now: u64,
@@ -361,7 +361,7 @@ impl Flash {
     }
 }
 
-/// One word of a key sequence. After a wrong one nothing opens the lock before a reset.
+/// Enters one word of a key sequence. After a wrong one, only a reset allows another attempt.
 fn enter_key(progress: &mut Option<usize>, value: u32) -> Result<(), ()> {
     let next = progress.filter(|count| KEYS.get(*count) == Some(&value));
     *progress = next.map(|count| count + 1);

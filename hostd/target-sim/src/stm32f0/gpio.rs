@@ -26,15 +26,15 @@ pub(super) struct Gpio {
     pull: u32,
     output: u32,
     alternate: [u32; 2],
-    /// What alternate functions put out, bit by pin, for those pins that `alternate_outputs` names.
+    /// Levels that alternate functions drive, one bit per pin.
     alternate_levels: u32,
     outside: [Level; 16],
-    /// What the outside has been told.
+    /// What was last reported to the outside.
     shown: [Drive; 16],
 }
 
 impl Gpio {
-    /// The state after reset. Port A comes up with its debug pins as such.
+    /// The state after reset. The debug pins of port A come up in their alternate function.
     pub(super) fn reset(&mut self, is_port_a: bool) {
         let (outside, shown) = (self.outside, self.shown);
         *self = Self {
@@ -71,7 +71,7 @@ impl Gpio {
             OSPEEDR => self.speed = value,
             PUPDR => self.pull = value,
             ODR => self.output = value & 0xffff,
-            // Setting wins over resetting.
+            // If both are requested, setting wins over resetting.
             BSRR => self.output = self.output & !(value >> 16) | value & 0xffff,
             BRR => self.output &= !value,
             AFRL => self.alternate[0] = value,
@@ -80,18 +80,18 @@ impl Gpio {
         }
     }
 
-    /// The alternate function that a pin is given to, if it is.
+    /// The alternate function selected for a pin, if there is one.
     pub(super) fn function(&self, pin: u32) -> Option<u32> {
         let is_alternate = self.mode >> (pin * 2) & 3 == ALTERNATE;
         is_alternate.then(|| self.alternate[(pin / 8) as usize] >> (pin % 8 * 4) & 15)
     }
 
-    /// What an alternate function puts out.
+    /// Sets the level that an alternate function drives.
     pub(super) fn set_alternate_level(&mut self, pin: u32, level: bool) {
         self.alternate_levels = self.alternate_levels & !(1 << pin) | u32::from(level) << pin;
     }
 
-    /// What the chip does to a pin. `puts_out` says whether its alternate function is an output.
+    /// What the chip drives at a pin. `puts_out` says whether its alternate function is an output.
     fn drive(&self, pin: u32, puts_out: bool) -> Drive {
         let released = match self.pull >> (pin * 2) & 3 {
             1 => Drive::PullUp,
@@ -112,7 +112,7 @@ impl Gpio {
         }
     }
 
-    /// Pins whose drive is not what was last shown; they count as shown from now on.
+    /// Pins whose drive has changed since it was last reported; they count as reported from now on.
     pub(super) fn changes(&mut self, outputs: u32) -> impl Iterator<Item = (u8, Drive)> + '_ {
         (0..16u8).filter_map(move |pin| {
             let place = u32::from(pin);

@@ -5,7 +5,7 @@ use crate::bus::{BusFault, Width};
 
 const SYSTEM_BASE: u32 = 0x1fff_ec00;
 const SYSTEM_BYTES: u32 = 0xc00;
-/// 96 bits, no two parts alike; this one says SIM.
+/// 96 bits that are unique to each part; these spell SIM.
 const UNIQUE_ID: u32 = 0x1fff_f7ac;
 const UNIQUE_ID_BYTES: [u8; 12] = *b"\x01\x00\x53\x49\x4d\x30\x33\x30\x20\x36\x31\x20";
 const FLASH_SIZE: u32 = 0x1fff_f7cc;
@@ -16,7 +16,7 @@ const DBGMCU: u32 = 0x4001_5800;
 const RCC: u32 = 0x4002_1000;
 const FPEC: u32 = 0x4002_2000;
 const PORTS: u32 = 0x4800_0000;
-/// Regions where peripherals are, modelled or not.
+/// Regions with peripherals, modelled or not.
 const PERIPHERALS: [std::ops::Range<u32>; 3] = [
     0x4000_0000..0x4001_8000,
     0x4002_0000..0x4002_4400,
@@ -28,19 +28,19 @@ const BLOCK: u32 = 0x400;
 const MAP_SYSTEM: u32 = 1;
 const MAP_SRAM: u32 = 3;
 
-/// What lies at an address, with the offset in it.
+/// The memory or peripheral at an address, with the offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Region {
     Flash(u32),
     Sram(u32),
     System(u32),
     Options(u32),
-    /// Address of the block, offset in it.
+    /// Address of the peripheral's block, and the offset in it.
     Peripheral(u32, u32),
     Nothing,
 }
 
-/// Finds what lies at an address.
+/// Finds the memory or peripheral at an address.
 pub(super) fn region(chip: &Stm32f0, address: u32) -> Region {
     let within = |base: u32, bytes: u32| {
         let offset = address.wrapping_sub(base);
@@ -82,7 +82,7 @@ pub(super) fn read_bytes(memory: &[u8], offset: usize, width: Width) -> Option<u
     }
 }
 
-/// False when the access does not lie in the memory.
+/// Returns false if the access is not entirely within the memory.
 #[inline]
 pub(super) fn write_bytes(memory: &mut [u8], offset: usize, width: Width, value: u32) -> bool {
     let count = width.bytes() as usize;
@@ -93,7 +93,7 @@ pub(super) fn write_bytes(memory: &mut [u8], offset: usize, width: Width, value:
     })
 }
 
-/// The byte of the information block at an offset.
+/// The byte at an offset of the information block.
 fn system_byte(chip: &Stm32f0, offset: u32) -> u8 {
     let address = SYSTEM_BASE + offset;
     let size = (chip.part.flash_bytes / 1024).to_le_bytes();
@@ -103,7 +103,7 @@ fn system_byte(chip: &Stm32f0, offset: u32) -> u8 {
     known.copied().unwrap_or(0xff)
 }
 
-/// Brings the part of a word that a narrow access meant to the right end.
+/// Extracts the part of a word that a narrow access addresses, right-aligned.
 fn narrowed(word: u32, address: u32, width: Width) -> u32 {
     let shifted = word >> ((address & 3) * 8);
     match width {
@@ -190,7 +190,7 @@ impl Stm32f0 {
             }
             USART1 if self.rcc.clocks_usart1() => self.usart.read(offset),
             SYSCFG if self.rcc.clocks_syscfg() && offset == 0 => self.boot_map,
-            // A debugger reads these without switching their clock on.
+            // A debugger reads these even while their clock is off.
             DBGMCU => match offset {
                 0 => self.part.id_code,
                 4 | 8 | 12 => self.debug_freeze[(offset / 4 - 1) as usize],

@@ -3,13 +3,13 @@
 /// One microcontroller type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Name as flash tools know it.
+    /// Name used by flash tools.
     pub name: &'static str,
-    /// DBGMCU_IDCODE: the low 12 bits name the device, the high 16 its revision.
+    /// DBGMCU_IDCODE: the low 12 bits identify the device, the high 16 its revision.
     pub id_code: u32,
     /// Main flash, in bytes.
     pub flash_bytes: u32,
-    /// What one page erase erases, in bytes.
+    /// Size of a page, the unit of erasing, in bytes.
     pub page_bytes: u32,
     /// SRAM, in bytes.
     pub sram_bytes: u32,
@@ -33,11 +33,12 @@ pub const STM32F030RC: Part = Part {
     sram_bytes: 32 * 1024,
 };
 
-/// All of them.
+/// All parts that are simulated.
 const PARTS: [Part; 2] = [STM32F030R8, STM32F030RC];
 
 impl Part {
-    /// The one of this name, with or without the letters of its package; upper and lower case are the same.
+    /// The part with this name, with or without the letters of its package; upper and lower case are
+    /// equivalent.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let is_it = |part: &Part| {

@@ -16,7 +16,7 @@ pub enum Port {
 }
 
 impl Port {
-    /// Place of the port in the register map: 0 for A up to 5 for F.
+    /// Index of the port in the register map: 0 for A up to 5 for F.
     pub(super) const fn place(self) -> u32 {
         match self {
             Self::A => 0,
@@ -49,7 +49,7 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// A pin; of the number only the low four bits count.
+    /// A pin; only the low four bits of the number count.
     #[must_use]
     pub const fn new(port: Port, number: u8) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Pin {
     }
 }
 
-/// What the chip does to a pin.
+/// What the chip drives at a pin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drive {
     /// Nothing: an input, analog, or an open drain that is off.
@@ -75,10 +75,10 @@ pub enum Drive {
     High,
 }
 
-/// What the outside does to a pin.
+/// What the outside drives at a pin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// Nothing is connected or drives.
+    /// Nothing is connected, or nothing drives.
     #[default]
     Open,
     /// Pulled or driven low.
@@ -88,8 +88,8 @@ pub enum Level {
 }
 
 impl Drive {
-    /// What the chip reads at a pin: its own drivers win over the outside, the outside over weak pulls. An
-    /// open pin reads low.
+    /// What the chip reads at a pin: its own drivers win over the outside, the outside wins over weak
+    /// pulls. An open pin reads low.
     #[must_use]
     pub const fn reads(self, outside: Level) -> bool {
         match (self, outside) {
@@ -102,13 +102,13 @@ impl Drive {
     }
 }
 
-/// A change of what the chip does to a pin.
+/// A change of what the chip drives at a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinChange {
     /// When, in nanoseconds since the target was made.
     pub at_ns: u64,
     /// Which pin.
     pub pin: Pin,
-    /// What the chip does to it from then on.
+    /// What the chip drives there from then on.
     pub drive: Drive,
 }

@@ -1,5 +1,5 @@
 //! Reset and clock control: oscillators that are ready as soon as they are on, the system clock, which
-//! peripherals are clocked, and why the last reset was.
+//! peripherals are clocked, and the cause of the last reset.
 
 use super::clock::HSI_HZ;
 use crate::word::bit;
@@ -26,7 +26,7 @@ pub(crate) enum ResetCause {
     OptionLoader = 1 << 25,
     Pin = 1 << 26,
     Software = 1 << 28,
-    /// Power on, which pulls the reset pin too.
+    /// Power-on, which also pulls the reset pin.
     Power = 1 << 27 | 1 << 26 | 1 << 23,
 }
 
@@ -43,7 +43,7 @@ impl Rcc {
         Self { registers }
     }
 
-    /// Back to the values after reset; the causes of resets add up until software removes them.
+    /// Returns to the values after reset; the causes of resets accumulate until software clears them.
     pub(super) fn reset(&mut self, cause: ResetCause) {
         let flags = match cause {
             ResetCause::Power => 0,
@@ -68,7 +68,7 @@ impl Rcc {
         let old = self.get(offset);
         let new = match offset {
             CR => {
-                // Configuration bits as written, ready flags following their enables.
+                // Configuration bits as written; ready flags follow their enables.
                 let enables = value & CR_ENABLES;
                 value & 0x000d_00f9 & !(CR_ENABLES << 1) | enables | enables << 1
             }

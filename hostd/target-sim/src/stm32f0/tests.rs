@@ -1,4 +1,4 @@
-//! The chip as software sees it: the map, clocks switched off, flash, pins and the serial port on them.
+//! The chip as software sees it: the map, clocks that are off, flash, pins, and the serial port on them.
 
 use super::*;
 use crate::bus::NEVER;
@@ -31,7 +31,7 @@ fn flash_lies_at_zero_too() {
     assert_eq!(read(&mut chip, FLASH_BASE), 0x0403_0201);
     assert_eq!(read(&mut chip, 0), 0x0403_0201);
     assert_eq!(chip.fetch(0, 2), Ok(0x0403));
-    // SYSCFG can put SRAM there instead.
+    // SYSCFG can select SRAM there instead.
     write(&mut chip, RCC_APB2ENR, 1);
     write(&mut chip, 0x4001_0000, 3);
     write(&mut chip, SRAM_BASE, 77);

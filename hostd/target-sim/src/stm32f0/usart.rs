@@ -1,6 +1,6 @@
-//! USART1 in its asynchronous mode: frames go out and come in bit by bit, at the rate that BRR gives.
+//! USART1 in asynchronous mode: frames go out and come in bit by bit, at the rate set by BRR.
 //!
-//! Received bits are sampled in their middles; there is no noise detection and no automatic baud rate.
+//! Received bits are sampled in the middle; there is no noise detection and no automatic baud rate.
 
 use crate::bus::NEVER;
 use crate::word::{bit, low_half};
@@ -22,7 +22,7 @@ const RXNE: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
 const BUSY: u32 = 1 << 16;
-/// Flags that ICR clears by the bit of the same number.
+/// Flags that ICR clears with the bit of the same number.
 const CLEARABLE: u32 = PE | FE | 1 << 2 | ORE | 1 << 4 | TC;
 
 const UE: u32 = 0;
@@ -38,19 +38,19 @@ const M0: u32 = 12;
 const OVER8: u32 = 15;
 const M1: u32 = 28;
 
-/// The smallest divider the hardware takes.
+/// The smallest divider that the hardware accepts.
 const DIVIDER_MIN: u32 = 16;
 
-/// A frame on its way out.
+/// A frame being sent.
 #[derive(Debug)]
 struct Sending {
-    /// Levels still to come, first bit first.
+    /// Levels still to be sent, first bit first.
     bits: u16,
     left: u32,
     next_at: u64,
 }
 
-/// A frame coming in.
+/// A frame being received.
 #[derive(Debug)]
 struct Receiving {
     bits: u16,
@@ -58,20 +58,20 @@ struct Receiving {
     next_at: u64,
 }
 
-/// A word that began to leave.
+/// A word that started to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) value: u16,
     pub(super) bit_cycles: u64,
 }
 
-/// Something that happened by itself.
+/// A change of the transmit line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineEvent {
     pub(super) at: u64,
     /// The transmit line's level from then on.
     pub(super) level: bool,
-    /// With a start bit, the word that it starts.
+    /// With a start bit: the word that it starts.
     pub(super) started: Option<Word>,
 }
 
@@ -121,7 +121,7 @@ impl Usart {
         u64::from(divider.max(DIVIDER_MIN)) * u64::from(self.bus_divider)
     }
 
-    /// Bits between start and stop, the parity bit included.
+    /// Number of bits between start and stop, including the parity bit.
     fn word_bits(&self) -> u32 {
         match (bit(self.cr1, M1), bit(self.cr1, M0)) {
             (true, false) => 7,
@@ -130,7 +130,7 @@ impl Usart {
         }
     }
 
-    /// The parity bit that belongs to data.
+    /// The parity bit for the data.
     fn parity(&self, data: u16) -> bool {
         (data.count_ones() & 1 == 1) != bit(self.cr1, ODD)
     }
@@ -144,7 +144,7 @@ impl Usart {
         bit(self.cr1, UE) && bit(self.cr1, enable)
     }
 
-    /// Begins a frame. Its first level change is due at once.
+    /// Starts a frame. Its first level change is due at once.
     fn send(&mut self, value: u16, at: u64) {
         let bits = self.word_bits();
         let mut word = value & self.mask();
@@ -161,7 +161,7 @@ impl Usart {
         self.status |= TXE;
     }
 
-    /// The next thing that happens up to `now`, if any. To be called until there is none.
+    /// The next event up to `now`, if any. Call until there is none.
     pub(super) fn advance(&mut self, now: u64) -> Option<LineEvent> {
         while self.next_sample() <= now {
             self.sample();
@@ -201,7 +201,7 @@ impl Usart {
             .map_or(NEVER, |receiving| receiving.next_at)
     }
 
-    /// Takes one sample of the frame coming in.
+    /// Takes one sample of the frame being received.
     fn sample(&mut self) {
         let (bit_cycles, word_bits, level) = (self.bit_cycles(), self.word_bits(), self.input);
         let Some(receiving) = &mut self.receiving else {
@@ -211,7 +211,7 @@ impl Usart {
         let place = receiving.count;
         receiving.count += 1;
         if place == 0 {
-            // Too short for a start bit.
+            // Too short to be a start bit.
             if level {
                 self.receiving = None;
             }
@@ -239,12 +239,12 @@ impl Usart {
                 self.status |= PE;
             }
         }
-        // Hardware keeps the parity bit in the register.
+        // The hardware keeps the parity bit in the register.
         self.received = word;
         self.status |= RXNE;
     }
 
-    /// The receive line has a new level.
+    /// The level of the receive line has changed.
     pub(super) fn set_input(&mut self, now: u64, level: bool) {
         let falls = self.input && !level;
         self.input = level;
@@ -265,7 +265,7 @@ impl Usart {
         edge.min(self.next_sample())
     }
 
-    /// Whether the interrupt line is up.
+    /// Whether the interrupt line is high.
     pub(super) fn interrupts(&self) -> bool {
         let enabled = |place| bit(self.cr1, place);
         let is_set = |flags| self.status & flags != 0;
@@ -309,7 +309,7 @@ impl Usart {
             CR2 => self.cr2 = value,
             CR3 => self.cr3 = value,
             BRR => self.brr = value & 0xffff,
-            // Only the request to drop what was received.
+            // Only the request to discard received data is supported.
             RQR if bit(value, 3) => self.status &= !RXNE,
             ICR => self.status &= !(value & CLEARABLE),
             TDR if self.is_on(TE) => {
@@ -324,7 +324,7 @@ impl Usart {
         }
     }
 
-    /// Switching off ends what was under way and clears the flags.
+    /// Switching it off aborts everything in progress and clears the flags.
     fn stop(&mut self) {
         self.waiting = None;
         self.sending = None;
@@ -332,7 +332,7 @@ impl Usart {
         self.status = TC | TXE;
     }
 
-    /// The level of the transmit line while nothing is sent.
+    /// Whether no frame is being sent; the transmit line is high then.
     pub(super) fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
@@ -351,12 +351,12 @@ mod tests {
         usart
     }
 
-    /// Line changes up to `now`, and what was started.
+    /// Line changes up to `now`, with the words that were started.
     fn drain(usart: &mut Usart, now: u64) -> Vec<LineEvent> {
         std::iter::from_fn(|| usart.advance(now)).collect()
     }
 
-    /// Feeds a line given as bits, each one bit time long.
+    /// Drives the receive line with bits, each one bit time long.
     fn feed(usart: &mut Usart, from: u64, bits: &[u8]) {
         let mut at = from;
         for bit in bits {

@@ -1,4 +1,4 @@
-//! The debugger's way in: the serial wire, and the chip's memory behind it.
+//! The debugger's access: the serial wire, and the chip's memory behind it.
 
 use super::Target;
 use crate::adi::{Bound, Memory};
@@ -10,7 +10,7 @@ use crate::stm32f0::{ResetCause, Stm32f0};
 use crate::swd::{Answer, Request, Wire};
 
 impl Target {
-    /// One transfer on the debug wire. Without power nothing answers.
+    /// One transfer on the debug wire. Nothing answers without power.
     pub fn swd_transfer(&mut self, request: Request, data: u32) -> Answer {
         if !self.is_powered {
             return Answer::Silence;
@@ -18,19 +18,19 @@ impl Target {
         self.with_wire(|wire, bound| wire.transfer(bound, request, data))
     }
 
-    /// One clock on the debug wire with the host driving.
+    /// One clock on the debug wire while the host drives it.
     pub fn swd_clock_out(&mut self, bit: bool) {
         if self.is_powered {
             self.with_wire(|wire, bound| wire.clock_out(bound, bit));
         }
     }
 
-    /// One clock on the debug wire with the host listening. An undriven line is high.
+    /// One clock on the debug wire while the host listens. An undriven line is high.
     pub fn swd_clock_in(&mut self) -> bool {
         !self.is_powered || self.with_wire(|wire, bound| wire.clock_in(bound))
     }
 
-    /// Does something on the wire and then what the debug unit was asked for by it.
+    /// Does something on the wire, and then what that made the debug unit request.
     fn with_wire<T>(&mut self, act: impl FnOnce(&mut Wire, &mut Bound<'_>) -> T) -> T {
         let mut memory = DebuggerView {
             core: &mut self.core,

@@ -1,4 +1,4 @@
-//! An entry for fuzzers: any bytes are a program that a target runs.
+//! An entry for fuzzers: any bytes become a program that a target runs.
 
 use super::{BareBoard, Target};
 use crate::stm32f0::STM32F030R8;
@@ -6,17 +6,17 @@ use crate::stm32f0::STM32F030R8;
 /// How long a target runs one program, in nanoseconds.
 const DURATION_NS: u64 = 2_000_000;
 
-/// How much later than asked a target may stop: an instruction that waits for a mass erase.
+/// How much later than requested a target may stop: an instruction may have to wait for a mass erase.
 const LATE_NS_MAX: u64 = 100_000_000;
 
-/// Stack pointer and entry of a program that would not start by itself: the end of 8 KiB of RAM, and the
-/// first half word after a full vector table.
+/// Stack pointer and entry point, for a program that would not start by itself: the end of 8 KiB of RAM,
+/// and the first half word after a full vector table.
 const START: [u8; 8] = [0x00, 0x20, 0x00, 0x20, 0xc1, 0x00, 0x00, 0x08];
 
 /// Programs `data` into the flash of a fresh target and runs it from power up.
 ///
 /// # Panics
-/// When simulated time does not pass as asked. Nothing else may panic.
+/// If simulated time does not pass as requested. Nothing else may panic.
 pub fn program(data: &[u8]) {
     let mut target = Target::new(STM32F030R8);
     let flash = target.chip().flash_mut();

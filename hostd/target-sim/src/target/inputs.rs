@@ -1,33 +1,33 @@
-//! What the outside will do to the pins, with instants.
+//! Future changes of what the outside drives at the pins, with their times.
 
 use std::collections::VecDeque;
 
 use crate::bus::NEVER;
 use crate::stm32f0::{Level, Pin};
 
-/// How many changes of inputs may wait: beyond, the outside has run away from the target.
+/// Maximum number of pending input changes: with more, the outside is too far ahead of the target.
 pub const INPUTS_MAX: usize = 1 << 20;
 
-/// A change of what the outside does to a pin.
+/// A change of what the outside drives at a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputChange {
     /// When, in nanoseconds since the target was made.
     pub at_ns: u64,
     /// Which pin.
     pub pin: Pin,
-    /// What the outside does to it from then on.
+    /// What the outside drives there from then on.
     pub level: Level,
 }
 
-/// Changes of inputs that are still to come, in the order of their instants.
+/// Pending changes of inputs, in chronological order.
 #[derive(Debug, Default)]
 pub struct Inputs {
     waiting: VecDeque<InputChange>,
 }
 
 impl Inputs {
-    /// Adds a change. Of two at the same instant the one added later counts. An instant that is past means
-    /// now. False when too many wait and it was dropped.
+    /// Adds a change. Of two at the same time, the one added later counts. A time in the past means now.
+    /// Returns false if too many are pending and it was dropped.
     pub fn push(&mut self, change: InputChange) -> bool {
         if self.waiting.len() >= INPUTS_MAX {
             return false;
@@ -40,7 +40,8 @@ impl Inputs {
     }
 
     /// Adds the edges of words as a UART sends them (least significant bit first, no parity, one stop bit),
-    /// one after the other from `at_ns` on. Returns when the line is idle again, in nanoseconds.
+    /// one after the other from `at_ns` on. Returns the time at which the line is idle again, in
+    /// nanoseconds.
     pub fn push_uart(&mut self, pin: Pin, at_ns: u64, baud: u32, bytes: &[u8]) -> u64 {
         let bit_start = |count: u64| at_ns + count * 1_000_000_000 / u64::from(baud.max(1));
         let mut count = 0;

@@ -1,9 +1,9 @@
-//! How much current the chip used.
+//! How much charge the chip used.
 
-/// How the time since the last look was spent, for the power model.
+/// Time and charge since they were last taken, for the power model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// All of it, in nanoseconds.
+    /// Total time, in nanoseconds.
     pub total_ns: u64,
     /// Charge used, in milliampere-nanoseconds.
     pub charge_ma_ns: f64,

@@ -1,4 +1,4 @@
-//! A target on a board with I2C pull-ups and a sensor, as far as they are fitted, and its console.
+//! A target on a board with I2C pull-ups and a sensor, if they are fitted, and its console.
 
 use target_sim::firmware::{DEMO_ELF, load_elf};
 use target_sim::stm32f0::{Drive, Level, Pin, PinChange, Port, STM32F030R8, SentWord};
@@ -91,7 +91,7 @@ impl Bench {
         self.target.run_until(until_ns, &mut self.board);
     }
 
-    /// What was printed since the last look away.
+    /// What was printed since the last `take_text`.
     pub(crate) fn text(&self) -> String {
         let words = &self.board.sent[self.text_from..];
         words
@@ -106,7 +106,7 @@ impl Bench {
         text
     }
 
-    /// Types a line and waits for what comes of it.
+    /// Types a line and returns the output that follows.
     pub(crate) fn command(&mut self, line: &str) -> String {
         self.take_text();
         let now_ns = self.target.now_ns();

@@ -1,4 +1,4 @@
-//! A BMP280 as far as the demo reads it, bit by bit on two lines.
+//! A BMP280 with the features that the demo uses, bit by bit on two lines.
 
 const ADDRESS: u8 = 0x76;
 
@@ -9,7 +9,7 @@ enum State {
     Register,
     Write,
     Read,
-    /// Not spoken to.
+    /// Another device is addressed.
     Aside,
 }
 
@@ -80,7 +80,7 @@ impl Sensor {
         &self.bytes[..4]
     }
 
-    /// New levels as the controller drives them. Returns whether the sensor pulls the data line down.
+    /// New levels driven by the controller. Returns whether the sensor pulls the data line down.
     pub(crate) fn lines(&mut self, clock: bool, released: bool) -> bool {
         let data = released && !self.pulls;
         let was = (self.clock, self.data);

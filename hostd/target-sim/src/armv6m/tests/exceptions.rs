@@ -1,4 +1,4 @@
-//! Faults, lockup, priorities, nesting, sleep, and what a debugger changes about them.
+//! Faults, lockup, priorities, nesting, sleep, and how a debugger changes them.
 
 use super::super::exceptions::{HARD_FAULT, PENDSV, SVCALL, SYSTICK};
 use super::*;
@@ -69,7 +69,7 @@ fn an_erased_vector_table_locks_up_at_once() {
     core.reset();
     assert_eq!(core.run(100), Stop::Lockup);
     assert_eq!(core.register(15), 0xffff_fffe);
-    // What a real part shows in this state.
+    // The values that a real part shows in this state.
     assert_eq!(core.register(13), 0xffff_ffd8);
     assert_eq!(core.register(16), 0x0100_0003);
 }
@@ -210,7 +210,7 @@ fn wfe_waits_for_an_event() {
     assert!(core.is_sleeping(), "sev lets the first wfe pass");
     assert_eq!(core.register(15), CODE + 6);
     assert_eq!(core.next_activity(), NEVER);
-    // An interrupt that is not even enabled is an event with SEVONPEND.
+    // With SEVONPEND, even an interrupt that is not enabled is an event.
     write(&mut core, SCR, 1 << 4);
     write(&mut core, NVIC_PEND, 1);
     core.run(200);

@@ -1,5 +1,5 @@
-//! The core takes any instruction stream, register contents and private register writes without a panic,
-//! and always gets on or stops with a reason.
+//! No instruction stream, register contents or private register writes make the core panic; it always makes
+//! progress or stops with a reason.
 
 use super::*;
 use crate::cpu::DebugControls;

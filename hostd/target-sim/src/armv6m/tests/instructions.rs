@@ -1,8 +1,8 @@
-//! Single instructions against the manual: results, flags, cycles.
+//! Single instructions compared with the manual: results, flags, cycles.
 
 use super::*;
 
-/// Executes one instruction with R0, R1, R2 given; then R0 and the flags as NZCV.
+/// Executes one instruction with the given R0, R1 and R2; returns R0 and the flags as NZCV.
 fn one(opcode: u16, r0: u32, r1: u32, r2: u32) -> (u32, u32) {
     let mut core = core(&[opcode]);
     core.r[..3].copy_from_slice(&[r0, r1, r2]);

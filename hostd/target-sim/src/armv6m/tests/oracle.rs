@@ -1,6 +1,6 @@
-//! Random instructions against `armagnac`, a core written by others. It is no perfect judge: it panics on
-//! some inputs, keeps the low bits of a stack pointer and stops at some faults, so what it cannot judge is
-//! left out and counted; what it can judge must be equal.
+//! Random instructions compared with `armagnac`, a core written by others. It is not a perfect judge: it
+//! panics on some inputs, keeps the low bits of a stack pointer and stops at some faults. Cases that it
+//! cannot judge are skipped and counted; in all others both cores must agree.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
@@ -9,15 +9,15 @@ use armagnac::registers::RegisterIndex;
 
 use super::*;
 
-/// Where the instruction under test lies, and the memory that it may touch.
+/// Address of the instruction under test, and the memory that it may touch.
 const AT: u32 = RAM + 0x100;
 const DATA: u32 = RAM + 0x1000;
 const DATA_BYTES: u32 = 0x1000;
 
-/// Cases of the short form; `TARGET_SIM_ORACLE_CASES` asks for more.
+/// Default number of cases; `TARGET_SIM_ORACLE_CASES` sets another.
 const CASES: u32 = 20_000;
 
-/// The other core. Its memory lies at [`RAM`] too.
+/// The other core. Its memory is at [`RAM`], too.
 struct Oracle(Processor);
 
 impl Oracle {
@@ -49,7 +49,7 @@ impl Oracle {
         (values, registers.psr.get())
     }
 
-    /// One instruction. False when this core cannot say.
+    /// Executes one instruction. Returns false if the other core cannot judge it.
     fn step(&mut self) -> bool {
         let stepped = catch_unwind(AssertUnwindSafe(|| self.0.next_event()));
         matches!(stepped, Ok(Ok(Event::Instruction { .. })))
@@ -79,7 +79,8 @@ fn opcode(random: &mut Random) -> u16 {
     crate::word::low_half(opcode)
 }
 
-/// Encodings that the manual leaves unpredictable or undefined, and ends of the world.
+/// Whether the other core can judge it: not encodings that the manual leaves unpredictable or undefined,
+/// nor UDF and SVC.
 fn is_judged(opcode: u16) -> bool {
     let opcode = u32::from(opcode);
     let writes_pc = opcode & 0xfd87 == 0x4487;
