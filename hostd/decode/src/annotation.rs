@@ -18,7 +18,7 @@ pub struct Annotation {
 /// The content of an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The class says everything (a START condition, a frame error).
+    /// No value: the class is enough (a START condition, a frame error).
     Mark,
     /// The R/W bit of an I²C address.
     Direction,

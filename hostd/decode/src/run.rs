@@ -22,7 +22,7 @@ pub struct Summary {
     pub stopped: bool,
 }
 
-/// Why a capture could not be decoded; each fits behind "failed to …".
+/// Why a capture could not be decoded; each fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The archive is damaged or too large.

@@ -21,7 +21,7 @@ pub struct EncoderSpec {
     pub sample_rate_hz: f64,
 }
 
-/// Why samples were refused; each fits behind "failed to …".
+/// Why samples were refused; each fits after "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum EncoderError {
     /// The number of channels is out of range.

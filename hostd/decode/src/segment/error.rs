@@ -1,6 +1,6 @@
 //! What can be wrong with a stored capture.
 
-/// Why a segment was refused; each fits behind "failed to …".
+/// Why a segment was refused; each fits after "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SegmentError {
     /// The file does not begin with the magic bytes.

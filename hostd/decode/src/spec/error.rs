@@ -3,7 +3,7 @@
 /// Longest list of valid names that a message spells out, in bytes.
 const LIST_MAX: usize = 400;
 
-/// Why a job was refused; each fits behind "failed to …".
+/// Why a job was refused; each fits after "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpecError {
     /// No such decoder.

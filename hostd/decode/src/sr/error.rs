@@ -1,6 +1,6 @@
 //! What can be wrong with an `.sr` file.
 
-/// Why a file was refused; each fits behind "failed to …".
+/// Why a file was refused; each fits after "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SrError {
     /// There is no zip directory at the end of the file.
