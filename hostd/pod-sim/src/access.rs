@@ -1,5 +1,5 @@
-//! Who is connected to a simulated pod, and what stands between their commands and the instrument:
-//! the policy of the LAN, a cloud job that holds the pod, the tier of a tunnel, safe mode.
+//! Who is connected to a simulated pod, and the gates between their commands and the instrument:
+//! the LAN policy, a cloud job that holds the pod, the tier of a tunnel, safe mode.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use std::time::Duration;
 use pod_protocol::commands::Tier;
 use serde_json::{Value, json};
 
-/// Longest hold of a cloud job; it is renewed before.
+/// Longest hold of a cloud job; a longer job renews it in time.
 pub const LEASE_MAX: Duration = Duration::from_secs(600);
 
 /// Longest name of a holder, in bytes.
 const HOLDER_BYTES_MAX: usize = 40;
 
-/// Where a connection comes from. It decides what may be done on it.
+/// Where a connection comes from. It decides what the connection may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// Ethernet or Wi-Fi, in plaintext.
     Lan,
     /// Ethernet or Wi-Fi, over TLS.
     LanTls,
-    /// The pod's own USB port, as a console or as a network adapter: who holds the cable may do
-    /// everything. Connections inside this process count as such.
+    /// The pod's own USB port, as a console or as a network adapter: whoever has the cable may do
+    /// everything. Connections inside this process count as USB.
     Usb,
     /// A tunnel through the cloud, up to this tier.
     Tunnel(Tier),
 }
 
 impl Origin {
-    /// Whether the policy of the LAN and the hold of a cloud job concern it.
+    /// Whether the LAN policy and the hold of a cloud job apply to it.
     pub fn is_lan(self) -> bool {
         matches!(self, Self::Lan | Self::LanTls)
     }
@@ -38,7 +38,7 @@ impl Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) origin: Origin,
-    /// Tells LAN connections apart, from 1; 0 elsewhere.
+    /// Distinguishes LAN connections, from 1; 0 elsewhere.
     slot: u8,
 }
 
@@ -49,7 +49,7 @@ impl Peer {
         slot: 0,
     };
 
-    /// What an update session calls its owner.
+    /// The name of this owner of an update session.
     pub(crate) fn owner(self) -> String {
         match self.origin {
             Origin::Lan | Origin::LanTls => format!("lan:{}", self.slot),
@@ -66,7 +66,7 @@ struct Lease {
     until_ns: u64,
 }
 
-/// Connections and gates. Nothing here is stored.
+/// Connections and gates. None of this is stored in the pod.
 #[derive(Debug, Default)]
 pub(crate) struct Access {
     slots: BTreeSet<u8>,
@@ -102,7 +102,8 @@ impl Access {
         self.sessions
     }
 
-    /// A cloud job takes the pod, or gives it back. The name is cut to what a pod keeps of it.
+    /// A cloud job takes the pod, or gives it back. The name is truncated to the length
+    /// that a pod keeps.
     pub(crate) fn set_lease(&mut self, holder: Option<&str>, lasts: Duration, now_ns: u64) {
         self.lease = holder.map(|holder| {
             let ascii = holder.chars().filter(char::is_ascii);
@@ -118,7 +119,7 @@ impl Access {
         self.safe = reason;
     }
 
-    /// After a restart: the link to the cloud has dropped, and the hold with it.
+    /// After a restart: the cloud link has dropped, and the hold with it.
     pub(crate) fn reboot(&mut self) {
         self.lease = None;
     }
@@ -133,7 +134,7 @@ impl Access {
         Some((&lease.holder, left_ns.div_ceil(1_000_000_000)))
     }
 
-    /// What `status` says of it.
+    /// The fields of `status` about this.
     pub(crate) fn status(&self, now_ns: u64) -> [(&'static str, Value); 3] {
         let lease = match self.held(now_ns) {
             Some((holder, left_s)) => json!({"held": true, "holder": holder, "left_s": left_s}),

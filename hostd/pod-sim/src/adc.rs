@@ -1,4 +1,4 @@
-//! The analog input: its samples as counts, and the readings made of them.
+//! The analog input: its samples as counts, and the readings derived from them.
 
 use pod_protocol::rates;
 use serde_json::{Value, json};
@@ -9,33 +9,33 @@ use super::dac::Player;
 use super::frontend::SENSE_OHMS;
 use super::refuse::Refuse;
 
-/// Samples an `adc_read` averages.
+/// Samples that an `adc_read` averages.
 pub(crate) const BURST_SAMPLES: u64 = 16;
 
 /// Divider of that burst: the fastest rate.
 pub(crate) const BURST_DIVIDER: u32 = 60;
 
-/// Counts that burst may span.
+/// Largest span of the counts in that burst.
 const BURST_SPAN_MAX: u32 = 1024;
 
 /// How long `adc_read` lets a routed input settle.
 pub(crate) const SETTLE_NS: u64 = 20_000_000;
 
-/// What the ADC sees from an instant on.
+/// What the ADC sees from a given instant on.
 #[derive(Debug, Clone)]
 pub(crate) struct AdcRender {
     player: Player,
 }
 
 impl AdcRender {
-    /// Takes what happens from `from_ns` to `to_ns`.
+    /// Prepares for samples from `from_ns` to `to_ns`.
     pub(crate) fn new(converters: &Converters, from_ns: u64, to_ns: u64) -> Self {
         Self {
             player: converters.player(from_ns, to_ns),
         }
     }
 
-    /// Counts of `samples` from the instant `t0_ns` on; instants must not go back.
+    /// Counts of `samples`, where sample 0 is at `t0_ns`. Calls must go forward in time.
     pub(crate) fn counts(
         &mut self,
         t0_ns: u64,
@@ -48,7 +48,8 @@ impl AdcRender {
     }
 }
 
-/// A count on the line: the circle is cut at its far side, since the front end wraps near 0 V.
+/// Puts a count on a straight line: the circle of counts is cut at its far side, since the front
+/// end wraps near 0 V.
 pub(crate) fn unwrapped(count: u16) -> u32 {
     u32::from(count) + if count < 0x8000 { 0x1_0000 } else { 0 }
 }
@@ -67,7 +68,7 @@ pub(crate) fn burst(
     let t0_ns = end_ns.saturating_sub(rates::sample_ns(BURST_SAMPLES, BURST_DIVIDER));
     let counts =
         AdcRender::new(converters, t0_ns, end_ns).counts(t0_ns, BURST_DIVIDER, 0..BURST_SAMPLES);
-    // On the circle: distances from the first count, which noise may carry across the wrap.
+    // On the circle: distances from the first count, since noise may cross the wrap.
     let first = counts[0];
     let offsets = counts
         .iter()

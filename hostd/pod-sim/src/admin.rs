@@ -9,7 +9,7 @@ use super::update::{self, Committed};
 use super::world::World;
 use super::{identity, settings};
 
-/// Runs such a command. This is the end of the chain: what is not here does not exist.
+/// Runs such a command. This is the end of the chain: a command that is not here does not exist.
 pub(crate) fn dispatch(
     world: &mut World,
     verb: &str,

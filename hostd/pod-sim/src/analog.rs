@@ -1,4 +1,4 @@
-//! Analog switching and what is connected to the inputs.
+//! The analog switches, and what is connected to the inputs.
 
 use std::f64::consts::TAU;
 
@@ -21,7 +21,7 @@ pub struct AnalogSource {
     pub noise_v: f64,
 }
 
-/// The shape of an input's voltage. Phases count from the pod's start.
+/// The waveform of an input's voltage. Phases count from the pod's start.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Signal {
     /// A constant.
@@ -33,26 +33,26 @@ pub enum Signal {
     Sine {
         /// Hertz.
         freq_hz: f64,
-        /// Peak in volts.
+        /// Peak, in volts.
         amplitude_v: f64,
-        /// Centre in volts.
+        /// Centre, in volts.
         offset_v: f64,
     },
-    /// A square wave, high half first.
+    /// A square wave that starts with its high half.
     Square {
         /// Hertz.
         freq_hz: f64,
-        /// Peak in volts.
+        /// Peak, in volts.
         amplitude_v: f64,
-        /// Centre in volts.
+        /// Centre, in volts.
         offset_v: f64,
     },
-    /// A cable from the pod's own voltage output: whichever of the three is routed, or 0 V.
+    /// A cable from the pod's own voltage output: whichever of the three outputs is routed, or 0 V.
     Output,
 }
 
 impl AnalogSource {
-    /// An open front connector: a little off 0 V, where the front end wraps.
+    /// An open front connector: slightly off 0 V, where the front end wraps.
     pub fn idle() -> Self {
         Self {
             signal: Signal::Dc { volts: 0.045 },
@@ -72,7 +72,7 @@ impl AnalogSource {
     pub(crate) fn volts(&self, seed: u64, at_ns: u64) -> f64 {
         let clean = match self.signal {
             Signal::Dc { volts } => volts,
-            // Depends on more than time: whoever knows the output's level adds it.
+            // Does not depend on time alone: the caller, which knows the output's level, adds it.
             Signal::Output => 0.0,
             Signal::Sine {
                 freq_hz,
@@ -92,7 +92,7 @@ impl AnalogSource {
     }
 }
 
-/// Where in its period a signal is, 0..1.
+/// The phase of a signal within its period, 0..1.
 #[allow(clippy::cast_precision_loss, reason = "exact for the first 104 days")]
 fn phase(freq_hz: f64, at_ns: u64) -> f64 {
     (at_ns as f64 * 1e-9 * freq_hz).fract()
@@ -105,7 +105,7 @@ pub(crate) struct Switches {
     pub(crate) relays: u8,
 }
 
-/// What the ADC is connected to.
+/// The ADC's possible connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     Ext,
@@ -115,7 +115,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// The path that routes the input an `adc_read` source names.
+    /// The path that routes the input which an `adc_read` source names.
     pub(crate) fn path(source: &str) -> Option<&'static str> {
         match source {
             "ext" | "adc_ext" | "sma" => Some("adc_ext"),
@@ -128,10 +128,10 @@ impl Input {
 }
 
 impl Switches {
-    /// Everything off, the ADC on the front connector.
+    /// Everything off, with the ADC on the front connector.
     pub(crate) const PARKED: Self = Self { mux: 0, relays: 0 };
 
-    /// The registers after `path`, and its full name. `None` for a path there is not.
+    /// The registers after routing `path`, and its full name. `None` if there is no such path.
     pub(crate) fn routed(self, path: &str) -> Option<(&'static str, Self)> {
         let to = |mux, relays| Self { mux, relays };
         Some(match path {
@@ -157,7 +157,7 @@ impl Switches {
         }
     }
 
-    /// The voltage output on the connector.
+    /// The voltage output that is on the connector.
     pub(crate) fn output(self) -> Option<OutputPath> {
         match (self.mux & 1, (self.mux >> 1) & 3) {
             (1, 0) => Some(OutputPath::V3),
@@ -177,7 +177,7 @@ impl Switches {
         self.mux & 0b111 == 0b111
     }
 
-    /// `cal_switch`: naming any relay sets all four.
+    /// `cal_switch`: a request that names any relay sets all four.
     pub(crate) fn with_relays(self, args: &Args<'_>) -> Result<Self, Refuse> {
         let names = ["cal1", "cal2", "current_in", "cal_path"];
         if !names.iter().any(|name| args.has(name)) {
@@ -199,7 +199,7 @@ impl Switches {
             "reg": self.relays})
     }
 
-    /// `dac_mux`: a half whose enable is not named stays as it is.
+    /// `dac_mux`: a half whose enable bit is not named stays as it is.
     pub(crate) fn with_mux(self, args: &Args<'_>) -> Result<Self, Refuse> {
         let mut mux = self.mux;
         if let Some(on) = args.flag("ctrl1_en")? {

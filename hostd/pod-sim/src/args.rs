@@ -1,4 +1,4 @@
-//! The fields of a request, read one at a time with a refusal that names the field.
+//! The fields of a request, read one at a time; a refusal names the field.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use super::refuse::Refuse;
 pub(crate) struct Args<'a>(pub(crate) &'a Map<String, Value>);
 
 impl Args<'_> {
-    /// Whether the field is there and not null.
+    /// Whether the field is present and not null.
     pub(crate) fn has(&self, field: &str) -> bool {
         self.0.get(field).is_some_and(|value| !value.is_null())
     }
@@ -68,7 +68,7 @@ impl Args<'_> {
         })
     }
 
-    /// A rate in MHz, as hertz; above zero.
+    /// A rate above zero, given in MHz, returned in hertz.
     pub(crate) fn rate_hz(&self, field: &'static str) -> Result<Option<f64>, Refuse> {
         match self.number(field)? {
             Some(rate) if rate <= 0.0 => Err(Refuse::Bad {
@@ -108,7 +108,7 @@ impl Args<'_> {
         })
     }
 
-    /// A boolean, or 0 and 1.
+    /// A Boolean, or 0 or 1.
     pub(crate) fn flag(&self, field: &'static str) -> Result<Option<bool>, Refuse> {
         match self.value(field) {
             None => Ok(None),
@@ -129,7 +129,8 @@ impl Args<'_> {
         self.uint(field, 1..=i64::from(LA_CHANNELS))
     }
 
-    /// An LA channel or a list of them, ascending and each once; `None` when absent or `"all"`.
+    /// An LA channel or a list of them, in ascending order without repeats; `None` if absent or
+    /// `"all"`.
     pub(crate) fn las(&self) -> Result<Option<Vec<u8>>, Refuse> {
         let list = match self.value("la") {
             None => return Ok(None),

@@ -1,6 +1,6 @@
 //! The boards a simulated pod can be, with the constants of their analog front ends.
 
-/// Counts of the 16-bit circle.
+/// Number of counts on the 16-bit circle.
 const CIRCLE: f64 = 65_536.0;
 
 /// A board.
@@ -22,8 +22,8 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The raw 16-bit count an ADC with this fit shows for `volts`. The front end inverts and
-    /// wraps a little below 0 V.
+    /// The raw 16-bit count that an ADC with this fit shows for `volts`. The front end inverts and
+    /// wraps slightly below 0 V.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -34,12 +34,12 @@ impl Fit {
         count as u16
     }
 
-    /// Volts at a count that has been unwrapped.
+    /// Volts for an unwrapped count.
     pub(crate) fn volts(self, unwrapped: f64) -> f64 {
         self.a + self.b * unwrapped
     }
 
-    /// The 16-bit DAC code nearest to `volts`, when the fit is per 8-bit level; clamped.
+    /// The 16-bit DAC code nearest to `volts`, if the fit is per 8-bit level; clamped.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -50,7 +50,7 @@ impl Fit {
         code.round().clamp(0.0, 65_535.0) as u16
     }
 
-    /// Volts of a 16-bit DAC code, when the fit is per 8-bit level.
+    /// Volts for a 16-bit DAC code, if the fit is per 8-bit level.
     pub(crate) fn code_volts(self, code: u16) -> f64 {
         self.a + self.b * f64::from(code) / 256.0
     }
@@ -95,7 +95,7 @@ const V3_DAC: DacFits = DacFits {
     out_12v: fit(-12.087_271, 0.094_405),
 };
 
-/// The 4-20 mA output at code 0 and at code 65535, in µA.
+/// The 4-20 mA output's current at code 0 and at code 65535, in µA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CurrentRange {
     pub(crate) min_ua: f64,
@@ -127,7 +127,7 @@ impl Board {
         if self.is_v3() { "v3" } else { "v2" }
     }
 
-    /// Voltage of the revision strap; v2 has none.
+    /// Voltage of the strap that marks the revision; v2 has none.
     pub(crate) fn strap_mv(self) -> i32 {
         if self.is_v3() { 3000 } else { -1 }
     }
@@ -180,7 +180,7 @@ impl OutputPath {
         }
     }
 
-    /// The fit the firmware has built in.
+    /// The fit built into the firmware.
     pub(crate) fn built_in(self, board: Board) -> Fit {
         let fits = board.dac_fits();
         match self {

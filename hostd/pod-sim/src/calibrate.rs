@@ -1,4 +1,4 @@
-//! `calibrate`: which of its forms a request is, and those that answer at once.
+//! `calibrate`: finds the form of a request, and answers the forms that need no measurement.
 
 use serde_json::Value;
 
@@ -14,22 +14,22 @@ use super::converters::Converters;
 use super::refuse::Refuse;
 use run::Gain;
 
-/// Two points nearer than this give no line.
+/// Two points closer than this do not define a line.
 const CODES_APART_MIN: u16 = 8192;
 
-/// How far a reading may be from what the built-in line says, as a share of the output's span.
+/// How far a reading may be from the built-in line, as a fraction of the output's span.
 const FAR: f64 = 0.03;
 
-/// Largest correction of a gain.
+/// Largest gain correction, as a fraction.
 const GAIN_MAX: f64 = 0.02;
 
-/// How a `calibrate` goes on.
+/// How a `calibrate` command continues.
 pub(crate) enum Asked {
     Reply(Value),
     Measure(Measurement),
 }
 
-/// Reads, clears, stores a line, or says what to measure.
+/// Reads, clears or stores a line, or returns what to measure.
 pub(crate) fn calibrate(converters: &mut Converters, args: &Args<'_>) -> Result<Asked, Refuse> {
     if let Some(source) = args.text("source")? {
         return match source {
@@ -124,7 +124,7 @@ fn check_gain(gain: f64) -> Result<(), Refuse> {
     Ok(())
 }
 
-/// What it takes to measure an input's gain.
+/// Prepares the measurement of an input's gain.
 fn gain(converters: &Converters, name: &str) -> Result<Measurement, Refuse> {
     let named = GAIN_INPUTS.into_iter().find(|(input, _)| *input == name);
     let (_, input) = named.ok_or(Refuse::Bad {

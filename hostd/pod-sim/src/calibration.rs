@@ -1,7 +1,7 @@
 //! The pod's own calibration: corrections on top of the fits built into the firmware.
 //!
-//! An offset of the ADC, found with the 4-20 mA input open, counts for every input. A line for an
-//! output comes from two readings of a voltmeter; a gain for an input from a loop to such an output.
+//! An ADC offset, found with the 4-20 mA input open, applies to every input. A line for an output
+//! comes from two readings of a voltmeter; a gain for an input from a loop to such an output.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use super::analog::Input;
 use super::board::{Board, Fit, OutputPath};
 use super::frontend::built_in_input;
 
-/// Codes of an 8-bit level, in which the fits of outputs are kept.
+/// Codes per 8-bit level, the unit of the output fits.
 pub(crate) const LEVEL_CODES: f64 = 256.0;
 
-/// An ADC offset as it was measured.
+/// A measured ADC offset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Offset {
     pub(crate) volts: f64,
@@ -20,13 +20,13 @@ pub(crate) struct Offset {
     pub(crate) zero_count: f64,
 }
 
-/// What is stored.
+/// The stored calibration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Calibration {
     pub(crate) offset: Option<Offset>,
-    /// Lines of the outputs, per 8-bit level as the built-in ones.
+    /// Lines of the outputs, per 8-bit level like the built-in ones.
     pub(crate) dac: [Option<Fit>; 3],
-    /// Gain corrections of the front connector and the two loops, as shares.
+    /// Gain corrections of the front connector and the two loops, as fractions.
     pub(crate) adc_gain: [Option<f64>; 3],
 }
 
@@ -62,7 +62,7 @@ impl Calibration {
         self.dac[path.index()].unwrap_or_else(|| path.built_in(board))
     }
 
-    /// Everything but what a measurement adds.
+    /// The whole reply, except what a measurement adds.
     pub(crate) fn report(&self, board: Board) -> Value {
         let fit = self.input(board, Input::CurrentIn);
         let offset_v = self.offset.map_or(0.0, |offset| offset.volts);

@@ -1,4 +1,4 @@
-//! CAN with loopback: what is written comes back, and rules answer what is received.
+//! CAN with loopback: written frames come back, and rules answer received frames.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use super::args::Args;
 use super::refuse::Refuse;
 
-/// Frames the receive ring holds.
+/// Frames that the receive ring holds.
 const RING_FRAMES: usize = 31;
 
-/// Frames one `can_read` gives.
+/// Frames that one `can_read` returns.
 const READ_FRAMES_MAX: usize = 8;
 
-/// Rules of the responder.
+/// Maximum number of responder rules.
 const RULES_MAX: usize = 8;
 
-/// Bytes of a frame.
+/// Bytes in a frame.
 const DATA_BYTES_MAX: usize = 8;
 
-/// The controller's clock, and what divides it: time quanta of a bit and the prescaler.
+/// The controller's clock and its dividers: time quanta per bit, and the prescaler.
 const CLOCK_HZ: u64 = 25_000_000;
 const QUANTA: std::ops::RangeInclusive<u64> = 8..=25;
 const PRESCALER_MAX: u64 = 512;
@@ -89,7 +89,7 @@ pub(crate) struct Can {
 }
 
 impl Can {
-    /// `can_config`: starts the controller anew.
+    /// `can_config`: restarts the controller.
     pub(crate) fn config(&mut self, args: &Args<'_>) -> Result<Value, Refuse> {
         let bitrate = args
             .uint("bitrate", 1..=i64::MAX)?
@@ -99,7 +99,7 @@ impl Can {
             want: "normal, internal, external or listen",
         })?;
         let term = args.flag("term")?.unwrap_or(false);
-        // Accepted for clients that name it; the controller has no flexible data rate.
+        // Accepted for clients that send it; the controller has no flexible data rate.
         args.flag("fd")?;
         if !is_supported(bitrate) {
             return Err(Refuse::CanBitrate { bitrate });
@@ -121,7 +121,7 @@ impl Can {
         }
         let dlc = data.len();
         if matches!(self.mode, Mode::Internal | Mode::External) {
-            // Frames of separate commands are told apart by their time.
+            // Frames of separate commands are distinguished by their timestamps.
             let ts_ms = (now_ns / 1_000_000).max(self.last_ts_ms + 1);
             self.last_ts_ms = ts_ms;
             let frame = Frame {
@@ -176,7 +176,7 @@ impl Can {
             "responder_hits": self.hits})
     }
 
-    /// `can_term`: the termination, also while disabled.
+    /// `can_term`: the termination, which can be switched even while CAN is disabled.
     pub(crate) fn term(&mut self, args: &Args<'_>) -> Result<Value, Refuse> {
         self.term = args.flag("on")?.ok_or(Refuse::Missing { field: "on" })?;
         Ok(json!({"term": self.term}))
@@ -206,7 +206,7 @@ impl Can {
         Ok(json!({"rule": self.rules.len() - 1, "rules": self.rules.len()}))
     }
 
-    /// `can_disable`: the rules stay.
+    /// `can_disable`: the rules are kept.
     pub(crate) fn disable(&mut self) -> Value {
         self.enabled = false;
         self.ring.clear();
@@ -214,7 +214,7 @@ impl Can {
     }
 }
 
-/// Whether some number of quanta makes a whole prescaler.
+/// Whether some number of quanta gives an integer prescaler.
 fn is_supported(bitrate: u64) -> bool {
     QUANTA.into_iter().any(|quanta| {
         let divisor = bitrate.saturating_mul(quanta);

@@ -1,4 +1,4 @@
-//! Captures: wait for the trigger, let the time pass, then compute what was seen and send it.
+//! Captures: wait for the trigger, let the time pass, then compute what was recorded and send it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::refuse::Refuse;
 use super::shared::Shared;
 use super::trigger;
 
-/// Samples whose edges are found in one go.
+/// Samples in which edges are searched in one go.
 const EDGES_AT_ONCE: u64 = 1 << 16;
 
 /// Runs a capture for a client.
@@ -98,7 +98,7 @@ fn keep(shared: &Shared, capture: &Arc<Kept>) {
     });
 }
 
-/// What a capture that does not come about must undo.
+/// What must be undone if a capture does not happen.
 struct Staged<'a> {
     shared: &'a Arc<Shared>,
     stops_dac: bool,
@@ -119,7 +119,7 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Finds the first instant of the capture and starts there what was armed for it.
+/// Finds the first instant of the capture, and starts there what was armed for it.
 async fn start(shared: &Arc<Shared>, plan: &Plan, armed_ns: u64) -> Result<u64, Refuse> {
     let t0_ns = match plan.trigger {
         Some(trigger) => trigger::wait(shared, trigger, armed_ns).await?,
@@ -161,7 +161,7 @@ async fn send_adc<S: Stream>(
     Ok(())
 }
 
-/// All edges of a capture, found piece by piece so that others get their turn.
+/// All edges of a capture, found piece by piece so that other tasks get their turn.
 async fn all_edges(mut la: LaRender, samples: u64) -> Vec<(u64, u16)> {
     let mut edges = Vec::new();
     let mut upto = 0;
@@ -173,7 +173,7 @@ async fn all_edges(mut la: LaRender, samples: u64) -> Vec<(u64, u16)> {
     edges
 }
 
-/// Sends the logic samples of a range; the first edge tells the word at its start.
+/// Sends the logic samples of a range; the first edge gives the word at its start.
 async fn send_edges<S: Stream>(
     packets: &mut Packets<'_, S>,
     plan: &Plan,

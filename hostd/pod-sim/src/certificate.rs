@@ -1,5 +1,5 @@
-//! What can be read from a certificate: its subject, names, key and end, for the pod to report.
-//! Nothing is verified here.
+//! What the pod reports about a certificate: its subject, names, key and expiry. Nothing is
+//! verified here.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -15,22 +15,22 @@ use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::spki::SubjectPublicKeyInfoOwned as SubjectPublicKeyInfo;
 use x509_cert::{Certificate, TbsCertificate};
 
-/// What a certificate says.
+/// The contents of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Such as `CN=benchpod-a1b2c3`.
+    /// For example `CN=benchpod-a1b2c3`.
     pub(crate) subject: String,
     /// DNS names and addresses.
     pub(crate) names: Vec<String>,
-    /// Such as `EC P-256`.
+    /// For example `EC P-256`.
     pub(crate) key: String,
-    /// The last day, such as `2031-12-31`.
+    /// The last day of validity, for example `2031-12-31`.
     pub(crate) not_after: String,
-    /// Of the whole certificate, in hex: what clients pin.
+    /// SHA-256 of the whole certificate, in hex: clients pin this.
     pub(crate) sha256: String,
 }
 
-/// Reads a certificate. `None` when it is none.
+/// Reads a certificate. `None` if it is invalid.
 pub(crate) fn read(der: &[u8]) -> Option<Facts> {
     let certificate = Certificate::from_der(der).ok()?;
     let body = certificate.tbs_certificate();
@@ -46,7 +46,7 @@ pub(crate) fn read(der: &[u8]) -> Option<Facts> {
     })
 }
 
-/// Reads the certificates of a PEM text. The error is a fragment.
+/// Reads the certificates in a PEM text. The error is a sentence fragment.
 pub(crate) fn bundle(pem: &[u8]) -> Result<Vec<Facts>, String> {
     let certificates: Result<Vec<CertificateDer<'_>>, _> =
         CertificateDer::pem_slice_iter(pem).collect();
@@ -58,7 +58,7 @@ pub(crate) fn bundle(pem: &[u8]) -> Result<Vec<Facts>, String> {
     facts.ok_or_else(|| "a certificate cannot be read".to_owned())
 }
 
-/// Such as `EC P-256`. `None` when it is not what its algorithm says.
+/// For example `EC P-256`. `None` if the key does not match its algorithm.
 fn key(info: &SubjectPublicKeyInfo) -> Option<String> {
     let curve = || info.algorithm.parameters.as_ref()?.decode_as().ok();
     Some(match info.algorithm.oid {

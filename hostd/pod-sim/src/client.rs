@@ -1,4 +1,4 @@
-//! The client's side of a connection: lines and raw bytes to it and from it.
+//! The client's side of a connection: sends and receives lines and raw bytes.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use tokio::time::{Duration, timeout};
 use super::refuse::Refuse;
 use super::shared::Shared;
 
-/// A client that takes nothing for this long is given up.
+/// A client that accepts nothing for this long is given up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The client is gone, or takes nothing any more.
+/// The client has gone, or no longer accepts anything.
 pub(crate) struct Gone;
 
 /// The client's side of a session.
@@ -39,7 +39,7 @@ impl<S: Stream> Client<S> {
         self.write_raw(&lines).await
     }
 
-    /// Adds a line, with its end, to what will be sent.
+    /// Adds a line and its line end to the bytes to send.
     pub(crate) fn append(&self, lines: &mut Vec<u8>, line: &[u8]) {
         let mut add = |line: &[u8]| {
             lines.extend(line);
@@ -59,7 +59,7 @@ impl<S: Stream> Client<S> {
             .await
     }
 
-    /// Bytes of a raw mode; empty when the client has closed.
+    /// Bytes of a raw mode; empty if the client has closed.
     pub(crate) async fn read_raw(&mut self, most: usize) -> Result<Vec<u8>, Gone> {
         self.lines.read_raw(most).await.map_err(|_| Gone)
     }
@@ -75,10 +75,10 @@ impl<S: Stream> Client<S> {
         self.send(&json!({"status": "ok", "data": data})).await
     }
 
-    /// Waits for an instant of the pod.
+    /// Waits until this time of the pod.
     ///
     /// # Errors
-    /// [`Gone`] when the client closes before it.
+    /// [`Gone`] if the client closes before that.
     pub(crate) async fn wait_until(&mut self, shared: &Shared, at_ns: u64) -> Result<(), Gone> {
         tokio::select! {
             () = tokio::time::sleep_until(shared.instant(at_ns)) => Ok(()),

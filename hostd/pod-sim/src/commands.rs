@@ -1,4 +1,5 @@
-//! Every command the simulated pod knows, in one chain: its verb, and what answers it.
+//! Every command that the simulated pod knows, in one chain: its verb, and the function that
+//! answers it.
 
 use pod_protocol::commands::{self, Gate};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ use super::{
     reset, sensor, spi, status, upload,
 };
 
-/// Runs a command, or says how it goes on.
+/// Runs a command, or returns how it continues.
 pub(crate) fn dispatch(
     world: &mut World,
     args: &Args<'_>,
@@ -94,7 +95,7 @@ pub(crate) fn dispatch(
     Ok(Next::Reply(data))
 }
 
-/// Runs a command of what can be put on logic-analyzer channels.
+/// Runs a command of a function that uses logic-analyzer channels.
 fn on_channels(
     world: &mut World,
     verb: &str,
@@ -141,7 +142,7 @@ fn gate(world: &World, verb: &str) -> Result<(), Refuse> {
     if !world.config.firmware.knows(verb) {
         return Err(Refuse::UnknownCommand);
     }
-    // A verb that is not described is not answered.
+    // A verb that is not in the table is not answered.
     let command = commands::find(verb).ok_or(Refuse::UnknownCommand)?;
     if command.has_gate(Gate::Waveforms) && !world.config.ac_dac {
         return Err(Refuse::DcOnly);

@@ -1,4 +1,4 @@
-//! What a simulated pod is made of: its board, what is wired to it, and what goes wrong.
+//! Configuration of a simulated pod: its board, what is wired to it, and what goes wrong.
 
 use pod_protocol::connection::TLS_PORT;
 
@@ -7,17 +7,17 @@ use super::{AnalogSource, Board, Fault, Firmware, Playback, RailConfig, TargetCo
 /// Samples in one packet of a real pod.
 pub const REAL_PACKET_SAMPLES: u32 = 256;
 
-/// Most samples in one packet, so that its line stays within what readers accept.
+/// Maximum number of samples in one packet, so that its line stays within the limit of readers.
 pub const PACKET_SAMPLES_MAX: u32 = 16_384;
 
-/// What a simulated pod is and what it is connected to.
+/// A simulated pod and what is connected to it.
 #[derive(Debug, Clone)]
 pub struct SimConfig {
-    /// Where identity and noise come from.
+    /// The source of its identity and noise.
     pub seed: u64,
     /// The board.
     pub board: Board,
-    /// Whether the DAC plays waveforms. Without, it holds DC levels only.
+    /// Whether the DAC plays waveforms. If not, it only holds DC levels.
     pub ac_dac: bool,
     /// The rails of eFuse 1 (internal 5 V) and eFuse 2 (external supply).
     pub rails: [RailConfig; 2],
@@ -27,28 +27,28 @@ pub struct SimConfig {
     pub current_in: AnalogSource,
     /// What the target drives on the logic-analyzer channels.
     pub playback: Option<Playback>,
-    /// LA bank voltage selected at start, in mV; `None` leaves it to the client as real pods do.
+    /// LA bank voltage selected at start, in mV; `None` leaves it to the client, as real pods do.
     pub la_voltage_mv: Option<u16>,
-    /// Channels wired together, in pairs: what the pod drives on one shows on the other.
+    /// Channels wired together, in pairs: what the pod drives on one appears on the other.
     pub jumpers: Vec<(u8, u8)>,
     /// The channel wired to the target's reset line, which idles high.
     pub nrst_la: Option<u8>,
-    /// Channels a NOR flash is wired to: clock, output, input and select as the pod names them.
+    /// Channels that a NOR flash is wired to: clock, output, input and select in the pod's terms.
     pub spi_flash: Option<[u8; 4]>,
-    /// The simulated microcontroller on the bench, if there is one. Its board's current takes the
-    /// place of what is said of its rail.
+    /// The simulated microcontroller on the bench, if there is one. Its board's current replaces
+    /// the configured current of its rail.
     pub target: Option<TargetConfig>,
-    /// Most samples a packet covers, at most [`PACKET_SAMPLES_MAX`].
+    /// Maximum number of samples in a packet, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
-    /// The firmware version it announces.
+    /// The firmware version that it announces.
     pub firmware: Firmware,
-    /// What goes wrong, from its start on.
+    /// What goes wrong, counted from its start.
     pub faults: Vec<Fault>,
     /// Size of the firmware flash in KiB.
     pub flash_kb: u16,
-    /// Ed25519 public keys an update may be signed with.
+    /// Ed25519 public keys that may sign an update.
     pub update_keys: Vec<[u8; 32]>,
-    /// Where its TLS listener is, for it to report.
+    /// Port of its TLS listener, which it reports.
     pub tls_port: u16,
 }
 

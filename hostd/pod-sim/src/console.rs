@@ -1,5 +1,5 @@
 //! The text console that a pod offers over USB: a line editor with a prompt, for people and for
-//! programs that look which serial port has a pod behind it. It runs no JSON.
+//! programs that look for the serial port of a pod. It accepts no JSON.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::firmware::Firmware;
 use super::next::Next;
 use super::{Shared, identity};
 
-/// Characters of a line; the rest is not taken.
+/// Characters in a line; any more are ignored.
 const LINE_CHARS_MAX: usize = 127;
 
 /// Bytes read at once.
@@ -32,7 +32,7 @@ commands:
   power <1|2> <on|off>
   status";
 
-/// Serves a console until the other side is gone.
+/// Serves a console until the other side has gone.
 pub(crate) async fn run(shared: &Arc<Shared>, mut stream: impl Stream) {
     let mut editor = Editor::default();
     let mut bytes = [0; READ_BYTES];
@@ -56,12 +56,12 @@ pub(crate) async fn run(shared: &Arc<Shared>, mut stream: impl Stream) {
 #[derive(Default)]
 struct Editor {
     line: String,
-    /// A line feed that follows belongs to the carriage return before it.
+    /// A line feed that follows belongs to the carriage return.
     after_return: bool,
 }
 
 impl Editor {
-    /// Takes a byte and adds what it shows. Gives the line that it ends.
+    /// Takes a byte and appends what it shows. Returns the line if it ends one.
     fn take(&mut self, byte: u8, shown: &mut String) -> Option<String> {
         let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
         match byte {
@@ -81,7 +81,7 @@ impl Editor {
     }
 }
 
-/// What a line is answered with; nothing for an empty one.
+/// The answer to a line; nothing for an empty one.
 fn answer(shared: &Arc<Shared>, line: &str) -> String {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [verb, arguments @ ..] = words.as_slice() else {
@@ -166,7 +166,7 @@ fn identity(shared: &Arc<Shared>) -> String {
     format!("identity {short} {key}")
 }
 
-/// `la-voltage [mv]`, as firmware before 3.9.0 has it.
+/// `la-voltage [mv]`, as in firmware before 3.9.0.
 fn la_voltage(shared: &Arc<Shared>, arguments: &[&str]) -> String {
     let request = match arguments {
         [] => json!({"cmd": "la_voltage"}),
@@ -188,7 +188,7 @@ fn la_voltage(shared: &Arc<Shared>, arguments: &[&str]) -> String {
     }
 }
 
-/// `power <1|2> <on|off>`, as firmware before 3.9.0 has it.
+/// `power <1|2> <on|off>`, as in firmware before 3.9.0.
 fn power(shared: &Arc<Shared>, arguments: &[&str]) -> String {
     let (efuse, state) = match arguments {
         [efuse @ ("1" | "2"), state @ ("on" | "off")] => (*efuse, *state),

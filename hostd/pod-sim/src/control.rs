@@ -1,8 +1,9 @@
-//! The control loop: each tick the output moves towards the point of a curve that the input names.
+//! The control loop: at each tick the output moves towards the point of a curve that the input
+//! selects.
 //!
-//! An order says what the loop does; its state is followed tick by tick by whoever looks, through
-//! the real path: the ADC's samples, the routed input, and the output's own settling when it is
-//! looped back.
+//! An order defines what the loop does. Whoever needs its state follows it tick by tick through the
+//! real path: the ADC's samples, the routed input, and the output's own settling if it is looped
+//! back.
 
 use std::sync::Arc;
 
@@ -12,27 +13,27 @@ mod map;
 
 pub(crate) use map::InputMap;
 
-/// Entries of the table the input's top bits index.
+/// Entries of the table, which the input's top bits index.
 pub(crate) const TABLE: usize = 2048;
 
-/// Clock of the ticks: 48 MHz, a period of 125/6 ns.
+/// Period of the 48 MHz tick clock: 125/6 ns.
 const TICK_NS_OVER: u64 = 125;
 const TICK_NS_UNDER: u64 = 6;
 
 /// Full gain of `k`.
 const GAIN_ONE: f64 = 32_768.0;
 
-/// The ADC runs by itself at its fastest rate; the loop uses its latest sample.
+/// The ADC runs continuously at its fastest rate; the loop uses its latest sample.
 const ADC_PERIOD_NS: u64 = 2_500;
 
-/// Ticks followed one by one. Of those before, only the output they left counts: even at the
-/// smallest gain less than a thousandth of a step is left after as many.
+/// Number of ticks that are followed one by one. Of earlier ticks only the resulting output
+/// matters: even at the smallest gain, less than a thousandth of a step remains after this many.
 const TICKS_FOLLOWED: u64 = 1 << 18;
 
-/// Instants at which ticks that are not followed are searched for an over-range input.
+/// Number of instants at which the ticks that are not followed are checked for an over-range input.
 const TRIP_LOOKS: u64 = 1024;
 
-/// A fixed input's output this near to its end has arrived.
+/// With a fixed input, an output this close to its target has arrived.
 const ARRIVED_CODES: f64 = 1e-6;
 
 /// What indexes the curve.
@@ -62,7 +63,7 @@ impl Source {
     }
 }
 
-/// What a loop was told to do.
+/// The settings of a loop.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
     pub(crate) k: u16,
@@ -71,12 +72,12 @@ pub(crate) struct Loop {
     pub(crate) tick_div: u16,
     pub(crate) table: Arc<[u16]>,
     pub(crate) source: Source,
-    /// The held input, or where the sweep starts.
+    /// The fixed input, or the start of the sweep.
     pub(crate) input: u16,
     pub(crate) step: u16,
     pub(crate) map: Option<InputMap>,
     pub(crate) start_ns: u64,
-    /// It had tripped before this order changed its input.
+    /// Whether it had tripped before this order changed its input.
     pub(crate) tripped: bool,
 }
 
@@ -99,7 +100,7 @@ impl Loop {
         code.clamp(f64::from(self.vmin), f64::from(self.vmax))
     }
 
-    /// What indexes the curve, at a tick and with this ADC count.
+    /// The value that indexes the curve at a tick, given this ADC count.
     fn indexed_by(&self, tick: u64, count: u16) -> u16 {
         match self.source {
             Source::Fixed => self.input,
@@ -126,7 +127,7 @@ impl Loop {
 #[derive(Debug, Clone)]
 pub(crate) struct LoopState {
     order: Loop,
-    /// Ticks that are over.
+    /// Number of ticks that have passed.
     ticks: u64,
     code: f64,
     /// When the ADC's latest sample was taken, and its count.
@@ -136,7 +137,7 @@ pub(crate) struct LoopState {
 }
 
 impl LoopState {
-    /// A loop that takes over with the DAC at `code`.
+    /// A loop that takes over while the DAC is at `code`.
     pub(crate) fn new(order: Loop, code: u16) -> Self {
         let code = order.clamp(f64::from(code));
         Self {
@@ -168,7 +169,7 @@ impl LoopState {
         self.code.round() as u16
     }
 
-    /// When the next tick is due; never when it can change nothing.
+    /// When the next tick is due; `None` if it cannot change anything.
     pub(crate) fn next_tick_ns(&self) -> Option<u64> {
         (!self.tripped && !self.has_arrived()).then(|| self.order.tick_ns(self.ticks + 1))
     }
@@ -179,13 +180,13 @@ impl LoopState {
             && (self.code - order.clamp(order.target(0, 0))).abs() < ARRIVED_CODES
     }
 
-    /// When the sample was taken that a tick uses.
+    /// The time of the sample that a tick uses.
     pub(crate) fn sample_ns_for(&self, tick_ns: u64) -> u64 {
         let elapsed_ns = tick_ns - self.order.start_ns;
         tick_ns - elapsed_ns % ADC_PERIOD_NS
     }
 
-    /// One tick, with the output at `level` when its sample is taken.
+    /// One tick, with the output at `level` when the tick's sample is taken.
     pub(crate) fn tick(&mut self, wires: &mut Wires, sampled_ns: u64, level: f64) {
         if self.order.source == Source::Adc && self.sampled_ns != Some(sampled_ns) {
             self.sampled_ns = Some(sampled_ns);
@@ -206,7 +207,7 @@ impl LoopState {
         self.code = f64::from(self.order.vmin);
     }
 
-    /// Skips what lies too far before `to_ns` to be followed.
+    /// Skips the ticks that are too far before `to_ns` to be followed.
     pub(crate) fn skip_to(&mut self, wires: &mut Wires, level: f64, to_ns: u64) {
         let due = self.order.ticks_at(to_ns).saturating_sub(self.ticks);
         let skipped = due.saturating_sub(TICKS_FOLLOWED);
@@ -234,13 +235,13 @@ impl LoopState {
         self.ticks += skipped;
     }
 
-    /// What indexes the curve at an instant at which the ADC shows `count`.
+    /// The value that indexes the curve at an instant, when the ADC shows `count`.
     pub(crate) fn indexed_by(&self, count: u16, at_ns: u64) -> u16 {
         self.order.indexed_by(self.order.ticks_at(at_ns), count)
     }
 }
 
-/// The share of a step that is left after as many ticks.
+/// The fraction of a step that remains after this many ticks.
 #[allow(
     clippy::cast_precision_loss,
     reason = "of so many ticks nothing is left"
@@ -249,14 +250,15 @@ fn left_after(gain: f64, ticks: u64) -> f64 {
     (1.0 - gain).powf(ticks as f64)
 }
 
-/// Spreads a curve over the table: entry j is point ⌊j · N / entries⌋, and the last point beyond.
+/// Spreads a curve over the table: entry j is point ⌊j · N / entries⌋, and the rest is the last
+/// point.
 pub(crate) fn table(points: &[u16], entries: usize) -> Arc<[u16]> {
     (0..TABLE)
         .map(|entry| points[(entry.min(entries - 1)) * points.len() / entries])
         .collect()
 }
 
-/// The curve of a pod that never had one: the output follows the input.
+/// The curve of a pod that has not been given one: the output follows the input.
 pub(crate) fn identity() -> Arc<[u16]> {
     (0..=u16::MAX).step_by(32).collect()
 }

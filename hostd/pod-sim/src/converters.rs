@@ -1,5 +1,5 @@
-//! The DAC and the ADC with the switches around them: what the output does, what the inputs see, which
-//! fits are in use, and the limits that the output keeps.
+//! The DAC and the ADC with the switches around them: what the output does, what the inputs see,
+//! the fits in use, and the output's limits.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::timeline::{Pieces, Timeline};
 pub(crate) struct Converters {
     pub(crate) dac: Dac,
     pub(crate) switches: Timeline<Switches>,
-    /// The curve the control loop was last given.
+    /// The last curve given to the control loop.
     pub(crate) curve: Arc<[u16]>,
     pub(crate) hardware: Hardware,
     pub(crate) stored: Stored,
@@ -50,7 +50,7 @@ impl Converters {
         self.park(now_ns);
     }
 
-    /// Forgets what nobody can look at any more.
+    /// Forgets what no capture can show any more.
     pub(crate) fn settle(&mut self, before_ns: u64) {
         if before_ns > self.dac.settled_ns() {
             let walk = self.walk(before_ns);
@@ -73,7 +73,7 @@ impl Converters {
         }
     }
 
-    /// The DAC's output and what the ADC sees, for a stretch of time.
+    /// The DAC's output and what the ADC sees, for a span of time.
     pub(crate) fn player(&self, from_ns: u64, to_ns: u64) -> Player {
         let to_ns = to_ns.max(from_ns);
         self.dac
@@ -87,7 +87,7 @@ impl Converters {
         player.into_walk()
     }
 
-    /// Switches an analog path; gives its full name.
+    /// Switches an analog path; returns its full name.
     pub(crate) fn route(&mut self, path: &str, now_ns: u64) -> Result<&'static str, Refuse> {
         let before = *self.switches.at(now_ns);
         let (name, after) = before.routed(path).ok_or(Refuse::Bad {
@@ -115,7 +115,7 @@ impl Converters {
         self.stored.calibration.output(self.board, path)
     }
 
-    /// Refuses a command that limits rule out.
+    /// Refuses a command that is not allowed while limits are set.
     pub(crate) fn need_no_limits(&self, command: &str) -> Result<(), Refuse> {
         match self.stored.limits {
             None => Ok(()),
@@ -142,7 +142,8 @@ impl Converters {
         })
     }
 
-    /// Refuses to take the limited output from an inverted stage, which would then give most.
+    /// Refuses to disconnect the limited output from an inverted stage, whose output would then be
+    /// at its maximum.
     pub(crate) fn check_switches(&self, after: Switches) -> Result<(), Refuse> {
         let limits = self.stored.limits.filter(|limits| limits.inverted);
         match limits {
@@ -153,7 +154,7 @@ impl Converters {
         }
     }
 
-    /// Puts the DAC at the safe end of its limits, when there are any; gives it in mV.
+    /// Puts the DAC at the safe end of its limits, if there are any; returns that end in mV.
     pub(crate) fn park(&mut self, now_ns: u64) -> Option<i32> {
         let limits = self.stored.limits?;
         let park_mv = limits.park_mv();

@@ -6,15 +6,15 @@ use super::args::Args;
 use super::converters::Converters;
 use super::refuse::Refuse;
 
-/// Always accepted: the live zero, as near as the output gets.
+/// Always accepted: the live zero, as near as the output can get.
 const LIVE_ZERO_UA: f64 = 4000.0;
 
-/// Largest current a request may name, in µA.
+/// Largest current that a request may name, in µA.
 const UA_MAX: i64 = 1_000_000;
 
 const CODE_MAX: f64 = 65_535.0;
 
-/// Reads the range, or switches the voltage outputs off and sets the nearest current.
+/// Reads the range, or switches the voltage outputs off and sets the nearest possible current.
 pub(crate) fn current_out(
     converters: &mut Converters,
     args: &Args<'_>,

@@ -1,5 +1,5 @@
-//! The channels of the logic analyzer and all that drives them, with the target's rails and reset line:
-//! known for the past and, as far as something is planned, for the future.
+//! The channels of the logic analyzer and everything that drives them, with the target's rails and
+//! reset line: known for the past and, as far as something is planned, for the future.
 
 use pod_protocol::LA_MASK;
 
@@ -16,8 +16,8 @@ use super::sensor::Sensor;
 use super::spi::Spi;
 use super::wave::Wave;
 
-/// A played recording goes on for ever, so the sensor hears only this much of one that nobody asked
-/// about for longer. What clients and simulated targets do is always heard in full.
+/// A recording may play forever, so the sensor listens to only this much of it at a time if nobody
+/// asked for longer. It always listens to all that clients and simulated targets do.
 const PLAYED_NS_MAX: u64 = 1_000_000_000;
 
 pub(crate) struct Digital {
@@ -27,12 +27,12 @@ pub(crate) struct Digital {
     pub(crate) spi: Spi,
     pub(crate) sensor: Sensor,
     pub(crate) gps: Gps,
-    /// What stands outside and drives channels.
+    /// What is outside the pod and drives channels.
     pub(crate) outside: Outside,
     wiring: Wiring,
 }
 
-/// The rails, with what the target's board draws.
+/// The rails, with the current of the target's board.
 fn fed(config: &SimConfig) -> [RailConfig; 2] {
     let mut rails = config.rails.clone();
     if let Some(target) = &config.target {
@@ -56,7 +56,7 @@ impl Digital {
         }
     }
 
-    /// After a restart of the firmware the pod drives nothing; what is around it goes on.
+    /// After a restart of the firmware the pod drives nothing; its surroundings carry on.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         self.pins.reboot(now_ns);
         self.rails.reboot(now_ns);
@@ -66,7 +66,7 @@ impl Digital {
         self.sensor = Sensor::default();
     }
 
-    /// Forgets what nobody can look at any more: the rails have an instant of their own.
+    /// Forgets what no capture can show any more: the rails have their own instant.
     pub(crate) fn prune(&mut self, before_ns: u64, rails_before_ns: u64) {
         self.pins.prune(before_ns);
         self.outside.prune(before_ns);
@@ -81,17 +81,18 @@ impl Digital {
         self.levels(at_ns, at_ns).word()
     }
 
-    /// The levels at `from_ns`, and the changes up to `to_ns` as far as they are known.
+    /// The levels at `from_ns`, and the known changes up to `to_ns`.
     pub(crate) fn levels(&self, from_ns: u64, to_ns: u64) -> Levels {
         self.levels_on(from_ns, to_ns, LA_MASK)
     }
 
-    /// As [`levels`](Self::levels), when only `channels` are looked at: others have no changes.
+    /// Like [`levels`](Self::levels), but only for `channels`: others have no changes.
     pub(crate) fn levels_on(&self, from_ns: u64, to_ns: u64, channels: u16) -> Levels {
         self.levels_without(from_ns, to_ns, channels, 0)
     }
 
-    /// As [`levels_on`](Self::levels_on), as if the pod itself did not drive the channels `silent`.
+    /// Like [`levels_on`](Self::levels_on), as if the pod itself did not drive the channels
+    /// `silent`.
     fn levels_without(&self, from_ns: u64, to_ns: u64, channels: u16, silent: u16) -> Levels {
         let channels = self.wiring.joined(channels);
         let sources = Sources {

@@ -1,4 +1,4 @@
-//! Addresses of simulated pods: what follows `sim:`.
+//! Addresses of simulated pods: the part after `sim:`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pod_protocol::driver::AddressError;
 
 use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart};
 
-/// Simulated pods inside this process; what follows `sim:` is said by `ADDRESS_FORM`.
+/// Simulated pods inside this process; `ADDRESS_FORM` describes what follows `sim:`.
 pub struct Driver;
 
 const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
@@ -70,7 +70,7 @@ fn address_from(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    //! Addresses that mean a pod, and others.
+    //! Addresses that name a pod, and others that do not.
 
     use pod_protocol::driver::{AddressError, transport};
 

@@ -1,4 +1,4 @@
-//! Lets the faults of a simulated pod happen, each at its time or after its bytes.
+//! Makes the faults of a simulated pod happen, each at its time or after its bytes.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub(crate) use wire::{Fate, Near, Wire};
 use super::faults::{Event, Fault, Link, RATE_MIN, STALL_MAX, Until, When};
 use super::shared::Shared;
 
-/// Sets a fault. It may wait for [`start`] to happen.
+/// Sets a fault. It may have to wait for [`start`].
 pub(crate) fn set(shared: &Shared, fault: Fault) {
     let now_ns = shared.now_ns();
     let (when, event) = match fault {
@@ -63,7 +63,7 @@ pub(crate) fn set(shared: &Shared, fault: Fault) {
     }
 }
 
-/// Starts the clocks of faults that were set for a time. Needs a tokio runtime.
+/// Starts the timers of faults that were set for a time. Needs a tokio runtime.
 pub(crate) fn start(shared: &Arc<Shared>) {
     let timed = std::mem::take(&mut shared.faults.state().timed);
     for (at_ns, event) in timed {
@@ -72,7 +72,7 @@ pub(crate) fn start(shared: &Arc<Shared>) {
     }
 }
 
-/// Does something at an instant, unless the pod is gone by then.
+/// Does something at an instant, unless the pod no longer exists then.
 fn later(shared: &Arc<Shared>, at: Instant, work: impl FnOnce(&Arc<Shared>) + Send + 'static) {
     let shared = Arc::downgrade(shared);
     tokio::spawn(async move {
@@ -83,13 +83,13 @@ fn later(shared: &Arc<Shared>, at: Instant, work: impl FnOnce(&Arc<Shared>) + Se
     });
 }
 
-/// What a fault does to one connection, when it concerns one only.
+/// The connection that a fault affects, if it affects only one.
 struct Struck<'a> {
     fate: &'a Fate,
     stall: &'a mut Option<Until>,
 }
 
-/// Something happens at `at`, on one connection or on all.
+/// An event happens at `at`, on one connection or on all.
 fn happen(shared: &Arc<Shared>, event: Event, at: Instant, one: Option<Struck<'_>>) {
     match event {
         Event::Unplug { lasts } => unplug(shared, lasts.and_then(|time| at.checked_add(time))),
@@ -111,7 +111,7 @@ fn happen(shared: &Arc<Shared>, event: Event, at: Instant, one: Option<Struck<'_
 
 fn unplug(shared: &Arc<Shared>, until: Option<Instant>) {
     if until.is_some_and(|until| until <= Instant::now()) {
-        // Nobody was there to see it.
+        // It would be over before anybody could see it.
         return;
     }
     shared.plugged.send_replace(false);

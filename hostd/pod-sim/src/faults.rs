@@ -1,9 +1,9 @@
 //! What can go wrong with a simulated pod, and when. Every fault happens at a simulated time, after
-//! a number of bytes or at a given line, so that a test that needs one gets it the same way each
+//! a number of bytes or at a given line, so that a test that needs one gets it the same way every
 //! time.
 //!
-//! Bytes are counted on each connection from its start; the first connection that comes so far has
-//! the fault. Times and lines count from when the fault was set.
+//! Bytes are counted on each connection from its start; the fault hits the first connection that
+//! reaches the count. Times and lines count from when the fault was set.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,47 +20,49 @@ use super::firmware::Firmware;
 use super::noise::mix;
 
 /// The longest stall that ends: after 30 s without progress a pod closes the connection itself. A
-/// stall without an end has no such limit, since what is sent is thrown away.
+/// stall without an end has no such limit, since the bytes sent during it are discarded.
 pub const STALL_MAX: Duration = Duration::from_secs(25);
 
 /// The slowest link, in bytes per second: a line of a capture gets through before the pod gives up.
 pub const RATE_MIN: u32 = 1000;
 
-/// Bytes of a line of garbage.
+/// Length of a garbage line, in bytes.
 const GARBAGE_BYTES: u64 = 24;
 
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// All connections end and none can be opened; the instrument itself keeps running.
+    /// All connections end and no new one can be opened; the instrument itself keeps running.
     Unplug {
         /// When.
         at: When,
-        /// For how long; `None` for ever.
+        /// How long; `None` means forever.
         lasts: Option<Duration>,
     },
-    /// Connections are reset instead of closed: the one that has come so far, or all at that time.
+    /// Connections are reset instead of closed: the one that reached the count, or all at that
+    /// time.
     Reset {
         /// When.
         at: When,
     },
-    /// The pod sends nothing more: on the connection that has come so far, or on all.
+    /// The pod sends nothing more: on the connection that reached the count, or on all.
     Stall {
         /// When.
         at: When,
-        /// For how long, at most [`STALL_MAX`]; `None` for ever, and what was sent meanwhile is lost.
+        /// How long, at most [`STALL_MAX`]; `None` means forever, and everything sent during it is
+        /// lost.
         lasts: Option<Duration>,
     },
-    /// The pod restarts: it is away for 1.5 s and then as after power-on.
+    /// The pod restarts: it is gone for 1.5 s, and then in its state after power-on.
     Reboot {
         /// When.
         at: When,
     },
-    /// A line that is no JSON.
+    /// A line that is not JSON.
     Garbage {
-        /// The line the pod sends that it concerns, from 1, over all connections.
+        /// Number of the line that it affects, from 1, over all lines that the pod sends.
         line: u64,
-        /// In place of that line, or in front of it.
+        /// Whether it replaces that line or comes before it.
         instead: bool,
     },
     /// A slow link, from now on.
@@ -68,23 +70,23 @@ pub enum Fault {
     /// Other firmware, from now on.
     Firmware(Firmware),
     /// The input of a power rail dips: the target loses power, the eFuse reports a fault, and then
-    /// the rail comes back by itself.
+    /// the rail comes back on its own.
     BrownOut {
         /// Rail 1 or 2.
         rail: u8,
         /// When.
         at: Duration,
-        /// For how long.
+        /// How long.
         lasts: Duration,
     },
-    /// The output of a power rail is shorted: its eFuse trips after 2.8 ms and tries again every
-    /// 110 ms until the short is gone.
+    /// The output of a power rail is shorted: its eFuse trips after 2.8 ms and retries every 110 ms
+    /// until the short is gone.
     Short {
         /// Rail 1 or 2.
         rail: u8,
         /// When.
         at: Duration,
-        /// For how long.
+        /// How long.
         lasts: Duration,
     },
 }
@@ -92,18 +94,18 @@ pub enum Fault {
 /// When a fault happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// So long after it was set.
+    /// This long after it was set.
     Time(Duration),
-    /// When the pod has sent so many bytes on one connection.
+    /// When the pod has sent this many bytes on one connection.
     Sent(u64),
 }
 
 /// How fast a link is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Link {
-    /// Bytes per second in each direction, at least [`RATE_MIN`]; `None` without limit.
+    /// Bytes per second in each direction, at least [`RATE_MIN`]; `None` means no limit.
     pub bytes_per_s: Option<u32>,
-    /// What every answer takes longer.
+    /// Extra delay of every answer.
     pub latency: Duration,
 }
 
@@ -114,7 +116,7 @@ pub(crate) enum Until {
     Ever,
 }
 
-/// What happens when its time has come.
+/// What happens when a fault is due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
     Unplug { lasts: Option<Duration> },
@@ -123,7 +125,7 @@ pub(crate) enum Event {
     Reboot,
 }
 
-/// Faults that are set and have not happened yet, and those in force.
+/// Faults that are set but have not happened yet, and those in force.
 #[derive(Default)]
 pub(crate) struct Faults {
     state: Mutex<State>,
@@ -133,11 +135,11 @@ pub(crate) struct Faults {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// With the instant each was set for; they wait for a runtime to run on.
+    /// With the instant for which each was set; they wait for a runtime.
     pub(crate) timed: Vec<(u64, Event)>,
-    /// By bytes.
+    /// By number of bytes sent.
     pub(crate) counted: BTreeMap<u64, Vec<Event>>,
-    /// By line: whether it replaces it.
+    /// By line number: whether the garbage replaces the line.
     pub(crate) garbage: BTreeMap<u64, bool>,
     pub(crate) lines: u64,
     pub(crate) link: Link,
@@ -158,13 +160,13 @@ impl Faults {
         self.state().link
     }
 
-    /// The first byte count above `sent` at which something happens.
+    /// The next byte count above `sent` at which something happens.
     pub(crate) fn next_count(&self, sent: u64) -> Option<u64> {
         let state = self.state();
         state.counted.range(sent + 1..).next().map(|(at, _)| *at)
     }
 
-    /// Takes what happens now that a connection has sent so many bytes.
+    /// Takes the events that are due now that a connection has sent this many bytes.
     pub(crate) fn reached(&self, sent: u64) -> Vec<Event> {
         let mut state = self.state();
         if state.counted.is_empty() {
@@ -175,8 +177,8 @@ impl Faults {
         now.into_values().flatten().collect()
     }
 
-    /// Counts a line that is about to be sent. Gives the garbage that goes in front of it, and
-    /// whether the line itself is left out.
+    /// Counts a line that is about to be sent. Returns the garbage to send before it, and whether
+    /// to omit the line itself.
     pub(crate) fn line(&self, seed: u64) -> Option<(Vec<u8>, bool)> {
         let mut state = self.state();
         state.lines += 1;
@@ -185,13 +187,13 @@ impl Faults {
         Some((garbage(seed ^ line), instead))
     }
 
-    /// Tells every reset of all connections.
+    /// Notifies of every reset of all connections.
     pub(crate) fn resets(&self) -> watch::Receiver<u64> {
         self.resets.subscribe()
     }
 }
 
-/// Bytes that are neither JSON nor text nor a line's end.
+/// Bytes that are neither JSON nor text, and contain no line end.
 fn garbage(seed: u64) -> Vec<u8> {
     let noise = (1..GARBAGE_BYTES).map(|at| mix(seed ^ mix(at)).to_le_bytes()[0]);
     std::iter::once(0xFF)

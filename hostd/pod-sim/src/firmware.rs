@@ -1,10 +1,10 @@
-//! Firmware versions a simulated pod can announce, and what older ones do not have yet.
+//! Firmware versions that a simulated pod can announce, and what older ones lack.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// A firmware version. Below [`CURRENT`](Self::CURRENT) the pod lacks what came later: its
-/// capabilities do not name it and its commands are unknown.
+/// capabilities do not include it and its commands are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Firmware {
     major: u16,
@@ -12,14 +12,14 @@ pub struct Firmware {
     patch: u16,
 }
 
-/// What came with a version: names in `caps`, and commands.
+/// What a version added: names in `caps`, and commands.
 struct Arrival {
     since: Firmware,
     caps: &'static [&'static str],
     verbs: &'static [&'static str],
 }
 
-/// Newest first. Whatever is not listed is older than any pod in use.
+/// Newest first. Anything not listed is older than any pod in use.
 const ARRIVALS: [Arrival; 7] = [
     Arrival {
         since: Firmware::new(3, 9, 4),
@@ -67,10 +67,10 @@ const ARRIVALS: [Arrival; 7] = [
 ];
 
 impl Firmware {
-    /// The version whose behaviour the simulator has.
+    /// The version that the simulator imitates.
     pub const CURRENT: Self = Self::new(3, 9, 4);
 
-    /// From here on the USB console leaves instrument commands to the network.
+    /// From this version on, the USB console leaves instrument commands to the network.
     pub(crate) const NETWORK_ONLY: Self = Self::new(3, 9, 0);
 
     pub(crate) const fn new(major: u16, minor: u16, patch: u16) -> Self {
@@ -100,7 +100,7 @@ impl fmt::Display for Firmware {
     }
 }
 
-/// A version that is not three numbers.
+/// A text that is not a version of three numbers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a version such as 3.4.0")]
 pub struct FirmwareError(String);
@@ -119,7 +119,7 @@ impl FromStr for Firmware {
 
 #[cfg(test)]
 mod tests {
-    //! Versions are ordered by their numbers and lose what came after them.
+    //! Versions are ordered by their numbers and lack what came after them.
 
     use super::*;
 

@@ -1,5 +1,6 @@
-//! The analog hardware as it really is: a little off the fits that are built into the firmware,
-//! by the seed, the way one board differs from the next. Calibration finds these errors.
+//! The analog hardware as it really is: slightly different from the fits that are built into the
+//! firmware, depending on the seed, as one board differs from the next. Calibration finds these
+//! errors.
 
 use super::analog::{AnalogSource, Input, Signal, Switches};
 use super::board::{Board, Fit, OutputPath};
@@ -9,27 +10,27 @@ use super::timeline::Pieces;
 /// Noise of the converter, in counts.
 pub(crate) const NOISE_COUNTS: f64 = 1.2;
 
-/// Sense resistor of the 4-20 mA input.
+/// Sense resistor of the 4-20 mA input, in ohms.
 pub(crate) const SENSE_OHMS: f64 = 249.0;
 
 /// Time constant of the output stage: a step is within an ADC count after about 10 µs.
 pub(crate) const OUTPUT_TAU_NS: f64 = 1_000.0;
 
-/// What the inputs' common offset lies between, in volts. Always positive: the open 4-20 mA input
-/// must stay clear of the count where the front end wraps.
+/// Range of the inputs' common offset, in volts. Always positive: the open 4-20 mA input must stay
+/// clear of the count where the front end wraps.
 const ADC_OFFSET_V: [f64; 2] = [0.003, 0.008];
 
-/// Largest gain error of an input or output.
+/// Largest gain error of an input or output, as a fraction.
 const GAIN_ERROR: f64 = 400e-6;
 
-/// Largest offset error of an output, as a share of its span: 3 mV on the 5 V output.
+/// Largest offset error of an output, as a fraction of its span: 3 mV on the 5 V output.
 const OUTPUT_OFFSET: f64 = 0.000_6;
 
-/// Where the unloaded 3.3 V and 5 V outputs bottom out, in volts.
+/// Lowest voltages of the unloaded 3.3 V and 5 V outputs.
 const FLOOR_3V3: f64 = 0.008;
 const FLOOR_5V: f64 = 0.012;
 
-/// The fit of an input that the firmware has built in.
+/// The fit of an input that is built into the firmware.
 pub(crate) fn built_in_input(board: Board, input: Input) -> Fit {
     let fits = board.adc_fits();
     match input {
@@ -39,13 +40,13 @@ pub(crate) fn built_in_input(board: Board, input: Input) -> Fit {
     }
 }
 
-/// The lines of one board's converters.
+/// The true lines of one board's converters.
 #[derive(Debug, Clone)]
 pub(crate) struct Hardware {
     board: Board,
-    /// Added to what the inputs read.
+    /// Added to what the inputs read, in volts.
     adc_offset_v: f64,
-    /// Shares by which inputs and outputs are off, in the order of their enums.
+    /// Gain errors of inputs and outputs as fractions, in the order of their enums.
     adc_gain: [f64; 3],
     dac_gain: [f64; 3],
     dac_offset: [f64; 3],
@@ -68,7 +69,7 @@ impl Hardware {
         }
     }
 
-    /// The count an input shows for volts, noise left out.
+    /// The count that an input shows for a voltage, without noise.
     pub(crate) fn count(&self, input: Input, volts: f64) -> u16 {
         let gain = match input {
             Input::Ext => self.adc_gain[0],
@@ -79,7 +80,7 @@ impl Hardware {
         fit.count(volts * (1.0 + gain) + self.adc_offset_v)
     }
 
-    /// The volts of an output at a level in codes.
+    /// The voltage of an output at a level in codes.
     pub(crate) fn volts(&self, path: OutputPath, level: f64) -> f64 {
         let fit = path.built_in(self.board);
         let index = path.index();
@@ -94,7 +95,7 @@ impl Hardware {
     }
 }
 
-/// Everything that decides what the ADC sees, for a stretch of time.
+/// Everything that determines what the ADC sees, for a span of time.
 #[derive(Debug, Clone)]
 pub(crate) struct Wires {
     pub(crate) hardware: Hardware,

@@ -1,5 +1,5 @@
-//! What fuzzers and the seeded tests send to a simulated pod: one entry for each kind of input. Run
-//! them with tokio's clock paused, or they take as long as what they ask for.
+//! Entries for fuzzers and seeded tests of a simulated pod: one for each kind of input. Run them
+//! with tokio's clock paused, or they take as long as what they request.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use tokio::time::{Duration, timeout};
 
 use crate::{SimConfig, SimPod, TargetConfig};
 
-/// Longer than anything a pod may wait for.
+/// Longer than any wait of a pod.
 const PATIENCE: Duration = Duration::from_secs(100_000);
 
-/// Most bytes one input may send; more adds time and no states.
+/// Most bytes that one input may send; more would add time but no states.
 const INPUT_BYTES_MAX: usize = 16 * 1024;
 
-/// Requests that turn a connection to raw bytes.
+/// Requests that switch a connection to raw bytes.
 const RAW_MODES: [&str; 4] = [
     r#"{"cmd":"uart_proxy_start","rx":3,"tx":4,"baud":4000000}"#,
     r#"{"cmd":"load_bin","total":200}"#,
@@ -34,20 +34,21 @@ fn bench() -> Arc<SimPod> {
     })
 }
 
-/// Any bytes as a pod's request stream: the pod lives on, and what the connection held is free.
+/// Sends any bytes as a pod's requests: the pod must survive, and everything that the connection
+/// held must be free.
 ///
 /// # Panics
-/// When it is not.
+/// If that is not so.
 pub async fn requests(bytes: &[u8]) {
     let pod = bench();
     send_and_leave(&pod, &[], bytes).await;
     expect_usable(&pod).await;
 }
 
-/// Any bytes in a raw mode, which the first byte chooses: as [`requests`].
+/// Sends any bytes in a raw mode, which the first byte selects; otherwise like [`requests`].
 ///
 /// # Panics
-/// When the pod is not usable afterwards.
+/// If the pod is not usable afterwards.
 pub async fn raw(bytes: &[u8]) {
     let Some((mode, bytes)) = bytes.split_first() else {
         return;
@@ -58,13 +59,13 @@ pub async fn raw(bytes: &[u8]) {
     expect_usable(&pod).await;
 }
 
-/// Sends bytes, reads what comes and closes.
+/// Sends bytes, reads all answers and closes.
 async fn send_and_leave(pod: &Arc<SimPod>, before: &[u8], bytes: &[u8]) {
     let stream = pod.connect().await.expect("the pod is plugged in");
     let (mut from_pod, mut to_pod) = tokio::io::split(stream);
     let bytes = &bytes[..bytes.len().min(INPUT_BYTES_MAX)];
     let send = async {
-        // A pod that has closed takes no more, which is its right.
+        // A pod that has closed accepts no more, which is allowed.
         let _ = to_pod.write_all(before).await;
         let _ = to_pod.write_all(bytes).await;
         let _ = to_pod.shutdown().await;
@@ -75,7 +76,7 @@ async fn send_and_leave(pod: &Arc<SimPod>, before: &[u8], bytes: &[u8]) {
     assert!(ended.is_ok(), "the pod did not end the connection");
 }
 
-/// A new connection is answered, a capture runs, and no channel belongs to a raw mode.
+/// Checks that a new connection is answered, a capture runs, and no channel belongs to a raw mode.
 async fn expect_usable(pod: &Arc<SimPod>) {
     let stream = pod.connect().await.expect("the pod is plugged in");
     let mut lines = Lines::new(stream, REPLY_LINE_BYTES_MAX);
@@ -88,7 +89,7 @@ async fn expect_usable(pod: &Arc<SimPod>) {
             "{pin}"
         );
     }
-    // An update outlives its connection, and keeps the memory of captures until it is dropped.
+    // An update outlives its connection, and keeps the capture memory until it is dropped.
     ask(&mut lines, r#"{"cmd":"ota_abort"}"#).await;
     let set = ask(&mut lines, r#"{"cmd":"la_voltage"}"#).await;
     if set["data"]["mv"] != 0 {

@@ -1,5 +1,5 @@
-//! The gateware: which image is loaded, the self-test of the deep memory, and the restart that brings a
-//! hung one back.
+//! The gateware: which image is loaded, the self-test of the deep memory, and the restart that
+//! recovers a hung memory.
 
 use serde_json::{Value, json};
 use tokio::time::Duration;
@@ -10,14 +10,14 @@ use super::pins::Owner;
 use super::refuse::Refuse;
 use super::world::World;
 
-/// Words a self-test writes and reads.
+/// Number of words that a self-test writes and reads.
 const PING_WORDS: std::ops::RangeInclusive<i64> = 4..=256;
 const DEFAULT_PING_WORDS: u16 = 256;
 
-/// From the reply of `psram_recover` to the restart.
+/// Time from the reply of `psram_recover` to the restart.
 pub(crate) const RECOVER_DELAY: Duration = Duration::from_millis(400);
 
-/// Functions that an image switch ends; GPIO, UART and GPS go on.
+/// Functions that an image switch ends; GPIO, UART and GPS continue.
 const RELEASED: [Owner; 10] = [
     Owner::Step,
     Owner::StepDir,
@@ -31,7 +31,7 @@ const RELEASED: [Owner; 10] = [
     Owner::SwdDio,
 ];
 
-/// `fpga_image`: loads an image; what runs in the old one ends.
+/// `fpga_image`: loads an image; whatever runs in the old one ends.
 pub(crate) fn fpga_image(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     let image: u8 = args
         .uint("image", 0..=1)?
@@ -52,7 +52,7 @@ pub(crate) fn fpga_image(world: &mut World, args: &Args<'_>, now_ns: u64) -> Res
         "features": world.image.features()}))
 }
 
-/// `psram_ping`: a memory that is simulated has no bad words.
+/// `psram_ping`: the simulated memory has no bad words.
 pub(crate) fn ping(world: &World, args: &Args<'_>) -> Result<Value, Refuse> {
     let count = args
         .uint::<u16>("count", PING_WORDS)?

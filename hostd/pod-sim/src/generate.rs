@@ -1,4 +1,4 @@
-//! The waveform generator: one period in at most 2048 codes, at the rate that meets the frequency
+//! The waveform generator: one period in at most 2048 codes, at the rate that matches the frequency
 //! best.
 
 use std::f64::consts::TAU;
@@ -14,19 +14,20 @@ use super::dac::Wave;
 use super::outputs::BAD_PATH;
 use super::refuse::Refuse;
 
-/// Most codes of a period.
+/// Maximum number of codes in a period.
 const POINTS_MAX: u32 = 2048;
 
-/// How far a peak may lie beyond the output's end, as a share of its span; it is clamped then.
+/// How far a peak may lie beyond the output's range, as a fraction of its span; it is clamped then.
 const OVERSHOOT: f64 = 0.05;
 
-/// How far the played frequency may be off before it is refused; in its range it stays far below.
+/// A larger relative error of the played frequency is refused; within the valid range it stays far
+/// below.
 const FREQUENCY_ERROR_MAX: f64 = 0.01;
 
-/// Longest a generator may be told to run.
+/// Longest duration of a generator, in milliseconds.
 const DURATION_MS_MAX: i64 = 86_400_000;
 
-/// A shape of one period.
+/// The shape of one period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Sine,
@@ -95,7 +96,7 @@ pub(crate) fn generate(
     Ok(json!({"cotrig": on_capture, "bits": 16}))
 }
 
-/// Centre and swing of a waveform in volts on a fit, and the path it goes to.
+/// Centre and amplitude of a waveform in the unit of a fit, and the path it goes to.
 struct Range {
     fit: Fit,
     centre: f64,
@@ -122,7 +123,7 @@ impl Range {
         if args.has("amplitude_ua") {
             let span = board.current_range();
             let range = Self {
-                // The fit is per 8-bit level, so its slope is 256 codes' worth.
+                // The fit is per 8-bit level, so its slope covers 256 codes.
                 fit: Fit {
                     a: span.min_ua / 1e3,
                     b: (span.max_ua - span.min_ua) / 1e3 * 256.0 / 65_535.0,
@@ -136,7 +137,7 @@ impl Range {
         Self::levels(args)
     }
 
-    /// The 8-bit form: values are clamped, nothing is routed.
+    /// The 8-bit form: values are clamped, and nothing is routed.
     pub(crate) fn levels(args: &Args<'_>) -> Result<Self, Refuse> {
         let level = |field, or: u8| {
             let asked = args.int(field, i64::MIN..=i64::MAX)?;
@@ -158,7 +159,7 @@ impl Range {
         })
     }
 
-    /// Refuses peaks well beyond the output's ends; clamping takes care of the rest.
+    /// Refuses peaks far beyond the output's range; closer ones are clamped.
     fn within_output(self) -> Result<Self, Refuse> {
         let (low, high) = (self.fit.code_volts(0), self.fit.code_volts(u16::MAX));
         let slack = (high - low) * OVERSHOOT;
@@ -182,7 +183,7 @@ impl Range {
     }
 }
 
-/// Codes of one period of a levels-form request, for `measure`.
+/// Codes of one period of a request in 8-bit levels, for `measure`.
 pub(crate) fn level_codes(args: &Args<'_>, points: u32) -> Result<Vec<u16>, Refuse> {
     let shape = Shape::from_args(args)?;
     let range = Range::levels(args)?;
@@ -190,8 +191,9 @@ pub(crate) fn level_codes(args: &Args<'_>, points: u32) -> Result<Vec<u16>, Refu
     Ok(codes.collect())
 }
 
-/// Points of a period and DAC divider for a frequency. With a rate given, the points follow from
-/// it; without, the pair that meets the frequency best is taken, the most points first.
+/// Number of points per period, and DAC divider, for a frequency. If a rate is given, the points
+/// follow from it; otherwise it picks the pair that matches the frequency best, and of equal ones
+/// the most points.
 fn period(freq_hz: f64, rate_hz: Option<f64>) -> Result<(u32, u32), Refuse> {
     let ticks = clock() / freq_hz;
     let refused = |at_rate: Option<f64>| Refuse::Frequency {
@@ -219,7 +221,7 @@ fn period(freq_hz: f64, rate_hz: Option<f64>) -> Result<(u32, u32), Refuse> {
             best = Some((error, points, divider));
         }
     }
-    // Far too slow a frequency leaves an error that no rate can remove.
+    // If the frequency is far too low, no rate can remove the error.
     best.filter(|(error, _, _)| *error < FREQUENCY_ERROR_MAX)
         .map(|(_, points, divider)| (points, divider))
         .ok_or_else(|| refused(None))

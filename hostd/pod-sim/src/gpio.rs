@@ -1,5 +1,4 @@
-//! The commands that work on pins: `gpio`, `la` (resistors and step trains), `la_pins`,
-//! `la_voltage`.
+//! The commands for pins: `gpio`, `la` (resistors and step trains), `la_pins`, `la_voltage`.
 
 use pod_protocol::LA_CHANNELS;
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use super::digital::Digital;
 use super::pins::{Mode, Owner, Pins};
 use super::refuse::Refuse;
 
-/// Shortest phase of a step train.
+/// Phase lengths of a step train, in microseconds.
 const STEP_DELAY_US: std::ops::RangeInclusive<i64> = 4..=65_535;
 
 const STEPS: std::ops::RangeInclusive<i64> = 1..=65_535;
@@ -37,7 +36,7 @@ pub(crate) fn la_voltage(
         }
     }
     let mv = pins.bank_mv();
-    // The v3 rail comes up at 3.3 V before anything is selected; v2 has no read-back.
+    // The v3 rail starts at 3.3 V before anything is selected; v2 has no read-back.
     let rail_mv = if mv == 0 { 3300 } else { mv };
     let readback_mv = if v3 { rail_mv } else { 0 };
     Ok(json!({"mv": mv, "st": u8::from(rail_mv == 3300), "readback_mv": readback_mv}))
@@ -51,7 +50,7 @@ pub(crate) fn la_pins(digital: &Digital, now_ns: u64) -> Value {
     json!({"pins": pins, "levels": digital.word(now_ns)})
 }
 
-/// `la`: a bias resistor, all of them, or a step train.
+/// `la`: one bias resistor, all of them, or a step train.
 pub(crate) fn la(pins: &mut Pins, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     pins.need_bank()?;
     let Some(la) = args.la("la")? else {
@@ -112,7 +111,7 @@ pub(crate) fn gpio(digital: &mut Digital, args: &Args<'_>, now_ns: u64) -> Resul
         .iter()
         .map(|la| wanted_owner(&digital.pins, *la, mode, level))
         .collect::<Result<Vec<_>, _>>()?;
-    // All channels are checked before any of them changes.
+    // All channels are checked before any of them is changed.
     for (la, owner) in channels.iter().zip(&wanted) {
         digital.pins.check_claim(*la, *owner, now_ns)?;
     }
@@ -141,12 +140,12 @@ fn wanted_owner(
             (_, None) => Err(Refuse::Missing { field: "level" }),
         };
     };
-    // An output starts low, an open drain released.
+    // An output starts low, an open drain starts released.
     let level = level.unwrap_or(mode == Mode::OpenDrain);
     Ok(Owner::Gpio { mode, level })
 }
 
-/// Only GPIO channels are released; other owners keep theirs.
+/// Releases GPIO channels only; other owners keep theirs.
 fn release(pins: &mut Pins, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
     if !args.has("la") {
         return Err(Refuse::Missing { field: "la" });

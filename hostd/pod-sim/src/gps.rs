@@ -1,5 +1,5 @@
-//! The emulated GPS receiver: NMEA sentences as UART bits on a channel. What it has sent, and where it
-//! is, follows from the time; nothing runs while nobody looks.
+//! The emulated GPS receiver: NMEA sentences as UART bits on a channel. What it has sent, and where
+//! it is, is computed from the time; nothing runs while nobody looks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,15 +30,15 @@ const DEFAULT_RATE_HZ: u64 = 1;
 
 const SENTENCES_FORM: &str = "a list out of RMC,VTG,GGA,GSA,GSV,GLL";
 
-/// Ended sessions that a capture may still show; older ones are forgotten.
+/// Maximum number of ended sessions kept for captures; the oldest are forgotten.
 const SESSIONS_MAX: usize = 64;
 
 /// The receiver.
 pub(crate) struct Gps {
     sky: Arc<Sky>,
-    /// While it is stopped: what it starts with.
+    /// While it is stopped: the fix that it starts with.
     fix: Fix,
-    /// The oldest first; only the last may be running.
+    /// Oldest first; only the last one may be running.
     sessions: VecDeque<Arc<Session>>,
 }
 
@@ -61,14 +61,14 @@ impl Gps {
             .map(Arc::make_mut)
     }
 
-    /// Where it is now.
+    /// Its current fix.
     fn fix(&self, now_ns: u64) -> Fix {
         self.running()
             .map_or(self.fix, |session| session.present(now_ns))
     }
 
-    /// Stops sending, in the middle of a bit if need be; the fix stays. The channel is the caller's to
-    /// free.
+    /// Stops sending, in the middle of a bit if necessary; the fix stays. The caller frees the
+    /// channel.
     fn end(&mut self, now_ns: u64) {
         self.fix = self.fix(now_ns);
         if let Some(session) = self.running_mut() {
@@ -76,7 +76,7 @@ impl Gps {
         }
     }
 
-    /// Stops, and knows nothing any more.
+    /// Stops and forgets its fix.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         self.end(now_ns);
         self.fix = Fix::power_on();
@@ -93,7 +93,7 @@ impl Gps {
         }
     }
 
-    /// What is sent on these channels from `from_ns` to `to_ns`, and after.
+    /// What is sent on these channels from `from_ns` to `to_ns`, and afterwards.
     pub(crate) fn waves(
         &self,
         from_ns: u64,
@@ -141,7 +141,7 @@ impl Gps {
     }
 }
 
-/// `gps_start`: sends on a channel, in place of a running session.
+/// `gps_start`: sends on a channel, replacing a running session.
 pub(crate) fn start(
     gps: &mut Gps,
     pins: &mut Pins,
@@ -203,7 +203,7 @@ pub(crate) fn stop(gps: &mut Gps, pins: &mut Pins, now_ns: u64) -> Value {
     Value::Null
 }
 
-/// The sentences that were asked for, in the order in which they are sent; all without the field.
+/// The requested sentences, in the order in which they are sent; all if the field is absent.
 fn sentences(args: &Args<'_>) -> Result<Vec<Sentence>, Refuse> {
     let Some(text) = args.text("sentences")? else {
         return Ok(Sentence::ALL.to_vec());

@@ -1,11 +1,11 @@
-//! The capture hardware, which one at a time may have.
+//! The capture hardware, which only one task at a time may use.
 
 use std::sync::Arc;
 
 use super::refuse::Refuse;
 use super::shared::Shared;
 
-/// The capture hardware, held; let go when dropped.
+/// The capture hardware while it is held; released when dropped.
 pub(crate) struct Hold {
     shared: Arc<Shared>,
     since_ns: u64,

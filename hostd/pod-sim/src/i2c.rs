@@ -1,5 +1,5 @@
-//! An I2C master outside the pod: it puts true bits on two channels, each at its instant, open drain,
-//! and reads back what is really on the lines.
+//! An I2C master outside the pod: it puts real bits on two channels, each at its time, open drain,
+//! and reads back the actual levels of the lines.
 
 use pod_protocol::LA_CHANNELS;
 use tokio::time::Duration;
@@ -9,7 +9,7 @@ use super::digital::Digital;
 use super::pins::bit;
 use super::shared::Shared;
 
-/// Clock rates a master can have.
+/// Clock rates that a master can have, in hertz.
 const HZ: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 
 const BYTE_BITS: u8 = 8;
@@ -30,45 +30,45 @@ pub struct I2cMaster {
 pub enum I2cPart {
     /// Bytes to a device.
     Write {
-        /// Seven bits.
+        /// Address, seven bits.
         address: u8,
-        /// What is written.
+        /// The bytes written.
         bytes: Vec<u8>,
     },
     /// Bytes from a device; all but the last are acknowledged.
     Read {
-        /// Seven bits.
+        /// Address, seven bits.
         address: u8,
-        /// How many.
+        /// Number of bytes.
         count: usize,
     },
 }
 
-/// Why a transfer came to nothing. The bus is idle again after it.
+/// Why a transfer failed. The bus is idle again afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum I2cError {
-    /// Channels that do not exist or are the same, or a clock rate out of range.
+    /// The channels do not exist or are the same, or the clock rate is out of range.
     #[error("no such I2C bus: two channels of 1 to {LA_CHANNELS}, at 100 Hz to 1 MHz")]
     Bus,
-    /// A line is low that should be high: somebody holds it, or nothing pulls it up.
+    /// A line is low that should be high: a device holds it, or nothing pulls it up.
     #[error("the I2C bus is not free: a line is low")]
     Busy,
-    /// Nobody acknowledged.
+    /// No device acknowledged.
     #[error("address {address:#04x} did not acknowledge byte {byte}")]
     Nack {
-        /// Seven bits.
+        /// Address, seven bits.
         address: u8,
-        /// 0 for the address, then the bytes that follow it.
+        /// 0 for the address, then one for each byte that follows it.
         byte: usize,
     },
 }
 
 impl SimPod {
-    /// Performs a transfer as a master on the target's side, beginning `delay` from now; gives the
-    /// bytes read. It is computed at once; its bits are on the lines at their times.
+    /// Performs a transfer as a master on the target's side, beginning `delay` from now; returns
+    /// the bytes read. It is computed at once; its bits appear on the lines at their times.
     ///
     /// # Errors
-    /// [`I2cError`] when the bus is not free or a device does not acknowledge.
+    /// [`I2cError`] if the bus is not free or a device does not acknowledge.
     pub fn i2c_transfer(
         &self,
         master: I2cMaster,
@@ -101,7 +101,7 @@ impl Shared {
     }
 }
 
-/// A master at work: every step advances its time.
+/// A master in a transfer: every step advances its time.
 pub(crate) struct Bus<'a> {
     digital: &'a mut Digital,
     master: I2cMaster,
@@ -110,7 +110,7 @@ pub(crate) struct Bus<'a> {
 }
 
 impl<'a> Bus<'a> {
-    /// A master that does its next step at this instant.
+    /// A master whose next step is at this instant.
     pub(crate) fn new(digital: &'a mut Digital, master: I2cMaster, at_ns: u64) -> Self {
         Self {
             digital,
@@ -120,7 +120,7 @@ impl<'a> Bus<'a> {
         }
     }
 
-    /// Parts one after the other with repeated STARTs, then a STOP.
+    /// Performs the parts one after the other with repeated STARTs, then a STOP.
     fn transfer(&mut self, parts: &[I2cPart]) -> Result<Vec<u8>, I2cError> {
         let mut read = Vec::new();
         self.start()?;
@@ -163,7 +163,7 @@ impl<'a> Bus<'a> {
         Err(I2cError::Nack { address, byte })
     }
 
-    /// START, when both lines are high.
+    /// START, if both lines are high.
     pub(crate) fn start(&mut self) -> Result<(), I2cError> {
         if self.levels() != (true, true) {
             return Err(I2cError::Busy);
@@ -187,7 +187,7 @@ impl<'a> Bus<'a> {
         Ok(())
     }
 
-    /// STOP; the bus is free after it.
+    /// STOP; the bus is free afterwards.
     pub(crate) fn stop(&mut self) {
         self.wait(1);
         self.sda(true);
@@ -198,7 +198,7 @@ impl<'a> Bus<'a> {
         self.wait(2);
     }
 
-    /// A byte to whoever is addressed; whether it was acknowledged.
+    /// Sends a byte to the addressed device; returns whether it was acknowledged.
     pub(crate) fn write(&mut self, byte: u8) -> Result<bool, I2cError> {
         for position in (0..BYTE_BITS).rev() {
             self.bit(byte >> position & 1 == 1)?;
@@ -206,7 +206,7 @@ impl<'a> Bus<'a> {
         Ok(!self.bit(true)?)
     }
 
-    /// A byte from whoever is addressed.
+    /// Reads a byte from the addressed device.
     pub(crate) fn read(&mut self, acknowledge: bool) -> Result<u8, I2cError> {
         let mut byte = 0;
         for _ in 0..BYTE_BITS {
@@ -216,7 +216,7 @@ impl<'a> Bus<'a> {
         Ok(byte)
     }
 
-    /// One clock pulse; gives what is on SDA in its middle.
+    /// One clock pulse; returns the level of SDA in its middle.
     pub(crate) fn bit(&mut self, high: bool) -> Result<bool, I2cError> {
         self.wait(1);
         self.sda(!high);

@@ -1,4 +1,4 @@
-//! The pod's key: an Ed25519 pair that follows from the seed, the same after every start.
+//! The pod's key: an Ed25519 pair derived from the seed, the same after every start.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,16 +12,17 @@ use super::refuse::Refuse;
 /// Bytes of a secret key.
 const SECRET_BYTES: usize = 32;
 
-/// What a proof of possession begins with, so that it is worth nothing as a login.
+/// Prefix of the message signed as a proof of possession, so that the signature cannot serve as a
+/// login.
 const PROOF_CONTEXT: &[u8] = b"benchpod-pop:v1\0";
 
-/// Longest nonce.
+/// Longest nonce, in bytes.
 const NONCE_BYTES_MAX: usize = 128;
 
-/// Hex digits of the public key that name a pod.
+/// Bytes of the public key that a pod's short name shows in hex.
 const SHORT_BYTES: usize = 3;
 
-/// 32 bytes for `purpose`, which only this seed gives.
+/// 32 bytes for `purpose` that only this seed gives.
 pub(crate) fn secret(seed: u64, purpose: u64) -> [u8; SECRET_BYTES] {
     let mut bytes = [0; SECRET_BYTES];
     for (index, word) in (1..).zip(bytes.chunks_exact_mut(8)) {
@@ -34,7 +35,7 @@ fn key(seed: u64) -> SigningKey {
     SigningKey::from_bytes(&secret(seed, 0))
 }
 
-/// The public key, as `identity_public` gives it.
+/// The public key in the form of `identity_public`.
 pub(crate) fn public_key(seed: u64) -> String {
     URL_SAFE_NO_PAD.encode(key(seed).verifying_key())
 }
@@ -44,7 +45,7 @@ pub(crate) fn public(seed: u64) -> Value {
     json!({"public": public_key(seed)})
 }
 
-/// The name people know the pod by, such as `a1b2c3`.
+/// The pod's short name, such as `a1b2c3`.
 pub(crate) fn short_id(seed: u64) -> String {
     let public = key(seed).verifying_key();
     hex::encode(&public.as_bytes()[..SHORT_BYTES])

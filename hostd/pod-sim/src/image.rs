@@ -18,7 +18,7 @@ impl Image {
         }
     }
 
-    /// Feature bits of the reply.
+    /// Feature bits in the reply.
     pub(crate) fn features(self) -> u8 {
         match self {
             Self::ControlLoop => 0x01,
@@ -26,7 +26,7 @@ impl Image {
         }
     }
 
-    /// The capability that comes and goes with it.
+    /// The capability that only this image has.
     pub(crate) fn capability(self) -> &'static str {
         match self {
             Self::ControlLoop => "dac_control_loop",

@@ -1,4 +1,4 @@
-//! What an update brings: images, and the places they go to.
+//! The parts of an update: images, and where they are stored.
 
 mod blobs;
 mod image;

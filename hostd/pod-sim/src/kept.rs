@@ -3,7 +3,7 @@
 use super::adc::AdcRender;
 use super::plan::Plan;
 
-/// A capture: its counts can be computed again, its edges are kept as they are.
+/// A capture: its counts can be computed again, but its edges are stored.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) plan: Plan,

@@ -1,5 +1,5 @@
-//! What is on the logic-analyzer wires: the pod's own drive wins (it sits in front of the series
-//! resistors), then what drives from outside, then the played target, then a pull-up, then low.
+//! The levels of the logic-analyzer wires: the pod's own drive wins (it is in front of the series
+//! resistors), then drives from outside, then the played target, then a pull-up, then low.
 
 use pod_protocol::rates;
 
@@ -10,7 +10,7 @@ use super::rails::Rails;
 use super::reset::Reset;
 use super::wave::Wave;
 
-/// One change on the pod's side, from outside, or of the target's power.
+/// A change on the pod's side, from outside, or of the target's power.
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Drive(u16, Option<bool>),
@@ -33,7 +33,7 @@ impl Drive {
         self.high = with(self.high, bit, level == Some(true));
     }
 
-    /// This drive where there is one, `below` elsewhere.
+    /// This drive where it drives, `below` elsewhere.
     fn over(self, below: Self) -> Self {
         Self {
             driven: self.driven | below.driven,
@@ -50,7 +50,7 @@ fn with(mask: u16, bit: u16, on: bool) -> u16 {
     if on { mask | bit } else { mask & !bit }
 }
 
-/// What stands around the pod for good.
+/// The fixed wiring around the pod.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     pub(crate) playback: Option<Playback>,
@@ -74,7 +74,7 @@ impl Wiring {
         }
     }
 
-    /// The channels, with all that jumpers join to them.
+    /// The channels, with all that jumpers connect to them.
     pub(crate) fn joined(&self, channels: u16) -> u16 {
         let mut all = channels;
         loop {
@@ -96,7 +96,7 @@ impl Wiring {
     }
 }
 
-/// All that decides the levels of channels.
+/// Everything that determines the levels of channels.
 pub(crate) struct Sources<'a> {
     pub(crate) wiring: &'a Wiring,
     pub(crate) pins: &'a Pins,
@@ -107,7 +107,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) waves: Vec<Box<dyn Wave>>,
 }
 
-/// The levels of channels from an instant on, change by change.
+/// The levels of channels from an instant on, one change at a time.
 pub(crate) struct Levels {
     /// Ascending in time.
     changes: Vec<(u64, Change)>,
@@ -126,9 +126,9 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// The levels of `channels`, which [`Wiring::joined`] gave, at `from_ns`, and the changes up to
-    /// `to_ns` as far as they are known: as if the pod itself did not drive the channels `silent`.
-    /// The target's changes have no end.
+    /// The levels at `from_ns` of `channels`, which must come from [`Wiring::joined`], and the
+    /// known changes up to `to_ns`: as if the pod itself did not drive the channels `silent`. The
+    /// target's changes continue without end.
     pub(crate) fn new(
         sources: Sources<'_>,
         (from_ns, to_ns): (u64, u64),
@@ -160,7 +160,7 @@ impl Levels {
         drive.word(passive)
     }
 
-    /// What a channel is driven or pulled to, if it is.
+    /// The level that a channel is driven or pulled to, if any.
     pub(crate) fn driven(&self, la: u8) -> Option<bool> {
         let (drive, passive) = self.resolved();
         let is_high = drive.word(passive) & bit(la) != 0;
@@ -168,7 +168,7 @@ impl Levels {
         (is_high || is_low).then_some(is_high)
     }
 
-    /// What is driven, and the levels of the rest.
+    /// What is driven, and the levels of the other channels.
     fn resolved(&self) -> (Drive, u16) {
         let waves = self.waves.iter().map(|wave| wave.drive());
         let waves = waves.fold(Drive::default(), |below, (driven, high)| {
@@ -176,7 +176,7 @@ impl Levels {
         });
         let mut drive = waves.over(self.pod).over(self.outside);
         let mut passive = self.passive();
-        // A jumper carries what is driven on one end to the other; undriven ends share a pull-up.
+        // A jumper carries a drive on one end to the other; undriven ends share a pull-up.
         for (one, other) in &self.jumpers {
             for (from, to) in [(*one, *other), (*other, *one)] {
                 if drive.driven & from != 0 && drive.driven & to == 0 {
@@ -199,7 +199,7 @@ impl Levels {
         target.map_or(0, |(mask, _)| *mask) & channels != 0 || held & channels != 0
     }
 
-    /// The levels of what neither the pod nor anything outside drives.
+    /// The levels of channels that neither the pod nor anything outside drives.
     fn passive(&self) -> u16 {
         let (mask, driven) = match &self.target {
             Some((mask, cursor)) if self.powered => (*mask, cursor.word()),
@@ -207,11 +207,11 @@ impl Levels {
         };
         let pulled = self.pulls & PULL_UP_MASK;
         let passive = (driven & mask) | (pulled & !mask);
-        // The reset line has a pull-up of its own.
+        // The reset line has its own pull-up.
         with(passive, self.nrst, !self.reset)
     }
 
-    /// Steps over all changes up to an instant.
+    /// Advances past all changes up to an instant.
     pub(crate) fn advance_to(&mut self, at_ns: u64) {
         while self.next_ns().is_some_and(|next| next <= at_ns) {
             self.step();
@@ -227,7 +227,7 @@ impl Levels {
         own.into_iter().chain(target).chain(waves).min()
     }
 
-    /// Steps over the next change.
+    /// Advances past the next change.
     pub(crate) fn step(&mut self) {
         let Some(at_ns) = self.next_ns() else { return };
         if let Some((_, cursor)) = &mut self.target
@@ -255,7 +255,7 @@ impl Levels {
     }
 }
 
-/// What is written down for these channels in the window, ascending in time.
+/// The recorded changes of these channels in the window, ascending in time.
 fn changes(
     sources: &Sources<'_>,
     (from_ns, to_ns): (u64, u64),
@@ -288,7 +288,7 @@ fn changes(
     changes
 }
 
-/// Turns levels into the edges a capture reports.
+/// Turns levels into the edges that a capture reports.
 pub(crate) struct LaRender {
     levels: Levels,
     t0_ns: u64,
@@ -306,7 +306,7 @@ impl LaRender {
         }
     }
 
-    /// Edges of the samples from where the last call ended to `to`. The first edge of all is at 0.
+    /// Edges of the samples from the end of the last call to `to`. The very first edge is at 0.
     pub(crate) fn advance(&mut self, to: u64) -> Vec<(u64, u16)> {
         let mut edges = Vec::new();
         if self.word.is_none() && to > 0 {
@@ -314,7 +314,7 @@ impl LaRender {
             self.word = Some(word);
             edges.push((0, word));
         }
-        // The instant after which a change is seen by sample `to` or later only.
+        // A change after this instant is seen only by sample `to` or later.
         let last_ns = match to {
             0 => return edges,
             to => self.t0_ns + rates::sample_ns(to - 1, self.divider),

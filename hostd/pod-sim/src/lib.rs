@@ -1,9 +1,9 @@
 //! A simulated pod: it speaks the real protocol, in real time, over in-process connections.
 //!
-//! Everything that changes (a pin, the DAC, a power switch) is written to a timeline with its
-//! instant. A capture waits until its time has passed and is then computed from those timelines,
-//! so a command on one connection shows up in a capture on another exactly when it happened, and
-//! an idle pod costs nothing. All randomness comes from the seed.
+//! Everything that changes (a pin, the DAC, a power switch) is recorded in a timeline with its
+//! instant. A capture waits until its time has passed and is then computed from those timelines, so
+//! a command on one connection appears in a capture on another exactly when it happened, and an
+//! idle pod costs nothing. All randomness comes from the seed.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -119,16 +119,16 @@ use failing::{Fate, Near, Wire};
 use shared::Shared;
 use world::World;
 
-/// Connections a pod serves at once: five on the network and three tunnels.
+/// Connections that a pod serves at once: five on the network and three tunnels.
 pub const CONNECTIONS_MAX: usize = 8;
 
-/// Bytes an in-process connection holds in each direction.
+/// Bytes that an in-process connection buffers in each direction.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// How long a TLS handshake may take, and its end.
+/// How long a TLS handshake may take, and likewise the shutdown of the connection.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A simulated pod. It is a [`Transport`]; each connection is served by a task of its own.
+/// A simulated pod. It is a [`Transport`]; each connection is served by its own task.
 pub struct SimPod {
     shared: Arc<Shared>,
 }
@@ -144,13 +144,13 @@ impl SimPod {
         Arc::new(Self { shared })
     }
 
-    /// Serves one connection of the network, in plaintext, until either side closes it, and tells
-    /// how it has to end.
+    /// Serves one connection of the network, in plaintext, until either side closes it. Returns how
+    /// it has to end.
     pub async fn serve(&self, stream: impl Stream) -> Ending {
         self.serve_as(stream, Origin::Lan).await
     }
 
-    /// Serves one connection of this origin until either side closes it, and tells how it has to end.
+    /// Serves one connection of this origin until either side closes it. Returns how it has to end.
     pub async fn serve_as(&self, stream: impl Stream, origin: Origin) -> Ending {
         self.serve_until(stream, origin, Arc::default()).await
     }
@@ -178,8 +178,8 @@ impl SimPod {
         }
     }
 
-    /// Serves one connection of the network over TLS: makes the handshake first. One that fails, or
-    /// takes too long, is closed.
+    /// Serves one connection of the network over TLS, after the handshake. If the handshake fails
+    /// or takes too long, the connection is closed.
     pub async fn serve_tls(&self, stream: impl Stream) -> Ending {
         let server = self
             .shared
@@ -190,25 +190,26 @@ impl SimPod {
         };
         let ending = self.serve_as(&mut stream, Origin::LanTls).await;
         if ending == Ending::Closed {
-            // So that the client can tell the end from a cut. It may be gone already.
+            // Lets the client distinguish the end from a broken connection. The client may have
+            // gone already.
             let _ = timeout(HANDSHAKE_TIMEOUT, stream.shutdown()).await;
         }
         ending
     }
 
-    /// Serves the pod's text console, as its USB port has it, until the other side is gone.
+    /// Serves the pod's text console, as on its USB port, until the other side has gone.
     pub async fn console(&self, stream: impl Stream) {
         console::run(&self.shared, stream).await;
     }
 
-    /// Lets something go wrong: its times and lines count from now. Needs a tokio runtime.
+    /// Sets a fault: its times and lines count from now. Needs a tokio runtime.
     pub fn fault(&self, fault: Fault) {
         failing::set(&self.shared, fault);
         failing::start(&self.shared);
     }
 
-    /// A way to the pod whose connections have this origin. The pod itself, as a transport, is
-    /// reached by [`Origin::Usb`].
+    /// A transport to the pod whose connections have this origin. The pod itself, used as a
+    /// transport, has [`Origin::Usb`].
     pub fn link(&self, origin: Origin) -> Arc<dyn Transport> {
         Arc::new(SimLink {
             pod: Self {
@@ -218,7 +219,8 @@ impl SimPod {
         })
     }
 
-    /// A cloud job takes the pod for this long, at most [`LEASE_MAX`]: the LAN may only look.
+    /// A cloud job takes the pod for this long, at most [`LEASE_MAX`]: until then the LAN can only
+    /// look.
     pub fn hold(&self, holder: &str, lasts: Duration) {
         let access = |world: &mut World, now_ns| {
             world.access.set_lease(Some(holder), lasts, now_ns);
@@ -234,20 +236,20 @@ impl SimPod {
         self.shared.with(access);
     }
 
-    /// Puts the pod in safe mode for this reason, or ends it.
+    /// Puts the pod in safe mode for this reason; `None` ends it.
     pub fn set_safe_mode(&self, reason: Option<&str>) {
         let reason = reason.map(str::to_owned);
         self.shared
             .with(|world, _| world.access.set_safe_mode(reason));
     }
 
-    /// Pulls the plug (false) or puts it back (true). Unplugged, all connections end and none can
-    /// be opened; the instrument's state stays.
+    /// Pulls the plug (false) or puts it back (true). While unplugged, all connections end and no
+    /// new one can be opened; the instrument keeps its state.
     pub fn set_plugged(&self, plugged: bool) {
         self.shared.plugged.send_replace(plugged);
     }
 
-    /// What a voltmeter on the output connector reads now, in volts; 0 when no output is routed.
+    /// The voltmeter reading on the output connector now, in volts; 0 if no output is routed.
     pub fn meter_volts(&self) -> f64 {
         self.shared.with(|world, now_ns| {
             let level = world.converters.walk(now_ns).level();
@@ -256,8 +258,8 @@ impl SimPod {
         })
     }
 
-    /// Restarts the firmware: connections end, outputs go off, the LA bank is unselected. Stored
-    /// settings stay. For a moment no connection can be opened.
+    /// Restarts the firmware: connections end, outputs go off, the LA bank voltage is unselected.
+    /// Stored settings are kept. For a moment no connection can be opened.
     pub fn reboot(&self) {
         self.shared.reboot();
     }
@@ -267,13 +269,13 @@ impl SimPod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Ending {
-    /// In order.
+    /// Closed normally.
     Closed,
-    /// As when the other side is gone: a TCP connection sends RST.
+    /// As if the other side had crashed: a TCP connection sends RST.
     Reset,
 }
 
-/// One of the connections a pod has room for.
+/// One of the connections that a pod can serve at once.
 struct Permit {
     shared: Arc<Shared>,
     peer: Peer,
@@ -297,7 +299,7 @@ impl Drop for Permit {
     }
 }
 
-/// Connections inside this process, of one origin.
+/// Connections inside this process with the same origin.
 struct SimLink {
     pod: SimPod,
     origin: Origin,

@@ -1,7 +1,7 @@
-//! Limits of the DAC's output, which protect what is connected to one of its outputs.
+//! Limits of the DAC's output, which protect the circuit that is connected to one of its outputs.
 //!
-//! The DAC has one code for all outputs, so while limits are set it stays within theirs, whatever
-//! is routed. `dac_stop` and every start put it at the end at which the stage behind gives least.
+//! The DAC has one code for all outputs, so while limits are set it stays within them, whatever is
+//! routed. `dac_stop` and every start put it at the end at which the connected stage outputs least.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use super::args::Args;
 use super::board::{Board, OutputPath};
 use super::refuse::Refuse;
 
-/// Limits as they are stored.
+/// Limits in the form in which they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) path: OutputPath,
-    /// The stage behind gives most at the lowest voltage.
+    /// The connected stage outputs most at the lowest voltage.
     pub(crate) inverted: bool,
     pub(crate) min_mv: i32,
     pub(crate) max_mv: i32,
@@ -34,7 +34,7 @@ impl Limits {
     }
 }
 
-/// Limits as they were asked for.
+/// Limits as requested.
 pub(crate) fn from_args(board: Board, path: &str, args: &Args<'_>) -> Result<Limits, Refuse> {
     let path = OutputPath::from_name(path).ok_or(Refuse::Bad {
         field: "path",

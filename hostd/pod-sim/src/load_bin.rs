@@ -1,4 +1,4 @@
-//! `load_bin`: an upload in raw bytes. The capture hardware stays taken until its replay.
+//! `load_bin`: an upload in raw bytes. The capture hardware stays reserved until its replay.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use super::refuse::Refuse;
 use super::shared::Shared;
 use super::upload::{PSRAM_BYTES_MAX, RAM_BYTES_MAX};
 
-/// An upload that stalls this long is given up.
+/// An upload that stalls for this long is aborted.
 const STALL: Duration = Duration::from_secs(30);
 
-/// How long a finished upload keeps the capture hardware for its replay.
+/// How long a finished upload reserves the capture hardware for its replay.
 const RESERVED: Duration = Duration::from_secs(120);
 
-/// Bytes taken from the connection at once.
+/// Bytes read from the connection at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// The capture hardware, kept for the replay of an upload.
+/// The capture hardware, reserved for the replay of an upload.
 pub(crate) struct Reserved {
     _hold: Hold,
     shared: Arc<Shared>,
@@ -35,7 +35,7 @@ impl Reserved {
         self.until
     }
 
-    /// Its replay has taken what it needs.
+    /// The replay has started and no longer needs the reservation.
     pub(crate) fn replayed(mut self) {
         self.replayed = true;
     }
@@ -44,13 +44,13 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         if !self.replayed {
-            // An upload to the small memory does not outlive its reservation.
+            // An upload to the small memory ends with its reservation.
             self.shared.with(|world, _| world.upload.ram.clear());
         }
     }
 }
 
-/// An upload that is arriving.
+/// An upload in progress.
 struct Loading(Arc<Shared>);
 
 impl Loading {
@@ -69,7 +69,7 @@ impl Drop for Loading {
     }
 }
 
-/// A `load_bin` as it was asked for.
+/// A `load_bin` as requested.
 pub(crate) struct LoadBin {
     total: usize,
     psram: bool,
@@ -90,7 +90,7 @@ impl LoadBin {
         Ok(Self { total, psram })
     }
 
-    /// Takes the bytes. The capture hardware stays taken for the replay.
+    /// Receives the bytes. The capture hardware stays reserved for the replay.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -118,7 +118,7 @@ impl LoadBin {
         shared.with(|world, _| {
             world.upload.deep = self.psram;
             if self.psram {
-                // Captures lie in the same memory.
+                // Captures use the same memory.
                 world.kept = None;
                 world.upload.psram = bytes;
             } else {

@@ -1,4 +1,4 @@
-//! `measure`: one period of a stimulus on the DAC, one sample for each of its points.
+//! `measure`: one period of a stimulus on the DAC, with one sample per point.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::shared::Shared;
 
 const DEFAULT_SAMPLES: u32 = 256;
 
-/// A measurement as it was asked for.
+/// A measurement as requested.
 pub(crate) struct Measure {
     codes: Vec<u16>,
     part: Part,
@@ -51,7 +51,7 @@ impl Measure {
         })
     }
 
-    /// Plays, waits, stops the DAC and answers in the form of a capture.
+    /// Plays, waits, stops the DAC, and answers in the form of a capture.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -64,7 +64,7 @@ impl Measure {
         let t0_ns = hold.since_ns();
         let end_ns = t0_ns + self.part.duration_ns();
         shared.with(|world, _| {
-            // In step: the DAC advances once for each sample, whatever the rate became.
+            // In step: the DAC advances once per sample, whatever the actual rate.
             let wave = Arc::new(Wave {
                 codes: self.codes,
                 divider: self.part.divider * 2,

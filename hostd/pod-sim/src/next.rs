@@ -1,4 +1,4 @@
-//! How a command goes on once it has run.
+//! How a command continues once it has run.
 
 use serde_json::Value;
 
@@ -15,17 +15,17 @@ use super::spi;
 use super::swd::Dap;
 use super::uart::Uart;
 
-/// How a command goes on.
+/// How a command continues.
 pub(crate) enum Next {
-    /// Done; the data of the reply.
+    /// Done, with the data of the reply.
     Reply(Value),
     /// A capture, which runs in its connection's task.
     Capture(Plan),
-    /// The last capture again.
+    /// Sending the last capture again.
     CaptureRead(Read),
     /// A pattern made without hardware.
     Pattern(Pattern),
-    /// A stimulus with its capture.
+    /// A stimulus together with its capture.
     Measure(Measure),
     /// A reset pulse that ends at this instant.
     ResetPulse { end_ns: u64 },
@@ -35,7 +35,7 @@ pub(crate) enum Next {
     Uart(Uart),
     /// A debug-probe session.
     Dap(Dap),
-    /// Raw bytes to come.
+    /// Raw bytes that the client will send.
     LoadBin(LoadBin),
     /// A one-shot power profile that ends at this instant.
     Profile { end_ns: u64 },
@@ -43,7 +43,7 @@ pub(crate) enum Next {
     ReadProfile,
     /// A measurement that corrects the front end.
     Calibrate(calibrate::Measurement),
-    /// Done at this instant; the reply comes then.
+    /// Done at this instant, when the reply is sent.
     Later {
         at_ns: u64,
         answer: Result<Value, Refuse>,
@@ -52,11 +52,11 @@ pub(crate) enum Next {
     Regs(Regs),
     /// A capture of the sensor's bus.
     BusCapture(BusCapture),
-    /// Done; the pod restarts when the reply is out.
+    /// Done; the pod restarts once the reply is sent.
     Reboot(Value),
     /// A test of the link.
     Speedtest(Speedtest),
-    /// A replay started; the connection's upload no longer needs the capture hardware.
+    /// A replay that has started; the connection's upload no longer needs the capture hardware.
     Replayed(Value),
 }
 

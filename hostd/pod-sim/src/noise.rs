@@ -1,6 +1,6 @@
-//! Noise that is a function of seed and time, so that a capture is the same however it is cut.
+//! Noise as a function of seed and time, so that a capture is the same however it is split.
 
-/// Spreads a number over all 64 bits; the finaliser of the SplitMix64 generator.
+/// Spreads a number over all 64 bits, like the finaliser of the SplitMix64 generator.
 pub(crate) fn mix(value: u64) -> u64 {
     let mut bits = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,7 +8,7 @@ pub(crate) fn mix(value: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A value with mean 0, standard deviation 1 and bell shape: the sum of four even ones.
+/// A bell-shaped value with mean 0 and standard deviation 1: the sum of four uniform ones.
 pub(crate) fn gaussian(seed: u64, at: u64) -> f64 {
     let bits = mix(seed ^ mix(at));
     let sum: u32 = (0..4).map(|part| even(bits >> (16 * part))).sum();

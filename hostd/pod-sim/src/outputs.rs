@@ -28,7 +28,7 @@ pub(crate) fn dac_set(
     Ok(Value::Null)
 }
 
-/// `dac_out`: routes an output and sets its voltage, as near as it gets.
+/// `dac_out`: routes an output and sets its voltage, as near as possible.
 pub(crate) fn dac_out(
     converters: &mut Converters,
     args: &Args<'_>,
@@ -60,7 +60,7 @@ pub(crate) fn dac_out(
     )
 }
 
-/// A path that is no output.
+/// A path that is not an output.
 pub(crate) const BAD_PATH: Refuse = Refuse::Bad {
     field: "path",
     want: "3v3, 5v, 12v or off",
@@ -74,7 +74,7 @@ fn whole(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// `dac_limits`: reads, sets or clears.
+/// `dac_limits`: reads, sets or clears the limits.
 pub(crate) fn dac_limits(
     converters: &mut Converters,
     args: &Args<'_>,

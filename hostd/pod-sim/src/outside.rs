@@ -1,5 +1,5 @@
-//! What stands outside the pod and drives logic-analyzer channels: a simulated target or another bus
-//! master. Each channel is driven low, driven high, or let go, over time.
+//! What is outside the pod and drives logic-analyzer channels: a simulated target or another bus
+//! master. Over time, each channel is driven low, driven high, or released.
 
 use pod_protocol::LA_CHANNELS;
 
@@ -20,8 +20,8 @@ impl Outside {
         }
     }
 
-    /// From `at_ns` on the channel is driven to this level, or let go; what was planned for later is
-    /// dropped.
+    /// From `at_ns` on the channel is driven to this level, or released; anything planned for later
+    /// is dropped.
     pub(crate) fn drive(&mut self, la: u8, level: Option<bool>, at_ns: u64) {
         let line = &mut self.drives[usize::from(la) - 1];
         line.cancel_after(at_ns);

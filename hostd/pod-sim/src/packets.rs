@@ -1,4 +1,5 @@
-//! The lines a capture is sent in. They are written as text at once: a capture has thousands of them.
+//! The lines in which a capture is sent. They are formatted directly as text, because a capture has
+//! thousands.
 
 use pod_protocol::capture::Trigger;
 use pod_protocol::chunk;
@@ -11,10 +12,10 @@ use super::client::{Client, Gone};
 use super::hold::Hold;
 use super::shared::Shared;
 
-/// Packets are collected up to so many bytes before they are sent, since most are tiny.
+/// Packets are collected up to this many bytes before they are sent, since most are tiny.
 const SEND_BYTES: usize = 16 * 1024;
 
-/// A line being made: its fields, each with a comma in front.
+/// A line being built: its fields, each preceded by a comma.
 pub(crate) struct Packet(Vec<u8>);
 
 impl Packet {
@@ -38,7 +39,7 @@ impl Packet {
         packet
     }
 
-    /// Says which trigger fired.
+    /// Adds the trigger that fired.
     pub(crate) fn trigger(&mut self, trigger: Option<Trigger>) {
         if let Some(Trigger { channel, edge, .. }) = trigger {
             let report = json!({"la": channel, "edge": edge.name(), "fired": true});
@@ -54,13 +55,13 @@ impl Packet {
     }
 }
 
-/// Samples of one packet, as the pod was told to send them.
+/// Number of samples in one packet, as configured.
 pub(crate) fn packet_samples(shared: &Shared) -> u64 {
     let asked = shared.with(|world, _| world.config.packet_samples);
     u64::from(asked.clamp(1, PACKET_SAMPLES_MAX))
 }
 
-/// The packets of one reply: the first has the head, all but the last announce more.
+/// The packets of one reply: the first has the head, all but the last say that more follow.
 pub(crate) struct Packets<'a, S> {
     client: &'a mut Client<S>,
     head: Vec<(&'static str, Value)>,
@@ -86,13 +87,14 @@ impl<'a, S: Stream> Packets<'a, S> {
         }
     }
 
-    /// Lets the capture hardware go before the last packet is sent: who has that may capture again.
+    /// Releases the capture hardware before the last packet is sent: a client that has it may
+    /// capture again.
     pub(crate) fn releasing(mut self, hold: Hold) -> Self {
         self.hold = Some(hold);
         self
     }
 
-    /// Most samples a packet covers.
+    /// Maximum number of samples in a packet.
     pub(crate) fn samples(&self) -> u64 {
         self.samples
     }

@@ -20,7 +20,7 @@ const DEFAULT_SAMPLES: u16 = 256;
 const CENTRE: f64 = 32_768.0;
 const PEAK: f64 = 25_000.0;
 
-/// A pattern as it was asked for.
+/// A pattern as requested.
 pub(crate) struct Pattern {
     counts: Vec<u16>,
     b64: bool,
@@ -49,7 +49,7 @@ impl Pattern {
         })
     }
 
-    /// Sends it.
+    /// Sends the pattern.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -79,7 +79,7 @@ fn sine(at: u16, samples: u16) -> u16 {
     (CENTRE + PEAK * phase.sin()).round() as u16
 }
 
-/// From 0 up over the whole range.
+/// From 0 upwards over the whole range.
 fn ramp(at: u16, samples: u16) -> u16 {
     let value = (u32::from(at) << 16) / u32::from(samples);
     u16::try_from(value).expect("below 2^16, since at is below samples")

@@ -1,4 +1,4 @@
-//! The fourteen logic-analyzer channels: who owns each, what the pod drives on it, and the bias
+//! The fourteen logic-analyzer channels: the owner of each, what the pod drives on it, and the bias
 //! resistors.
 
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ use pod_protocol::LA_CHANNELS;
 
 const CHANNELS: usize = LA_CHANNELS as usize;
 
-/// Bias resistors of LA1 to LA8.
+/// Values of the bias resistors of LA1 to LA8.
 const OHMS: [&str; 8] = ["4.7k", "4.7k", "2.2k", "2.2k", "10k", "10k", "10k", "10k"];
 
 /// Channels whose resistor pulls up; LA7 and LA8 pull down.
 pub(crate) const PULL_UP_MASK: u16 = 0b0011_1111;
 
-/// Bank voltage at which the resistors work.
+/// Bank voltage at which the resistors work, in millivolts.
 const PULL_BANK_MV: u16 = 3300;
 
 /// A running step train.
@@ -36,15 +36,15 @@ pub(crate) struct Pins {
     drives: [Timeline<Option<bool>>; CHANNELS],
     /// Engaged resistors, bit n−1 for LA n.
     pulls: Timeline<u16>,
-    /// 0 until selected.
+    /// In millivolts; 0 until selected.
     bank_mv: u16,
     train: Option<Train>,
 }
 
-/// Bits of an 8N1 frame.
+/// Number of bits in an 8N1 frame.
 pub(crate) const FRAME_BITS: u64 = 10;
 
-/// How long `bits` take.
+/// Duration of `bits`, in nanoseconds.
 pub(crate) fn bits_ns(bits: u64, baud: u32) -> u64 {
     bits * 1_000_000_000 / u64::from(baud)
 }
@@ -72,7 +72,7 @@ impl Pins {
         self.bank_mv
     }
 
-    /// Refuses what needs a voltage of the bank.
+    /// Refuses commands that need a bank voltage while none is selected.
     pub(crate) fn need_bank(&self) -> Result<(), Refuse> {
         match self.bank_mv() {
             0 => Err(Refuse::LaVoltageUnset),
@@ -104,7 +104,7 @@ impl Pins {
         self.pulls.prune(before_ns);
     }
 
-    /// Frees everything and unselects the bank.
+    /// Frees everything and unselects the bank voltage.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         for la in 1..=LA_CHANNELS {
             self.claim(la, Owner::Free, now_ns);
@@ -114,7 +114,7 @@ impl Pins {
         self.train = None;
     }
 
-    /// Ends what ended by itself: the ownership of a finished step train.
+    /// Ends what has finished by itself: the ownership of a finished step train.
     pub(crate) fn settle(&mut self, now_ns: u64) {
         if let Some(train) = self.train.filter(|train| train.end_ns <= now_ns) {
             self.train = None;
@@ -126,7 +126,7 @@ impl Pins {
         }
     }
 
-    /// Selects the bank voltage. At 1.8 V the resistors let go.
+    /// Selects the bank voltage. At 1.8 V the resistors are released.
     pub(crate) fn select_bank(&mut self, mv: u16, now_ns: u64) -> Result<(), Refuse> {
         if mv == self.bank_mv {
             return Ok(());
@@ -147,7 +147,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Whether `la` may become `wanted`, without changing anything.
+    /// Checks whether `la` may get the function `wanted`, without changing anything.
     pub(crate) fn check_claim(&self, la: u8, wanted: Owner, now_ns: u64) -> Result<(), Refuse> {
         let owner = self.owner(la);
         let both_gpio = matches!((owner, wanted), (Owner::Gpio { .. }, Owner::Gpio { .. }));
@@ -198,8 +198,8 @@ impl Pins {
         }
     }
 
-    /// From `at_ns` on the pod drives the channel to this level, or lets go; what was planned for later
-    /// is dropped.
+    /// From `at_ns` on the pod drives the channel to this level, or releases it; anything planned
+    /// for later is dropped.
     pub(crate) fn drive(&mut self, la: u8, level: Option<bool>, at_ns: u64) {
         let line = &mut self.drives[index(la)];
         line.cancel_after(at_ns);
@@ -208,12 +208,12 @@ impl Pins {
         }
     }
 
-    /// Sends bytes as 8N1 on a channel, from `at_ns` on; gives the end of the last stop bit.
+    /// Sends bytes as 8N1 on a channel, from `at_ns` on; returns the end of the last stop bit.
     pub(crate) fn transmit(&mut self, la: u8, bytes: &[u8], baud: u32, at_ns: u64) -> u64 {
         let line = &mut self.drives[index(la)];
         let mut level = true;
         for (frame, byte) in (0_u64..).zip(bytes) {
-            // A start bit (low), eight data bits from the lowest, a stop bit (high).
+            // A start bit (low), eight data bits from the lowest on, a stop bit (high).
             let bits = u16::from(*byte) << 1 | 0x200;
             for position in 0..FRAME_BITS {
                 let bit = bits >> position & 1 == 1;
@@ -256,7 +256,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Starts a step train: `steps` times high and low for `half_ns` each.
+    /// Starts a step train: `steps` pulses, high and then low for `half_ns` each.
     pub(crate) fn start_train(
         &mut self,
         la: u8,
@@ -296,7 +296,7 @@ impl Pins {
         Ok(())
     }
 
-    /// A train runs on free channels and on GPIO outputs.
+    /// Refuses channels other than free ones and GPIO outputs for a step train.
     fn check_step(&self, la: u8, wanted: Owner, now_ns: u64) -> Result<(), Refuse> {
         match self.owner(la) {
             Owner::Gpio {
@@ -318,7 +318,7 @@ impl Pins {
         }
     }
 
-    /// What `la` shows of a resistor; null where there is none.
+    /// What `la` reports about a resistor; null if there is none.
     fn pull(&self, la: u8, now_ns: u64) -> Value {
         let Some(ohms) = OHMS.get(index(la)) else {
             return Value::Null;

@@ -1,4 +1,4 @@
-//! Captures as they were asked for: the fields of the three commands, their limits and refusals.
+//! Captures as requested: the fields of the three commands, their limits and refusals.
 
 use pod_protocol::capture::{Edge, Trigger};
 use pod_protocol::{
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// A capture as it was asked for.
+/// A capture as requested.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) adc: Option<Part>,
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     pub(crate) stop_dac_after_us: Option<u64>,
     /// ADC counts as base64 rather than decimal.
     pub(crate) b64: bool,
-    /// The single-shot reply names no rates.
+    /// Whether the reply names the rates; that of a single shot does not.
     tells_rates: bool,
 }
 
@@ -84,7 +84,7 @@ impl Plan {
         Self::of(None, la).with_options(args)
     }
 
-    /// `capture_dual`: both from one instant; either count may be 0.
+    /// `capture_dual`: both, starting at the same instant; either count may be 0.
     pub(crate) fn dual(args: &Args<'_>) -> Result<Self, Refuse> {
         let adc_samples = samples(args, "adc_samples", DUAL_SAMPLES_MAX)?.unwrap_or(0);
         let la_samples = samples(args, "la_samples", DUAL_SAMPLES_MAX)?.unwrap_or(0);
@@ -137,14 +137,13 @@ impl Plan {
         parts.map(Part::duration_ns).max().unwrap_or(0)
     }
 
-    /// What the first packet carries beside samples.
     /// Samples of the ADC and of the LA.
     pub(crate) fn samples(&self) -> (u64, u64) {
         let samples = |part: Option<Part>| part.map_or(0, |part| part.samples);
         (samples(self.adc), samples(self.la))
     }
 
-    /// Whether it is a shot of the ADC.
+    /// Whether it is a single shot of the ADC.
     pub(crate) fn is_single(&self) -> bool {
         !self.tells_rates
     }

@@ -1,25 +1,26 @@
-//! A real recording as what the target drives on the logic-analyzer channels: looped for ever, or
-//! once, from the start of the pod or from a later instant.
+//! A real recording as the target's signals on the logic-analyzer channels: looped forever, or
+//! played once, from the start of the pod or from a later instant.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pod_protocol::{LA_CHANNELS, LA_MASK};
 
-/// Rates a recording may have, in hertz: whole millihertz, up to what no logic analyzer exceeds.
+/// Highest sample rate of a recording, in hertz: more than any logic analyzer has. Rates are whole
+/// millihertz.
 const RATE_HZ_MAX: f64 = 1e10;
 
 /// Nanoseconds in a second times millihertz in a hertz.
 const NS_MHZ: u128 = 1_000_000_000_000;
 
-/// Logic levels recorded elsewhere.
+/// Logic levels that were recorded elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// Samples per second.
     pub sample_rate_hz: f64,
     /// Number of samples.
     pub samples: u64,
-    /// Sample index and the word that holds from it, ascending; samples before the first are 0.
+    /// Sample index and the word from there on, ascending; samples before the first are 0.
     pub edges: Vec<(u64, u16)>,
 }
 
@@ -29,20 +30,20 @@ pub enum PlayError {
     /// The rate is not above zero and at most 10 GHz.
     #[error("the recording's sample rate is out of range")]
     Rate,
-    /// The edges are not ascending, or outside the recording.
+    /// The edges are not ascending, or lie outside the recording.
     #[error("the recording's edges are out of order at sample {index}")]
     Order {
-        /// The sample.
+        /// The sample index.
         index: u64,
     },
-    /// The loop window is empty or outside the recording.
+    /// The loop window is empty or lies outside the recording.
     #[error("the window {from}..{to} is not within the recording's {samples} samples")]
     Window {
         /// First sample.
         from: u64,
-        /// Sample after the last.
+        /// The sample after the last one.
         to: u64,
-        /// Samples of the recording.
+        /// Number of samples in the recording.
         samples: u64,
     },
     /// The map names a bit above 15, a channel outside 1..=14, or a channel twice.
@@ -58,24 +59,24 @@ pub enum PlayError {
 /// A recording connected to channels.
 #[derive(Debug, Clone)]
 pub struct Playback {
-    /// Position in the loop and the LA word from it; the first is at 0.
+    /// Position in the loop and the LA word from there on; the first is at 0.
     words: Arc<[(u64, u16)]>,
     length: u64,
     rate_millihertz: u64,
     mask: u16,
     powered_by: Option<u8>,
-    /// Until then it stands at its first levels.
+    /// Until then it holds its first levels.
     start_ns: u64,
-    /// It ends after one turn and keeps its last levels.
+    /// It ends after one pass and keeps its last levels.
     once: bool,
 }
 
 impl Playback {
-    /// Plays `recording` with each `(bit, la)` of `map`: bit of the recording, LA channel from 1.
-    /// Loops over the samples `window` (from, to), or over everything.
+    /// Plays `recording` on channels: each `(bit, la)` of `map` is a bit of the recording and an LA
+    /// channel from 1. Loops over the samples `window` (from, to), or over everything.
     ///
     /// # Errors
-    /// [`PlayError`] when recording, map or window make no sense.
+    /// [`PlayError`] if recording, map or window is invalid.
     pub fn new(
         recording: &Recording,
         map: &[(u8, u8)],
@@ -116,14 +117,14 @@ impl Playback {
         })
     }
 
-    /// Plays it once: afterwards its last levels hold.
+    /// Plays the recording once, then holds its last levels.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
-    /// Begins so long after the pod's start: until then its first levels hold.
+    /// Begins this long after the pod's start, and holds its first levels until then.
     #[must_use]
     pub fn starting_after(mut self, delay: Duration) -> Self {
         self.start_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
@@ -141,12 +142,12 @@ impl Playback {
         self.powered_by
     }
 
-    /// The channels that are driven.
+    /// The channels that it drives.
     pub(crate) fn mask(&self) -> u16 {
         self.mask
     }
 
-    /// The word at an instant, and the changes after it.
+    /// A cursor at an instant: the word there, then the changes after it.
     pub(crate) fn cursor(&self, at_ns: u64) -> Cursor {
         let played_ns = at_ns.saturating_sub(self.start_ns);
         let sample = u128::from(played_ns) * u128::from(self.rate_millihertz) / NS_MHZ;
@@ -171,7 +172,7 @@ impl Playback {
     }
 }
 
-/// A place in a recording that is being played.
+/// A position in a recording that is being played.
 pub(crate) struct Cursor {
     playback: Playback,
     turn: u128,
@@ -185,7 +186,7 @@ impl Cursor {
         self.word
     }
 
-    /// When the word changes next, in nanoseconds. `None` when it never does.
+    /// When the word changes next, in nanoseconds. `None` if it never does.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.next_ns
     }
@@ -205,7 +206,7 @@ impl Cursor {
         u64::try_from(ns).ok()?.checked_add(self.playback.start_ns)
     }
 
-    /// Steps over the next change.
+    /// Advances past the next change.
     pub(crate) fn advance(&mut self) {
         if self.next == self.playback.words.len() {
             self.turn += 1;

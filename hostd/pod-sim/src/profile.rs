@@ -1,6 +1,7 @@
-//! Power profiles: the target's current and voltage, sampled over time and summed up.
+//! Power profiles: the target's current and voltage, sampled over time and summarised.
 //!
-//! A profile is a window of time. Its samples are computed when it is read, from what the rail did.
+//! A profile is a window of time. Its samples are computed when it is read, from the rail's
+//! history.
 
 use serde_json::{Map, Value, json};
 
@@ -14,10 +15,10 @@ const KEEP_MAX: i64 = 4096;
 const DURATION_MS: std::ops::RangeInclusive<i64> = 1..=600_000;
 const DEFAULT_DURATION_MS: u64 = 60_000;
 
-/// Kept entries in one line of the result.
+/// Number of entries in one line of the result.
 const LINE_ENTRIES: usize = 256;
 
-/// A profile that runs, or that has run and was not read.
+/// A profile that is running, or that has ended but was not read.
 #[derive(Debug, Clone)]
 pub(crate) struct Profile {
     efuse: u8,
@@ -28,10 +29,10 @@ pub(crate) struct Profile {
     limit_ns: u64,
 }
 
-/// How a `power_profile` goes on.
+/// How a `power_profile` command continues.
 pub(crate) enum Asked {
     Reply(Value),
-    /// Wait until then, then read.
+    /// Wait until this instant, then read.
     Wait {
         end_ns: u64,
     },
@@ -52,7 +53,7 @@ impl Profile {
         now_ns < self.limit_ns
     }
 
-    /// Samples from the start to an instant.
+    /// Number of samples from the start to an instant.
     fn samples(&self, end_ns: u64) -> u64 {
         (end_ns - self.start_ns) * self.rate_hz / 1_000_000_000
     }
@@ -68,7 +69,7 @@ impl Profile {
     }
 }
 
-/// `power_profile`: one shot, or start, status and stop.
+/// `power_profile`: a single shot, or start, status and stop.
 pub(crate) fn power_profile(
     current: &mut Option<Profile>,
     args: &Args<'_>,
@@ -122,14 +123,15 @@ fn start(current: &mut Option<Profile>, profile: Profile, now_ns: u64) -> Result
     Ok(())
 }
 
-/// The lines of a result: kept entries in parallel arrays, the sums in the last.
+/// The lines of a result: entries in parallel arrays, with the totals in the last line.
 pub(crate) fn result(profile: &Profile, rails: &Rails, now_ns: u64) -> Vec<Map<String, Value>> {
     let end_ns = profile.end_ns(now_ns);
     let count = profile.samples(end_ns).max(1);
     let readings: Vec<(i64, i64)> = (0..count)
         .map(|index| rails.monitor(profile.efuse, profile.sample_ns(index)))
         .collect();
-    // Neighbours are averaged in pairs until they fit, so every entry stands for as many samples.
+    // Neighbours are averaged in pairs until they fit, so every entry stands for the same number of
+    // samples.
     let mut bin = 1;
     while profile.keep > 0 && readings.len().div_ceil(bin) > profile.keep {
         bin *= 2;

@@ -1,4 +1,4 @@
-//! Sends the result of a power profile, when it has ended.
+//! Sends the result of a power profile once it has ended.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::profile::result;
 use super::refuse::Refuse;
 use super::shared::Shared;
 
-/// Waits for the end of a one-shot profile and sends it. A client that leaves ends it.
+/// Waits for the end of a one-shot profile and sends its result. If the client leaves, the profile
+/// ends.
 pub(crate) async fn wait_and_send<S: Stream>(
     shared: &Arc<Shared>,
     client: &mut Client<S>,

@@ -1,5 +1,5 @@
 //! Target power: two switched rails with their monitors, and switches that act later on their own.
-//! A dip of a rail's input takes the power away from the target, not the switch from its position.
+//! If a rail's input dips, the target loses power, but the switch keeps its position.
 
 use serde_json::{Value, json};
 
@@ -11,21 +11,22 @@ use super::timeline::Timeline;
 /// How long a rail takes to rise.
 const RISE_NS: u64 = 20_000_000;
 
-/// An eFuse that carries too much opens after this long, and closes again after that long.
+/// An overloaded eFuse opens after `TRIP_NS`, and retries after `RETRY_NS`.
 const TRIP_NS: u64 = 2_800_000;
 const RETRY_NS: u64 = 110_000_000;
 
-/// What an eFuse lets through while it trips, in µA: 2 A inside, 3 A outside.
+/// The current that a tripping eFuse passes, in µA: 2 A on the internal rail, 3 A on the external
+/// one.
 const LIMIT_UA: [i64; 2] = [2_000_000, 3_000_000];
 
-/// Longest delay of a switch.
+/// Longest delay of a switch, in milliseconds.
 const DELAY_MS_MAX: i64 = 600_000;
 
-/// Steps of the voltage and current readings, as the monitors have.
+/// Standard deviation of the noise on the monitors' voltage and current readings.
 const NOISE_MV: f64 = 1.5;
 const NOISE_UA: f64 = 60.0;
 
-/// What supplies a rail and what it feeds.
+/// What supplies a rail, and its load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailConfig {
     /// Voltage when on, in mV.
@@ -35,7 +36,7 @@ pub struct RailConfig {
 }
 
 impl RailConfig {
-    /// 5 V from USB-C into a small board.
+    /// 5 V from USB-C, with a small board as its load.
     pub fn internal() -> Self {
         Self {
             bus_mv: 5_020,
@@ -43,7 +44,7 @@ impl RailConfig {
         }
     }
 
-    /// 12 V from the supply input, nothing connected.
+    /// 12 V from the supply input, with nothing connected.
     pub fn external() -> Self {
         Self {
             bus_mv: 12_050,
@@ -55,15 +56,16 @@ impl RailConfig {
 #[derive(Debug)]
 pub(crate) struct Rails {
     config: [RailConfig; 2],
-    /// The switches' positions.
+    /// Positions of the switches.
     on: [Timeline<bool>; 2],
-    /// Whether the target has power: the switch is on and there is an input.
+    /// Whether the target has power: the switch is on and the input is present.
     live: [Timeline<bool>; 2],
-    /// What the chip on a rail draws beyond its board, in µA.
+    /// Current of the chip on a rail, in addition to its board, in µA.
     chips: [Timeline<f64>; 2],
-    /// Rail index, and from when to when it gives no power: its input is too low, or it tripped.
+    /// Rail index, and from when to when it supplies no power: its input is too low, or its eFuse
+    /// tripped.
     dips: Vec<(usize, u64, u64)>,
-    /// Rail index, and from when to when its output is shorted, retries included.
+    /// Rail index, and from when to when its output is shorted, including retries.
     shorts: Vec<(usize, u64, u64)>,
     seed: u64,
     has_pod_monitor: bool,
@@ -88,16 +90,16 @@ impl Rails {
         &self.live[usize::from(efuse == 2)]
     }
 
-    /// From an instant on, the chip on rail 1 or 2 draws this much, in µA.
+    /// From this instant on, the chip on rail 1 or 2 draws this current, in µA.
     pub(crate) fn draw(&mut self, efuse: u8, from_ns: u64, chip_ua: f64) {
         let chip = &mut self.chips[usize::from(efuse == 2)];
-        // Differences that no monitor shows would only fill the timeline.
+        // Differences below what a monitor shows would only fill the timeline.
         if (chip.at(from_ns) - chip_ua).abs() > NOISE_UA {
             chip.set(from_ns, chip_ua);
         }
     }
 
-    /// Off, with whatever was planned.
+    /// Switches both rails off and drops all that was planned.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         for rail in &mut self.on {
             rail.cancel_after(now_ns);
@@ -116,19 +118,19 @@ impl Rails {
         self.shorts.retain(|(_, _, to)| *to > before_ns);
     }
 
-    /// The input of rail 1 or 2 is too low from one instant to another.
+    /// The input of rail 1 or 2 is too low between these instants.
     pub(crate) fn brown_out(&mut self, efuse: u8, from_ns: u64, to_ns: u64) {
         let rail = usize::from(efuse == 2);
         self.dips.push((rail, from_ns, to_ns));
         self.supply(rail);
     }
 
-    /// The output of rail 1 or 2 is shorted from one instant to another: its eFuse trips, tries again
-    /// and trips again, until a try finds the short gone.
+    /// The output of rail 1 or 2 is shorted between these instants: its eFuse trips, retries and
+    /// trips again, until the short is gone at a retry.
     pub(crate) fn short(&mut self, efuse: u8, from_ns: u64, to_ns: u64) {
         let rail = usize::from(efuse == 2);
         if to_ns <= from_ns.saturating_add(TRIP_NS) {
-            // Too short for the eFuse to notice.
+            // Too brief for the eFuse to notice.
             return;
         }
         let tries = (to_ns - from_ns).div_ceil(TRIP_NS + RETRY_NS);
@@ -138,7 +140,8 @@ impl Rails {
         self.supply(rail);
     }
 
-    /// Whether a shorted rail is closed at an instant: it has just been shorted, or tries again.
+    /// Whether a shorted rail conducts at an instant: the short has just begun, or the eFuse
+    /// retries.
     fn is_tripping(&self, rail: usize, at_ns: u64) -> bool {
         let mut shorts = self.shorts.iter();
         shorts.any(|(of, from, to)| {
@@ -152,7 +155,7 @@ impl Rails {
         dips.any(|(of, from, to)| *of == rail && (*from..*to).contains(&at_ns))
     }
 
-    /// Works out anew when the target has power.
+    /// Recomputes when the target has power.
     fn supply(&mut self, rail: usize) {
         let dips = self.dips.iter().filter(|(of, ..)| *of == rail);
         let mut instants: Vec<u64> = self.on[rail].changes().map(|(at, _)| *at).collect();
@@ -174,7 +177,8 @@ impl Rails {
         self.live[rail] = live;
     }
 
-    /// `target_power`: switches now, or later in the pod; a newer command replaces a pending one.
+    /// `target_power`: switches now, or later on the pod's own clock; a newer command replaces a
+    /// pending one.
     pub(crate) fn target_power(&mut self, args: &Args<'_>, now_ns: u64) -> Result<Value, Refuse> {
         let efuse: u8 = args
             .uint("efuse", 1..=2)?
@@ -186,7 +190,7 @@ impl Rails {
         let index = usize::from(efuse == 2);
         let rail = &mut self.on[index];
         rail.cancel_after(now_ns);
-        // A rail that is on already does not rise again.
+        // A rail that is already on does not rise again.
         if *rail.at(now_ns) != state {
             rail.set(now_ns + delay_ms * 1_000_000, state);
         }
@@ -215,7 +219,7 @@ impl Rails {
             "external": {"ok": true, "bus_mv": external_mv, "current_ua": external_ua},
         });
         if self.has_pod_monitor {
-            // What the pod itself takes from USB-C.
+            // The pod's own current from USB-C.
             let pod_ua = 285_000 + rounded(gaussian(self.seed, now_ns) * 400.0);
             status["pod"] = json!({"ok": true, "bus_mv": 5_040, "current_ua": pod_ua,
                 "total_ua": pod_ua + internal_ua});
@@ -223,12 +227,12 @@ impl Rails {
         status
     }
 
-    /// What the monitor of rail 1 or 2 reads at an instant: mV and µA.
+    /// The monitor's reading of rail 1 or 2 at an instant: mV and µA.
     pub(crate) fn monitor(&self, efuse: u8, at_ns: u64) -> (i64, i64) {
         self.reading(usize::from(efuse == 2), at_ns)
     }
 
-    /// Voltage in mV and current in µA behind a switch.
+    /// Voltage in mV and current in µA after a switch.
     fn reading(&self, index: usize, now_ns: u64) -> (i64, i64) {
         if *self.on[index].at(now_ns) && self.is_tripping(index, now_ns) {
             return (0, LIMIT_UA[index]);

@@ -1,4 +1,4 @@
-//! What a client reads back of the sensor: its registers, and a capture of the two lines of the bus.
+//! What a client reads back from the sensor: its registers, and a capture of the two bus lines.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::world::World;
 
 const REGISTERS: i64 = 256;
 
-/// Packed bytes of a bus capture, each with this many samples.
+/// Number of packed bytes in a bus capture, and the samples in each of them.
 const BYTES: std::ops::RangeInclusive<i64> = 1..=4096;
 const DEFAULT_BYTES: u64 = 256;
 const SAMPLES_PER_BYTE: u64 = 4;
@@ -28,11 +28,11 @@ const SAMPLES_PER_BYTE: u64 = 4;
 /// Both lines high.
 const IDLE: u8 = 0b11;
 
-/// Registers that were asked for.
+/// The requested registers.
 pub(crate) struct Regs(Vec<u16>);
 
 impl Regs {
-    /// `sensor_regs`: reads them, if no capture is running.
+    /// `sensor_regs`: reads the registers, if no capture is running.
     pub(crate) fn read(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
         let start = args.byte("start")?.unwrap_or(0);
         let most = REGISTERS - i64::from(start);
@@ -45,7 +45,7 @@ impl Regs {
         world.digital.sensor.peek(start, len, now_ns).map(Self)
     }
 
-    /// Answers with them.
+    /// Answers with the registers.
     pub(crate) async fn send<S: Stream>(
         self,
         shared: &Shared,
@@ -61,7 +61,7 @@ pub(crate) struct BusCapture {
 }
 
 impl BusCapture {
-    /// `sensor_la` as it was asked for.
+    /// A `sensor_la` as requested.
     pub(crate) fn from_args(args: &Args<'_>) -> Result<Self, Refuse> {
         let bytes = args.uint("samples", BYTES)?.unwrap_or(DEFAULT_BYTES);
         let samples = bytes * SAMPLES_PER_BYTE;
@@ -70,7 +70,7 @@ impl BusCapture {
         Ok(Self { part })
     }
 
-    /// Waits until the time has passed and answers with what was on the lines.
+    /// Waits until the time has passed and answers with the levels of the lines.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -98,7 +98,7 @@ impl BusCapture {
     }
 }
 
-/// The samples of both lines, four in a byte, the first on top.
+/// The samples of both lines, four per byte, the first in the top bits.
 fn packed(digital: &Digital, lines: Lines, part: Part, t0_ns: u64) -> Vec<u16> {
     let (scl, sda) = (bit(lines.scl), bit(lines.sda));
     let end_ns = t0_ns + part.duration_ns();

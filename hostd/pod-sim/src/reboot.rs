@@ -1,28 +1,28 @@
-//! Reboots of the simulated pod: what a restart clears, what outlives it, and how long it takes.
+//! Restarts of the simulated pod: what a restart clears, what survives it, and how long it takes.
 //!
 //! Timelines are continued rather than replaced: a target that watches its supply sees the rail go
-//! off at the instant of the reboot, whatever had been planned for later.
+//! off at the instant of the restart, whatever had been planned for later.
 
 use tokio::time::Duration;
 
-/// How long a pod that restarts takes no connections.
+/// How long a restarting pod accepts no connections.
 pub(crate) const BOOT: Duration = Duration::from_millis(1_500);
 
-/// What the firmware says of a restart it asked for itself, and of one by the plug.
+/// The firmware's names for a restart that it requested itself, and for one by power-on.
 const BY_SOFTWARE: &str = "software";
 const BY_POWER: &str = "power-on";
 
-/// The present run of the firmware.
+/// The current run of the firmware.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Boot {
     since_ns: u64,
-    /// From here on it serves.
+    /// From this instant on it serves connections.
     ready_ns: u64,
     cause: &'static str,
 }
 
 impl Boot {
-    /// A pod that was on before the simulation began to look.
+    /// A pod that was on before the simulation began.
     pub(crate) fn first() -> Self {
         Self {
             since_ns: 0,
@@ -31,7 +31,7 @@ impl Boot {
         }
     }
 
-    /// A restart that the firmware asked for itself.
+    /// A restart that the firmware requested itself.
     pub(crate) fn again(now_ns: u64) -> Self {
         Self {
             since_ns: now_ns,
@@ -44,7 +44,7 @@ impl Boot {
         now_ns.saturating_sub(self.since_ns) / 1_000_000
     }
 
-    /// Why it started, as `status` names it.
+    /// Why it started, in the words of `status`.
     pub(crate) fn cause(self) -> &'static str {
         self.cause
     }

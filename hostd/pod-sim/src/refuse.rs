@@ -1,8 +1,8 @@
-//! Everything the simulated pod refuses, with the texts clients classify.
+//! All refusals of the simulated pod, with the messages that clients classify.
 
 use pod_protocol::DUAL_BYTES_PER_S_MAX;
 
-/// A refusal; its display is the `message` of the reply.
+/// A refusal; its `Display` is the `message` of the reply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum Refuse {
     #[error("unknown cmd")]
@@ -36,7 +36,7 @@ pub(crate) enum Refuse {
     NoAnalog { command: String },
     #[error("this board plays no waveforms: its DAC holds DC levels only")]
     DcOnly,
-    /// The capture hardware, or a step train, is in use. Clients compare the whole text.
+    /// The capture hardware or a step train is in use. Clients compare the whole message.
     #[error("busy")]
     Busy,
     #[error("la voltage not set: select it with {{\"cmd\":\"la_voltage\",\"mv\":3300}}")]
@@ -216,7 +216,7 @@ pub(crate) enum Refuse {
     CanData { field: &'static str },
 }
 
-/// Millions in full: what is over a limit must not be rounded to it.
+/// Megabytes with all digits: a size over a limit must not be rounded to the limit.
 fn megabytes(bytes: &u64) -> String {
     let (whole, rest) = (bytes / 1_000_000, bytes % 1_000_000);
     let text = format!("{whole}.{rest:06}");
@@ -224,7 +224,7 @@ fn megabytes(bytes: &u64) -> String {
 }
 
 impl Refuse {
-    /// A reading in volts that does not fit the output it belongs to.
+    /// A reading in volts that does not match the output it belongs to.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "float to integer casts saturate"

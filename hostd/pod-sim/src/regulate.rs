@@ -70,7 +70,7 @@ pub(crate) fn arm(
     Ok(reply)
 }
 
-/// `dac_loop_input`: changes what indexes the curve; what is absent stays.
+/// `dac_loop_input`: changes what indexes the curve; absent fields keep their values.
 pub(crate) fn input(
     converters: &mut Converters,
     image: Image,
@@ -96,7 +96,7 @@ pub(crate) fn input(
     Ok(reply)
 }
 
-/// `dac_loop_probe`: input and output as they are.
+/// `dac_loop_probe`: the current input and output.
 pub(crate) fn probe(converters: &Converters, image: Image, now_ns: u64) -> Result<Value, Refuse> {
     need_image(image)?;
     let mut player = converters.player(now_ns, now_ns);

@@ -1,4 +1,4 @@
-//! `replay`: uploaded codes, played again and again.
+//! `replay`: plays uploaded codes repeatedly.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn replay(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<
         codes: taken.iter().map(|pair| u16::from_le_bytes(*pair)).collect(),
         divider: rates::replay_divider(rate_hz, deep),
     });
-    // The loop image accepts a deep replay and stays silent, as the real one does.
+    // The image with the control loop accepts a deep replay and stays silent, like the real one.
     if deep && world.image == Image::ControlLoop {
         world.converters.dac.stop(now_ns);
     } else if on_capture {

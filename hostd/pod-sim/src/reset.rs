@@ -7,26 +7,26 @@ use super::board::Board;
 use super::refuse::Refuse;
 use super::timeline::Timeline;
 
-/// Longest pulse; a longer one is cut to it.
+/// Longest pulse, in milliseconds; a longer one is shortened to it.
 const PULSE_MS_MAX: u64 = 1_000;
 
-/// What the source behind the USB-C plug advertises: the live line of a 3 A source, and the other.
+/// Levels of the CC lines of a 3 A USB-C source: the connected line, and the other.
 const CC1_MV: u32 = 1_650;
 const CC2_MV: u32 = 12;
 const ADVERTISED: &str = "3.0A";
 const ADVERTISED_MA: u32 = 3_000;
 
-/// The reset line: true while it is held low.
+/// The reset line: true while held low.
 #[derive(Debug)]
 pub(crate) struct Reset {
     asserted: Timeline<bool>,
 }
 
-/// What a `nrst` command asks for.
+/// What an `nrst` command requests.
 pub(crate) enum Asked {
-    /// Done; whether the line is held.
+    /// Done; whether the line is held low.
     State(bool),
-    /// A pulse that ends at this instant; the reply comes then.
+    /// A pulse that ends at this instant, when the reply is sent.
     Pulse { end_ns: u64 },
 }
 
@@ -42,12 +42,12 @@ impl Reset {
         &self.asserted
     }
 
-    /// Holds the line low from an instant on, or lets go of it.
+    /// Holds the line low from an instant on, or releases it.
     pub(crate) fn hold(&mut self, at_ns: u64, held: bool) {
         self.asserted.set(at_ns, held);
     }
 
-    /// Lets go of the line.
+    /// Releases the line.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         self.asserted.set(now_ns, false);
     }
@@ -57,7 +57,7 @@ impl Reset {
     }
 }
 
-/// `nrst`: reads, holds, releases or pulses the line. A pulse wins over `assert`.
+/// `nrst`: reads, holds, releases or pulses the line. A pulse takes precedence over `assert`.
 pub(crate) fn nrst(
     reset: &mut Reset,
     board: Board,
@@ -78,7 +78,7 @@ pub(crate) fn nrst(
     Ok(Asked::State(*line.at(now_ns)))
 }
 
-/// The data of a `nrst` reply.
+/// The data of an `nrst` reply.
 pub(crate) fn report(asserted: bool) -> Value {
     json!({"supported": true, "asserted": asserted})
 }

@@ -1,5 +1,5 @@
-//! The emulated I2C sensor: which model is on which channels, what it measures, and the bus it listens
-//! to. The bus is looked at when somebody asks, never in between.
+//! The emulated I2C sensor: its model and channels, what it measures, and the bus that it listens
+//! to. The bus is evaluated only when somebody needs it.
 
 use serde_json::{Map, Value, json};
 
@@ -19,19 +19,19 @@ use model::{MODELS, Model};
 use registers::Registers;
 use wire::Wire;
 
-/// Addresses the bus leaves to devices.
+/// Addresses that the bus leaves for devices.
 const ADDRESSES: std::ops::RangeInclusive<u8> = 0x08..=0x77;
 const ADDRESS_FORM: &str = "an address of 0x08 to 0x77, decimal or 0x";
 
 pub(super) const FUNCTIONS: [Owner; 2] = [Owner::I2cSda, Owner::I2cScl];
 
-/// The sensor, if one is there, and what is counted beyond it.
+/// The sensor, if there is one, and counts that outlive it.
 #[derive(Default)]
 pub(crate) struct Sensor {
     armed: Option<Armed>,
     /// STOP conditions seen while any sensor was armed.
     transactions: u16,
-    /// The lines of the present or the last sensor.
+    /// The lines of the current or the last sensor.
     lines: Option<Lines>,
 }
 
@@ -48,7 +48,7 @@ struct Armed {
     lines: Lines,
     registers: Registers,
     wire: Wire,
-    /// Up to here the bus has been looked at.
+    /// The bus has been evaluated up to here.
     seen_ns: u64,
 }
 
@@ -57,23 +57,23 @@ impl Sensor {
         self.armed.as_mut().ok_or(Refuse::NoSensor)
     }
 
-    /// The lines of the present or the last sensor.
+    /// The lines of the current or the last sensor.
     pub(crate) fn lines(&self) -> Option<Lines> {
         self.lines
     }
 
-    /// Takes the sensor away; the channels are the caller's to free.
+    /// Removes the sensor; the caller frees the channels.
     pub(super) fn end(&mut self) {
         self.armed = None;
     }
 }
 
-/// `sensor_types`: the models and the values they take.
+/// `sensor_types`: the models and their values.
 pub(crate) fn types() -> Value {
     json!({"types": MODELS.map(Model::describe)})
 }
 
-/// A sensor that was asked for, with its channels claimed.
+/// A requested sensor, with its channels claimed.
 pub(crate) struct Start {
     model: &'static Model,
     address: u8,
@@ -81,7 +81,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// `sensor_start`: claims two channels, those of a running sensor included.
+    /// `sensor_start`: claims two channels, which may be those of a running sensor.
     pub(crate) fn claim(pins: &mut Pins, args: &Args<'_>, now_ns: u64) -> Result<Self, Refuse> {
         pins.need_bank()?;
         let name = args
@@ -98,7 +98,7 @@ impl Start {
         }
         let address = address(args)?.unwrap_or(model.addr);
         let claims = [(sda, Owner::I2cSda), (scl, Owner::I2cScl)];
-        // A running sensor gives its channels up to the new one, but only when there is a new one.
+        // A running sensor gives up its channels to the new one, but only if the new one can start.
         for (la, owner) in claims {
             if !FUNCTIONS.contains(&pins.owner(la)) {
                 pins.check_claim(la, owner, now_ns)?;
@@ -116,7 +116,7 @@ impl Start {
 }
 
 impl Sensor {
-    /// Puts a sensor on its channels, whose levels are `word`, in place of a running one.
+    /// Puts a sensor on its channels, whose levels are `word`, replacing a running one.
     pub(crate) fn start(&mut self, start: &Start, word: u16, now_ns: u64) -> Value {
         let Start {
             model,
@@ -135,7 +135,7 @@ impl Sensor {
         json!({"type": model.name, "addr": address, "sda": sda, "scl": scl})
     }
 
-    /// Registers from `start` on, as they are now.
+    /// Registers from `start` on, with their current values.
     pub(crate) fn peek(&mut self, start: u8, len: usize, now_ns: u64) -> Result<Vec<u16>, Refuse> {
         let registers = &self.armed()?.registers;
         let numbers = (start..=u8::MAX).take(len);
@@ -144,7 +144,7 @@ impl Sensor {
     }
 }
 
-/// `sensor_set`: changes what is measured; all of it or nothing.
+/// `sensor_set`: changes the measured values; all of them or none.
 pub(crate) fn set(sensor: &mut Sensor, args: &Args<'_>) -> Result<Value, Refuse> {
     let armed = sensor.armed()?;
     let model = armed.registers.model();
@@ -200,14 +200,14 @@ pub(crate) fn status(sensor: &Sensor) -> Value {
     Value::Object(status)
 }
 
-/// `sensor_stop`: takes the sensor away and frees its channels.
+/// `sensor_stop`: removes the sensor and frees its channels.
 pub(crate) fn stop(sensor: &mut Sensor, pins: &mut Pins, now_ns: u64) -> Value {
     pins.free(&FUNCTIONS, now_ns);
     sensor.end();
     Value::Null
 }
 
-/// The address that was asked for: a number, or a decimal or hexadecimal text.
+/// The requested address: a number, or a decimal or hexadecimal text.
 fn address(args: &Args<'_>) -> Result<Option<u8>, Refuse> {
     let wrong = Refuse::Bad {
         field: "addr",

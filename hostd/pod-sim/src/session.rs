@@ -21,7 +21,7 @@ use super::{adc, calibrate, capture, gateware, profiling, reset};
 pub(crate) async fn run(shared: &Arc<Shared>, stream: impl Stream, peer: Peer) {
     let mut client = Client::new(stream, shared.clone());
     let mut reserved: Option<Reserved> = None;
-    // A command may close the listener its own connection came through.
+    // A command may close the listener through which its own connection came.
     while shared.with(|world, _| world.admits(peer.origin)) {
         let read = match &reserved {
             None => client.lines.read().await,

@@ -1,5 +1,5 @@
-//! What a simulated pod stores: it outlives restarts, as in flash. Who may change what depends on
-//! where a connection comes from.
+//! The settings that a simulated pod stores: like flash, they survive restarts. Where a connection
+//! comes from decides which of them it may change.
 
 use serde_json::{Value, json};
 
@@ -22,13 +22,13 @@ use super::tls::Lan;
 pub(crate) struct Settings {
     pub(crate) lan: LanPolicy,
     pub(crate) sig: SigPolicy,
-    /// The plain port takes no commands.
+    /// The plaintext port accepts no commands.
     pub(crate) https_only: bool,
     /// Company CA for the cloud's certificate.
     pub(crate) ca: Vec<Facts>,
     pub(crate) tls: Lan,
     pub(crate) blobs: Blobs,
-    /// Written, and run from the next start on.
+    /// Written, and used from the next start on.
     pub(crate) next_firmware: Option<FirmwareImage>,
     cloud: Option<cloud::Cloud>,
     proxy: Option<cloud::Proxy>,
@@ -38,7 +38,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What `status` says of what is stored.
+    /// The fields of `status` about the settings.
     pub(crate) fn status(&self, sig_keys: usize, now_ns: u64) -> Vec<(&'static str, Value)> {
         let known = [
             "ota_sig",
@@ -63,7 +63,7 @@ impl Settings {
         fields
     }
 
-    /// After a restart the pod looks for its networks anew.
+    /// After a restart the pod joins its networks again.
     pub(crate) fn reboot(&mut self, now_ns: u64) {
         if let Some(cloud) = &mut self.cloud {
             cloud.reconnect(now_ns);
@@ -74,13 +74,13 @@ impl Settings {
     }
 }
 
-/// Where a setting can be changed instead. Clients know these words.
+/// Where a setting can be changed instead. Clients recognise these words.
 const NOT_FROM_LAN: &str = "from the cloud or the USB console";
 const NOT_FROM_LAN_CLOUD: &str = "from the cloud or over USB";
 const ONLY_SECURE: &str = "over TLS (port 8443), over USB or from the cloud";
 const ONLY_USB: &str = "on the device";
 
-/// Refuses a change that comes from the LAN.
+/// Refuses a change from the LAN.
 pub(crate) fn not_from_lan(peer: Peer, command: &'static str) -> Result<(), Refuse> {
     if peer.origin.is_lan() {
         let how = NOT_FROM_LAN_CLOUD;
@@ -89,7 +89,7 @@ pub(crate) fn not_from_lan(peer: Peer, command: &'static str) -> Result<(), Refu
     Ok(())
 }
 
-/// Refuses a change that comes over a link that anyone could have listened to.
+/// Refuses a change over a link on which anyone could listen.
 pub(crate) fn only_secure(peer: Peer, command: &'static str) -> Result<(), Refuse> {
     if peer.origin == Origin::Lan {
         let how = ONLY_SECURE;

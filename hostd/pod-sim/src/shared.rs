@@ -1,5 +1,5 @@
-//! What all connections of a simulated pod share: the world behind its lock, the pod's clock, and who
-//! wants to hear of changes.
+//! What all connections of a simulated pod share: the world behind its lock, the pod's clock, and
+//! notifications of changes.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,21 +11,21 @@ use super::SimConfig;
 use super::faults::Faults;
 use super::world::World;
 
-/// Who only waits for time to pass still lets the target catch up this often.
+/// While time only passes, the target catches up at least this often, in nanoseconds.
 const PASS_NS: u64 = 500_000_000;
 
 /// What all connections of a simulated pod share.
 pub(crate) struct Shared {
     world: Mutex<World>,
-    /// Told after every command that may have changed a wire: armed triggers look again.
+    /// Notified after every command that may have changed a wire: armed triggers then search again.
     changed: Notify,
     epoch: Instant,
     pub(crate) plugged: watch::Sender<bool>,
-    /// Restarts so far.
+    /// Number of restarts so far.
     pub(crate) boots: watch::Sender<u64>,
     pub(crate) connections: AtomicUsize,
     pub(crate) faults: Faults,
-    /// Where noise comes from.
+    /// The source of noise.
     pub(crate) seed: u64,
 }
 
@@ -51,17 +51,17 @@ impl Shared {
         u64::try_from(elapsed).expect("a pod runs for less than 584 years")
     }
 
-    /// The instant that is `ns` after the start.
+    /// The instant `ns` after the start.
     pub(crate) fn instant(&self, ns: u64) -> Instant {
         self.epoch + std::time::Duration::from_nanos(ns)
     }
 
-    /// Works on the pod's state, at the present instant.
+    /// Runs `work` on the pod's state, at the current instant.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
-        // Every state a panicking command can leave is a valid one: claims come before changes.
+        // Every state that a panicking command can leave is valid: claims come before changes.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = self.now_ns();
-        // The target and an emulated sensor do what is due before anyone sees it, and after.
+        // The target and an emulated sensor do what is due, before and after anyone sees the state.
         world.catch_up(now_ns);
         let done = work(&mut world, now_ns);
         world.catch_up(now_ns);
@@ -76,7 +76,8 @@ impl Shared {
         &self.changed
     }
 
-    /// Waits for an instant. A target on the bench keeps up meanwhile, rather than all at the end.
+    /// Waits until an instant. A target on the bench keeps up meanwhile, rather than all at the
+    /// end.
     pub(crate) async fn pass_until(&self, end_ns: u64) {
         loop {
             let now_ns = self.now_ns();
@@ -89,14 +90,14 @@ impl Shared {
         }
     }
 
-    /// Restarts the pod: its connections end, and for a moment it takes none.
+    /// Restarts the pod: its connections end, and for a moment it accepts none.
     pub(crate) fn reboot(&self) {
         self.with(World::reboot);
         self.boots.send_modify(|boots| *boots += 1);
         self.wires_changed();
     }
 
-    /// Restarts the pod a little later, so that the reply that announces it gets through.
+    /// Restarts the pod a little later, so that the reply that announces the restart is sent first.
     pub(crate) fn reboot_after(self: &Arc<Self>, delay: Duration) {
         let shared = self.clone();
         tokio::spawn(async move {
@@ -105,7 +106,7 @@ impl Shared {
         });
     }
 
-    /// Whether the firmware runs.
+    /// Whether the firmware is running.
     pub(crate) fn is_serving(&self) -> bool {
         self.with(|world, now_ns| world.boot.is_serving(now_ns))
     }

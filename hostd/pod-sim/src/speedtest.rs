@@ -1,4 +1,5 @@
-//! `speedtest`: bytes through a tunnel as fast as they go, and a line when they are through.
+//! `speedtest`: sends bytes through a tunnel as fast as possible, and a line when they have
+//! arrived.
 
 use pod_protocol::connection::Stream;
 use serde_json::json;
@@ -8,14 +9,14 @@ use super::args::Args;
 use super::client::{Client, Gone};
 use super::refuse::Refuse;
 
-/// Bytes when the request names none, and most.
+/// Number of bytes if the request names none, and the maximum.
 const BYTES_DEFAULT: usize = 1 << 20;
 const BYTES_MAX: i64 = 64 << 20;
 
-/// Bytes the pod sends for each one that the client sends back.
+/// Bytes that the pod sends per byte that the client sends back.
 const WINDOW_BYTES: usize = 8 << 10;
 
-/// A test as it was asked for.
+/// A test as requested.
 pub(crate) struct Speedtest {
     bytes: usize,
     down: bool,

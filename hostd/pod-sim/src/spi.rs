@@ -1,5 +1,5 @@
-//! The SPI master, with a NOR flash on the channels it is configured for. A transfer takes its time, and
-//! its bits are on the channels.
+//! The SPI master, with a NOR flash on the channels for which it is configured. A transfer takes
+//! its real time, and its bits appear on the channels.
 
 use std::sync::Arc;
 
@@ -20,24 +20,25 @@ use super::refuse::Refuse;
 use super::wave::Wave;
 use frames::{Frame, Frames};
 
-/// Bytes of one transfer.
+/// Maximum number of bytes in one transfer.
 const XFER_BYTES_MAX: usize = 768;
 
-/// Bytes a stream sends before the staged ones.
+/// Maximum number of bytes that a stream sends before the uploaded ones.
 const HEAD_BYTES_MAX: usize = 64;
 
-/// The bit clock divides this by 2n, n from 2 to 63.
+/// The bit clock is this divided by 2n, with n from 2 to 63.
 const CLOCK_HZ: u32 = 24_000_000;
 const HALVES: std::ops::RangeInclusive<u32> = 2..=63;
 
-/// The slowest clock.
+/// Clock rates that a request may name, in hertz; the lowest is the slowest that the dividers
+/// allow.
 const HZ: std::ops::RangeInclusive<i64> = 190_477..=100_000_000;
 const DEFAULT_HZ: u32 = 1_000_000;
 
-/// What flash commands read where no flash is wired.
+/// The byte that flash commands read if no flash is wired.
 const OPEN: u8 = 0x00;
 
-/// A stream pauses after so many bytes, to fetch the next ones.
+/// A stream pauses after this many bytes, to fetch the next ones.
 const STREAM_BURST: u64 = 512;
 const STREAM_PAUSE_NS: u64 = 3_000_000;
 
@@ -59,10 +60,10 @@ struct Session {
 pub(crate) struct Spi {
     session: Option<Session>,
     nor: Nor,
-    /// Where the chip is wired.
+    /// The channels to which the chip is wired.
     wired: Option<[u8; 4]>,
     frames: Frames,
-    /// When the next frame can begin.
+    /// The earliest start of the next frame.
     free_ns: u64,
 }
 
@@ -101,7 +102,7 @@ impl Spi {
         self.session.as_mut().ok_or(Refuse::SpiIdle)
     }
 
-    /// Whatever comes next begins now, or when the last transfer is over.
+    /// The next frame begins now, or when the last transfer is over.
     fn begin(&mut self, now_ns: u64) {
         self.free_ns = self.free_ns.max(now_ns);
     }
@@ -137,7 +138,7 @@ impl Spi {
         Ok(frame)
     }
 
-    /// A frame of its own: command bytes, then `extra` more to read an answer.
+    /// A separate frame: command bytes, then `extra` more to read the answer.
     fn frame(&mut self, bytes: &[u8], extra: usize) -> Result<Vec<u8>, Refuse> {
         let mut sent = bytes.to_vec();
         sent.resize(bytes.len() + extra, 0);
@@ -146,7 +147,7 @@ impl Spi {
         Ok(answered.map_or(vec![OPEN; extra], |all| all[bytes.len()..].to_vec()))
     }
 
-    /// Ends the session; the channels are the caller's to free.
+    /// Ends the session; the caller frees the channels.
     pub(super) fn end(&mut self, now_ns: u64) {
         self.session = None;
         self.nor.deselect(now_ns);
@@ -244,13 +245,13 @@ pub(crate) fn stop(spi: &mut Spi, pins: &mut Pins, now_ns: u64) -> Value {
     json!({"active": false})
 }
 
-/// An answer that comes when the last frame is over.
+/// An answer that is sent when the last frame is over.
 pub(crate) struct Later {
     pub(crate) at_ns: u64,
     pub(crate) answer: Result<Value, Refuse>,
 }
 
-/// Bytes that were shifted both ways.
+/// Bytes that were shifted in both directions.
 pub(crate) struct Exchange {
     frame: Arc<Frame>,
     hold: bool,
@@ -267,7 +268,7 @@ impl Exchange {
         Ok(Self { frame, hold })
     }
 
-    /// What came back. `levels` gives those of some channels from one instant to another.
+    /// The received bytes. `levels` returns those of some channels from one instant to another.
     pub(crate) fn answer(&self, levels: impl FnOnce(u64, u64, u16) -> Levels) -> Later {
         let received = match &self.frame.answered {
             Some(answered) => answered.to_vec(),
@@ -281,7 +282,7 @@ impl Exchange {
     }
 }
 
-/// `spi_stream`: a head and bytes of those that were uploaded, in one frame.
+/// `spi_stream`: a head and some of the uploaded bytes, in one frame.
 pub(crate) fn stream(
     spi: &mut Spi,
     uploaded: &[u8],
@@ -304,7 +305,7 @@ pub(crate) fn stream(
     sent.extend(staged);
     spi.begin(now_ns);
     if session.held {
-        // The select goes up before the frame.
+        // The chip is deselected before the frame.
         spi.shift(&[], Manner::plain(false))?;
     }
     let manner = Manner {
@@ -318,7 +319,7 @@ pub(crate) fn stream(
     Ok(spi.later(Ok(data)))
 }
 
-/// `spi_flash`: reading, erasing and programming by whole operations.
+/// `spi_flash`: reads, erases and programs in whole operations.
 pub(crate) fn flash(spi: &mut Spi, args: &Args<'_>, now_ns: u64) -> Result<Later, Refuse> {
     spi.session()?;
     spi.begin(now_ns);

@@ -1,4 +1,4 @@
-//! What the simulated pod says of itself.
+//! What the simulated pod reports about itself.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::control::LoopState;
 use super::image::GATEWARE;
 use super::world::World;
 
-/// Firmware identifies by this; the front end's nominal full scale goes with it.
+/// The firmware's name for the board; it implies the front end's nominal full scale.
 const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
@@ -49,7 +49,7 @@ const ANALOG_CAPS: [&str; 8] = [
     "dac_limits",
 ];
 
-/// Present when the DAC plays waveforms.
+/// Present if the DAC plays waveforms.
 const AC_CAPS: [&str; 5] = [
     "dac_cotrig",
     "generate16",

@@ -1,4 +1,4 @@
-//! What the pod keeps in its flash: it outlives a restart.
+//! What the pod stores in its flash: it survives a restart.
 
 use super::calibration::Calibration;
 use super::limits::Limits;

@@ -1,5 +1,6 @@
-//! The debug probe: CMSIS-DAP packets of a connection go to the target that is wired to the two channels,
-//! and take their time there. Where no target is, the probe answers and the wire is silent.
+//! The debug probe: CMSIS-DAP packets of a connection go to the target that is wired to the two
+//! channels, and take their real time there. Without a target, the probe answers but the wire is
+//! silent.
 
 use std::sync::Arc;
 
@@ -17,16 +18,17 @@ use super::refuse::Refuse;
 use super::shared::Shared;
 use super::world::World;
 
-/// Until a client asks for others.
+/// Packet size and count until a client requests others.
 const DEFAULT_PACKET_BYTES: usize = 256;
 const DEFAULT_PACKET_COUNT: u8 = 1;
 
 const WAIT_MS_MAX: u64 = 10_000;
 
-/// A target is there when it has answered five times in a row, 50 ms apart.
+/// A target counts as present once it has answered five times in a row, 50 ms apart.
 const STEADY_NS: u64 = 200_000_000;
 
-/// The answer of a packet waits for the wire only when it is so far ahead: timers are no finer.
+/// The answer to a packet waits for the wire only if the wire is this far ahead: timers are no
+/// finer.
 const AHEAD_NS: u64 = 1_000_000;
 
 const LENGTH_BYTES: usize = 2;
@@ -37,7 +39,7 @@ pub(super) const FUNCTIONS: [Owner; 2] = [Owner::SwdClk, Owner::SwdDio];
 pub(crate) struct Dap {
     probe: Probe,
     pins: [u8; 2],
-    /// When the acknowledgement comes at the latest.
+    /// The latest time of the acknowledgement.
     wait_until_ns: u64,
 }
 
@@ -76,7 +78,7 @@ impl Dap {
         })
     }
 
-    /// Carries packets until the client closes or sends a length that ends the session.
+    /// Handles packets until the client closes or sends a length that ends the session.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -111,7 +113,7 @@ impl Dap {
     }
 }
 
-/// A number brought into a range.
+/// Clamps a number to a range.
 fn clamped<T: TryFrom<i64> + Copy>(number: i64, range: &std::ops::RangeInclusive<T>) -> T
 where
     i64: TryFrom<T>,
@@ -121,7 +123,7 @@ where
     T::try_from(number).unwrap_or(*range.start())
 }
 
-/// As many bytes as asked for.
+/// Reads exactly `count` bytes.
 async fn exactly<S: Stream>(client: &mut Client<S>, count: usize) -> Result<Vec<u8>, Gone> {
     let mut bytes = Vec::with_capacity(count);
     while bytes.len() < count {
@@ -134,16 +136,16 @@ async fn exactly<S: Stream>(client: &mut Client<S>, count: usize) -> Result<Vec<
     Ok(bytes)
 }
 
-/// A running session; its channels are free when it is dropped, however it ends.
+/// A running session; its channels are freed when it is dropped, however it ends.
 struct Open {
     dap: Dap,
     shared: Arc<Shared>,
-    /// What is at the wires when no target answers.
+    /// Stands in for the target on the wires when no target answers.
     nothing: Target,
 }
 
 impl Open {
-    /// Waits until the target answers steadily, or for as long as the client would.
+    /// Waits until the target answers reliably, or as long as the client allows.
     async fn target_answers(&self) {
         let shared = &self.shared;
         loop {
@@ -165,7 +167,7 @@ impl Open {
         }
     }
 
-    /// Carries out a packet; gives the instant at which the wire is done with it.
+    /// Carries out a packet; returns the instant at which the wire is done with it.
     fn process(&mut self, request: &[u8], response: &mut Vec<u8>) -> u64 {
         let (pins, probe) = (self.dap.pins, &mut self.dap.probe);
         let nothing = &mut self.nothing;

@@ -1,8 +1,9 @@
-//! A simulated microcontroller on the bench: how it is wired to the pod, and how its time follows the
+//! A simulated microcontroller on the bench: its wiring to the pod, and how its time follows the
 //! pod's.
 //!
-//! It is lazy: nothing runs until somebody looks at the pod, and then it catches up, event by event, so
-//! that what the pod does to its pins and what it does to the pod's channels meet at their instants.
+//! It is lazy: nothing runs until somebody looks at the pod. Then it catches up, event by event, so
+//! that what the pod does to its pins and what it does to the pod's channels happen in the right
+//! order.
 
 mod board;
 
@@ -14,27 +15,28 @@ use super::digital::Digital;
 use super::target_config::{TargetConfig, TargetWiring};
 use board::{OnBoard, level};
 
-/// The target runs so long at once; then its current is noted and what was planned is looked at anew.
+/// The target runs this long at once; then its current is recorded and the pod's plans are read
+/// again.
 const STEP_NS: u64 = 10_000_000;
 
-/// A target that executes without a pause catches up this many steps in one go, about a second of a real
-/// core's work. What was missed beyond it never happens.
+/// A target that executes without a pause catches up at most this many steps in one go, about a
+/// second of a real core's work. Whatever it missed beyond that never happens.
 const BUSY_STEPS_MAX: u32 = 300;
 
-/// A target that sleeps most of the time catches up this far.
+/// A target that sleeps most of the time catches up at most this far.
 const LAG_NS_MAX: u64 = 600_000_000_000;
 
-/// Who waits for the target to do something looks this often.
+/// Callers that wait for the target to do something look this often.
 pub(crate) const LOOK_NS: u64 = 5_000_000;
 
-/// How far ahead the pod's plans for its channels are looked at.
+/// How far ahead the pod's plans for its channels are read.
 const PLAN_NS: u64 = 100_000_000;
 
-/// The target, with what the pod last did to it.
+/// The target, with the last state of its reset line.
 pub(crate) struct Mounted {
     chip: Target,
     config: TargetConfig,
-    /// The pod's time when the target was made, and all the time that it missed.
+    /// Difference from the target's time to the pod's: all the time that the target missed.
     offset_ns: u64,
     is_held: bool,
 }
@@ -49,18 +51,18 @@ impl Mounted {
         }
     }
 
-    /// The instant, in the pod's time, that it has reached.
+    /// The instant, in the pod's time, that the target has reached.
     fn now_ns(&self) -> u64 {
         self.chip.now_ns() + self.offset_ns
     }
 
-    /// Since when it has power, if it has.
+    /// Since when it has had power, if it has.
     fn powered_since_ns(&self, digital: &Digital, now_ns: u64) -> Option<u64> {
         let (since_ns, on) = *digital.rails.switch(self.config.wiring.rail).since(now_ns);
         on.then_some(since_ns)
     }
 
-    /// Runs it up to an instant.
+    /// Runs the target up to an instant.
     pub(crate) fn run(&mut self, digital: &mut Digital, to_ns: u64) {
         self.skip(to_ns.saturating_sub(LAG_NS_MAX));
         let mut busy_left = BUSY_STEPS_MAX;
@@ -80,12 +82,12 @@ impl Mounted {
         }
     }
 
-    /// The target stands still up to an instant.
+    /// The target does nothing until an instant.
     fn skip(&mut self, to_ns: u64) {
         self.offset_ns += to_ns.saturating_sub(self.now_ns());
     }
 
-    /// Runs it from one instant to another; what the pod does meanwhile reaches it at its time.
+    /// Runs the target from one instant to another; what the pod does meanwhile reaches it on time.
     fn step(&mut self, digital: &mut Digital, from_ns: u64, to_ns: u64) {
         let wiring = self.config.wiring;
         let mut levels = digital.levels_on(from_ns, to_ns, wiring.channels());
@@ -120,7 +122,7 @@ impl Mounted {
         self.chip.run_until(until_ns, &mut board);
     }
 
-    /// Makes power, reset and pins what the pod has them at an instant.
+    /// Sets power, reset and pins to the pod's state at an instant.
     fn apply(&mut self, digital: &mut Digital, at_ns: u64) {
         let wiring = self.config.wiring;
         let power = *digital.rails.switch(wiring.rail).at(at_ns);
@@ -140,7 +142,7 @@ impl Mounted {
         }
     }
 
-    /// When to look again at what it does; `None` when it does nothing by itself.
+    /// When to look again at what the target does; `None` if it does nothing by itself.
     pub(crate) fn wake_ns(&self, digital: &Digital, now_ns: u64) -> Option<u64> {
         let own_ns = match self.chip.next_activity() {
             Activity::Idle => None,
@@ -156,7 +158,7 @@ impl Mounted {
         Some(at_ns.max(soon_ns))
     }
 
-    /// Carries out a debug packet, which is answered; gives the instant at which it is done.
+    /// Carries out a debug packet and writes the answer; returns the instant at which it is done.
     pub(crate) fn process(
         &mut self,
         digital: &mut Digital,
@@ -170,7 +172,7 @@ impl Mounted {
         self.follow_reset(digital, before, probe)
     }
 
-    /// The probe lets go of it.
+    /// The probe releases the target.
     pub(crate) fn release(&mut self, digital: &mut Digital, probe: &mut Probe) {
         let before = probe.holds_reset();
         let mut board = self.board(digital);
@@ -178,7 +180,7 @@ impl Mounted {
         self.follow_reset(digital, before, probe);
     }
 
-    /// The pod around it.
+    /// The pod, as the board around the target.
     fn board<'a>(&self, digital: &'a mut Digital) -> OnBoard<'a> {
         OnBoard {
             digital,
@@ -187,7 +189,7 @@ impl Mounted {
         }
     }
 
-    /// The reset line is where the probe has put it.
+    /// The reset line follows the probe. Returns the instant that the target has reached.
     fn follow_reset(&mut self, digital: &mut Digital, before: bool, probe: &Probe) -> u64 {
         let (at_ns, held) = (self.now_ns(), probe.holds_reset());
         if before != held {
@@ -197,7 +199,7 @@ impl Mounted {
         at_ns
     }
 
-    /// From when on a debug probe on these channels gets an answer; `None` when it gets none.
+    /// From when on a debug probe on these channels gets an answer; `None` if it gets none.
     pub(crate) fn answers_from_ns(
         &self,
         digital: &Digital,
@@ -213,7 +215,7 @@ impl Mounted {
 }
 
 impl TargetWiring {
-    /// When the pod will next do something to the target, as far as it is known.
+    /// When the pod will next do something to the target, as far as is known.
     fn planned_ns(self, digital: &Digital, now_ns: u64) -> Option<u64> {
         let levels = digital.levels_on(now_ns, now_ns + PLAN_NS, self.channels());
         let power = digital.rails.switch(self.rail).changes();
@@ -224,7 +226,7 @@ impl TargetWiring {
     }
 }
 
-/// The delay of targets whose own debug probe occupies the wires at first.
+/// The delay of targets that have their own debug probe, which occupies the wires at first.
 pub const SLOW_SWD_DELAY: Duration = Duration::from_millis(2_100);
 
 #[cfg(test)]

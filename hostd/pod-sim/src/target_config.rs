@@ -1,4 +1,4 @@
-//! What a simulated target is and where its pins go.
+//! A simulated target's configuration: what it is and where its pins go.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::time::Duration;
 
 use super::pins::bit;
 
-/// Current of what is on the board besides the chip.
+/// Current of everything on the board except the chip.
 const BOARD_UA: u32 = 30_000;
 
 /// The channels that a target's pins are wired to. Its reset pin is wired to the pod's reset line.
@@ -19,17 +19,17 @@ pub struct TargetWiring {
     pub swclk: u8,
     /// Debug data (PA13).
     pub swdio: u8,
-    /// What the target's UART sends (PA9).
+    /// Output of the target's UART (PA9).
     pub tx: u8,
-    /// What the target's UART receives (PA10).
+    /// Input of the target's UART (PA10).
     pub rx: u8,
     /// I2C clock (PB8).
     pub scl: u8,
     /// I2C data (PB9).
     pub sda: u8,
-    /// The lamp (PA5), lit when high.
+    /// The LED (PA5), lit when high.
     pub lamp: u8,
-    /// The rail that feeds it, 1 or 2.
+    /// The rail that supplies it, 1 or 2.
     pub rail: u8,
 }
 
@@ -71,17 +71,17 @@ impl TargetWiring {
 pub struct TargetConfig {
     /// Where its pins go.
     pub wiring: TargetWiring,
-    /// What the board draws besides the chip, in µA.
+    /// Current of the board without the chip, in µA.
     pub board_ua: u32,
-    /// From power-on until a debug probe gets an answer.
+    /// Time from power-on until a debug probe gets an answer.
     pub swd_delay: Duration,
     /// Which microcontroller it is.
     pub part: Part,
-    /// It is under read protection level 1: a debugger sees neither its flash nor what is on it.
+    /// It has read protection level 1: a debugger can see neither its flash nor what is in it.
     pub is_locked: bool,
     /// Address of a half word of the flash that stays erased whatever is programmed.
     pub worn: Option<u32>,
-    /// What is in its flash from the start, from its first byte on; the rest is erased.
+    /// The initial contents of its flash, from the first byte on; the rest is erased.
     pub flash: Option<Arc<[u8]>>,
 }
 
@@ -99,7 +99,7 @@ impl TargetConfig {
         }
     }
 
-    /// The demo application under read protection.
+    /// The demo application, under read protection.
     pub fn locked() -> Self {
         Self {
             is_locked: true,
@@ -107,7 +107,7 @@ impl TargetConfig {
         }
     }
 
-    /// As it is before its first power-on.
+    /// The target before its first power-on.
     pub(crate) fn make(&self) -> Target {
         let mut target = Target::new(self.part);
         let chip = target.chip();
@@ -131,10 +131,10 @@ impl TargetConfig {
         Self::flashed(DEMO_ELF).expect("the demo fits the part it was built for")
     }
 
-    /// A board with this program, an ELF file.
+    /// A board with the given program, an ELF file.
     ///
     /// # Errors
-    /// When the file makes no sense or does not fit the part.
+    /// If the file is invalid or does not fit the part.
     pub fn flashed(elf: &[u8]) -> Result<Self, FirmwareError> {
         let mut chip = Stm32f0::new(STM32F030R8);
         load_elf(&mut chip, elf)?;

@@ -11,12 +11,12 @@ use tokio::time::{Duration, sleep};
 
 use super::{Board, CONNECTIONS_MAX, Origin, SimConfig, SimPod};
 
-/// One connection that speaks the protocol by hand.
+/// A connection that sends and receives lines of the protocol directly.
 pub(crate) struct Client {
     lines: Lines<BoxedStream>,
 }
 
-/// A capture as it was received.
+/// A capture as received.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Captured {
     pub(crate) adc: Vec<u16>,
@@ -35,7 +35,7 @@ pub(crate) fn bench(config: SimConfig) -> Arc<SimPod> {
 }
 
 impl Client {
-    /// A client in the LAN.
+    /// A client on the LAN.
     pub(crate) async fn new(pod: &Arc<SimPod>) -> Self {
         Self::from(pod, Origin::Lan).await
     }
@@ -59,7 +59,7 @@ impl Client {
         self.lines.write_raw(bytes).await.unwrap();
     }
 
-    /// Exactly `count` bytes.
+    /// Reads exactly `count` bytes.
     pub(crate) async fn read_raw(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < count {

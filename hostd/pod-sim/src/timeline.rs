@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Most changes kept; the oldest are forgotten beyond it (a capture that runs for hours while
-/// pins are toggled all the time then starts from the oldest known value).
+/// Maximum number of changes kept; beyond it the oldest are forgotten (a capture that runs for
+/// hours while pins are toggled all the time then starts from the oldest known value).
 const CHANGES_MAX: usize = 1 << 18;
 
 /// Changes of a value, each with its instant in nanoseconds since the pod started. Never empty.
@@ -19,7 +19,7 @@ impl<T: Clone> Timeline<T> {
         }
     }
 
-    /// From `at_ns` on the value is `value`; whatever was planned for later is dropped.
+    /// From `at_ns` on the value is `value`; anything planned for later is dropped.
     pub(crate) fn set(&mut self, at_ns: u64, value: T) {
         while self.changes.back().is_some_and(|(at, _)| *at >= at_ns) {
             self.changes.pop_back();
@@ -30,7 +30,7 @@ impl<T: Clone> Timeline<T> {
         }
     }
 
-    /// Drops whatever was planned for after `now_ns`.
+    /// Drops everything planned for after `now_ns`.
     pub(crate) fn cancel_after(&mut self, now_ns: u64) {
         let planned = self.changes.partition_point(|(at, _)| *at <= now_ns);
         self.changes.truncate(planned.max(1));
@@ -41,7 +41,7 @@ impl<T: Clone> Timeline<T> {
         &self.since(at_ns).1
     }
 
-    /// The change in force at an instant: when it came, and the value.
+    /// The change in effect at an instant: when it came, and the value.
     pub(crate) fn since(&self, at_ns: u64) -> &(u64, T) {
         let later = self.changes.partition_point(|(at, _)| *at <= at_ns);
         &self.changes[later.saturating_sub(1)]
@@ -69,7 +69,7 @@ impl<T: Clone> Timeline<T> {
     }
 }
 
-/// A stretch of a timeline, walked mostly forward.
+/// A span of a timeline, walked mostly forward.
 #[derive(Debug, Clone)]
 pub(crate) struct Pieces<T> {
     pieces: Vec<(u64, T)>,
@@ -77,7 +77,7 @@ pub(crate) struct Pieces<T> {
 }
 
 impl<T> Pieces<T> {
-    /// From what [`Timeline::window`] gives.
+    /// From the result of [`Timeline::window`].
     pub(crate) fn new(pieces: Vec<(u64, T)>) -> Self {
         Self { pieces, at: 0 }
     }
@@ -93,17 +93,17 @@ impl<T> Pieces<T> {
         &self.pieces[self.at].1
     }
 
-    /// The value it stands at.
+    /// The value at the current position.
     pub(crate) fn current(&self) -> &T {
         &self.pieces[self.at].1
     }
 
-    /// When the value it stands at ends.
+    /// When the value at the current position ends.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.pieces.get(self.at + 1).map(|(at, _)| *at)
     }
 
-    /// Goes on to the next value, when there is one.
+    /// Moves on to the next value, if there is one.
     pub(crate) fn step(&mut self) {
         self.at = (self.at + 1).min(self.pieces.len() - 1);
     }

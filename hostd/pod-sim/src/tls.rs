@@ -1,7 +1,7 @@
-//! The simulated pod's side of TLS: its certificate, what it says of it, and the handshake.
+//! The simulated pod's side of TLS: its certificate, what it reports about it, and the handshake.
 //!
-//! The certificate a pod makes for itself follows from its seed, to the last bit, so that a client
-//! that has pinned it finds the same pod after a restart of the simulator.
+//! The certificate that a pod makes for itself is derived from its seed, bit for bit, so that a
+//! client that has pinned it recognises the pod after a restart of the simulator.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use super::certificate::{Facts, read};
 use super::identity::{secret, short_id};
 
-/// What an Ed25519 secret key has in front of it as PKCS #8.
+/// The PKCS #8 prefix of an Ed25519 secret key.
 const PKCS8_ED25519: [u8; 16] = [
     0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
 
-/// First of the purposes that TLS keys are drawn for, one for each time it is made anew.
+/// First of the purposes for which TLS keys are derived, one for each new certificate.
 const KEY_PURPOSE: u64 = 0x544C_5300;
 
 /// A certificate with its key, ready to serve.
@@ -30,10 +30,10 @@ pub(crate) struct LanCertificate {
     server: Arc<ServerConfig>,
 }
 
-/// The certificate of the LAN, made when it is first needed.
+/// The LAN certificate, made when it is first needed.
 #[derive(Debug, Default)]
 pub(crate) struct Lan {
-    /// How often a new one was asked for.
+    /// How often a new one was requested.
     generation: u64,
     current: Option<LanCertificate>,
 }
@@ -58,7 +58,7 @@ impl LanCertificate {
         made.expect("a certificate and the key that signed it belong together")
     }
 
-    /// Reads a certificate, its chain and its key. The error is a fragment.
+    /// Reads a certificate, its chain and its key. The error is a sentence fragment.
     pub(crate) fn from_pem(pem: &[u8]) -> Result<Self, String> {
         let chain: Result<Vec<CertificateDer<'static>>, _> =
             CertificateDer::pem_slice_iter(pem).collect();
@@ -90,7 +90,7 @@ impl LanCertificate {
 }
 
 impl Lan {
-    /// A certificate its user has chosen.
+    /// Installs a certificate that the user has chosen.
     pub(crate) fn install(&mut self, certificate: LanCertificate) {
         self.current = Some(certificate);
     }
@@ -101,7 +101,7 @@ impl Lan {
             .get_or_insert_with(|| LanCertificate::generate(seed, generation))
     }
 
-    /// What a handshake is made with.
+    /// The configuration for a handshake.
     pub(crate) fn server(&mut self, seed: u64) -> Arc<ServerConfig> {
         self.current(seed).server.clone()
     }

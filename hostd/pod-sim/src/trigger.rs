@@ -11,10 +11,10 @@ use super::pins::bit;
 use super::refuse::Refuse;
 use super::shared::Shared;
 
-/// How far the future is searched at once; recordings never end, so there must be a bound.
+/// How far into the future a search goes at once; recordings never end, so there must be a bound.
 const SEARCH_NS: u64 = 100_000_000;
 
-/// Waits for the condition from `armed_ns` on; gives its instant.
+/// Waits for the condition from `armed_ns` on; returns its instant.
 pub(crate) async fn wait(
     shared: &Arc<Shared>,
     trigger: Trigger,
@@ -27,7 +27,7 @@ pub(crate) async fn wait(
         // Listening starts before the search, so that no change falls between the two.
         let mut changed = std::pin::pin!(shared.changed().notified());
         changed.as_mut().enable();
-        // What a target does is known only when it is done.
+        // A target's actions are known only once it has run.
         let target_wake_ns = shared.with(|world, now_ns| {
             let wake_ns = world.target_wake_ns(now_ns).or(Some(now_ns + SEARCH_NS));
             wake_ns.filter(|_| world.target.is_some())
@@ -55,15 +55,15 @@ pub(crate) async fn wait(
             () = tokio::time::sleep_until(wake) => true,
         };
         if elapsed && found.is_none() {
-            // Nothing up to here, and what is past cannot change; the present instant still can.
+            // Nothing found up to here, and the past cannot change; the current instant still can.
             from_ns = to_ns - 1;
             first = false;
         }
     }
 }
 
-/// The first instant in `from_ns..=to_ns` that meets the condition. Levels that hold at the start
-/// count when it is the `first` search.
+/// The first instant in `from_ns..=to_ns` that meets the condition. A level that already holds at
+/// the start counts only in the `first` search.
 fn search(
     digital: &Digital,
     trigger: Trigger,
@@ -81,7 +81,7 @@ fn search(
     }
     while let Some(at_ns) = levels.next_ns().filter(|at| *at <= to_ns) {
         levels.step();
-        // Changes of the same instant are one change.
+        // Changes at the same instant count as one.
         while levels.next_ns() == Some(at_ns) {
             levels.step();
         }

@@ -1,5 +1,5 @@
-//! The UART proxy: raw bytes of a connection become bits on the `tx` channel, and frames seen on the
-//! `rx` channel become raw bytes, each at its true time.
+//! The UART proxy: raw bytes of a connection become bits on the `tx` channel, and frames seen on
+//! the `rx` channel become raw bytes, each at its real time.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use super::world::World;
 const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
 const DEFAULT_BAUD: u32 = 115_200;
 
-/// Bytes taken from the connection at once.
+/// Bytes read from the connection at once.
 const READ_BYTES: usize = 256;
 
-/// How far the transmitter may be ahead before more is taken from the connection.
+/// How far the transmitter may be ahead before no more is read from the connection.
 const AHEAD_NS: u64 = 50_000_000;
 
 /// How far ahead the receive line is searched; recordings never end.
 const SEARCH_NS: u64 = 100_000_000;
 
-/// Silence before and after the escape.
+/// Silence required before and after the escape sequence.
 const GUARD: Duration = Duration::from_secs(1);
 const ESCAPE_BYTES: usize = 3;
 
-/// Bank voltage at which the receive line's pull-up works.
+/// Bank voltage at which the receive line's pull-up works, in millivolts.
 const PULL_BANK_MV: u16 = 3300;
 
 /// A session whose channels are claimed.
@@ -38,7 +38,7 @@ pub(crate) struct Uart {
     rx: u8,
     tx: u8,
     baud: u32,
-    /// The receive line's pull-up was engaged for the session.
+    /// Whether the receive line's pull-up was engaged for the session.
     pulled: bool,
 }
 
@@ -87,7 +87,7 @@ impl Uart {
         }
     }
 
-    /// Carries bytes until the client closes or escapes.
+    /// Transfers bytes until the client closes or escapes.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,
@@ -108,7 +108,7 @@ impl Uart {
                 _ => None,
             });
             let Some(received) = received else {
-                // Silent while an upload runs: what comes meanwhile waits on both sides.
+                // Silent while an upload runs: bytes wait on both sides meanwhile.
                 changed.await;
                 continue;
             };
@@ -142,7 +142,7 @@ impl Uart {
         }
     }
 
-    /// The frames that are complete, and when to look again if nothing else changes.
+    /// The complete frames, and when to look again if nothing else changes.
     fn receive(&self, world: &mut World, now_ns: u64) -> Received {
         let from_ns = world.uart_since_ns.unwrap_or(now_ns);
         let to_ns = now_ns + SEARCH_NS;
@@ -154,7 +154,7 @@ impl Uart {
             wake_ns: None,
             target_wake_ns: world.target_wake_ns(now_ns),
         };
-        // A change may still come at the present instant.
+        // A change may still come at the current instant.
         let mut done_ns = now_ns.saturating_sub(1);
         while let Some(at_ns) = levels.next_ns() {
             if at_ns > to_ns {
@@ -166,7 +166,7 @@ impl Uart {
             if !before || level {
                 continue;
             }
-            // A falling edge: half a bit into the stop bit the frame is there.
+            // A falling edge: the frame is complete half a bit into its stop bit.
             let end_ns = at_ns + bits_ns(2 * FRAME_BITS - 1, self.baud) / 2;
             if end_ns > now_ns {
                 done_ns = now_ns.min(at_ns.saturating_sub(1));
@@ -179,7 +179,7 @@ impl Uart {
                 frame |= u16::from(levels.word() & mask != 0) << position;
             }
             level = levels.word() & mask != 0;
-            // Without its stop bit it is a break or another rate, and no byte.
+            // Without a stop bit it is a break or another rate, and not a byte.
             if level && let Ok(byte) = u8::try_from(frame >> 1 & 0xff) {
                 received.bytes.push(byte);
             }
@@ -197,14 +197,14 @@ struct Received {
     target_wake_ns: Option<u64>,
 }
 
-/// A running session; its channels are free when it is dropped, however it ends.
+/// A running session; its channels are freed when it is dropped, however it ends.
 struct Open {
     uart: Uart,
     shared: Arc<Shared>,
 }
 
 impl Open {
-    /// Puts bytes on the line after what is still being sent; gives the end.
+    /// Puts bytes on the line after those still being sent; returns their end.
     fn transmit(&self, bytes: &[u8], sent_to_ns: u64) -> u64 {
         let end_ns = self.shared.with(|world, now_ns| {
             let at_ns = now_ns.max(sent_to_ns);

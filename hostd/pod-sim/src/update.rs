@@ -1,7 +1,7 @@
-//! Updates of the simulated pod: one session, which any one connection at a time works on.
+//! Updates of the simulated pod: one session, on which any one connection at a time works.
 //!
 //! An image is staged in the capture memory, so a session and a capture exclude each other. Nothing
-//! is written before `ota_end` has checked it. A session that nobody has touched for 30 s holds
+//! is written before `ota_end` has checked it. A session that nobody has used for 30 s reserves
 //! nothing any more: another transport may begin its own, and a capture overwrites it.
 
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use super::images::Target;
 use super::refuse::Refuse;
 use super::settings::{Settings, not_from_lan, only_secure};
 
-/// Bytes of one piece.
+/// Maximum number of bytes in one piece.
 const PIECE_BYTES_MAX: usize = 768;
 
-/// Largest image of anything: what the capture memory holds.
+/// Largest image of any kind: as much as the capture memory holds.
 const IMAGE_BYTES_MAX: i64 = 8 << 20;
 
-/// A session nobody has touched for this long may be taken over.
+/// A session that nobody has used for this long may be taken over.
 const IDLE_NS: u64 = 30_000_000_000;
 
-/// How far a session is.
+/// The progress of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -75,17 +75,17 @@ pub(crate) struct Update {
     sig: Sig,
     sig_key: String,
     owner: String,
-    /// The owner's connection has ended; the next one of the LAN goes on.
+    /// The owner's connection has ended; the next LAN connection continues.
     vacant: bool,
     touched_ns: u64,
     error: String,
 }
 
-/// How a commit goes on.
+/// How a commit continues.
 pub(crate) enum Committed {
-    /// Written; the session.
+    /// Written, with the session as the reply.
     Session(Value),
-    /// Written, and the pod restarts after this reply.
+    /// Written; the pod restarts after this reply.
     Reboot(Value),
 }
 
@@ -99,7 +99,7 @@ impl Update {
         now_ns >= self.touched_ns + IDLE_NS
     }
 
-    /// A capture takes the memory of a session that nobody went on with.
+    /// A capture takes the memory of a session that nobody continued.
     pub(crate) fn overwrite(&mut self) {
         if self.state.stages() {
             self.fail("the staged image was overwritten by a capture");
@@ -119,7 +119,7 @@ impl Update {
         self.bytes = Vec::new();
     }
 
-    /// `ota_status`, and the reply of most others.
+    /// `ota_status`, and the reply of most other commands.
     pub(crate) fn session(&self) -> Value {
         json!({
             "state": self.state.word(),
@@ -151,11 +151,11 @@ impl Update {
         Ok(())
     }
 
-    /// The session `peer` works on, which must be in this state.
+    /// Checks that the session on which `peer` works is in this state.
     fn expect(&mut self, state: State, peer: Peer, now_ns: u64) -> Result<(), Refuse> {
         let owned = self.owner.clone();
         self.enter(peer, now_ns)?;
-        // Taking over means to begin anew.
+        // Taking over a session means starting anew.
         let stale = owned != self.owner && !(owned.starts_with("lan:") && peer.origin.is_lan());
         if self.state != state || stale {
             return Err(Refuse::NoUpdate {
@@ -238,7 +238,7 @@ fn sha256(args: &Args<'_>) -> Result<[u8; 32], Refuse> {
     })
 }
 
-/// `ota_data`: the next piece. One that was sent before, and arrived, changes nothing.
+/// `ota_data`: the next piece. A piece that has already arrived changes nothing.
 pub(crate) fn data(
     update: &mut Update,
     args: &Args<'_>,
@@ -278,7 +278,7 @@ pub(crate) fn data(
     Ok(update.session())
 }
 
-/// `ota_end`: checks what was sent.
+/// `ota_end`: checks the received image.
 pub(crate) fn end(
     update: &mut Update,
     settings: &Settings,
@@ -310,7 +310,7 @@ fn check(update: &Update, settings: &Settings, flash_kb: u16) -> Result<(), Stri
     install::check(settings, flash_kb, target, &update.bytes)
 }
 
-/// `ota_commit`: writes what was checked.
+/// `ota_commit`: writes the checked image.
 pub(crate) fn commit(
     update: &mut Update,
     settings: &mut Settings,

@@ -1,4 +1,4 @@
-//! Uploaded DAC codes and SPI bytes, and `load`, which takes them in lines.
+//! Uploaded DAC codes and SPI bytes, and `load`, which receives them in lines.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use super::args::Args;
 use super::refuse::Refuse;
 
-/// Bytes the memory of the gateware holds.
+/// Bytes that the memory of the gateware holds.
 pub(crate) const RAM_BYTES_MAX: usize = 4096;
 
-/// Bytes the deep memory holds.
+/// Bytes that the deep memory holds.
 pub(crate) const PSRAM_BYTES_MAX: usize = 8 << 20;
 
 /// Largest offset of a `load` line.
 const LOAD_OFFSET_MAX: i64 = 4096;
 
-/// Letters of one `load` line.
+/// Maximum number of base64url letters in one `load` line.
 const LOAD_LETTERS_MAX: usize = 239;
 
 /// What was uploaded to each memory.
@@ -24,12 +24,12 @@ const LOAD_LETTERS_MAX: usize = 239;
 pub(crate) struct Upload {
     pub(crate) ram: Vec<u8>,
     pub(crate) psram: Vec<u8>,
-    /// The last upload went to the deep memory.
+    /// Whether the last upload went to the deep memory.
     pub(crate) deep: bool,
 }
 
 impl Upload {
-    /// The memory the last upload went to.
+    /// The memory to which the last upload went.
     pub(crate) fn last(&self) -> &[u8] {
         if self.deep { &self.psram } else { &self.ram }
     }

@@ -25,11 +25,11 @@ pub(crate) struct World {
     pub(crate) config: SimConfig,
     pub(crate) digital: Digital,
     pub(crate) converters: Converters,
-    /// Since when a capture holds the hardware.
+    /// Since when a capture has held the hardware.
     capture_since_ns: Option<u64>,
-    /// Since when a UART session still has to look at its receive line.
+    /// From when on a UART session still has to read its receive line.
     pub(crate) uart_since_ns: Option<u64>,
-    /// Uploads that are arriving; a UART session is silent meanwhile.
+    /// Number of uploads in progress; a UART session is silent meanwhile.
     pub(crate) loading: usize,
     pub(crate) image: Image,
     pub(crate) upload: Upload,
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// Ends what ended by itself and forgets what no capture can show any more.
+    /// Ends what has finished by itself, and forgets what no capture can show any more.
     pub(crate) fn settle(&mut self, now_ns: u64) {
         self.digital.pins.settle(now_ns);
         let watched = [self.capture_since_ns, self.uart_since_ns];
@@ -81,7 +81,7 @@ impl World {
         self.converters.settle(before_ns);
     }
 
-    /// Keeps a shot of the ADC as the trace that `replay` plays; an older capture is gone.
+    /// Keeps a shot of the ADC as the trace that `replay` plays; an older capture is dropped.
     pub(crate) fn keep_trace(&mut self, counts: &[u16]) {
         self.kept = None;
         self.upload.ram = counts
@@ -109,7 +109,7 @@ impl World {
         self.capture_since_ns = None;
     }
 
-    /// Brings the target up to an instant, and after it the sensor.
+    /// Brings the target up to an instant, and then the sensor.
     pub(crate) fn catch_up(&mut self, to_ns: u64) {
         if let Some(target) = &mut self.target {
             target.run(&mut self.digital, to_ns);
@@ -117,13 +117,13 @@ impl World {
         self.digital.listen(to_ns);
     }
 
-    /// When to look again at what the target does; `None` when it does nothing by itself.
+    /// When to look again at what the target does; `None` if it does nothing by itself.
     pub(crate) fn target_wake_ns(&self, now_ns: u64) -> Option<u64> {
         let target = self.target.as_ref()?;
         target.wake_ns(&self.digital, now_ns)
     }
 
-    /// From when on a debug probe on the channels clock and data gets an answer, if it does.
+    /// From when on a debug probe on these channels (clock, data) gets an answer, if it gets one.
     pub(crate) fn swd_answers_from_ns(&self, pins: [u8; 2], now_ns: u64) -> Option<u64> {
         let target = self.target.as_ref()?;
         target.answers_from_ns(&self.digital, pins, now_ns)

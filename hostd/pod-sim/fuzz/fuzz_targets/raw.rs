@@ -1,4 +1,5 @@
-//! Any bytes in a raw mode of a simulated pod, which stays usable; in pod time, not in ours.
+//! Sends any bytes to a simulated pod in a raw mode, which must stay usable; in pod time, not real
+//! time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes as requests to a simulated pod, which stays usable; in pod time, not in ours.
+//! Sends any bytes as requests to a simulated pod, which must stay usable; in pod time, not real
+//! time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Each gate, what passes it, and which of two shut ones answers.
+//! Each gate, what passes it, and which of two closed gates answers.
 
 use pod_protocol::commands::Tier;
 use pod_protocol::{Refusal, RefusalKind};

@@ -1,4 +1,4 @@
-//! What the analog input shows.
+//! Readings of the analog input.
 
 use pod_protocol::rates;
 use serde_json::json;
@@ -33,7 +33,7 @@ async fn a_synthesised_signal_is_seen_sample_by_sample() {
     for (index, count) in (0..).zip(&captured.adc) {
         let seconds = std::time::Duration::from_nanos(rates::sample_ns(index, 60)).as_secs_f64();
         let volts = 0.5 + 3.0 * (std::f64::consts::TAU * 440.0 * seconds).sin();
-        // Around 0 V the counts wrap, so the distance is taken on the circle.
+        // Counts wrap around 0 V, so the distance is measured on the circle.
         let off = hardware
             .count(Input::Ext, volts)
             .wrapping_sub(*count)

@@ -1,4 +1,4 @@
-//! Front-end constants against the published examples.
+//! Front-end constants compared with the published examples.
 
 use super::Board;
 
@@ -31,7 +31,7 @@ fn codes_and_volts_of_an_output_agree() {
             assert_eq!((fit.code(-100.0), fit.code(100.0)), (0, u16::MAX));
         }
     }
-    // 5 V output of rev3: 2.4 mV + 76.32 µV for each code.
+    // 5 V output of rev3: 2.4 mV + 76.32 µV per code.
     let volts = Board::V3.dac_fits().out_5v.code_volts(10_000);
     assert!(
         (volts - (0.0024 + 10_000.0 * 76.32e-6)).abs() < 1e-3,

@@ -1,4 +1,4 @@
-//! The measurements behind `calibrate`: many short bursts of an input that stands still.
+//! The measurements behind `calibrate`: many short bursts of an input that is steady.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::hold::Hold;
 use crate::refuse::Refuse;
 use crate::shared::Shared;
 
-/// Bursts of a measurement, and the time from one to the next: 0.3 s with the settling.
+/// Bursts in a measurement, and the time from one to the next: 0.3 s including the settling.
 const BURSTS: u64 = 32;
 const BURST_EVERY_NS: u64 = 8_750_000;
 
-/// Counts that all samples of a measurement may span.
+/// Largest span of the counts of all samples in a measurement.
 const SPAN_MAX: u32 = 64;
 
-/// A reading beyond this means that something drives the open input.
+/// A reading beyond this means that something drives the input that should be open.
 const DRIVEN_V: f64 = 0.150;
 
-/// How far a looped reading may be from what the output should give, in volts.
+/// How far a looped reading may be from the output's nominal value, in volts.
 const FAR_V: f64 = 0.250;
 
 /// What is measured.
@@ -45,7 +45,7 @@ pub(crate) struct Gain {
     pub(super) line: Fit,
 }
 
-/// What the bursts gave: the mean unwrapped count and the span.
+/// Result of the bursts: the mean unwrapped count and the span.
 struct Level {
     count: f64,
     span: u32,
@@ -124,7 +124,8 @@ pub(crate) async fn run<S: Stream>(
 }
 
 impl Measurement {
-    /// What a measurement leaves: the outputs off after a gain, the input routed after an offset.
+    /// What a measurement leaves behind: outputs off after a gain, the input routed after an
+    /// offset.
     fn ends(&self, converters: &mut Converters, now_ns: u64) {
         if let Self::Gain(_) = self {
             converters.switch(crate::analog::Switches::PARKED, now_ns);
@@ -173,7 +174,7 @@ impl Gain {
         Ok(measured_ns(second_ns))
     }
 
-    /// Compares what was read with what the output gave.
+    /// Compares the readings with the output's voltages.
     fn measured(&self, converters: &mut Converters, from_ns: u64) -> Result<Value, Refuse> {
         let board = converters.board();
         let stored = &converters.stored.calibration;

@@ -1,4 +1,4 @@
-//! Calibration makes readings truer, survives a restart, and refuses what it should.
+//! Calibration makes readings more accurate, survives a restart, and refuses what it should.
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep};
@@ -92,12 +92,12 @@ async fn a_full_calibration_improves_outputs_and_inputs_of_every_board() {
             "{before_dac} then {after_dac} V"
         );
         let after_ext = (read_mv(&mut client, "ext").await - 4000.0).abs();
-        // Only the offset is known of this input: what is left is its gain.
+        // Only this input's offset is known, so the remaining error is its gain.
         assert!(
             after_ext <= 2.6 && after_ext < before_ext,
             "{before_ext} then {after_ext} mV"
         );
-        // The loop reads what the voltmeter reads.
+        // The loop reads the same as the voltmeter.
         client
             .ok(json!({"cmd": "dac_out", "path": "5v", "volts": 2.0}))
             .await;
@@ -245,7 +245,7 @@ async fn lines_that_cannot_be_are_refused() {
         let text = client.refused(request).await;
         assert!(text.contains(words), "{text} should say {words}");
     }
-    // Without a cable the front input reads nothing like the output.
+    // Without a cable, the front input reads nothing similar to the output.
     client
         .ok(json!({"cmd": "calibrate", "source": "current_in"}))
         .await;

@@ -1,4 +1,4 @@
-//! `capture_read`: the last capture again, from an offset on.
+//! `capture_read`: sends the last capture again, from an offset on.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::shared::Shared;
 /// Largest offset: the end of the largest capture.
 const OFFSET_MAX: i64 = 4_194_304;
 
-/// A `capture_read` as it was asked for.
+/// A `capture_read` as requested.
 #[derive(Debug)]
 pub(crate) struct Read {
     offset: u64,
@@ -30,7 +30,7 @@ impl Read {
         })
     }
 
-    /// Sends what was captured; at the end of the capture one empty packet.
+    /// Sends the captured samples; an offset at the end of the capture gives one empty packet.
     pub(crate) async fn run<S: Stream>(
         self,
         shared: &Arc<Shared>,

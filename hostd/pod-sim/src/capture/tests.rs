@@ -1,4 +1,4 @@
-//! Captures hold what happened, when it happened.
+//! Captures contain what happened, at the time when it happened.
 
 use pod_protocol::rates;
 use serde_json::json;
@@ -141,7 +141,7 @@ async fn events_of_another_connection_land_at_their_time() {
     capturing
         .send(&json!({"cmd": "la_capture", "samples": 100_000, "sample_rate_mhz": 0.1}))
         .await;
-    // The capture starts as soon as its line is read.
+    // The capture starts as soon as its request is read.
     other.ok(json!({"cmd": "ping"})).await;
     let mut expected = Vec::new();
     for pulse in 1..=3_usize {
@@ -386,7 +386,7 @@ async fn levels_of_another_connection_show_in_an_analog_capture() {
     // The front end inverts, so the higher level has the smaller counts.
     let middle = adc[0] / 2 + adc[99_999] / 2;
     let change = adc.iter().position(|count| *count < middle);
-    // Sample 25000 is taken as the output starts to move.
+    // Sample 25000 is taken when the output starts to move.
     assert_eq!(change, Some(25_001));
     assert!(adc[25_001..].iter().all(|count| *count < middle));
 }

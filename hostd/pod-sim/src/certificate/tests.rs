@@ -1,4 +1,5 @@
-//! Certificates of every kind of key are read, installed by an update, and never trip the reader.
+//! Certificates with every kind of key are read and installed by an update, and never make the
+//! reader panic.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -11,7 +12,7 @@ use super::{Facts, bundle, read};
 use crate::tests::{Client, bench};
 use crate::{Origin, SimConfig};
 
-/// A self-signed RSA certificate for `CN=rsa.example` until 2044-03-04.
+/// A self-signed RSA certificate for `CN=rsa.example`, valid until 2044-03-04.
 const RSA: &[u8] = include_bytes!("testdata/rsa2048.der");
 
 fn pem(label: &str, der: &[u8]) -> String {

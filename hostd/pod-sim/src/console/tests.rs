@@ -1,4 +1,4 @@
-//! What is typed at the console, and what it answers.
+//! Input at the console, and its answers.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl Terminal {
         Self(near)
     }
 
-    /// Types, and gives all that shows up to the next prompt.
+    /// Types text, and returns everything shown up to the next prompt.
     async fn types(&mut self, text: &str) -> String {
         self.0.write_all(text.as_bytes()).await.unwrap();
         let mut shown = Vec::new();
@@ -125,7 +125,7 @@ async fn noise_never_ends_it() {
         let noise: Vec<u8> = (0..length)
             .map(|_| u8::try_from(random.usize(..256)).unwrap())
             .collect();
-        // Without reading along both ends would wait for each other.
+        // If nothing were read meanwhile, both ends would wait for each other.
         let (mut reader, mut writer) = tokio::io::split(&mut terminal.0);
         let mut shown = [0; 4096];
         writer.write_all(&noise).await.unwrap();

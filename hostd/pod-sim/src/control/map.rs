@@ -8,32 +8,32 @@ use crate::args::Args;
 use crate::board::Fit;
 use crate::refuse::Refuse;
 
-/// The gain's fixed point.
+/// Fractional bits of the gain.
 const GAIN_SHIFT: u32 = 15;
 const GAIN_MAX: f64 = 32_767.0;
 
-/// Volts from which a window is refused: half of the ADC's circle.
+/// Windows from this many volts on are refused: half of the ADC's circle.
 const SPAN_V_MAX: f64 = 32.0;
 
-/// Largest number a map may name.
+/// Largest number in a map.
 const NUMBER_MAX: f64 = 1e9;
 
 /// The last entry of the table.
 const LAST: i32 = 2047;
 
-/// Index of a count: ((count − zero) · gain) >> 15, held within the table.
+/// Table index of a count: ((count − zero) · gain) >> 15, clamped to the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InputMap {
     zero: u16,
     gain: i32,
-    /// The entry of the range's upper end.
+    /// The entry at the upper end of the range.
     idx_max: i32,
-    /// Above this entry the loop trips; −1 for never.
+    /// Above this entry the loop trips; −1 means never.
     trip_idx: i32,
 }
 
 impl InputMap {
-    /// Reads a map; `fit` is that of the ADC input.
+    /// Reads a map; `fit` is the fit of the ADC input.
     pub(crate) fn from_args(args: &Args<'_>, fit: Fit) -> Result<Option<Self>, Refuse> {
         let Some(mv_per_unit) = number(args, "in_mv_per_unit")? else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl InputMap {
         }
         let zero_v = at_zero + low * volts_per_unit;
         let counts = |units: f64| (units - low) * volts_per_unit / fit.b.abs();
-        // A trip beyond the curve still needs an entry above its own.
+        // A trip beyond the curve still needs a table entry above the curve's last one.
         let last = f64::from(LAST - i32::from(trip.is_some()));
         let scale = (last / counts(top).max(1.0) * f64::from(1 << GAIN_SHIFT)).min(GAIN_MAX);
         let entry = |units: f64| whole(counts(units) * scale / f64::from(1 << GAIN_SHIFT));
@@ -88,7 +88,7 @@ impl InputMap {
         u16::try_from(index.clamp(0, LAST)).expect("clamped to the table")
     }
 
-    /// The count as the curve's input.
+    /// The curve's input for a count.
     pub(crate) fn input(&self, count: u16) -> u16 {
         self.index(count) << 5
     }
@@ -102,12 +102,12 @@ impl InputMap {
         self.has_trip() && i32::from(self.index(count)) > self.trip_idx
     }
 
-    /// Entries of the table that the curve is spread over.
+    /// Number of table entries over which the curve is spread.
     pub(crate) fn entries(&self) -> usize {
         usize::try_from(self.idx_max + 1).map_or(TABLE, |entries| entries.min(TABLE))
     }
 
-    /// Adds its numbers to a reply.
+    /// Adds the map's numbers to a reply.
     pub(crate) fn report(&self, reply: &mut Map<String, Value>) {
         reply.insert("in_zero".to_owned(), json!(self.zero));
         reply.insert("in_gain".to_owned(), json!(self.gain));
@@ -116,7 +116,7 @@ impl InputMap {
     }
 }
 
-/// A number of a size that sensors have.
+/// A number in the range of sensor readings.
 fn number(args: &Args<'_>, field: &'static str) -> Result<Option<f64>, Refuse> {
     match args.number(field)? {
         Some(number) if number.abs() > NUMBER_MAX => Err(Refuse::Bad {

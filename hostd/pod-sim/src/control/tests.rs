@@ -1,4 +1,4 @@
-//! The loop against its formula: settling, sweeping, following the input.
+//! The loop compared with its formula: settling, sweeping, following the input.
 
 mod closed;
 
@@ -9,7 +9,7 @@ use tokio::time::{Duration, advance};
 use crate::tests::{Client, bench};
 use crate::{AnalogSource, Signal, SimConfig};
 
-/// A curve of 64 points that falls from the top.
+/// A curve of 64 points that falls from the maximum.
 fn curve() -> Vec<u16> {
     (0..64).map(|point| 60_000 - 900 * point).collect()
 }

@@ -1,4 +1,4 @@
-//! The current output's line, its ends and its refusals.
+//! The current output's line, its limits and its refusals.
 
 use serde_json::json;
 

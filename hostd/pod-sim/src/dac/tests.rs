@@ -94,7 +94,7 @@ async fn the_open_inputs_read_almost_nothing() {
     let mut client = Client::new(&pod).await;
     let ext = client.ok(json!({"cmd": "adc_read"})).await;
     assert_eq!(ext["source"], "adc_ext");
-    // 45 mV, and the ADC's own offset of a few.
+    // 45 mV, plus the ADC's own offset of a few mV.
     assert!((43..58).contains(&ext["mv"].as_i64().unwrap()), "{ext}");
     let current = client
         .ok(json!({"cmd": "adc_read", "source": "current_in"}))
@@ -115,7 +115,7 @@ async fn a_step_settles_with_the_time_constant_of_the_output() {
         .await;
     client.ok(json!({"cmd": "dac_set", "value": 20})).await;
     sleep(Duration::from_millis(1)).await;
-    // No time passes before the capture: the step is at its first sample.
+    // No time passes before the capture, so the step is at its first sample.
     client.ok(json!({"cmd": "dac_set", "value": 220})).await;
     let captured = client
         .capture(json!({"cmd": "capture", "samples": 40, "enc": "b64"}))
@@ -150,7 +150,7 @@ async fn an_inputs_noise_has_its_size() {
         .iter()
         .map(|count| (f64::from(*count) - mean).powi(2));
     let rms = (squares.sum::<f64>() / 30_000.0).sqrt();
-    // The converter's own, and the rounding to whole counts.
+    // The converter's own noise, and rounding to whole counts.
     let expected = (NOISE_COUNTS * NOISE_COUNTS + 1.0 / 12.0).sqrt();
     assert!(
         (rms / expected - 1.0).abs() < 0.03,

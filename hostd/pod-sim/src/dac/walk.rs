@@ -1,14 +1,15 @@
-//! The DAC's output, followed through time: the code it is given and the level it has settled to.
+//! Follows the DAC's output through time: the code that it is given and the level it has settled
+//! to.
 //!
-//! A walk goes forward only. Long stretches are skipped where nothing depends on them: a level is
-//! settled after some time constants, whatever was before.
+//! A walk only goes forward. Long spans are skipped if nothing depends on them: a level is settled
+//! after some time constants, whatever came before.
 
 use super::{Output, Piece, Wave};
 use crate::control::LoopState;
 use crate::frontend::{OUTPUT_TAU_NS, Wires};
 use crate::timeline::Pieces;
 
-/// After this long a step has settled to far less than a code.
+/// After this long, the remaining distance of a step is far less than a code.
 const SETTLED_NS: u64 = 14_000;
 
 /// Below this distance, in codes, a level counts as settled.
@@ -22,7 +23,7 @@ const TICK_NS_UNDER: u64 = 6;
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
     at_ns: u64,
-    /// The piece it is in.
+    /// Number of the current piece.
     piece: u64,
     code: u16,
     level: f64,
@@ -45,7 +46,7 @@ impl Walk {
         self.at_ns
     }
 
-    /// The code the DAC has.
+    /// The DAC's current code.
     pub(crate) fn code(&self) -> u16 {
         self.code
     }
@@ -55,12 +56,12 @@ impl Walk {
         self.level
     }
 
-    /// The loop that sets the code, with its state.
+    /// The loop that sets the code, with its state, if there is one.
     pub(crate) fn running(&self) -> Option<&LoopState> {
         self.running.as_ref()
     }
 
-    /// Goes on to an instant.
+    /// Advances to an instant.
     pub(crate) fn advance(&mut self, pieces: &mut Pieces<Piece>, wires: &mut Wires, to_ns: u64) {
         self.enter(pieces.current());
         while let Some(next_ns) = pieces.next_ns().filter(|next| *next <= to_ns) {
@@ -71,7 +72,7 @@ impl Walk {
         self.follow(&pieces.current().output, wires, to_ns);
     }
 
-    /// What a new piece does at its first instant.
+    /// Starts a new piece at its first instant.
     fn enter(&mut self, piece: &Piece) {
         if self.piece == piece.number {
             return;
@@ -90,7 +91,7 @@ impl Walk {
         }
     }
 
-    /// Goes on within one piece.
+    /// Advances within one piece.
     fn follow(&mut self, output: &Output, wires: &mut Wires, to_ns: u64) {
         match output {
             Output::Hold(_) | Output::Freeze => {}
@@ -118,7 +119,7 @@ impl Walk {
             self.level = f64::from(self.code);
         }
         for step in step_at(self.at_ns) + 1..=step_at(to_ns) {
-            // The first instant in whole nanoseconds at which the step is reached.
+            // The first instant, in whole nanoseconds, at which the step has begun.
             let begins_ns = (step * divider * TICK_NS_OVER).div_ceil(TICK_NS_UNDER);
             self.settle_to(start_ns + begins_ns);
             self.code = code(step);
@@ -155,7 +156,7 @@ impl Walk {
     }
 }
 
-/// A walk together with what it walks along.
+/// A walk together with the pieces that it walks along.
 #[derive(Debug, Clone)]
 pub(crate) struct Player {
     walk: Walk,

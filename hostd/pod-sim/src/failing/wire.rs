@@ -1,4 +1,4 @@
-//! A pod's connection as its faults make it: slow, stalled, cut off after a byte, or reset.
+//! A pod's connection under its faults: slow, stalled, cut off after a byte, or reset.
 
 use std::io;
 use std::pin::Pin;
@@ -15,11 +15,11 @@ use super::{Struck, happen};
 use crate::faults::{Link, Until};
 use crate::shared::Shared;
 
-/// Bytes read at once over a slow link at most; its rate divided by the parts of a second if fewer.
+/// Most bytes read at once over a slow link; fewer if its rate divided by `PARTS_PER_S` is less.
 const SLOW_READ_BYTES: usize = 4096;
 const PARTS_PER_S: u32 = 50;
 
-/// How a connection ends, told to both of its ends.
+/// How a connection ends, shared by both of its ends.
 #[derive(Debug, Default)]
 pub(crate) struct Fate {
     reset: AtomicBool,
@@ -47,12 +47,12 @@ pub(crate) struct Wire<S> {
     fate: Arc<Fate>,
     sent: u64,
     stall: Option<Until>,
-    /// When a slow link has room again, each way.
+    /// When a slow link is free again, in each direction.
     writes_from: Option<Instant>,
     reads_from: Option<Instant>,
     write_pause: Pin<Box<Sleep>>,
     read_pause: Pin<Box<Sleep>>,
-    /// The client spoke last, so what comes next is an answer.
+    /// The client sent last, so the next bytes are an answer.
     answers: bool,
 }
 
@@ -73,7 +73,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// Lets happen what happens after the bytes sent so far.
+    /// Triggers the events that are due after the bytes sent so far.
     fn count(&mut self) {
         for event in self.shared.faults.reached(self.sent) {
             let one = Struck {
@@ -84,13 +84,13 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// The stall in force.
+    /// The current stall.
     fn stalled(&mut self, now: Instant) -> Option<Until> {
         let stall = self.stall.max(self.shared.faults.stalled());
         stall.filter(|until| *until > Until::Instant(now))
     }
 
-    /// When the next bytes may leave over a slow link.
+    /// When the next bytes may be sent over a slow link.
     fn write_turn(&mut self, link: Link, now: Instant) -> Option<Instant> {
         if std::mem::take(&mut self.answers) && !link.latency.is_zero() {
             let free = self.writes_from.map_or(now, |from| from.max(now));
@@ -99,7 +99,7 @@ impl<S: Stream> Wire<S> {
         self.writes_from.filter(|from| *from > now)
     }
 
-    /// How many of `wanted` bytes go at once.
+    /// How many of `wanted` bytes are sent at once.
     fn portion(&self, wanted: usize, link: Link) -> usize {
         let rate = link.bytes_per_s.map_or(usize::MAX, at_once);
         let next = self.shared.faults.next_count(self.sent);
@@ -115,7 +115,7 @@ fn at_once(bytes_per_s: u32) -> usize {
     bytes.clamp(1, SLOW_READ_BYTES)
 }
 
-/// When a link that has carried `bytes` from `now` on is free again.
+/// When a link that transfers `bytes` from `now` on is free again.
 fn free_at(now: Instant, bytes: usize, link: Link) -> Option<Instant> {
     let rate = link.bytes_per_s?;
     let nanoseconds = u64::try_from(bytes).ok()? * 1_000_000_000 / u64::from(rate);
@@ -198,7 +198,7 @@ impl<S: Stream> AsyncRead for Wire<S> {
     }
 }
 
-/// The client's end of an in-process connection: it learns of a reset as a socket would.
+/// The client's end of an in-process connection: it sees a reset as a socket would.
 pub(crate) struct Near<S> {
     stream: S,
     fate: Arc<Fate>,

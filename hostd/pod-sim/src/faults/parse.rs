@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Fault, Link, RATE_MIN, STALL_MAX, When};
 
-/// Every form, one a line, as help texts and documentation show them.
+/// All forms, one per line, as shown in help texts and documentation.
 pub const FAULT_FORMS: &str = "\
 unplug@WHEN[:TIME]         all connections end; for TIME, or for ever, none can be opened
 reset@WHEN                 connections are reset instead of closed
@@ -25,10 +25,10 @@ pub enum FaultError {
     /// There is no such kind.
     #[error("there is no fault `{0}`; the forms are:\n{FAULT_FORMS}")]
     Kind(String),
-    /// The kind is known, the rest is not as it should be.
+    /// The kind is known, but the rest is wrong.
     #[error("`{text}` is not of the form {form}; {problem}")]
     Form {
-        /// What was given.
+        /// The text given.
         text: String,
         /// The form of its kind.
         form: &'static str,
@@ -61,7 +61,7 @@ pub enum Problem {
     /// Not a version.
     #[error("X.Y.Z is a version such as 3.4.0")]
     Version,
-    /// A part that this kind does not have.
+    /// A part that this kind does not take.
     #[error("it has a part too many")]
     Surplus,
 }

@@ -1,4 +1,4 @@
-//! Faults as a raw client sees them, and how they are written.
+//! Faults as a raw client sees them, and their text forms.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A seeded short run of every fuzz target, from mutated valid inputs.
+//! A short seeded run of every fuzz target, with mutated valid inputs.
 
 use fastrand::Rng;
 use pod_protocol::commands::all;
@@ -11,7 +11,7 @@ async fn any_request_bytes_leave_the_pod_usable() {
     let valid: Vec<&str> = all()
         .flat_map(|command| command.examples)
         .flat_map(|example| example.before.iter().copied().chain([example.request]))
-        // What restarts the pod or changes its gateware is not undone by closing.
+        // Closing does not undo a restart of the pod or a change of its gateware.
         .filter(|request| !request.contains("psram_recover") && !request.contains("ota_commit"))
         .collect();
     let mut random = Rng::with_seed(1 << 40);

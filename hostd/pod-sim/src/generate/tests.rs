@@ -1,4 +1,4 @@
-//! Waveforms against their formulas.
+//! Waveforms compared with their formulas.
 
 use std::f64::consts::TAU;
 
@@ -11,7 +11,7 @@ use crate::frontend::OUTPUT_TAU_NS;
 use crate::tests::{Client, bench};
 use crate::{Board, SimConfig};
 
-/// Volts at the 5 V output, from counts through its loop.
+/// Volts at the 5 V output, from counts read through its loop.
 fn volts(counts: &[u16]) -> Vec<f64> {
     let fit = Board::V3.adc_fits().cal1;
     let unwrapped = |count: u16| f64::from(count) + if count < 32_768 { 65_536.0 } else { 0.0 };
@@ -21,7 +21,7 @@ fn volts(counts: &[u16]) -> Vec<f64> {
         .collect()
 }
 
-/// Amplitude of the component at `freq_hz`, by correlation over the whole record.
+/// Amplitude of the component at `freq_hz`, by correlation over the whole recording.
 fn amplitude(samples: &[f64], freq_hz: f64, rate_hz: f64) -> f64 {
     let (mut re, mut im, mut at) = (0.0, 0.0, 0.0);
     for sample in samples {
@@ -55,7 +55,7 @@ async fn a_sine_has_its_frequency_amplitude_and_offset() {
         let count = f64::from(u32::try_from(volts.len()).unwrap());
         let mean = volts.iter().sum::<f64>() / count;
         assert!((mean - 2.0).abs() < 0.015, "{freq_hz} Hz: mean {mean}");
-        // One second resolves 1 Hz: all amplitude lies within 0.2 % of the frequency.
+        // One second resolves 1 Hz: the whole amplitude lies within 0.2 % of the frequency.
         let steps = (-20..=20).map(|step| freq_hz * (1.0 + f64::from(step) * 1e-4));
         let peak = steps
             .map(|freq| amplitude(&volts, freq, rate_hz))
@@ -112,7 +112,7 @@ async fn a_square_starts_high_on_the_captures_first_sample_and_stops_where_told(
             );
         }
     };
-    // Sample 0 is taken as the output starts to move.
+    // Sample 0 is taken when the output starts to move.
     level(1..249, 2.5);
     level(251..499, 0.5);
     level(501..749, 2.5);
@@ -195,8 +195,8 @@ async fn a_measurement_is_one_period_in_step() {
         } else {
             Shape::Square
         };
-        // Each sample is taken as the DAC moves on, so it shows what the output has reached of the
-        // point before.
+        // Each sample is taken when the DAC moves on, so it shows how far the output has settled to
+        // the point before.
         let fit = Board::V3.dac_fits().out_5v;
         let left = (-1e9 / (f64::from(points) * 1000.0) / OUTPUT_TAU_NS).exp();
         let volts = volts(&counts);

@@ -1,4 +1,4 @@
-//! Pins: claims, levels, resistors, bank voltage, and the texts of their refusals.
+//! Pins: claims, levels, resistors, bank voltage, and the messages of their refusals.
 
 use pod_protocol::{Refusal, RefusalKind};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Where the emulated receiver is, how it moves, and when.
+//! Position, motion and time of the emulated receiver.
 
 use super::super::args::Args;
 use super::super::refuse::Refuse;
@@ -10,7 +10,7 @@ const EARTH_M: f64 = 6_371_008.8;
 /// 2026-01-01T00:00:00Z.
 const DEFAULT_UTC_US: i64 = 1_767_225_600_000_000;
 
-/// The state a sentence is made of.
+/// The data from which sentences are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fix {
     pub(crate) latitude_deg: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Fix {
     pub(crate) utc_us: i64,
 }
 
-/// What kind of fix it is.
+/// The kind of fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quality {
     None,
@@ -53,7 +53,7 @@ impl Quality {
 }
 
 impl Fix {
-    /// Before anything is set.
+    /// The fix before anything is set.
     pub(crate) fn power_on() -> Self {
         Self {
             latitude_deg: 0.0,
@@ -68,7 +68,7 @@ impl Fix {
         }
     }
 
-    /// This fix with the fields of a request; the second value says whether there were any.
+    /// This fix with the fields of a request; the second value tells whether there were any.
     pub(crate) fn with(mut self, args: &Args<'_>) -> Result<(Self, bool), Refuse> {
         let mut any = false;
         let numbers = [
@@ -105,7 +105,8 @@ impl Fix {
         Ok((self, any))
     }
 
-    /// The fix some microseconds later: along its course at its speed, on a line of constant course.
+    /// The fix this many microseconds later: it moves along its course at its speed, on a line of
+    /// constant course.
     pub(crate) fn after(mut self, us: i64) -> Self {
         self.utc_us += us;
         #[allow(
@@ -121,7 +122,8 @@ impl Fix {
         let to = from + arc * course.cos();
         let pole = std::f64::consts::FRAC_PI_2;
         let to = to.clamp(-pole, pole);
-        // Along a parallel the stretched latitude does not grow; its limit there is the cosine.
+        // Along a parallel the stretched latitude does not change; in the limit, the ratio is the
+        // cosine.
         let stretch = stretched(to) - stretched(from);
         let ratio = match (to - from).abs() {
             short if short < 1e-12 => from.cos(),
@@ -137,7 +139,7 @@ impl Fix {
     }
 }
 
-/// Latitude as a map draws it on which lines of constant course are straight.
+/// Latitude on a map on which lines of constant course are straight.
 fn stretched(latitude: f64) -> f64 {
     (std::f64::consts::FRAC_PI_4 + latitude / 2.0).tan().ln()
 }

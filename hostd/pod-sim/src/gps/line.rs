@@ -1,4 +1,4 @@
-//! The channel a receiver sends on: UART bits, worked out one change at a time.
+//! The channel on which a receiver sends: UART bits, computed one change at a time.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use super::super::pins::{FRAME_BITS, bit, bits_ns};
 use super::super::wave::Wave;
 use super::session::Session;
 
-/// A place in what a session sends. Between bytes the channel is high, which its claim sees to.
+/// A position in the data that a session sends. Between bytes the channel is high because of its
+/// claim.
 pub(crate) struct Line {
     session: Arc<Session>,
-    /// The epoch that is being sent or was sent last.
+    /// The epoch that is being sent, or that was sent last.
     epoch: Option<u64>,
     text: Vec<u8>,
-    /// Position in its bits; all of them when it is sent.
+    /// Position in its bits; their number once all are sent.
     position: u64,
     high: bool,
     next_ns: Option<u64>,
@@ -34,7 +35,7 @@ impl Line {
         if let Some(epoch) = epoch {
             let elapsed_ns = at_ns - line.session.epoch_ns(epoch);
             let baud = line.session.settings.baud;
-            // Bits begin at rounded-down times; the last that has begun is the present one.
+            // Bits begin at rounded-down times; the current one is the last one that has begun.
             let near = u128::from(elapsed_ns) * u128::from(baud) / 1_000_000_000;
             let near = u64::try_from(near).unwrap_or(u64::MAX).min(line.bits());
             let begun = near + u64::from(bits_ns(near + 1, baud) <= elapsed_ns);
@@ -55,12 +56,12 @@ impl Line {
         let Some(byte) = self.text.get(index) else {
             return true;
         };
-        // A start bit (low), eight data bits from the lowest, a stop bit (high).
+        // A start bit (low), eight data bits from the lowest on, a stop bit (high).
         let frame = u16::from(*byte) << 1 | 0x200;
         frame >> (position % FRAME_BITS) & 1 == 1
     }
 
-    /// The next bit of this epoch with the other level.
+    /// The next bit of this epoch with a different level.
     fn next_position(&self) -> Option<u64> {
         (self.position + 1..=self.bits()).find(|at| self.level(*at) != self.high)
     }

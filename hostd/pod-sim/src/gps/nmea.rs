@@ -9,10 +9,10 @@ use super::utc::civil;
 /// km/h in a knot.
 const KNOT_KMH: f64 = 1.852;
 
-/// What a receiver without a fix says of its precision.
+/// The precision that a receiver without a fix reports.
 const NO_DOP: f64 = 99.99;
 
-/// A sentence, in the order in which they are sent.
+/// The sentences, in the order in which they are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sentence {
     Rmc,
@@ -132,7 +132,7 @@ fn gsa(fix: &Fix, sky: &Sky) -> String {
 }
 
 fn gsv(fix: &Fix, sky: &Sky) -> Vec<String> {
-    /// Satellites in one sentence, and in view of a receiver that has no fix yet.
+    /// Satellites per sentence, and the number in view while there is no fix.
     const IN_SENTENCE: usize = 4;
     const WITHOUT_FIX: usize = 4;
     let in_view = match has_fix(fix) {
@@ -215,7 +215,7 @@ fn position(fix: &Fix) -> String {
     )
 }
 
-/// Degrees and minutes run together, the minutes with five decimals.
+/// Degrees and minutes without a separator, the minutes with five decimals.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

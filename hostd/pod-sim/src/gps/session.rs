@@ -1,4 +1,4 @@
-//! A session of the emulated receiver: which epochs are sent, when, and what each says.
+//! A session of the emulated receiver: which epochs are sent, when, and the text of each.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::sky::Sky;
 const SECOND_NS: u64 = 1_000_000_000;
 const SECOND_US: u64 = 1_000_000;
 
-/// Changes of the fix kept for captures that run on; the oldest are forgotten beyond it.
+/// Changes of the fix that are kept for running captures; beyond this, the oldest are forgotten.
 const PLANS_MAX: usize = 4_096;
 
-/// The longest epoch: all sentences at the slowest rate take less.
+/// The longest epoch: all sentences at the slowest rate take less than this.
 const EPOCH_NS_MAX: u64 = 40 * SECOND_NS;
 
-/// How a session was asked for.
+/// The requested settings of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) tx: u8,
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) sentences: Vec<Sentence>,
 }
 
-/// What has been sent.
+/// Totals of what has been sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) epochs: u64,
@@ -33,19 +33,19 @@ pub(crate) struct Counts {
     pub(crate) bytes: u64,
 }
 
-/// From one change of the fix to the next: every `stride`-th epoch is sent, the others fall due while
-/// one is still being sent.
+/// The time from one change of the fix to the next: every `stride`-th epoch is sent, because the
+/// others are due while one is still being sent.
 #[derive(Debug, Clone)]
 struct Plan {
     first: u64,
-    /// At the first epoch.
+    /// The fix at the first epoch.
     fix: Fix,
-    /// First epoch that is sent.
+    /// The first epoch that is sent.
     sent_from: u64,
     stride: u64,
-    /// Length of each epoch's text: it depends on the fix, not on the time.
+    /// Length of each epoch's text, in bytes: it depends on the fix, not on the time.
     bytes: u64,
-    /// Before the first epoch.
+    /// Totals before the first epoch.
     before: Counts,
 }
 
@@ -106,7 +106,7 @@ impl Session {
         self.end_ns = Some(now_ns);
     }
 
-    /// Bits a second that the sentences take.
+    /// Bits per second that the sentences need.
     pub(crate) fn bits_per_s(&self) -> u64 {
         let bytes = self.plans.last().map_or(0, |plan| plan.bytes);
         bytes * FRAME_BITS * self.settings.rate_hz
@@ -116,12 +116,12 @@ impl Session {
         bits_ns(bytes * FRAME_BITS, self.settings.baud)
     }
 
-    /// When an epoch falls due.
+    /// When an epoch is due.
     pub(crate) fn epoch_ns(&self, epoch: u64) -> u64 {
         self.start_ns + epoch * SECOND_NS / self.settings.rate_hz
     }
 
-    /// The last epoch that was due by then.
+    /// The last epoch that was due at that time.
     pub(crate) fn epoch_at(&self, at_ns: u64) -> Option<u64> {
         let elapsed_ns = at_ns.checked_sub(self.start_ns)?;
         let whole = elapsed_ns / SECOND_NS * self.settings.rate_hz;
@@ -144,7 +144,7 @@ impl Session {
             .after(i64::try_from(us).expect("a pod runs for less than 584 years"))
     }
 
-    /// The fix that was sent last, or was set for the next epoch.
+    /// The fix that was last sent, or that was set for the next epoch.
     pub(crate) fn present(&self, now_ns: u64) -> Fix {
         let last = self.plans.last().map_or(0, |plan| plan.first);
         self.fix_of(self.epoch_at(now_ns).unwrap_or(0).max(last))
@@ -159,7 +159,7 @@ impl Session {
         self.epoch_at(now_ns).map_or(0, |epoch| epoch + 1)
     }
 
-    /// The fix of the next epoch becomes this one.
+    /// Sets the fix of the next epoch.
     pub(crate) fn change(&mut self, fix: Fix, now_ns: u64) {
         let first = self.next_due(now_ns);
         while self.plans.len() > 1 && self.plans.last().is_some_and(|plan| plan.first >= first) {
@@ -184,7 +184,7 @@ impl Session {
             .map_or(Counts::default(), |epoch| self.counts_to(epoch))
     }
 
-    /// What was sent up to and including an epoch.
+    /// Totals up to and including an epoch.
     fn counts_to(&self, epoch: u64) -> Counts {
         let plan = &self.plans[self.index(epoch)];
         let due = (epoch + 1).saturating_sub(plan.first);
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// The last epoch up to this one that is sent.
+    /// The last epoch, up to and including this one, that is sent.
     pub(crate) fn last_sent(&self, epoch: u64) -> Option<u64> {
         let (mut index, mut epoch) = (self.index(epoch), epoch);
         loop {
@@ -212,7 +212,7 @@ impl Session {
         }
     }
 
-    /// The first epoch after this one that is sent; the very first one for `None`.
+    /// The first epoch after this one that is sent; for `None`, the very first one.
     pub(crate) fn next_sent(&self, epoch: Option<u64>) -> u64 {
         let mut index = epoch.map_or(0, |epoch| self.index(epoch));
         let mut next = match epoch {
@@ -229,7 +229,7 @@ impl Session {
         next
     }
 
-    /// What an epoch says.
+    /// The text of an epoch.
     pub(crate) fn text(&self, epoch: u64) -> Vec<u8> {
         let fix = self.fix_of(epoch);
         nmea::epoch(&fix, &self.settings.sentences, &self.sky).into_bytes()

@@ -1,11 +1,11 @@
-//! The satellites the emulated receiver sees: the same ones for the same seed.
+//! The satellites that the emulated receiver sees: the same ones for the same seed.
 
 use super::super::noise::mix;
 
-/// Satellites there are.
+/// Number of satellites.
 pub(crate) const SATELLITES: usize = 12;
 
-/// Numbers GPS satellites have.
+/// Number of PRNs of GPS satellites.
 const PRNS: u64 = 32;
 
 /// A satellite.
@@ -17,7 +17,7 @@ pub(crate) struct Satellite {
     pub(crate) strength_db: u64,
 }
 
-/// What is overhead.
+/// The satellites overhead.
 #[derive(Debug, Clone)]
 pub(crate) struct Sky {
     satellites: [Satellite; SATELLITES],
@@ -30,7 +30,7 @@ impl Sky {
             let place = place as u64;
             let random = mix(seed ^ mix(place + 1));
             Satellite {
-                // Five and thirty-two have no common factor, so no number comes twice.
+                // Five and thirty-two have no common factor, so no number repeats.
                 prn: (first + 5 * place) % PRNS + 1,
                 elevation_deg: 10 + random % 75,
                 azimuth_deg: (random >> 16) % 360,

@@ -1,4 +1,4 @@
-//! What the emulated receiver says, as text and as bits on its channel.
+//! The emulated receiver's output, as text and as bits on its channel.
 
 mod sentences;
 mod stream;

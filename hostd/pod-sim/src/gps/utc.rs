@@ -31,11 +31,11 @@ pub(crate) fn from_args(args: &Args<'_>) -> Result<Option<i64>, Refuse> {
     }
 }
 
-/// Reads `2026-01-01T00:00:00Z`, with a fraction of a second or without.
+/// Reads `2026-01-01T00:00:00Z`, with or without a fraction of a second.
 fn parse(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z')?;
     let at: DateTime = text.parse().ok()?;
-    // ISO 8601 has many other forms, and jiff reads them.
+    // ISO 8601 has many other forms, and jiff accepts them.
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_this_form = at.strftime("%Y-%m-%dT%H:%M:%S").to_string() == whole
         && fraction.bytes().all(|byte| byte.is_ascii_digit());
@@ -46,7 +46,7 @@ fn parse(text: &str) -> Option<i64> {
     i64::try_from(since.as_micros()).ok()
 }
 
-/// The date and time of an instant in microseconds since 1970; the year 9999 has no end.
+/// The date and time of an instant in microseconds since 1970; the year 9999 never ends.
 pub(crate) fn civil(utc_us: i64) -> DateTime {
     EPOCH.saturating_add(SignedDuration::from_micros(utc_us))
 }

@@ -1,4 +1,4 @@
-//! The key is one, follows from the seed, and signs what a proof is.
+//! There is one key, derived from the seed, and it signs proofs of possession.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Images in the pod's flash beside the firmware.
+//! Images in the pod's flash, besides the firmware.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ struct Blob {
     sha256: String,
 }
 
-/// The three places for images. A pod comes with both gateware images and without wireless firmware.
+/// The three image slots. A pod comes with both gateware images, but without wireless firmware.
 #[derive(Debug)]
 pub(crate) struct Blobs([Option<Blob>; 3]);
 
@@ -38,7 +38,7 @@ impl Blob {
 }
 
 impl Blobs {
-    /// Puts an image in its place.
+    /// Stores an image in its slot.
     pub(crate) fn write(&mut self, target: Target, bytes: &[u8], version: &str) {
         for (place, blob) in PLACES.into_iter().zip(&mut self.0) {
             if place == target {

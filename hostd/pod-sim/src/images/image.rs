@@ -1,5 +1,5 @@
-//! Firmware images of simulated pods. Real images are a maker's own; these carry just what a pod
-//! must know of one before it runs it, in front of bytes that mean nothing.
+//! Firmware images of simulated pods. Real images are the manufacturer's own; these contain only
+//! what a pod must know before it runs one, followed by bytes without meaning.
 //!
 //! ```text
 //!   0  "BPFW"                       8  u16 flash size in KiB that it was built for
@@ -8,7 +8,7 @@
 //! ```
 //! Numbers are little-endian.
 
-/// Bytes in front of what an image contains.
+/// Length of the header, in bytes.
 pub const IMAGE_HEADER_BYTES: usize = 12;
 
 use crate::firmware::Firmware;
@@ -17,14 +17,14 @@ const MAGIC: &[u8; 4] = b"BPFW";
 const FORMAT: u8 = 1;
 const CHECKS_SIGNATURES: u16 = 1;
 
-/// What a firmware image says of itself.
+/// The header fields of a firmware image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirmwareImage {
     /// Major, minor and patch.
     pub version: [u8; 3],
     /// Size of the flash it was built for, in KiB.
     pub flash_kb: u16,
-    /// It checks signatures of updates, so that a policy outlives it.
+    /// Whether it checks signatures of updates, so that a signature policy stays in force.
     pub checks_signatures: bool,
 }
 
@@ -41,7 +41,7 @@ impl FirmwareImage {
         image
     }
 
-    /// Reads the header. `None` when it is no such image.
+    /// Reads the header. `None` if it is not such an image.
     pub fn read(image: &[u8]) -> Option<Self> {
         let header: &[u8; IMAGE_HEADER_BYTES] = image.first_chunk()?;
         let flags = u16::from_le_bytes([header[10], header[11]]);

@@ -1,6 +1,6 @@
-//! What of a pod can be updated.
+//! The parts of a pod that can be updated.
 
-/// What can be updated.
+/// A part that can be updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The firmware.
@@ -13,7 +13,7 @@ pub enum Target {
     Wireless,
     /// The company CA for the cloud's certificate.
     CompanyCa,
-    /// Certificate and key of the LAN.
+    /// Certificate and key for the LAN.
     LanTls,
 }
 
@@ -27,7 +27,7 @@ impl Target {
         Self::LanTls,
     ];
 
-    /// As requests name it; the firmware has no name there.
+    /// Its name in requests; the firmware has none there.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Firmware => "",
@@ -39,7 +39,7 @@ impl Target {
         }
     }
 
-    /// As people name it.
+    /// Its name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Firmware => "firmware",
@@ -47,15 +47,15 @@ impl Target {
         }
     }
 
-    /// Whether signatures are made for it.
+    /// Whether its updates can be signed.
     pub(crate) fn is_signed(self) -> bool {
         !matches!(self, Self::CompanyCa | Self::LanTls)
     }
 
-    /// Largest image in bytes.
+    /// Size of the largest image, in bytes.
     pub(crate) fn bytes_max(self, flash_kb: u16) -> usize {
         match self {
-            // The other half holds what runs.
+            // The other half holds the running firmware.
             Self::Firmware => usize::from(flash_kb) * 1024 / 2,
             Self::Gateware0 | Self::Gateware1 | Self::Wireless => 8 << 20,
             Self::CompanyCa => 16 << 10,

@@ -1,4 +1,5 @@
-//! Limits park, refuse, survive a restart, and hold an inverted stage connected.
+//! Limits park the output, refuse commands, survive a restart, and keep an inverted stage
+//! connected.
 
 use serde_json::json;
 use tokio::time::{Duration, sleep};

@@ -1,4 +1,4 @@
-//! Uploads and their replay: what was sent is what the loopback shows.
+//! Uploads and their replay: the loopback shows what was sent.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -46,7 +46,7 @@ async fn a_replay_armed_for_a_capture_shows_each_code_at_its_time() {
         .capture(json!({"cmd": "capture", "samples": 4096, "sample_rate_mhz": 0.1, "enc": "b64"}))
         .await;
     for (index, count) in captured.adc.iter().enumerate() {
-        // Sample 10 n is taken as the DAC moves to code n; it starts at 0.
+        // Sample 10 n is taken when the DAC moves to code n; it starts at 0.
         let code = match index {
             0 => 0,
             _ => codes[(index - 1) / 10 % 100],

@@ -1,4 +1,4 @@
-//! Patterns against their formulas.
+//! Patterns compared with their formulas.
 
 use serde_json::json;
 

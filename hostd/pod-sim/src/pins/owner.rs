@@ -1,4 +1,4 @@
-//! The functions a channel can have, and what each puts on the line.
+//! The functions that a channel can have, and what each drives on the line.
 
 /// How a GPIO channel works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Mode {
     }
 }
 
-/// The one function a channel has.
+/// The function of a channel; it has only one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Free,
@@ -59,7 +59,7 @@ impl Owner {
         }
     }
 
-    /// Whether the function needs its line free of a pull-down.
+    /// Whether the function does not tolerate a pull-down on its line.
     pub(super) fn rejects_pull_down(self) -> bool {
         matches!(
             self,
@@ -92,7 +92,7 @@ impl Owner {
         }
     }
 
-    /// What the pod puts on the line.
+    /// What the pod drives on the line.
     pub(super) fn drive(self) -> Option<bool> {
         match self {
             Self::Gpio {

@@ -1,4 +1,4 @@
-//! A looped recording: words at instants, and the instants of its changes.
+//! A looped recording: its words at given instants, and the instants of its changes.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ fn played_later_its_first_levels_hold_until_then() {
     let both = later.once();
     assert_eq!(changes(&both), (1, vec![(74_000_000, 0)]));
     assert_eq!(both.cursor(99_000_000).word(), 0);
-    // So late that it never comes.
+    // So late that the start never comes.
     let never = playback.starting_after(Duration::MAX);
     assert_eq!(never.cursor(u64::MAX - 1).next_ns(), None);
 }

@@ -1,4 +1,4 @@
-//! Profiles against the rail's voltage and load.
+//! Profiles compared with the rail's voltage and load.
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, advance};

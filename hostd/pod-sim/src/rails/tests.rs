@@ -1,4 +1,4 @@
-//! Power switches act when they should, in the pod.
+//! Power switches act on time, in the pod.
 
 use serde_json::json;
 use tokio::time::{Duration, sleep};
@@ -66,7 +66,7 @@ async fn a_rail_rises_and_reads_its_load() {
         json!({"enabled": 1, "fault": 0, "valid": 0})
     );
     sleep(Duration::from_millis(10)).await;
-    // Switching on what is on does not make it rise again.
+    // Switching on a rail that is on does not make it rise again.
     client.ok(power(1, 1, 0)).await;
     let on = client.ok(json!({"cmd": "power_status"})).await;
     let (mv, ua) = (
@@ -95,7 +95,7 @@ async fn fields_outside_their_range_are_refused() {
     assert_eq!(enabled(&mut client).await, [0, 0]);
 }
 
-/// Milliseconds after power-on, and what the rail then reads: fault, volts, amps.
+/// Milliseconds since power-on, and the rail's readings then: fault, volts, amps.
 async fn look(client: &mut Client) -> (u64, bool, f64) {
     let status = client.ok(json!({"cmd": "target_status"})).await;
     let power = client.ok(json!({"cmd": "power_status"})).await;
@@ -120,7 +120,7 @@ async fn a_shorted_rail_trips_and_tries_again_until_the_short_is_gone() {
     assert_eq!(look(&mut client).await, (1, false, 0.0), "tripped");
     sleep(Duration::from_millis(110)).await;
     assert_eq!(look(&mut client).await, (1, false, 2.0), "trying again");
-    // 300 ms are over during the third pause; the try after it, at 338.4 ms, holds.
+    // 300 ms end during the third pause; the retry after it, at 338.4 ms, succeeds.
     sleep(Duration::from_millis(220)).await;
     assert_eq!(look(&mut client).await, (1, false, 0.0), "still open");
     sleep(Duration::from_millis(40)).await;

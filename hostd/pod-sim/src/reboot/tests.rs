@@ -1,4 +1,4 @@
-//! What a restart clears, keeps and does to connections.
+//! What a restart clears, what it keeps, and what it does to connections.
 
 use pod_protocol::connection::Transport as _;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Reset pulses are held in the pod; v2 boards have neither line nor monitor.
+//! Reset pulses are timed in the pod; v2 boards have neither reset line nor monitor.
 
 use serde_json::json;
 use tokio::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! BMP280: temperature and pressure, as raw values that the vendor's integer compensation turns back
-//! into what was set (BST-BMP280-DS001, 3.11.3 and 8.1).
+//! BMP280: temperature and pressure, as raw values that the vendor's integer compensation turns
+//! back into the values that were set (BST-BMP280-DS001, 3.11.3 and 8.1).
 
 use super::model::{Model, Param};
 use super::registers::{Image, Registers};
@@ -31,7 +31,7 @@ pub(crate) static MODEL: Model = Model {
     seen,
 };
 
-/// Calibration of the data sheet's example.
+/// Calibration values of the data sheet's example.
 const T1: i64 = 27_504;
 const T2: i64 = 26_435;
 const T3: i64 = -1_000;
@@ -46,7 +46,7 @@ const CTRL_MEAS: u8 = 0xf4;
 const PRESSURE_DATA: usize = 0xf7;
 const TEMPERATURE_DATA: usize = 0xfa;
 
-/// Status while a conversion runs, and how long one takes.
+/// Status during a conversion, and the duration of one.
 const MEASURING: u8 = 0x08;
 const CONVERSION_NS: u64 = 5_500_000;
 
@@ -65,12 +65,12 @@ pub(super) fn power_on() -> Image {
     image
 }
 
-/// Writes pressure and temperature; gives the fine temperature that other values are compensated by.
+/// Writes pressure and temperature; returns the fine temperature, which compensates other values.
 pub(super) fn measure_both(image: &mut Image, temperature_c: f64, pressure_pa: f64) -> i64 {
     let centi = whole(temperature_c * 100.0);
     let raw_t = first_at_least(centi, RAW_MAX, |raw| temperature(fine(raw)));
     let fine = fine(raw_t);
-    // Pressure falls as the raw value rises.
+    // Pressure falls as the raw value rises, so both signs are reversed.
     let wanted = -whole(pressure_pa * 256.0);
     let raw_p = first_at_least(wanted, RAW_MAX, |raw| -pressure(raw, fine));
     store(image, PRESSURE_DATA, raw_p);
@@ -102,7 +102,7 @@ fn store(image: &mut Image, at: usize, raw: i64) {
     image[at..at + 3].copy_from_slice(&[high, middle, low]);
 }
 
-/// The raw value in `0..=most` for which a growing function comes nearest to `wanted`.
+/// The raw value in `0..=most` for which an increasing function comes nearest to `wanted`.
 pub(super) fn first_at_least(wanted: i64, most: i64, of: impl Fn(i64) -> i64) -> i64 {
     let (mut low, mut high) = (0, most);
     while low < high {
@@ -121,7 +121,7 @@ pub(super) fn first_at_least(wanted: i64, most: i64, of: impl Fn(i64) -> i64) ->
     }
 }
 
-/// The vendor's fine temperature of a raw value.
+/// The vendor's fine temperature for a raw value.
 fn fine(raw: i64) -> i64 {
     let var1 = (((raw >> 3) - (T1 << 1)) * T2) >> 11;
     let offset = (raw >> 4) - T1;
@@ -184,7 +184,8 @@ mod tests {
                 let centi = whole(temperature_c * 100.0);
                 assert!((temperature(fine) - centi).abs() <= 1, "{temperature_c} C");
                 let off = pressure(raw(0xf7), fine) - whole(pressure_pa * 256.0);
-                // Beyond the part's range the raw values end before the highest pressure.
+                // Beyond the part's range, the raw values reach their end before the highest
+                // pressure.
                 let ends = pressure_pa > 110_000.0 && raw(0xf7) == 0 && off < 0;
                 assert!(
                     ends || off.abs() <= 256,

@@ -1,18 +1,18 @@
-//! Listening to the bus: everything that happened on the two lines since the last look, in order.
+//! Listening to the bus: everything that happened on the two lines since the last time, in order.
 
 use super::wire::Output;
 use super::{Lines, Sensor};
 use crate::levels::Levels;
 use crate::pins::{Pins, bit};
 
-/// What a sensor has not heard yet.
+/// The span of time that a sensor has not evaluated yet.
 pub(crate) struct Unheard {
     pub(crate) lines: Lines,
     pub(crate) from_ns: u64,
 }
 
 impl Sensor {
-    /// What it has not heard up to an instant, if it listens at all.
+    /// The span that it has not evaluated up to an instant, if there is a sensor.
     pub(crate) fn unheard(&self, to_ns: u64) -> Option<Unheard> {
         let armed = self.armed.as_ref();
         let armed = armed.filter(|armed| armed.seen_ns <= to_ns)?;
@@ -22,8 +22,8 @@ impl Sensor {
         })
     }
 
-    /// Hears the levels of its lines without its own pull, from one instant to another, and answers
-    /// on the pins.
+    /// Follows the levels of its lines without its own pull, from one instant to another, and
+    /// answers on the pins.
     pub(crate) fn hear(
         &mut self,
         mut levels: Levels,
@@ -56,7 +56,7 @@ impl Sensor {
     }
 }
 
-/// Puts the slave's pull on the line, with the release that follows if nothing else happens.
+/// Puts the slave's pull on the line, and its release in case nothing else happens.
 fn pull_sda(pins: &mut Pins, sda: u8, output: Output, lets_go_ns: Option<u64>) {
     let level = output.low.then_some(false);
     pins.drive(sda, level, output.at_ns);

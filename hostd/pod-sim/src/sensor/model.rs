@@ -1,11 +1,11 @@
-//! What a model of sensor is: its addresses, the values it takes, and how they become registers.
+//! A sensor model: its addresses, the values it takes, and how they become registers.
 
 use serde_json::{Map, Value, json};
 
 use super::registers::{Image, Registers};
 use super::{bme280, bmp280, mpu6050, sht4x};
 
-/// Every model, in the order `sensor_types` lists them.
+/// All models, in the order in which `sensor_types` lists them.
 pub(crate) static MODELS: [&Model; 4] = [
     &bmp280::MODEL,
     &bme280::MODEL,
@@ -23,7 +23,7 @@ pub(crate) struct Param {
     pub(crate) default: f64,
 }
 
-/// A model of sensor. Values are in the order of `params`.
+/// A sensor model. Values are in the order of `params`.
 pub(crate) struct Model {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
@@ -32,11 +32,11 @@ pub(crate) struct Model {
     pub(crate) params: &'static [Param],
     /// The registers after power-on, before anything is measured.
     pub(crate) power_on: fn() -> Image,
-    /// Writes what is measured.
+    /// Writes the measured values into the registers.
     pub(crate) measure: fn(&mut Image, &[f64]),
-    /// The target has stored a byte.
+    /// Called when the target has stored a byte.
     pub(crate) written: fn(&mut Registers, reg: u8, at_ns: u64),
-    /// What the target reads.
+    /// The value that the target reads.
     pub(crate) seen: fn(&Registers, reg: u8, at_ns: u64) -> u8,
 }
 
@@ -67,10 +67,10 @@ impl Model {
     }
 }
 
-/// Bytes that are only stored.
+/// For registers whose bytes are only stored.
 pub(super) fn stored(_: &mut Registers, _: u8, _: u64) {}
 
-/// A register as it is.
+/// The register's plain value.
 pub(super) fn plain(registers: &Registers, reg: u8, _: u64) -> u8 {
     registers.image()[usize::from(reg)]
 }

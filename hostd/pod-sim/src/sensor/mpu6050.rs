@@ -1,5 +1,5 @@
-//! MPU-6050: acceleration, rate and die temperature in the ranges the target selects; asleep until
-//! the target wakes it (RM-MPU-6000A).
+//! MPU-6050: acceleration, angular rate and die temperature in the ranges that the target selects;
+//! asleep until the target wakes it (RM-MPU-6000A).
 
 use super::model::{Model, Param, plain};
 use super::registers::{Image, Registers};
@@ -61,7 +61,8 @@ const RESET: u8 = 0x80;
 const SLEEP: u8 = 0x40;
 const DATA_READY: u8 = 0x01;
 
-/// Counts per g and per degree and second in the most sensitive range; each further one halves.
+/// Counts per g and per degree per second in the most sensitive range; each further range halves
+/// them.
 const PER_G: f64 = 16_384.0;
 const PER_DPS: [f64; 4] = [131.0, 65.5, 32.8, 16.4];
 
@@ -151,7 +152,7 @@ mod tests {
         let mut registers = awake();
         registers.set_values(vec![-1.0, 0.5, 3.0, 100.0, -250.0, 2_000.0, 36.53]);
         assert_eq!(word(&registers, 0x3b), -16_384);
-        // Beyond the range it saturates.
+        // Beyond the range the value saturates.
         assert_eq!(word(&registers, 0x3f), i16::MAX);
         assert_eq!(word(&registers, 0x41), 0);
         assert_eq!(word(&registers, 0x43), 13_100);

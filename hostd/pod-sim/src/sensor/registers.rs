@@ -1,22 +1,23 @@
-//! A sensor as its bus sees it: 256 bytes and a pointer. The first byte of a write sets the pointer,
-//! further ones are stored; reads start at the pointer, which wraps and outlives the STOP.
+//! A sensor as seen from its bus: 256 bytes and a pointer. The first byte of a write sets the
+//! pointer, further ones are stored; reads start at the pointer, which wraps around and is kept
+//! after the STOP.
 
 use super::model::Model;
 
-/// Every register.
+/// All registers.
 pub(crate) type Image = [u8; 256];
 
-/// A sensor that can be read and written byte by byte.
+/// A sensor that is read and written byte by byte.
 pub(crate) struct Registers {
     model: &'static Model,
     image: Image,
     values: Vec<f64>,
     pointer: u8,
-    /// Where the pointer was last set: the command of sensors that have commands.
+    /// Where the pointer was last set: the command, for sensors that have commands.
     command: u8,
-    /// The next written byte sets the pointer.
+    /// Whether the next written byte sets the pointer.
     addressed: bool,
-    /// A conversion the target started lasts until then.
+    /// End of a conversion that the target started.
     pub(super) busy_until_ns: u64,
     pub(super) reads: u64,
     pub(super) writes: u64,
@@ -59,29 +60,29 @@ impl Registers {
         self.command
     }
 
-    /// What the sensor measures from now on.
+    /// Sets what the sensor measures from now on.
     pub(super) fn set_values(&mut self, values: Vec<f64>) {
         self.values = values;
         self.measure();
     }
 
-    /// Brings the data registers up to date.
+    /// Updates the data registers.
     pub(super) fn measure(&mut self) {
         (self.model.measure)(&mut self.image, &self.values);
     }
 
-    /// Back to the state after power-on; what is measured stays.
+    /// Returns to the state after power-on; the measured values stay.
     pub(super) fn restart(&mut self) {
         self.image = (self.model.power_on)();
         self.measure();
     }
 
-    /// The sensor was addressed to be written.
+    /// The sensor was addressed for writing.
     pub(crate) fn begin_write(&mut self) {
         self.addressed = true;
     }
 
-    /// A byte from the target. It is always acknowledged.
+    /// Takes a byte from the target. It is always acknowledged.
     pub(crate) fn write(&mut self, byte: u8, at_ns: u64) {
         if std::mem::take(&mut self.addressed) {
             self.pointer = byte;
@@ -96,7 +97,7 @@ impl Registers {
         (self.model.written)(self, reg, at_ns);
     }
 
-    /// The next byte for the target.
+    /// Returns the next byte for the target.
     pub(crate) fn read(&mut self, at_ns: u64) -> u8 {
         let byte = self.peek(self.pointer, at_ns);
         self.pointer = self.pointer.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! SHT4x: commands that are answered by two words, each with its CRC (data sheet SHT4x, 4.4 to 4.6).
+//! SHT4x: commands answered by two words, each with its CRC (data sheet SHT4x, 4.4 to 4.6).
 
 use super::model::{Model, Param, stored};
 use super::registers::{Image, Registers};
@@ -30,8 +30,8 @@ pub(crate) static MODEL: Model = Model {
     seen,
 };
 
-/// Commands that measure: three repeatabilities, then six heater pulses. Where the answers of two
-/// commands overlap in the registers, the later one's are shown.
+/// Commands that measure: three repeatabilities, then six heater pulses. If the answers of two
+/// commands overlap in the registers, the registers show the later one's.
 const MEASURING: [u8; 9] = [0xfd, 0xf6, 0xe0, 0x15, 0x1e, 0x24, 0x2f, 0x32, 0x39];
 const SERIAL: u8 = 0x89;
 const SERIAL_WORDS: [u16; 2] = [0x0f4b, 0x91a6];
@@ -52,11 +52,11 @@ fn measure(image: &mut Image, values: &[f64]) {
     }
 }
 
-/// Within the answer of the command that was written, that answer; elsewhere the registers.
+/// Within the answer to the last command, returns that answer; elsewhere the registers.
 fn seen(registers: &Registers, reg: u8, _: u64) -> u8 {
     let command = registers.command();
     let offset = reg.wrapping_sub(command);
-    // The first command's answer is not overlapped by another's.
+    // No other answer overlaps the one to the first command.
     let source = match MEASURING.contains(&command) && offset < ANSWER_BYTES {
         true => MEASURING[0].wrapping_add(offset),
         false => reg,
@@ -85,7 +85,7 @@ fn word(fraction: f64) -> u16 {
     (fraction * 65_535.0).round() as u16
 }
 
-/// CRC-8 with the polynomial 0x31, started with 0xFF.
+/// CRC-8 with the polynomial 0x31 and the initial value 0xFF.
 fn crc8(bytes: [u8; 2]) -> u8 {
     bytes.into_iter().fold(0xff, |crc, byte| {
         (0..8).fold(crc ^ byte, |crc, _| match crc & 0x80 {

@@ -1,4 +1,4 @@
-//! The sensor on its bus and in the pod's commands.
+//! The sensor on its bus, and through the pod's commands.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ mod commands;
 
 use crate::tests::Client;
 
-/// Engages the pull-ups of LA1 and LA2 and puts a sensor there: SCL on LA1, SDA on LA2.
+/// Engages the pull-ups of LA1 and LA2, and starts a sensor there: SCL on LA1, SDA on LA2.
 async fn start(client: &mut Client, model: &str) -> Value {
     for la in [1, 2] {
         client
@@ -19,7 +19,7 @@ async fn start(client: &mut Client, model: &str) -> Value {
         .await
 }
 
-/// The data of a reply in packets.
+/// The data of a reply that comes in packets.
 async fn bytes(client: &mut Client, request: Value) -> Vec<u8> {
     client.send(&request).await;
     let mut bytes = Vec::new();

@@ -1,40 +1,41 @@
-//! A sensor on its two lines: an I2C slave that follows SCL and SDA edge by edge and pulls SDA low for
-//! its acknowledges and its zero bits. It never stretches the clock.
+//! A sensor on its two lines: an I2C slave that follows SCL and SDA edge by edge and pulls SDA low
+//! for its acknowledge bits and its zero bits. It never stretches the clock.
 
 use super::registers::Registers;
 
-/// From the falling clock edge to the slave's own change of SDA.
+/// Delay from the falling clock edge to the slave's own change of SDA, in nanoseconds.
 pub(super) const HOLD_NS: u64 = 100;
 
-/// When the clock stops while the slave holds SDA low, it lets go after this.
+/// If the clock stops while the slave holds SDA low, it releases SDA after this time, in
+/// nanoseconds.
 pub(super) const LET_GO_NS: u64 = 11_000_000;
 
-/// Bits before the acknowledge.
+/// Number of bits before the acknowledge bit.
 const BYTE_BITS: u8 = 8;
 
-/// Where in a transfer the slave is.
+/// The slave's position in a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Not addressed: waits for a START.
+    /// Not addressed: waiting for a START.
     Idle,
-    /// Takes the address, or a byte to write.
+    /// Receiving the address, or a byte to write.
     Take { address: bool, bits: u8, byte: u8 },
-    /// Acknowledges what it took.
+    /// Acknowledging the received byte.
     Acknowledge { then_read: bool },
-    /// Gives a byte, of which this many bits have been put on the line.
+    /// Sending a byte, of which this many bits have been put on the line.
     Give { byte: u8, bits: u8 },
-    /// Waits for the master's acknowledge.
+    /// Waiting for the master's acknowledge bit.
     Await,
-    /// The master wants another byte.
+    /// The master has requested another byte.
     Acknowledged,
 }
 
-/// What the slave puts on SDA after an edge.
+/// What the slave drives on SDA after an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Output {
-    /// From when on.
+    /// The instant from which it is valid.
     pub(super) at_ns: u64,
-    /// It pulls SDA low.
+    /// Whether it pulls SDA low.
     pub(super) low: bool,
 }
 
@@ -44,16 +45,16 @@ pub(crate) struct Wire {
     phase: Phase,
     scl: bool,
     sda: bool,
-    /// The slave pulls SDA low.
+    /// Whether the slave pulls SDA low.
     low: bool,
     /// When the clock changed last.
     clocked_ns: u64,
-    /// STOP conditions seen.
+    /// Number of STOP conditions seen.
     stops: u16,
 }
 
 impl Wire {
-    /// A slave that comes to a bus with these levels.
+    /// A slave that joins a bus with these levels.
     pub(super) fn new(address: u8, scl: bool, sda: bool) -> Self {
         Self {
             address,
@@ -66,18 +67,18 @@ impl Wire {
         }
     }
 
-    /// The STOP conditions since the last call.
+    /// The number of STOP conditions since the last call.
     pub(super) fn take_stops(&mut self) -> u16 {
         std::mem::take(&mut self.stops)
     }
 
-    /// When the slave lets go by itself, should the clock stand still.
+    /// When the slave releases SDA by itself if the clock stops.
     pub(super) fn lets_go_ns(&self) -> Option<u64> {
         self.low.then_some(self.clocked_ns + LET_GO_NS)
     }
 
     /// The lines have these levels from `at_ns` on; `others_sda` is SDA without this slave's pull.
-    /// Gives what the slave puts on SDA, when that changes or is renewed.
+    /// Returns what the slave drives on SDA, if that changes or is renewed.
     pub(super) fn lines(
         &mut self,
         registers: &mut Registers,
@@ -103,7 +104,7 @@ impl Wire {
             (true, false) => self.falling(registers, at_ns),
             _ => {}
         }
-        // What the slave pulls now is on the line at once as far as it is concerned.
+        // The slave sees its own pull on the line at once.
         self.sda = others_sda && !self.low;
         let clocked = was_scl != scl && self.low;
         (was_low != self.low || clocked).then_some(Output {
@@ -176,7 +177,7 @@ impl Wire {
         };
     }
 
-    /// A whole byte has come in.
+    /// A whole byte was received.
     fn taken(&self, registers: &mut Registers, address: bool, byte: u8, at_ns: u64) -> Phase {
         if !address {
             registers.write(byte, at_ns);

@@ -1,5 +1,5 @@
-//! The way to a cloud: host, registration, proxy, company CA. A simulated pod stores them and finds
-//! nobody there.
+//! The connection to a cloud: host, registration, proxy, company CA. A simulated pod stores them
+//! but never reaches a cloud.
 
 use serde_json::{Value, json};
 
@@ -11,13 +11,13 @@ use crate::refuse::Refuse;
 /// Longest name of a host, a device or a user, in bytes.
 const NAME_BYTES_MAX: usize = 128;
 
-/// Port of a cloud that is given without.
+/// Port of a cloud if the address has none.
 const DEFAULT_PORT: u16 = 443;
 
-/// How long an attempt to connect takes before it is given up.
+/// Time until an attempt to connect is given up, in nanoseconds.
 const CONNECT_NS: u64 = 12_000_000_000;
 
-/// Where the cloud is.
+/// The address of the cloud.
 #[derive(Debug)]
 pub(super) struct Cloud {
     host: String,
@@ -33,7 +33,7 @@ impl Cloud {
     }
 }
 
-/// The way through a company's network.
+/// The proxy of a company's network.
 #[derive(Debug)]
 pub(super) struct Proxy {
     host: String,
@@ -41,7 +41,7 @@ pub(super) struct Proxy {
     auth: bool,
 }
 
-/// A text that must not be empty nor hold blanks.
+/// A text that must not be empty or contain blanks.
 fn name(args: &Args<'_>, field: &'static str) -> Result<Option<String>, Refuse> {
     let Some(text) = args.text(field)? else {
         return Ok(None);

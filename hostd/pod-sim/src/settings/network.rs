@@ -1,4 +1,4 @@
-//! The pod's own links: Wi-Fi, Ethernet, the network adapter on its USB port.
+//! The pod's own links: Wi-Fi, Ethernet, and the network adapter on its USB port.
 
 use serde_json::{Value, json};
 
@@ -12,16 +12,16 @@ use crate::tls::LanCertificate;
 /// Longest name of a wireless network, in bytes.
 const SSID_BYTES_MAX: usize = 32;
 
-/// Lengths of a wireless password, in bytes.
+/// Allowed lengths of a wireless password, in bytes.
 const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 8..=63;
 
-/// How long the simulated wireless network takes to let the pod in.
+/// How long the pod takes to join the simulated wireless network, in nanoseconds.
 const JOIN_NS: u64 = 2_000_000_000;
 
-/// Frames of one loopback test.
+/// Maximum number of frames in one loopback test.
 const LOOPBACK_MAX: i64 = 1000;
 
-/// A wireless network. The password is taken and nobody can read it back.
+/// A wireless network. The password is accepted, but cannot be read back.
 #[derive(Debug)]
 pub(super) struct Wifi {
     ssid: String,
@@ -99,7 +99,7 @@ pub(crate) fn wifi_clear(settings: &mut Settings) -> Value {
     json!("cleared")
 }
 
-/// `eth`. The simulated wire carries no traffic of its own: stopping it ends no connection.
+/// `eth`. The simulated link carries no traffic of its own: stopping it ends no connection.
 pub(crate) fn eth(settings: &mut Settings, args: &Args<'_>) -> Result<Value, Refuse> {
     let action = args
         .text("action")?
@@ -155,7 +155,8 @@ pub(crate) fn eth(settings: &mut Settings, args: &Args<'_>) -> Result<Value, Ref
     })
 }
 
-/// `usb_network`. A connection inside this process is no adapter and goes on when it is switched off.
+/// `usb_network`. A connection inside this process does not use the adapter, and continues when it
+/// is off.
 pub(crate) fn usb_network(
     settings: &mut Settings,
     args: &Args<'_>,

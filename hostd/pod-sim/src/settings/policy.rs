@@ -12,21 +12,21 @@ use crate::refuse::Refuse;
 pub(crate) enum LanPolicy {
     #[default]
     Open,
-    /// No settings and no firmware.
+    /// Neither settings nor firmware can be changed.
     Locked,
-    /// There is no listener.
+    /// There is no listener on the LAN.
     Off,
 }
 
-/// What an update's signature is worth. Later ones ask for more.
+/// How strictly signatures of updates are enforced, in increasing order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SigPolicy {
-    /// It is noted.
+    /// Signatures are only recorded.
     #[default]
     Audit,
-    /// It may be missing but not wrong.
+    /// A signature may be missing, but not wrong.
     Permissive,
-    /// It must be there and right.
+    /// A signature must be present and correct.
     Required,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn sig_policy(
             });
         }
         if policy == SigPolicy::Required && keys == 0 {
-            // Nothing could ever be installed again.
+            // Otherwise nothing could ever be installed again.
             return Err(Refuse::NoKeys);
         }
         settings.sig = policy;

@@ -1,4 +1,5 @@
-//! Settings are stored, outlive a restart, and change only where they may, in words clients classify.
+//! Settings are stored, survive a restart, and change only from where they may; clients classify
+//! the refusals.
 
 use pod_protocol::commands::Tier;
 use pod_protocol::{Refusal, RefusalKind};

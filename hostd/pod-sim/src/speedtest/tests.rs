@@ -1,4 +1,4 @@
-//! The test runs through tunnels, both ways, and nowhere else.
+//! The test runs through tunnels, in both directions, and nowhere else.
 
 use pod_protocol::commands::Tier;
 use serde_json::json;

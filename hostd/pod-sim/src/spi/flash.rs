@@ -1,4 +1,4 @@
-//! `spi_flash`: what the pod makes of the chip's commands.
+//! `spi_flash`: the pod's operations, made of the chip's commands.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,17 +14,17 @@ const ERASE_BYTES_MAX: i64 = 1 << 20;
 const WRITE_BYTES_MAX: usize = 768;
 const PAGE: u32 = 256;
 
-/// Between two looks at the status of a busy chip, by what it is doing.
+/// Intervals between two polls of a busy chip's status, by operation, in nanoseconds.
 const PROGRAM_POLL_NS: u64 = 100_000;
 const ERASE_POLL_NS: u64 = 5_000_000;
 const CHIP_POLL_NS: u64 = 100_000_000;
 
-/// A chip that is busy for so many looks stays busy.
+/// After this many polls a busy chip is given up.
 const POLLS_MAX: u32 = 1_000;
 
 const BUSY: u8 = 0x01;
 
-/// Runs one operation of the open session.
+/// Runs one operation in the open session.
 pub(super) fn run(spi: &mut Spi, args: &Args<'_>) -> Result<Value, Refuse> {
     let begin_ns = spi.free_ns;
     let took_ms = |spi: &Spi| (spi.free_ns - begin_ns) / 1_000_000;
@@ -110,7 +110,7 @@ fn read(spi: &mut Spi, addr: u32, len: u32) -> Result<Vec<u8>, Refuse> {
     spi.frame(&command(0x03, addr), len as usize)
 }
 
-/// Allows the next change; a chip that does not take it is refused.
+/// Enables the next change; refuses if the chip does not accept that.
 fn enable(spi: &mut Spi) -> Result<(), Refuse> {
     spi.frame(&[0x06], 0)?;
     let status = spi.frame(&[0x05], 1)?;
@@ -120,7 +120,7 @@ fn enable(spi: &mut Spi) -> Result<(), Refuse> {
     Ok(())
 }
 
-/// Looks at the status until the chip is done.
+/// Polls the status until the chip is done.
 fn finish(spi: &mut Spi, poll_ns: u64) -> Result<(), Refuse> {
     for _ in 0..POLLS_MAX {
         spi.free_ns += poll_ns;

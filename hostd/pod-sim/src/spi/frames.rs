@@ -1,5 +1,5 @@
-//! Frames of the SPI master on its channels. A frame is kept as its bytes and its start; each clock edge
-//! follows from them when a capture looks.
+//! Frames of the SPI master on its channels. A frame is stored as its bytes and its start; each
+//! clock edge is computed from them when a capture needs it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::levels::Levels;
 use crate::pins::bit;
 use crate::wave::Wave;
 
-/// Frames kept for captures that run on; the oldest are forgotten beyond it.
+/// Frames that are kept for running captures; beyond this, the oldest are forgotten.
 const FRAMES_MAX: usize = 1 << 14;
 
-/// Bytes after one another, from the select to the release, or as far as the select is held.
+/// Consecutive bytes from select to release, or for as long as the chip stays selected.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub(super) start_ns: u64,
@@ -21,13 +21,13 @@ pub(super) struct Frame {
     /// The clock idles high (mode 3).
     pub(super) idle_high: bool,
     pub(super) sent: Arc<[u8]>,
-    /// What a chip answers; without one the input is left to whatever else is on the line.
+    /// The chip's answer; without a chip, the input has whatever level is on the line.
     pub(super) answered: Option<Arc<[u8]>>,
     pub(super) releases: bool,
-    /// After this many bytes the clock pauses.
+    /// Number of bytes after which the clock pauses.
     pub(super) burst: u64,
     pub(super) pause_ns: u64,
-    /// The session ended then, in the middle of the frame or after it.
+    /// When the session ended, in the middle of the frame or after it.
     pub(super) until_ns: Option<u64>,
 }
 
@@ -48,7 +48,8 @@ impl Frame {
         self.bytes().div_ceil(self.burst)
     }
 
-    /// Select, two half periods a bit and one idle at the end of each burst, release.
+    /// Number of steps: select, two half periods per bit and an idle one at the end of each burst,
+    /// release.
     fn steps(&self) -> u64 {
         1 + 16 * self.bytes() + self.bursts() + u64::from(self.releases)
     }
@@ -106,7 +107,7 @@ impl Frame {
         }
     }
 
-    /// What is driven at a step, and what of it is high.
+    /// The channels that are driven at a step, and those of them that are high.
     fn drive(&self, step: u64) -> (u16, u16) {
         let [sck, mosi, miso, cs] = self.pins.map(bit);
         let at = self.at(step);
@@ -127,13 +128,13 @@ impl Frame {
         (driven, high)
     }
 
-    /// What the master reads of a line that no chip drives: sampled at each rising clock edge.
+    /// What the master reads from a line that no chip drives: sampled at each rising clock edge.
     pub(super) fn sample(&self, levels: impl FnOnce(u64, u64, u16) -> Levels) -> Vec<u8> {
         let miso = bit(self.pins[2]);
         let mut levels = levels(self.start_ns, self.end_ns(), miso);
         let bytes = (0..self.bytes()).map(|index| {
             (0..8).fold(0, |byte, position| {
-                // Select, then two steps a bit, the second of which raises the clock.
+                // Select, then two steps per bit, the second of which raises the clock.
                 let halves = 2 * (8 * index + position) + 1;
                 let bursts = index / self.burst;
                 levels.advance_to(self.time(1 + halves + bursts));
@@ -144,13 +145,14 @@ impl Frame {
     }
 }
 
-/// A bit of bytes, the highest of the first byte first.
+/// A bit of the bytes, from the highest bit of the first byte on.
 fn level(bytes: &[u8], index: u64) -> bool {
     let byte = usize::try_from(index / 8).ok().and_then(|at| bytes.get(at));
     byte.is_some_and(|byte| byte >> (7 - index % 8) & 1 == 1)
 }
 
-/// The frames a capture may still show, and always the last: its levels stay on the channels.
+/// The frames that a capture may still show, and always the last one: its levels stay on the
+/// channels.
 #[derive(Debug, Default)]
 pub(super) struct Frames(VecDeque<Arc<Frame>>);
 
@@ -196,13 +198,13 @@ impl Frames {
     }
 }
 
-/// A place in frames that follow each other.
+/// A position in consecutive frames.
 struct Cursor {
     frames: Vec<Arc<Frame>>,
-    /// The frame that has begun last.
+    /// The frame that began last.
     index: Option<usize>,
     step: u64,
-    /// Its session has ended.
+    /// Whether its session has ended.
     ended: bool,
     next_ns: Option<u64>,
 }

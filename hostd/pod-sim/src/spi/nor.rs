@@ -1,5 +1,5 @@
-//! A 25-series NOR flash of 8 MiB: bytes in, bytes out, and what a command does when the chip is
-//! deselected. Erased sectors take no memory.
+//! A 25-series NOR flash of 8 MiB: bytes in, bytes out, and the effects of commands when the chip
+//! is deselected. Erased sectors use no memory.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,12 @@ pub(crate) struct Nor {
     frame: Vec<u8>,
     /// All bytes since then.
     count: u32,
-    /// Until then only the status is answered.
+    /// Until then only the status is readable.
     busy_until_ns: u64,
 }
 
 impl Nor {
-    /// Shifts a byte in and one out, in a frame that began then.
+    /// Shifts a byte in and one out, in a frame that began at `at_ns`.
     pub(crate) fn shift(&mut self, byte: u8, at_ns: u64) -> u8 {
         let index = self.count;
         self.count = self.count.saturating_add(1);
@@ -56,7 +56,7 @@ impl Nor {
         }
     }
 
-    /// The chip is deselected: commands that change something act now.
+    /// The chip is deselected: commands that change something take effect now.
     pub(crate) fn deselect(&mut self, at_ns: u64) {
         self.count = 0;
         let frame = std::mem::take(&mut self.frame);
@@ -92,7 +92,7 @@ impl Nor {
         }
     }
 
-    /// Every change uses the write enable up.
+    /// Checks and clears the write enable, which every change needs anew.
     fn take_enable(&mut self) -> bool {
         std::mem::take(&mut self.write_enabled)
     }
@@ -108,7 +108,7 @@ impl Nor {
         sector.map_or(0xff, |sector| sector[(address % SECTOR) as usize])
     }
 
-    /// Clears bits; beyond the page's end it goes on at its start.
+    /// Clears bits; past the end of the page it continues at the page's start.
     fn program(&mut self, address: u32, data: &[u8]) {
         let address = address % SIZE;
         let sector = self.sectors.entry(address / SECTOR);

@@ -1,4 +1,4 @@
-//! The flash on its channels: programmed, read back, verified; channels owned while open.
+//! The flash on its channels: programmed, read back, verified; channels are owned while it is open.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -127,7 +127,8 @@ async fn channels_are_owned_and_nothing_answers_elsewhere() {
     assert!(client.refused(doubled).await.contains("differ"));
 }
 
-/// What is on the four lines: each frame as (sent, answered), its clock edges read as modes 0 and 3 do.
+/// The frames on the four lines, each as (sent, answered), sampled on clock edges as in modes 0 and
+/// 3.
 fn frames(words: &[u16]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let line = |word: u16, la: u8| word >> (la - 1) & 1;
     let mut frames = Vec::new();
@@ -170,14 +171,14 @@ async fn a_capture_shows_the_bits_of_a_transfer_and_they_take_their_time() {
         let reply = client.ok(request).await;
         let bits = u64::try_from(sent.len() * 8).unwrap();
         let took_us = u64::try_from(before.elapsed().as_micros()).unwrap();
-        // A timer wakes within two milliseconds.
+        // A timer fires within two milliseconds.
         let exact_us = bits * 1_000_000 / u64::from(hz);
         assert!((exact_us..exact_us + 2_010).contains(&took_us), "{took_us}");
         let captured = other.captured().await.unwrap();
         let seen = frames(&captured.words);
         let answered = B64.decode(reply["rx"].as_str().unwrap()).unwrap();
         assert_eq!(seen, [(sent, answered)]);
-        // The clock is true, and idles as its mode says.
+        // The clock has the right rate, and idles as its mode says.
         let clocks = crate::tests::rises(&captured.words, 9);
         let first = if mode == 3 { 1 } else { 0 };
         let span = clocks[first + 800] - clocks[first];
@@ -239,7 +240,8 @@ async fn a_stream_pauses_and_a_flash_is_busy_for_its_time() {
         (&json!(2049), &json!(14))
     );
     let captured = other.captured().await.unwrap();
-    // Slower than the clock, such a long capture still shows the pauses after each 512 bytes.
+    // Such a long capture samples too slowly for the clock, but shows the pauses after every 512
+    // bytes.
     let quiet = captured.words.chunk_by(|one, other| one == other);
     let long = captured.la_rate_hz * 0.003;
     let pauses = quiet.filter(|run| run[0] >> 11 & 1 == 0 && run.len() as f64 >= long - 2.0);

@@ -1,4 +1,4 @@
-//! Debug sessions of a pod, with a target and without.
+//! Debug sessions of a pod, with and without a target.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ async fn exchange(client: &mut Client, packet: &[u8]) -> Vec<u8> {
     client.read_raw(length.into()).await
 }
 
-/// Connects, wakes the debug port, and reads its identification.
+/// Connects, wakes the debug port and reads its identification.
 async fn idr(client: &mut Client) -> Vec<u8> {
     assert_eq!(exchange(client, &[0x02, 1]).await, [0x02, 1]);
     exchange(client, &[0x11, 0x40, 0x42, 0x0f, 0]).await;

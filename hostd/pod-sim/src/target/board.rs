@@ -1,4 +1,5 @@
-//! What the target does to its pins becomes levels on channels, and what these then are goes back to it.
+//! Turns what the target does to its pins into levels on channels, and returns the resulting levels
+//! to it.
 
 use target_sim::stm32f0::{Drive, Level, PinChange};
 use target_sim::target::{Board, InputChange, Inputs};
@@ -7,18 +8,18 @@ use crate::digital::Digital;
 use crate::levels::Levels;
 use crate::target_config::TargetWiring;
 
-/// After an edge of the bus the emulated sensor moves its line within this time.
+/// The emulated sensor changes its line within this time after an edge on the bus.
 const ANSWER_NS: u64 = 1_000;
 
-/// The pod around a target that runs.
+/// The pod around a running target.
 pub(super) struct OnBoard<'a> {
     pub(super) digital: &'a mut Digital,
     pub(super) wiring: TargetWiring,
-    /// From the target's time to the pod's.
+    /// Difference from the target's time to the pod's.
     pub(super) offset_ns: u64,
 }
 
-/// What a channel does to a pin that is wired to it.
+/// What a channel drives at a pin that is wired to it.
 pub(super) fn level(levels: &Levels, la: u8) -> Level {
     match levels.driven(la) {
         Some(true) => Level::High,

@@ -1,4 +1,4 @@
-//! A pod with the demo target: its console, its bus, its reset, its current.
+//! A pod with the demo target: its console, its bus, its reset and its current.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::TargetConfig;
 use crate::tests::{Client, bench, rises};
 use crate::{SimConfig, SimPod};
 
-/// From power-on to the first character of the demo, in microseconds.
+/// Time from power-on to the first character of the demo, in microseconds.
 const BOOT_US: std::ops::Range<u128> = 2_300_000..2_310_000;
 
 fn with_target(target: TargetConfig) -> Arc<SimPod> {
@@ -46,7 +46,7 @@ async fn console(pod: &Arc<SimPod>) -> Client {
     client
 }
 
-/// What comes until it ends so.
+/// The output until it ends with `end`.
 async fn until(client: &mut Client, end: &str) -> String {
     let mut text = String::new();
     while !text.ends_with(end) {

@@ -1,4 +1,4 @@
-//! The page for makers of pods: its session and its samples are what the simulator says.
+//! The page for pod manufacturers: its example session and samples match the simulator.
 
 use pod_protocol::chunk::{decode_b64, encode_b64};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! Random command sequences made from the table of commands: whatever is sent, the pod answers each
-//! request once and in time, stays usable, and leaks neither channel nor capture hardware.
+//! request once and on time, stays usable, and leaks neither channels nor capture hardware.
 
 use fastrand::Rng;
 use pod_protocol::commands::{Answer, Command, Field, Kind, all};
@@ -12,10 +12,10 @@ use crate::{Board, SimConfig};
 /// Longer than any answer may take.
 const PATIENCE: Duration = Duration::from_secs(7_200);
 
-/// Samples a random capture takes at most; more adds time and no states.
+/// Most samples in a random capture; more would add time but no states.
 const SAMPLES_MAX: i64 = 3_000;
 
-/// What ends everything that outlives a connection.
+/// Commands that end everything that outlives a connection.
 const STOPS: [&str; 8] = [
     r#"{"cmd":"ota_abort"}"#,
     r#"{"cmd":"dac_stop"}"#,
@@ -55,7 +55,7 @@ fn within(random: &mut Rng, min: i64, max: i64) -> i64 {
     *random.choice(&near).unwrap()
 }
 
-/// A value for a field: mostly one it may have, sometimes one just outside, seldom nonsense.
+/// A value for a field: mostly a valid one, sometimes one just outside, seldom nonsense.
 fn value(random: &mut Rng, field: &Field) -> Value {
     if random.usize(..12) == 0 {
         return any_value(random);
@@ -109,7 +109,7 @@ fn value(random: &mut Rng, field: &Field) -> Value {
     }
 }
 
-/// A request: an example with some fields changed, or fields at will.
+/// A request: an example with some fields changed, or with arbitrary fields.
 fn request(random: &mut Rng, commands: &[&'static Command]) -> (&'static Command, Value) {
     let command = *random.choice(commands).unwrap();
     let mut request = Map::new();
@@ -126,7 +126,7 @@ fn request(random: &mut Rng, commands: &[&'static Command]) -> (&'static Command
     (command, Value::Object(request))
 }
 
-/// Sends a request and reads its whole answer; gives whether the connection still carries lines.
+/// Sends a request and reads its whole answer; returns whether the connection still carries lines.
 async fn exchange(client: &mut Client, command: &Command, request: &Value) -> bool {
     client.send(request).await;
     loop {
@@ -143,7 +143,7 @@ async fn exchange(client: &mut Client, command: &Command, request: &Value) -> bo
 
 #[tokio::test(start_paused = true)]
 async fn a_random_command_sequence_never_wedges_the_pod() {
-    // One restarts the pod, the other may close the plain port, which is where this client is.
+    // One restarts the pod, the other may close the plaintext port, which this client uses.
     let harmless = |command: &&Command| !matches!(command.verb, "psram_recover" | "lan_tls");
     let commands: Vec<&'static Command> = all().filter(harmless).collect();
     for (seed, board) in [

@@ -1,5 +1,5 @@
-//! The table of commands tells the truth about the simulator: verbs, fields, ranges, replies, gates
-//! and refusals, each tried on a fresh pod.
+//! The table of commands agrees with the simulator: verbs, fields, ranges, replies, gates and
+//! refusals, each tried on a fresh pod.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn parsed(request: &str) -> Map<String, Value> {
     serde_json::from_str(request).unwrap_or_else(|error| panic!("{request}: {error}"))
 }
 
-/// A pod with everything there is, and a chip where the examples look for it.
+/// A pod with everything that it can have, and a chip where the examples expect it.
 pub(super) fn full_bench() -> Arc<SimPod> {
     bench(full_config())
 }
@@ -39,7 +39,7 @@ pub(super) fn full_config() -> SimConfig {
     }
 }
 
-/// All lines of the answer to a request; after the line of an upload its bytes are sent.
+/// All lines of the answer to a request; after the line of an upload, its bytes are sent.
 pub(super) async fn answer(client: &mut Client, request: &Value) -> Vec<Value> {
     client.send(request).await;
     let mut lines = Vec::new();
@@ -62,7 +62,7 @@ pub(super) async fn answer(client: &mut Client, request: &Value) -> Vec<Value> {
     }
 }
 
-/// What a fresh connection of `pod` answers to `request`, after what must come before it.
+/// The answer of `pod` on a fresh connection to `request`, after what must come before it.
 pub(super) async fn ask(
     pod: &Arc<SimPod>,
     example: &Example,
@@ -75,13 +75,13 @@ pub(super) async fn ask(
     answer(&mut client, &Value::Object(request.clone())).await
 }
 
-/// The text of a refusal, if it is one.
+/// The message of a refusal, if it is one.
 pub(super) fn refusal(lines: &[Value]) -> Option<&str> {
     let last = lines.last().expect("an answer has a line");
     (last["status"] == "error").then(|| last["message"].as_str().expect("a refusal has a text"))
 }
 
-/// Fails with everything that was found wrong.
+/// Fails with all problems that were found.
 pub(super) fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

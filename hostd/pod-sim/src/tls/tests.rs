@@ -1,4 +1,4 @@
-//! What a pod says of its certificate, and who may change what about it.
+//! What a pod reports about its certificate, and who may change it.
 
 use pod_protocol::commands::Tier;
 use pod_protocol::{Refusal, RefusalKind};

@@ -1,4 +1,4 @@
-//! UART bits on the wires, at their true times, and channels that are free when the session ends.
+//! UART bits on the wires, at their real times, and channels that are free when the session ends.
 
 use serde_json::json;
 use tokio::time::{Duration, advance, sleep, timeout};

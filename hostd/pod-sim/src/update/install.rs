@@ -1,11 +1,11 @@
-//! What each target asks of an image, and where it goes.
+//! What each target requires of an image, and where the image goes.
 
 use crate::certificate;
 use crate::images::{FirmwareImage, Target};
 use crate::settings::{Settings, SigPolicy};
 use crate::tls::LanCertificate;
 
-/// Whether `bytes` fit this pod as `target`.
+/// Whether `bytes` are valid for this pod as `target`.
 pub(super) fn check(
     settings: &Settings,
     flash_kb: u16,
@@ -36,7 +36,7 @@ fn firmware(settings: &Settings, flash_kb: u16, bytes: &[u8]) -> Result<(), Stri
     Ok(())
 }
 
-/// Writes what was checked.
+/// Writes the checked image.
 pub(super) fn write(settings: &mut Settings, target: Target, bytes: &[u8], version: &str) {
     match target {
         Target::Firmware => settings.next_firmware = FirmwareImage::read(bytes),

@@ -1,4 +1,4 @@
-//! Signatures of updates: 128 bytes that say what they are for, and an Ed25519 signature over that.
+//! Signatures of updates: 128 bytes that identify the image and end with an Ed25519 signature.
 //!
 //! ```text
 //!   0  "BPSG"            44  u32 version: major << 16 | minor << 8 | patch
@@ -22,7 +22,7 @@ use crate::settings::SigPolicy;
 /// Bytes of a signature block.
 pub const SIGNATURE_BYTES: usize = 128;
 
-/// Bytes of it that are signed.
+/// Number of bytes in it that are signed.
 const SIGNED_BYTES: usize = 64;
 
 const MAGIC: &[u8; 4] = b"BPSG";
@@ -30,7 +30,7 @@ const FORMAT: u16 = 1;
 const CONTEXT: &[u8] = b"benchpod-fw-sign:v1\0";
 const KEY_ID_BYTES: usize = 8;
 
-/// What a signature turned out to be.
+/// The result of checking a signature.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Sig {
     #[default]
@@ -57,23 +57,23 @@ impl Sig {
     }
 }
 
-/// What an update is, as its signature must confirm.
+/// The properties of an update that its signature must confirm.
 pub(crate) struct Signed {
     pub(crate) target: Target,
     pub(crate) size: usize,
     pub(crate) sha256: [u8; 32],
 }
 
-/// Something to be signed.
+/// An image to be signed.
 #[derive(Debug, Clone, Copy)]
 pub struct Signable<'a> {
-    /// What it is for.
+    /// The part that it updates.
     pub target: Target,
     /// The image.
     pub image: &'a [u8],
     /// Major, minor and patch.
     pub version: [u8; 3],
-    /// Smallest flash it fits, in KiB.
+    /// Smallest flash that it fits, in KiB.
     pub flash_kb_min: u16,
 }
 
@@ -96,8 +96,8 @@ fn key_id(key: &VerifyingKey) -> [u8; KEY_ID_BYTES] {
 }
 
 impl Signable<'_> {
-    /// The signature block by the key with this secret, as `sig` of `ota_begin` takes it.
-    /// Certificates are not signed: `None` for them.
+    /// The signature block by the key with this secret, in the form of `sig` in `ota_begin`. `None`
+    /// for certificates, which are not signed.
     pub fn sign(&self, secret: &[u8; 32]) -> Option<String> {
         let key = SigningKey::from_bytes(secret);
         let [major, minor, patch] = self.version.map(u32::from);
@@ -118,7 +118,7 @@ impl Signable<'_> {
     }
 }
 
-/// Judges the signature of an update; also the id of the key it names.
+/// Checks the signature of an update; also returns the id of the key that it names.
 pub(crate) fn check(text: Option<&str>, of: &Signed, config: &SimConfig) -> (Sig, String) {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return (Sig::None, String::new());
@@ -160,7 +160,7 @@ fn judge(block: &[u8; SIGNATURE_BYTES], id: &[u8], of: &Signed, config: &SimConf
     Sig::Ok
 }
 
-/// What a policy makes of a signature.
+/// Applies a policy to a signature.
 pub(crate) fn enforce(policy: SigPolicy, sig: Sig) -> Result<(), String> {
     let fits = match policy {
         SigPolicy::Audit => true,

@@ -1,4 +1,4 @@
-//! Updates from begin to restart: what is checked, who may go on, what excludes what.
+//! Updates from begin to restart: what is checked, who may continue, what excludes what.
 
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ async fn power_lost_on_the_way_leaves_the_old_firmware() {
     let mut client = Client::new(&pod).await;
     let text = client.refused(json!({"cmd": "ota_end"})).await;
     assert_eq!(text, "no update is receiving");
-    // Checked but not committed is not installed either.
+    // An image that was checked but not committed is not installed either.
     let (state, ..) = ended(&mut client, begin(&image, ""), &image).await;
     assert_eq!(state, "verified");
     pod.reboot();
@@ -169,7 +169,7 @@ async fn what_arrived_wrong_is_not_installed() {
     assert_eq!(short["error"], format!("0 of {size} bytes were received"));
     client.ok(begin(&good, "")).await;
     client.ok(piece(&good, 0)).await;
-    // Sent again because the answer was lost: nothing changes.
+    // Sent again because the answer was lost: this changes nothing.
     let again = client.ok(piece(&good, 0)).await;
     assert_eq!(
         (&again["state"], &again["received"]),
@@ -343,7 +343,7 @@ async fn one_transport_updates_at_a_time() {
         let session = client.ok(json!({"cmd": "ota_status"})).await;
         assert_eq!(session["owner"], "lan:1");
     }
-    // Within the LAN the next connection goes on once the first has closed.
+    // Within the LAN, the next connection continues once the first has closed.
     lan.ok(piece(&image, 0)).await;
     drop(lan);
     sleep(Duration::from_millis(1)).await;
@@ -353,7 +353,7 @@ async fn one_transport_updates_at_a_time() {
         (&session["owner"], &session["received"]),
         (&json!("lan:2"), &json!(1536))
     );
-    // Nobody went on for a while: another transport begins its own.
+    // Nobody continued for a while: another transport begins its own session.
     sleep(Duration::from_secs(29)).await;
     let text = cloud.refused(begin(&image, "gw1")).await;
     assert_eq!(text, "busy: firmware update from lan:2 is in progress");
@@ -396,7 +396,7 @@ async fn staging_and_captures_exclude_each_other() {
     assert_eq!(updating.refused(begin(&image, "")).await, "busy");
     capturing.captured().await.unwrap();
     updating.ok(begin(&image, "")).await;
-    // What nobody went on with does not keep captures out for ever.
+    // A session that nobody continued does not block captures forever.
     sleep(Duration::from_secs(30)).await;
     capturing.capture(capture).await;
     let session = updating.ok(json!({"cmd": "ota_status"})).await;
@@ -440,7 +440,7 @@ async fn blobs_are_written_and_stay() {
     );
 }
 
-/// Whatever comes in whatever order: the pod runs the old firmware or, after a commit that it
+/// Whatever arrives in whatever order: the pod runs the old firmware or, after a commit that it
 /// accepted, the new one.
 #[tokio::test(start_paused = true)]
 async fn a_random_update_never_leaves_anything_but_one_of_both() {

@@ -1,4 +1,4 @@
-//! What stands between a command and the instrument: each gate that can be shut, in its order.
+//! The gates between a command and the instrument, in the order in which they are checked.
 
 use pod_protocol::commands::Tier;
 use pod_protocol::commands::{find, tier_of};
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    /// Whether a request may run. The first gate that is shut answers.
+    /// Whether a request may run. The first closed gate answers.
     pub(crate) fn gate(
         &self,
         verb: &str,

@@ -1,4 +1,4 @@
-//! What a restart of the firmware clears, and what outlives it.
+//! What a restart of the firmware clears, and what survives it.
 
 use super::World;
 use crate::reboot::Boot;

@@ -1,4 +1,4 @@
-//! A capture read again is the capture, and anything newer takes its place.
+//! Reading a capture again gives the same capture, and anything newer replaces it.
 
 use serde_json::json;
 use tokio::time::{Duration, sleep};
@@ -20,7 +20,7 @@ async fn a_capture_is_read_again_from_any_offset() {
     let dual = json!({"cmd": "capture_dual", "adc_samples": 700, "la_samples": 3_000,
         "adc_rate_mhz": 0.4, "la_rate_mhz": 1.0, "enc": "b64"});
     let taken = client.capture(dual).await;
-    // What happens afterwards changes nothing.
+    // Later events do not change it.
     sleep(Duration::from_secs(3)).await;
     client
         .ok(json!({"cmd": "gpio", "la": 9, "mode": "output", "level": 1}))
@@ -32,7 +32,7 @@ async fn a_capture_is_read_again_from_any_offset() {
     for offset in [700, 701, 2_000, 3_699] {
         let rest = client.capture(read(offset)).await;
         assert!(rest.adc.is_empty());
-        // Indices stay absolute: what lies before the offset is not sent.
+        // Indices stay absolute: samples before the offset are not sent.
         assert_eq!(rest.words.len(), 3_000);
         assert_eq!(rest.words[offset - 700..], taken.words[offset - 700..]);
     }

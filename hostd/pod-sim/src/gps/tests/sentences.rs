@@ -1,4 +1,4 @@
-//! Sentences of a fix, field by field.
+//! Sentences for a fix, field by field.
 
 use crate::gps::fix::{Fix, Quality};
 use crate::gps::nmea::{Sentence, epoch};
@@ -50,7 +50,7 @@ fn a_fix_fills_every_sentence() {
     assert_eq!(gsa[..3], ["GPGSA", "A", "3"]);
     assert_eq!(gsa[3..15].iter().filter(|prn| !prn.is_empty()).count(), 9);
     assert_eq!(gsa[15..], ["1.95", "1.50", "1.35", "1"]);
-    // Eleven in view: four, four, three.
+    // Eleven in view: sentences with four, four and three.
     assert!(bodies[4].starts_with("GPGSV,3,1,11,"));
     assert_eq!(bodies[4].split(',').count(), 4 + 16 + 1);
     assert_eq!(bodies[6].split(',').count(), 4 + 12 + 1);
@@ -99,7 +99,7 @@ fn it_moves_along_its_course() {
     assert!((after.latitude_deg - north.latitude_deg - 1.0).abs() < 1e-4);
     assert!((after.longitude_deg - north.longitude_deg).abs() < 1e-9);
     assert_eq!(after.utc_us, UTC_US + hour);
-    // Along a parallel a degree is shorter by its cosine.
+    // Along a parallel, a degree is shorter by the cosine of the latitude.
     let east = Fix {
         course_deg: 90.0,
         latitude_deg: 60.0,
@@ -109,7 +109,7 @@ fn it_moves_along_its_course() {
     let after = east.after(hour);
     assert!((after.latitude_deg - 60.0).abs() < 1e-9);
     assert!((after.longitude_deg + 178.5).abs() < 1e-3, "{after:?}");
-    // In one step or in many.
+    // The result is the same in one step or in many.
     let slanted = Fix {
         course_deg: 37.0,
         ..north

@@ -1,4 +1,4 @@
-//! The receiver's channel in captures: true bit times, epochs in real time, channels and refusals.
+//! The receiver's channel in captures: exact bit times, epochs in real time, channels and refusals.
 
 use pod_protocol::rates;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::{SimConfig, SimPod};
 
 const TX: u8 = 9;
 
-/// What an 8N1 line says that is idle before the first sample, with the first sample of each start
-/// bit.
+/// The bytes on an 8N1 line that is idle before the first sample, each with the first sample of its
+/// start bit.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -111,7 +111,7 @@ async fn a_capture_of_any_part_shows_the_same_line() {
     assert!(lines[1].starts_with("$GPGGA,123456.00,"));
     assert!(lines[2].starts_with("$GPRMC,123456.10,"));
     assert_ne!(lines[0][20..30], lines[20][20..30]);
-    // The same pod again, looked at in pieces: the lines are the same.
+    // The same pod again, captured in pieces: the lines are the same.
     let pod = bench(SimConfig::default());
     let mut client = Client::new(&pod).await;
     let mut again = start();
@@ -186,7 +186,7 @@ async fn epochs_that_do_not_fit_any_more_are_skipped_and_counted() {
         status["overruns"].as_u64(),
     );
     assert_eq!(epochs + overruns.unwrap(), 9 + 32);
-    // An epoch takes less than two periods, so every other one is skipped.
+    // An epoch takes between one and two periods, so every other one is skipped.
     assert_eq!(overruns, Some(16));
     let capture = json!({"cmd": "la_capture", "samples": 200_000, "sample_rate_mhz": 0.1});
     let words = client.capture(capture).await.words;
@@ -194,7 +194,7 @@ async fn epochs_that_do_not_fit_any_more_are_skipped_and_counted() {
         .windows(150)
         .position(|run| run.iter().all(|word| word >> 8 & 1 == 1));
     let lines = lines(&words[idle.unwrap()..], 1e5 / 9600.0);
-    // Whole epochs only: every second and third sentence follows its first.
+    // Only whole epochs: the second and third sentence always follow the first.
     let parts = lines[..lines.len() - 1].iter().map(|line| &line[7..10]);
     let parts: Vec<&str> = parts.collect();
     assert!(parts.windows(3).all(|three| {
@@ -238,7 +238,7 @@ async fn it_keeps_its_channel_and_its_fix() {
         (&status["active"], &status["altitude_m"]),
         (&json!(true), &json!(77.5))
     );
-    // A second start moves it to another channel.
+    // A second start moves the session to another channel.
     client.ok(json!({"cmd": "gps_start", "tx": 10})).await;
     for _ in 0..2 {
         client.ok(json!({"cmd": "gps_stop"})).await;

@@ -1,4 +1,5 @@
-//! True bits on the bus: what a master outside says to the sensor, and what a capture shows of it.
+//! Real bits on the bus: the traffic of an outside master with the sensor, and how a capture shows
+//! it.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ const MASTER: I2cMaster = I2cMaster {
     hz: 100_000,
 };
 
-/// What is seen on a bus: a byte comes with whether it was acknowledged.
+/// Events on a bus; a byte includes whether it was acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Start,
@@ -25,7 +26,7 @@ enum Seen {
 }
 use Seen::{Byte, Start, Stop};
 
-/// Reads a bus from its levels (SCL, SDA).
+/// Decodes a bus from its levels (SCL, SDA).
 fn decode(levels: impl IntoIterator<Item = (bool, bool)>) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut before = (true, true);
@@ -115,7 +116,7 @@ async fn a_capture_decodes_to_exactly_the_transfers() {
     wanted.extend(t.iter().enumerate().map(|(at, byte)| Byte(*byte, at < 5)));
     wanted.push(Stop);
     assert_eq!(on_la1_and_la2(&captured.words), wanted);
-    // 100 kHz: the first clock pulse of the first address is ten samples from the second.
+    // At 100 kHz, the first two clock pulses of the first address are ten samples apart.
     let rises = crate::tests::rises(&captured.words, 1);
     assert_eq!(rises[1] - rises[0], 10);
     let status = client.ok(json!({"cmd": "sensor_status"})).await;
@@ -138,7 +139,7 @@ async fn the_packed_capture_shows_the_same_bus() {
     start(&mut client, "sht4x").await;
     let idle = bytes(&mut client, json!({"cmd": "sensor_la", "samples": 16})).await;
     assert_eq!(idle, [0xff; 16]);
-    // SHT4x: a command, then later its answer.
+    // SHT4x: first a command, then its answer.
     assert_eq!(transfer(&pod, 1_000, &[write(0x44, &[0xfd])]), Ok(vec![]));
     let answer = transfer(&pod, 11_000, &[read(0x44, 6)]).unwrap();
     let request = json!({"cmd": "sensor_la", "samples": 4096, "sample_rate_mhz": 0.5});
@@ -175,7 +176,7 @@ async fn without_pull_ups_the_bus_is_dead() {
         client.ok(json!({"cmd": "sensor_status"})).await["transactions"],
         0
     );
-    // Only the clock is pulled up.
+    // Only the clock has a pull-up.
     client
         .ok(json!({"cmd": "la", "la": 1, "pullup": "on"}))
         .await;
@@ -197,7 +198,7 @@ async fn a_sensor_that_is_stopped_answers_no_more() {
     };
     assert_eq!(transfer(&pod, 0, &who_am_i), Err(nack));
     sleep(Duration::from_millis(10)).await;
-    // Nothing was armed then, so it is not counted.
+    // No sensor was armed then, so it is not counted.
     start(&mut client, "bmp280").await;
     assert_eq!(
         client.ok(json!({"cmd": "sensor_status"})).await["transactions"],
@@ -213,7 +214,7 @@ async fn a_slave_whose_clock_stops_lets_go() {
     pod.shared.with(|world, now_ns| {
         let mut bus = Bus::new(&mut world.digital, MASTER, now_ns);
         bus.start().unwrap();
-        // The acknowledge stays on the line: no ninth clock pulse follows.
+        // The acknowledge bit stays on the line: no ninth clock pulse follows.
         for position in (0..8).rev() {
             let bit = 0xec_u8 >> position & 1 == 1;
             bus.bit(bit).unwrap();
@@ -254,7 +255,7 @@ async fn another_pods_gpio_can_be_the_master_over_jumpers() {
             .as_u64()
             .unwrap();
         levels.push((word & 1 != 0, word & 2 != 0));
-        // The far ends of the jumpers show the same.
+        // The other ends of the jumpers show the same levels.
         assert_eq!(word & 3, word >> 8 & 3);
     };
     line(10, false).await;
@@ -284,7 +285,7 @@ async fn a_conversion_takes_its_time() {
     let status = [write(0x76, &[0xf3]), read(0x76, 1)];
     assert_eq!(transfer(&pod, 1_000, &status), Ok(vec![0x08]));
     assert_eq!(transfer(&pod, 7_000, &status), Ok(vec![0x00]));
-    // A reset is stored and does nothing else.
+    // A reset command is only stored.
     transfer(&pod, 9_000, &[write(0x76, &[0xe0, 0xb6])]).unwrap();
     assert_eq!(transfer(&pod, 10_000, &status), Ok(vec![0x00]));
 }

@@ -1,11 +1,11 @@
-//! What the table says of request fields: ranges, types, and which must be there.
+//! What the table says about request fields: ranges, types, and which are required.
 
 use pod_protocol::commands::{Command, Example, Field, Kind, Need, Outside};
 use serde_json::{Map, Value, json};
 
 use super::{all, ask, assert_none, examples, full_bench, parsed, refusal};
 
-/// Fields whose range other fields or the pod's state narrow.
+/// Fields whose range is narrowed by other fields or by the pod's state.
 const NARROWED: &[(&str, &str)] = &[
     ("load", "offset"),
     ("spi_flash", "len"),
@@ -19,14 +19,14 @@ const NARROWED: &[(&str, &str)] = &[
     ("dac_limits", "max_mv"),
 ];
 
-/// The example to try a field with: one that has it, else the first.
+/// The example for trying a field: one that has it, otherwise the first.
 fn example_with(command: &'static Command, field: &Field) -> Option<&'static Example> {
     let has = |example: &&Example| parsed(example.request).contains_key(field.name);
     let with = examples(command).find(has);
     with.or(examples(command).next())
 }
 
-/// The text with which a pod refuses an example whose field is replaced.
+/// The message with which a pod refuses an example whose field is replaced.
 async fn tried(command: &'static Command, field: &Field, value: &Value) -> Option<String> {
     let example = example_with(command, field)?;
     let mut request = parsed(example.request);
@@ -35,7 +35,7 @@ async fn tried(command: &'static Command, field: &Field, value: &Value) -> Optio
     refusal(&lines).map(str::to_owned)
 }
 
-/// Whether a refusal is about the value of this field rather than about what else is the case.
+/// Whether a refusal is about the value of this field rather than about something else.
 fn is_about(text: &str, field: &Field) -> bool {
     let named = |words: &str| text.starts_with(&format!("{}{words}", field.name));
     named(" out of range") || text.starts_with(&format!("bad {}:", field.name))

@@ -1,4 +1,4 @@
-//! A command is refused by its gates, and by no other.
+//! A command is refused by its own gates, and by no other.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Client, all, ask, assert_none, bench, examples, full_config, parsed, refusal};
 use crate::{Board, SimConfig, SimPod};
 
-/// Every example of every command on such a pod is refused with `gate` if it stands behind it.
+/// On such a pod, exactly the examples behind one of `gates` are refused with `text`.
 async fn each_is_stopped(
     pods: impl AsyncFn() -> (Arc<SimPod>, Option<Client>),
     gates: &[Gate],
@@ -103,7 +103,7 @@ async fn what_needs_the_loop_image_is_refused_on_the_other() {
 async fn what_needs_the_capture_hardware_is_refused_while_it_is_used() {
     let mut problems = Vec::new();
     for command in all() {
-        // What comes before an example may itself need the hardware.
+        // What comes before an example may need the hardware itself.
         for example in examples(command).filter(|example| example.before.is_empty()) {
             let pod = bench(full_config());
             let mut other = Client::new(&pod).await;

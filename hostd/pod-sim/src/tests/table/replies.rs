@@ -1,4 +1,4 @@
-//! Examples are taken, and their replies hold what the table lists and nothing else.
+//! Examples are accepted, and their replies contain the fields in the table and no others.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{all, ask, assert_none, examples, full_bench, parsed, refusal};
 
-/// Fields no example shows, since it takes more than requests to see them.
+/// Fields that no example shows, since more than requests is needed to see them.
 const UNSEEN: &[(&str, &str)] = &[
     ("adc_read", "offset_mv"),
     // Only the cloud and the USB port set them.
@@ -18,7 +18,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("cloud_proxy", "port"),
 ];
 
-/// The fields of an answer, each of its type and in its place.
+/// The fields of an answer, each with its type and in its place.
 struct Check {
     verb: &'static str,
     seen: BTreeSet<String>,
