@@ -1,5 +1,4 @@
-//! Devices as tokens and rules are restricted to them: by name when they are asked for, with their ids
-//! in answers.
+//! Devices that tokens and rules are restricted to: by name in requests, with their ids in answers.
 
 use guest::{Shape, list, text};
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use serde::Serialize;
 /// Longest device name, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Names. None at all is surely a mistake, so the list must not be empty.
+/// Names of devices. An empty list is surely a mistake, so at least one is required.
 pub(crate) fn names(most: usize) -> impl Shape<Value = Vec<String>> {
     list(text(1..=NAME_CHARS_MAX), 1..=most)
 }
@@ -20,13 +19,13 @@ pub(crate) struct Device<'a> {
     name: &'a str,
 }
 
-/// Devices from their ids and names.
+/// Records of devices from their ids and names.
 pub(crate) fn records(devices: &[(String, String)]) -> Vec<Device<'_>> {
     let devices = devices.iter();
     devices.map(|(id, name)| Device { id, name }).collect()
 }
 
-/// One, for the documentation.
+/// One device, for the documentation.
 pub(crate) fn example() -> Vec<(String, String)> {
     vec![("01JGZ5V9T3N8W2K4Q7R6D1M0XD".into(), "bench-1".into())]
 }

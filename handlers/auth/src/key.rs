@@ -16,7 +16,7 @@ pub(crate) fn name() -> impl Shape<Value = String> {
     text(1..=NAME_CHARS_MAX)
 }
 
-/// Declares the record of a key, with what else an answer says about it.
+/// Declares the record of a key, with what else an answer adds to it.
 macro_rules! record {
     (
         $(#[$meta:meta])*
@@ -72,7 +72,7 @@ record! {
     }
 }
 
-/// What is said about the key id that the path names.
+/// Document the key id in the path.
 pub(crate) fn describe_kid(operation: &mut Operation) {
     operation.path("kid", "Public part of the key.");
 }

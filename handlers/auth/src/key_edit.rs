@@ -1,4 +1,4 @@
-//! `PATCH /keys/{kid}`: another name or other scopes.
+//! `PATCH /keys/{kid}`: give a key another name or other scopes.
 
 use guest::{ApiError, Openapi, Request, Response, Route, keys, members};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `DELETE /keys/{kid}`: revoke for good, with every session token minted from the key.
+//! `DELETE /keys/{kid}`: revoke a key for good, with every session token minted from it.
 
 use guest::{ApiError, Openapi, Request, Response, Route, keys};
 

@@ -1,4 +1,4 @@
-//! `PUT /auth/password`: one's own password.
+//! `PUT /auth/password`: change one's own password.
 
 use guest::{ApiError, Credential, Openapi, Refusal, Request, Response, Route, members, sessions};
 use serde_json::json;
@@ -51,7 +51,7 @@ fn parse(request: &Request) -> Result<(Option<String>, String), ApiError> {
     Ok((ask.old, ask.new))
 }
 
-/// A wrong password is no broken credential: the session goes on.
+/// A wrong password does not make the credential invalid: the session goes on.
 fn refusal(error: sessions::Error) -> ApiError {
     match error {
         sessions::Error::Rejected => ApiError::field("old", "must be your present password"),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::device::{self, Device};
 
-/// Signed-in people: a rule lets others in, which no key may do.
+/// Signed-in people only: a rule lets others in, which no key may do.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::UserSession];
 
 /// Most devices of one rule.
@@ -22,7 +22,7 @@ pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
 }
 
-/// What is said about the rule id that the path names.
+/// Document the rule id in the path.
 pub(crate) fn describe_id(operation: &mut Operation) {
     operation.path("id", "Rule id.");
 }

@@ -1,4 +1,4 @@
-//! `POST /github/trust`: let the runs of a repository in.
+//! `POST /github/trust`: let in the CI runs of a repository.
 
 use guest::{ApiError, Openapi, Request, Response, Route, Shape, members, text, trust};
 use serde_json::json;

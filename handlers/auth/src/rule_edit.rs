@@ -1,4 +1,5 @@
-//! `PATCH /github/trust/{id}`: switch a rule off or on, other devices, another life of tokens.
+//! `PATCH /github/trust/{id}`: switch a rule off or on, or change its devices or the life of its
+//! tokens.
 
 use guest::{ApiError, Openapi, Request, Response, Route, flag, members, trust};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `DELETE /github/trust/{id}`: forget a rule; what it let in is out.
+//! `DELETE /github/trust/{id}`: remove a rule and end the sessions that it let in.
 
 use guest::{ApiError, Openapi, Request, Response, Route, trust};
 

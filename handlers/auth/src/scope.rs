@@ -4,7 +4,7 @@ use guest::{Shape, choice, list};
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Manage keys and everything that needs a role otherwise.
+/// Manage keys and everything that otherwise needs a role.
 pub(crate) const ADMIN: &str = "bench:admin";
 
 /// Drive devices.
@@ -51,7 +51,7 @@ impl Shape for Scopes {
     }
 }
 
-/// What a stored scope is, as JSON Schema.
+/// A stored scope, as JSON Schema.
 pub(crate) fn stored() -> Value {
     let names = SCOPES.iter().filter(|(spelled, stored)| spelled == stored);
     let names: Vec<&str> = names.map(|&(_, stored)| stored).collect();

@@ -1,7 +1,7 @@
-//! `POST /auth/session`: sign in with a password or a one-time code, for once or to be renewed.
+//! `POST /auth/session`: sign in with a password or a one-time code, once or with renewal.
 //!
-//! The session comes as a bearer token for programs and as a cookie for browsers. The cookie is out
-//! of reach of scripts, and other sites' requests that change something do not carry it.
+//! The session comes as a bearer token for programs and as a cookie for browsers. Scripts cannot
+//! read the cookie, and requests from other sites that change something do not carry it.
 
 use guest::{
     ApiError, Members, Openapi, Refusal, Request, Response, Route, Shape, Time, flag, members,
@@ -185,7 +185,7 @@ pub(crate) fn reply(session: &sessions::Session) -> Response {
     response
 }
 
-/// Value of `set-cookie`; no time left takes the cookie away.
+/// Value of `set-cookie`; with 0 seconds left it removes the cookie.
 pub(crate) fn cookie(token: &str, expires_in_s: u32) -> String {
     format!("{COOKIE}={token}; Max-Age={expires_in_s}; Path=/; HttpOnly; SameSite=Lax")
 }

@@ -1,4 +1,4 @@
-//! `GET /auth/session`: who the credential stands for, and what it may do.
+//! `GET /auth/session`: whom the credential stands for, and what it may do.
 
 use guest::{ApiError, Credential, Openapi, Request, Response, Role, Route, Time, sessions, words};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use crate::device::{self, Device};
 use crate::session;
 use crate::user::ROLES;
 
-/// Everybody may ask about himself.
+/// Everybody may ask about themselves.
 const CREDENTIALS: &[Credential] = &[
     Credential::ApiKey,
     Credential::UserSession,

@@ -57,12 +57,12 @@ members! {
     }
 }
 
-/// Life of a token that is asked for, in seconds.
+/// Life of a requested token, in seconds.
 pub(crate) fn ttl_s() -> impl Shape<Value = u32> {
     integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX)
 }
 
-// The one type of token that there is.
+// The only type of token.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -108,7 +108,7 @@ fn reply(token: &tokens::Token) -> Response {
     secret(200, &Token::of(token))
 }
 
-/// A record with a secret, which must not stay in a cache on its way.
+/// A record with a secret, which no cache on the way may keep.
 pub(crate) fn secret<T: Serialize>(status: u16, record: &T) -> Response {
     let mut response = Response::json(status, record);
     let no_store = ("cache-control".to_owned(), "no-store".to_owned());

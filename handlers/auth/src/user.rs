@@ -4,7 +4,7 @@ use guest::{ApiError, Credential, Operation, Refusal, Request, Role, Time, users
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Seeing users goes by key too; changing them, which makes sessions, does not.
+/// A key may list users too. Changing them creates sessions, which no key may do.
 pub(crate) const READ: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
 
 /// Signed-in people.
@@ -19,7 +19,7 @@ words! {
     };
 }
 
-/// Declares the record of a user, with what else an answer says about it.
+/// Declares the record of a user, with what else an answer adds to it.
 macro_rules! record {
     (
         $(#[$meta:meta])*
@@ -76,7 +76,7 @@ record! {
     }
 }
 
-/// What is said about the user id that the path names.
+/// Document the user id in the path.
 pub(crate) fn describe_id(operation: &mut Operation) {
     operation.path("id", "User id.");
 }

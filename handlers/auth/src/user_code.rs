@@ -1,4 +1,5 @@
-//! `POST /users/{id}/code`: a one-time sign-in code, for who is new or forgot the password.
+//! `POST /users/{id}/code`: a one-time sign-in code, for somebody who is new or forgot the
+//! password.
 
 use guest::{ApiError, Openapi, Request, Response, Route, Time, users};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! `POST /users`: a new user, and the code it signs in with the first time.
+//! `POST /users`: a new user, and the code for the first sign-in.
 
 use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, members, spelled, users};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `PATCH /users/{id}`: another role, shut out or let in again.
+//! `PATCH /users/{id}`: change a user's role, or shut a user out or let one in again.
 
 use guest::{ApiError, Openapi, Refusal, Request, Response, Role, Route, flag, members, users};
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! `POST /cloud/builds/{build}/artifacts`: a file of a build. Its bytes go from the connection to
-//! disk without passing here.
+//! disk without passing through here.
 
 use guest::{
     ApiError, Openapi, Refusal, Request, Response, Route, builds, members, streamed, text,
@@ -17,7 +17,7 @@ pub(crate) const BYTES_MAX: u32 = 2047 << 20;
 /// Longest media type, in characters.
 const TYPE_CHARS_MAX: usize = 127;
 
-/// Media type of what is not said.
+/// Media type when none is given.
 const UNKNOWN: &str = "application/octet-stream";
 
 pub(crate) const ROUTE: Route = Route {
@@ -47,7 +47,7 @@ pub(crate) const ROUTE: Route = Route {
     handle,
 };
 
-/// Why a file is not taken.
+/// Why a file is refused.
 pub(crate) const REFUSALS: [Refusal; 3] = [
     Refusal::WrongState,
     Refusal::NameTaken,
@@ -98,7 +98,7 @@ fn parse(request: &Request) -> Result<(String, String), ApiError> {
     Ok((asked.named.name, content_type))
 }
 
-/// A media type that can stand in a header, without its parameters.
+/// A media type that is fit for a header, without its parameters.
 fn media_type(given: &str) -> &str {
     let essence = given.split(';').next().unwrap_or_default().trim();
     let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Builds are reported from CI, which has a session token and no key.
 pub(crate) const REPORT: &[Credential] = &[Credential::CloudSession];
 
-/// Everybody who uses devices finds the files.
+/// Everybody who uses devices may find the files.
 pub(crate) const READ: &[Credential] = &[
     Credential::ApiKey,
     Credential::UserSession,
@@ -36,7 +36,7 @@ members! {
     }
 }
 
-/// What is said about the build id that the path names.
+/// Document the build id in the path.
 pub(crate) fn describe_id(operation: &mut Operation) {
     operation.path("build", "Build id.");
 }
@@ -78,7 +78,7 @@ impl<'a> From<&'a builds::Build> for Record<'a> {
     }
 }
 
-/// A build that takes files, for the documentation.
+/// A build that accepts files, for the documentation.
 pub(crate) fn example() -> builds::Build {
     builds::Build {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),

@@ -61,7 +61,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 
 fn parse(request: &Request) -> Result<builds::Selector, ApiError> {
     let asked: Asked = request.query()?.read()?;
-    // An empty one is one that was left out.
+    // An empty parameter counts as left out.
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     Ok(builds::Selector {
         build: given(asked.build),

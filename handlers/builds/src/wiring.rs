@@ -39,7 +39,7 @@ struct Given<'a> {
 }
 
 impl Wiring {
-    /// The text of an object with what was given.
+    /// The given members as the text of a JSON object.
     pub(crate) fn text(&self) -> String {
         let given = Given {
             target: self.target.as_deref(),

@@ -7,7 +7,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// Bytes that are encoded at a time: whole groups.
 const PIECE_BYTES: usize = 3 << 10;
 
-/// Bytes as their text, which is written piece by piece and nowhere as a whole.
+/// Bytes as base64 text, which is written piece by piece and never held as a whole.
 pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl Display for Text<'_> {

@@ -68,7 +68,7 @@ struct StartedRecord<'a> {
     warnings: &'a [String],
 }
 
-/// What a capture can be at when its start is answered.
+/// The states that a capture can be in when its start is answered.
 fn started_states() -> [&'static str; 4] {
     let states = [
         Status::Pending,
@@ -79,7 +79,7 @@ fn started_states() -> [&'static str; 4] {
     states.map(|state| STATES.word(state))
 }
 
-/// What starting a capture answers and how it is refused.
+/// Document what starting a capture answers and how it can be refused.
 pub(crate) fn describe_start(operation: &mut Operation) {
     let example = StartedRecord {
         capture_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
@@ -101,13 +101,13 @@ pub(crate) fn describe_start(operation: &mut Operation) {
         );
 }
 
-/// The same with the logic analyzer, whose input bank needs a level.
+/// The same for the logic analyzer, whose input bank needs a level.
 pub(crate) fn describe_logic_start(operation: &mut Operation) {
     describe_start(operation);
     operation.refusals(&[Refusal::WrongState]);
 }
 
-/// Start a capture and tell its id; the caller watches it with `GET /capture/{id}`.
+/// Start a capture and return its id; the caller watches it with `GET /capture/{id}`.
 pub(crate) fn start(order: &captures::Order) -> Result<Response, ApiError> {
     captures::start(order)
         .map(|capture| started(&capture))
@@ -123,7 +123,7 @@ fn started(capture: &Started) -> Response {
     Response::json(202, &record)
 }
 
-/// Declares a record that begins as every record of a capture does, and what makes it.
+/// Declares a record that begins with the members of every capture record, and its constructor.
 macro_rules! record {
     (
         $(#[$about:meta])*
@@ -192,7 +192,7 @@ pub(crate) struct Trigger {
 
 impl Trigger {
     pub(crate) fn of(fired: bool) -> Self {
-        // There is no pre-trigger: the instant it fires becomes sample 0.
+        // There is no pre-trigger: the instant at which it fires becomes sample 0.
         Self {
             fired,
             index: fired.then_some(0),

@@ -19,7 +19,7 @@ const VALUE_CHARS_MAX: usize = 64;
 /// Longest list of annotation classes, in characters.
 const ANNOTATIONS_CHARS_MAX: usize = 512;
 
-/// The decoders, which are the host's to check.
+/// The decoders; the host checks them.
 const PROTOCOLS: &[(&str, &str)] = &[("i2c", "i2c"), ("uart", "uart"), ("spi", "spi")];
 
 words! {
@@ -109,7 +109,7 @@ fn value() -> impl Shape<Value = String> {
 }
 
 impl Channels {
-    /// Those that are given.
+    /// The channels that are given.
     fn given(self) -> Vec<(String, String)> {
         let all = [
             ("scl", self.scl),
@@ -157,7 +157,7 @@ fn parse(request: &Request) -> Result<Job, ApiError> {
     })
 }
 
-/// Whether options can be such.
+/// Refuse options that are too long to be any.
 fn check(options: &[(String, String)]) -> Result<(), ApiError> {
     let long = |text: &str| text.chars().count() > VALUE_CHARS_MAX;
     match options
@@ -172,7 +172,7 @@ fn check(options: &[(String, String)]) -> Result<(), ApiError> {
     }
 }
 
-/// Where an I²C capture has its two lines.
+/// Channels of the two lines of an I²C capture.
 pub(crate) fn i2c_channels(scl: u8, sda: u8) -> Vec<(String, String)> {
     vec![
         ("scl".to_owned(), format!("LA{scl}")),

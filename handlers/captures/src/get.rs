@@ -157,8 +157,8 @@ fn parse(request: &Request) -> Result<View, ApiError> {
     request.query()?.read()
 }
 
-/// What of an I²C capture is worth showing unasked: conditions, addresses, data and acknowledges, but
-/// not each bit.
+/// What is worth showing of an I²C capture without being asked: conditions, addresses, data and
+/// acknowledges, but not each bit.
 const I2C_ANNOTATIONS: &str = "addr-data";
 
 /// How to decode an I²C capture; none for others.

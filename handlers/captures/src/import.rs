@@ -1,5 +1,5 @@
 //! `POST /captures/import`: a sigrok recording becomes a capture. Its bytes go from the connection to
-//! disk without passing here.
+//! disk without passing through here.
 
 use guest::{
     ApiError, Openapi, Refusal, Request, Response, Route, form, id, members, recordings, streamed,

@@ -15,7 +15,7 @@ const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
 /// What their names begin with; the number follows.
 const LOGIC_PREFIX: &str = "LA";
 
-/// Fastest rate that makes sense as a number, in MHz. The device's own bound is the host's to check and tell.
+/// Fastest rate that makes sense as a number, in MHz. The host checks and reports the device's own bound.
 const RATE_MHZ_MAX: f64 = 1000.0;
 
 /// Fastest rate of the ADC that may be asked for, in MHz.
@@ -24,7 +24,7 @@ const ADC_RATE_MHZ_MAX: f64 = 1.0;
 /// Fastest rate of the logic analyzer that may be asked for, in MHz.
 const LOGIC_RATE_MHZ_MAX: f64 = 24.0;
 
-/// Wait for the trigger when the caller does not say; the pod's own default.
+/// How long to wait for the trigger when the caller does not say; the pod's own default.
 const TRIGGER_TIMEOUT_MS_DEFAULT: u32 = 10_000;
 
 /// Longest wait for the trigger.
@@ -65,7 +65,7 @@ members! {
 }
 
 impl Shared {
-    /// The order to do this.
+    /// The order for this plan.
     pub(crate) fn order(self, plan: Plan) -> Order {
         Order {
             device: self.device_id,
@@ -110,7 +110,8 @@ fn rate_mhz(most: f64) -> impl Shape<Value = f64> {
     }
 }
 
-/// What the host checks, as it also knows the device: more is `read` here than callers are `told`.
+/// A member that the host checks, since it also knows the device: more is `read` here than callers
+/// are `told`.
 pub(crate) struct HostChecked<R, T> {
     pub(crate) read: R,
     pub(crate) told: T,
@@ -219,7 +220,7 @@ impl Shape for LogicChannel {
 
     fn read_text(&self, text: &str) -> Result<u8, String> {
         let number = text.strip_prefix(LOGIC_PREFIX).unwrap_or(text);
-        // A number has one way to be written.
+        // A number can be written in one way only.
         let plain = number.starts_with(|first| matches!(first, '1'..='9'));
         let read = plain.then(|| integer(LOGIC_CHANNELS).read_text(number));
         read.and_then(Result::ok).ok_or_else(rule)

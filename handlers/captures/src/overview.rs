@@ -1,4 +1,4 @@
-//! `GET /capture/{id}/overview`: the lowest and highest values of a channel, for a view from afar.
+//! `GET /capture/{id}/overview`: the lowest and highest values of a channel, for a zoomed-out view.
 
 use guest::recordings::{self, Overview};
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, integer, members, text};

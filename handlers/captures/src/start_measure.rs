@@ -108,7 +108,7 @@ members! {
     }
 }
 
-/// An object of one of the forms, which is known by the member that only it has.
+/// An object in one of the forms, recognised by the member that only this form has.
 struct Stimuli;
 
 impl Shape for Stimuli {

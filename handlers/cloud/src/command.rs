@@ -29,7 +29,7 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
     let device = device::of(request)?;
-    // Here even a look takes the lease: whoever holds the device has it to itself.
+    // Here even reading needs the lease: whoever holds the device has it exclusively.
     lease::check(&device)?;
     order.run(request, &device.id)
 }

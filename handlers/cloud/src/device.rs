@@ -3,7 +3,7 @@
 use guest::devices::{self, Device, Error};
 use guest::{ApiError, Credential, Operation, Request, members, text};
 
-/// Nothing that lasts: a job gets a token and hands it to nobody.
+/// Nothing long-lived: a job gets a token and passes it to nobody.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::CloudSession];
 
 /// Drive devices.

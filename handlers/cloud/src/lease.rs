@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::device;
 
-/// Life of a lease whose taker does not say, in seconds.
+/// Life of a lease when the caller does not say, in seconds.
 const TTL_S_DEFAULT: u32 = 120;
 
 members! {
@@ -54,7 +54,7 @@ struct Held<'a> {
     expires_at: &'a str,
 }
 
-/// What taking a lease and renewing it say.
+/// Document the answers to taking and renewing a lease.
 pub(crate) fn describe(operation: &mut Operation) {
     operation
         .refusals(&[Refusal::LeaseHeld])
@@ -72,7 +72,7 @@ pub(crate) fn describe(operation: &mut Operation) {
     device::describe(operation);
 }
 
-/// The header that shows a lease, which the host looks at.
+/// Document the header that shows a lease, which the host checks.
 pub(crate) fn describe_header(operation: &mut Operation) {
     operation.header(
         "X-Bench-Lease",

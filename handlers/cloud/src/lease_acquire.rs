@@ -1,6 +1,6 @@
 //! `POST /cloud/devices/lease`: take a device for oneself. Asking again while somebody else has it
-//! keeps a place in the queue. A device
-//! that is being made safe is nobody's; an administrator may take it all the same.
+//! keeps the caller's place in the queue. A device that is being made safe belongs to nobody, but
+//! an administrator may take it all the same.
 
 use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, leases};
 

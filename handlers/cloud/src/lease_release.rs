@@ -1,5 +1,5 @@
-//! `POST /cloud/devices/lease/release`: give a device back, or end the lease of somebody else as an
-//! administrator, who names the holder in place of the lease.
+//! `POST /cloud/devices/lease/release`: give a device back; or end somebody else's lease as an
+//! administrator, who names the holder instead of the lease.
 
 use guest::{
     ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Time, flag, leases,
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{device, lease};
 
-/// As much of a label as others see, in characters.
+/// How much of a label others see, in characters.
 const HOLDER_CHARS_MAX: usize = 40;
 
 pub(crate) const ROUTE: Route = Route {

@@ -1,4 +1,4 @@
-//! The group's table: nothing takes a credential that lasts.
+//! The group's table: nothing accepts a long-lived credential.
 
 use guest::Credential;
 

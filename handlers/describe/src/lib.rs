@@ -1,7 +1,7 @@
-//! What the routes of all first-party groups take and give, from the types that they work with.
+//! What the routes of all first-party groups take and return, from the types that they work with.
 //!
-//! It runs where the handlers are built, `cargo xtask handlers`, so that no component carries its own
-//! description; the host gets it beside the component.
+//! It runs where the handlers are built, in `cargo xtask handlers`, so that no component carries its
+//! own description as code; the host gets it beside the component.
 
 use guest::{Route, Schemas};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub const GROUPS: &[(&str, &[Route])] = &[
     ("waveforms", handler_waveforms::ROUTES),
 ];
 
-/// Where the document keeps what several of its places refer to.
+/// Where the document keeps schemas that several of its places refer to.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Each group by its name.
@@ -51,7 +51,7 @@ fn group(name: &str, routes: &[Route]) -> Value {
     described
 }
 
-/// Two groups may have records of one name, so each puts its own name before them.
+/// Records of two groups may share a name, so each group puts its own name before them.
 fn refer_to(value: &mut Value, group: &str) {
     match value {
         Value::Object(members) => {

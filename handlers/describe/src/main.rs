@@ -1,4 +1,4 @@
-//! `describe`: prints what the handlers' routes take and give, as `describe::all` has it.
+//! `describe`: prints what the handlers' routes take and return, from `describe::all`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Every route is described whole, and its examples are what it says.
+//! Every route is described completely, and its examples match its description.
 
 use guest::Route;
 use serde_json::{Map, Value, json};

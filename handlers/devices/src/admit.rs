@@ -1,4 +1,4 @@
-//! `POST /bench/devices/admit`: undo a removal. The device has its id, its name and its wiring again, and
+//! `POST /bench/devices/admit`: undo a removal. The device gets back its id, its name and its wiring, and
 //! its pod if that is configured.
 
 use guest::{

@@ -1,7 +1,7 @@
-//! `PATCH /bench/devices/{id}`: another name, another wiring profile, or both. Of a device that is
-//! held, by its holder or an administrator.
+//! `PATCH /bench/devices/{id}`: give a device another name, another wiring profile, or both. If the
+//! device is held, only its holder or an administrator may change it.
 //!
-//! The wiring is this group's own: it lies in its store, under `wiring/<device id>`.
+//! The wiring belongs to this group and lies in its store, under `wiring/<device id>`.
 
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, devices, members, store};
 use serde_json::{Map, Value, json};
@@ -39,7 +39,7 @@ members! {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let edit = parse(request)?;
     let id = device::id(request);
-    // Without a new name, this is what tells that the caller may change the device.
+    // Without a new name, this is what checks that the caller may change the device.
     let changed = match &edit.name {
         Some(name) => devices::rename(id, name),
         None => devices::changeable(id),
@@ -59,7 +59,7 @@ fn parse(request: &Request) -> Result<Edit, ApiError> {
     Ok(edit)
 }
 
-/// Store a profile that was checked, in place of the former one.
+/// Store a checked profile in place of the previous one.
 pub(crate) fn store_wiring(id: &str, profile: &Map<String, Value>) -> Result<(), ApiError> {
     let bytes = serde_json::to_vec(profile)
         .map_err(|e| ApiError::internal(format!("failed to write the wiring as JSON: {e}")))?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::device;
 
-/// Wait for the pod, in milliseconds. It answers from memory.
+/// How long to wait for the pod, in milliseconds. It answers from memory.
 const STATUS_WAIT_MS: u32 = 5000;
 
 pub(crate) const ROUTE: Route = Route {
@@ -49,7 +49,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
     let status = match pod::command(id, r#"{"cmd":"status"}"#, STATUS_WAIT_MS) {
         Ok(status) => serde_json::from_str(&status).unwrap_or_default(),
-        // What was seen last is an answer too.
+        // What was last seen is an answer too.
         Err(pod::Error::Offline | pod::Error::TimedOut(_)) => Value::Null,
         Err(error) => {
             log::write(

@@ -226,7 +226,7 @@ fn artifact_example() -> Artifact<'static> {
     }
 }
 
-/// A flash that goes on, for the documentation.
+/// A flash in progress, for the documentation.
 pub(crate) fn example() -> Record<'static> {
     Record {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",

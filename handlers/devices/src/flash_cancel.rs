@@ -1,4 +1,4 @@
-//! `POST /bench/devices/{id}/flash/{flash_id}/cancel`: end a flash that runs.
+//! `POST /bench/devices/{id}/flash/{flash_id}/cancel`: end a flash that is running.
 
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, flashing};
 

@@ -1,4 +1,4 @@
-//! `GET /bench/devices/{id}/flash/{flash_id}`: how far a flash is, or how it ended.
+//! `GET /bench/devices/{id}/flash/{flash_id}`: the progress of a flash, or how it ended.
 
 use guest::{ApiError, Openapi, Request, Response, Route, flashing};
 

@@ -1,5 +1,5 @@
-//! `POST /bench/devices/{id}/flash`: program the target with a file of a build, or with one that
-//! comes along.
+//! `POST /bench/devices/{id}/flash`: program the target with a file of a build, or with a file in
+//! the request.
 
 use guest::flashing::{self, Source};
 use guest::form::{self, Form};
@@ -151,7 +151,7 @@ fn named(job: &str, name: &str) -> builds::Selector {
     }
 }
 
-/// The source, and what the build says of its target's wiring in the names of a wiring profile.
+/// The source, and what the build says about its target's wiring, in the names of a wiring profile.
 fn artifact(found: &builds::Artifact) -> Result<(Source, Map<String, Value>), ApiError> {
     let told: Map<String, Value> = serde_json::from_str(&found.build.wiring)
         .map_err(|e| ApiError::internal(format!("the wiring of a build is no object: {e}")))?;

@@ -1,5 +1,5 @@
-//! `DELETE /bench/devices/{id}`: put a device into its safe state and forget it. Its wiring stays, for the
-//! case that it is admitted again.
+//! `DELETE /bench/devices/{id}`: put a device into its safe state and forget it. Its wiring stays, in case
+//! it is admitted again.
 
 use guest::{
     ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, devices, flag,

@@ -1,7 +1,7 @@
 //! The wiring profile of a device: which logic-analyzer channel is wired to what on the target.
 //!
 //! Version 1: a flat object. A role is a channel, or null when it is not wired; no channel has two
-//! uses. Members that are not known are kept, since newer clients may know them.
+//! uses. Unknown members are kept, since newer clients may know them.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ const NUMBERS: [(&str, &[u64]); 3] = [
     ("efuse", &[1, 2]),
 ];
 
-/// Addresses that no reserved use of the I2C bus has.
+/// Addresses that are not reserved on the I2C bus.
 const I2C_ADDRESSES: RangeInclusive<u64> = 0x03..=0x77;
 
 const DIRECTIONS: [&str; 4] = ["input", "output", "open_drain", "bidir"];
@@ -50,7 +50,7 @@ const ROLES: [(&str, Option<u8>); 10] = [
     ("spi_cs", None),
 ];
 
-/// Members that this page knows beside the roles.
+/// Members that are known here besides the roles.
 const OTHERS: [&str; 8] = [
     "version",
     "la_mv",
@@ -62,7 +62,7 @@ const OTHERS: [&str; 8] = [
     "signals",
 ];
 
-/// What a profile says that does not say anything.
+/// What a profile that says nothing means.
 pub(crate) fn defaults() -> Map<String, Value> {
     let mut profile = Map::new();
     for (name, value) in [
@@ -115,7 +115,7 @@ pub(crate) fn check(profile: &Map<String, Value>) -> Result<(), ApiError> {
     Err(ApiError::fields(check.problems))
 }
 
-/// What works, but hardly as meant.
+/// What works, but is probably not intended.
 pub(crate) fn warnings(profile: &Map<String, Value>) -> Vec<String> {
     let mut warnings = Vec::new();
     let channel = |role: &str| profile.get(role).and_then(Value::as_u64);
@@ -143,7 +143,7 @@ pub(crate) fn warnings(profile: &Map<String, Value>) -> Vec<String> {
 
 struct Check {
     problems: Vec<FieldProblem>,
-    /// Channel to what uses it.
+    /// What uses each channel.
     uses: BTreeMap<u8, String>,
 }
 
@@ -201,7 +201,7 @@ impl Check {
         }
     }
 
-    /// The whole is bounded; the largest member is to blame.
+    /// The size of the whole is bounded; the error names the largest member.
     fn size(&mut self, profile: &Map<String, Value>) {
         let sizes = profile
             .iter()
@@ -278,7 +278,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A number, or the text of one, decimal or after `0x`.
+/// A number, or the text of one: decimal, or hexadecimal after `0x`.
 fn i2c_address(value: &Value) -> Option<u64> {
     match value.as_str() {
         None => value.as_u64(),
@@ -293,7 +293,7 @@ mod profile;
 
 pub(crate) use profile::Profile;
 
-/// What is one.
+/// What an address looks like.
 fn i2c_addresses() -> String {
     let (first, last) = (I2C_ADDRESSES.start(), I2C_ADDRESSES.end());
     format!("an address, \"{first:#04x}\" to \"{last:#04x}\"")

@@ -31,7 +31,7 @@ struct Wiring {
     warnings: Vec<String>,
 }
 
-/// Also what a change of the profile answers.
+/// Changes of the profile have the same answers.
 pub(crate) fn describe(operation: &mut Operation) {
     operation.reply(
         200,
@@ -76,7 +76,7 @@ fn read(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
         .map_err(|e| ApiError::internal(format!("the stored wiring is not an object: {e}")))
 }
 
-/// Also what a change of the profile answers.
+/// Changes of the profile have the same answer.
 pub(crate) fn reply(stored: Option<&Map<String, Value>>) -> Response {
     Response::json(200, &told(stored))
 }

@@ -1,5 +1,5 @@
-//! `PUT /bench/devices/{id}/wiring`: store a wiring profile in place of the former one.
-//! Of a device that is held, by its holder or an administrator.
+//! `PUT /bench/devices/{id}/wiring`: store a wiring profile in place of the previous one. If the
+//! device is held, only its holder or an administrator may do so.
 
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, devices};
 use serde_json::{Map, Value};

@@ -1,26 +1,27 @@
-//! The allocator of a component: size classes over a static arena, the standard allocator behind it.
+//! The allocator of a component: size classes over a static arena, backed by the standard allocator.
 //!
 //! A fresh instance starts with its initial memory. An allocator that grows it on the first request
 //! costs the host two `mprotect` calls, which serialise all threads of the process; one that serves
 //! from memory that is already there lets fresh instances scale with cores. Instances from the pool
-//! answer a thousand requests, so what is freed must be used again: each block goes back to the list
-//! of its class, and when the last live block is freed the whole arena is as new.
+//! answer a thousand requests, so freed memory must be reused: each freed block goes back to the
+//! list of its class, and when the last live block is freed the whole arena is as good as new.
 //!
-//! Classes grow by a quarter of a power of two, so at most a fifth of a block is lost. What is
-//! larger than the largest class, or finds the arena full, goes to the standard allocator, which
-//! grows memory.
+//! Classes grow by a quarter of a power of two, so at most a fifth of a block is wasted. A request
+//! that is larger than the largest class, or that finds the arena full, goes to the standard
+//! allocator, which grows memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 
-/// Bytes of the arena. Part of the initial memory, zero, so it costs nothing until it is touched.
+/// Bytes of the arena. It is part of the initial memory and all zero, so it costs nothing until it
+/// is touched.
 const ARENA_BYTES: usize = 512 << 10;
 
-/// Every block is a multiple of this and aligned to it.
+/// Every block is a multiple of this size and aligned to it.
 const GRANULE_BYTES: usize = 16;
 
-/// Blocks of the largest class.
+/// Block size of the largest class.
 const BLOCK_BYTES_MAX: usize = 64 << 10;
 
 /// Number of classes: 16, 32, 48, 64, then four for each doubling up to [`BLOCK_BYTES_MAX`].
@@ -32,9 +33,9 @@ struct Memory(UnsafeCell<[u8; ARENA_BYTES]>);
 /// See the module.
 pub(crate) struct Arena {
     memory: Memory,
-    /// First offset that was never handed out since the arena was last empty.
+    /// First offset that has not been handed out since the arena was last empty.
     fresh: Cell<usize>,
-    /// Blocks handed out and not freed.
+    /// Blocks handed out and not yet freed.
     live: Cell<usize>,
     /// Freed blocks by class. The first word of a free block is the next one.
     free: [Cell<*mut u8>; CLASSES],
@@ -55,7 +56,7 @@ impl Arena {
         }
     }
 
-    /// Class and block size for a layout; none when the arena does not serve it.
+    /// Class and block size for a layout; none when the arena does not serve this layout.
     fn class(layout: Layout) -> Option<usize> {
         (layout.size() <= BLOCK_BYTES_MAX && layout.align() <= GRANULE_BYTES)
             .then(|| class_of(layout.size()))
@@ -91,7 +92,7 @@ impl Arena {
         block
     }
 
-    /// Take back a block of the arena that is at least as large as this class says.
+    /// Take back a block of the arena. It is at least as large as the blocks of this class.
     #[allow(unsafe_code, reason = "an allocator links its free blocks")]
     fn give(&self, block: *mut u8, class: usize) {
         let live = self.live.get() - 1;
@@ -119,7 +120,7 @@ const fn class_of(bytes: usize) -> usize {
     if granules <= 4 {
         return granules - 1;
     }
-    // Sizes from 2^k + 1 to 2^(k+1) granules fall into four classes of 2^(k-2) granules' distance.
+    // Sizes from 2^k + 1 to 2^(k+1) granules fall into four classes, 2^(k-2) granules apart.
     let k = (granules - 1).ilog2() as usize;
     let quarter = (granules - 1 - (1 << k)) >> (k - 2);
     4 + (k - 2) * 4 + quarter
@@ -138,8 +139,9 @@ const _: () = assert!(class_of(BLOCK_BYTES_MAX) == CLASSES - 1);
 const _: () = assert!(block_bytes(CLASSES - 1) == BLOCK_BYTES_MAX);
 
 #[allow(unsafe_code, reason = "the trait is unsafe")]
-// SAFETY: blocks come from the arena (disjoint, granule-aligned, at least as large as asked) or from
-// `System`; `dealloc` and `realloc` tell the two apart by address and return each to its origin.
+// SAFETY: blocks come from the arena (disjoint, granule-aligned, at least as large as requested) or
+// from `System`; `dealloc` and `realloc` tell the two apart by address and return each to its
+// origin.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let block = Self::class(layout).map_or(ptr::null_mut(), |class| self.take(class));
@@ -154,14 +156,14 @@ unsafe impl GlobalAlloc for Arena {
         if self.holds(block) {
             self.give(block, class_of(layout.size()));
         } else {
-            // SAFETY: what is not the arena's is the system's.
+            // SAFETY: a block outside the arena belongs to the system.
             unsafe { System.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         if !self.holds(block) && new_size > BLOCK_BYTES_MAX {
-            // SAFETY: what is not the arena's is the system's.
+            // SAFETY: a block outside the arena belongs to the system.
             return unsafe { System.realloc(block, layout, new_size) };
         }
         if self.holds(block)
@@ -175,7 +177,7 @@ unsafe impl GlobalAlloc for Arena {
         // SAFETY: `new_size` is not zero, says the caller.
         let moved = unsafe { self.alloc(new_layout) };
         if !moved.is_null() {
-            // SAFETY: both blocks hold that many bytes, and a live block is not also a new one.
+            // SAFETY: both blocks hold that many bytes, and a new block never overlaps a live one.
             unsafe { ptr::copy_nonoverlapping(block, moved, layout.size().min(new_size)) };
             // SAFETY: the caller gives up the old block.
             unsafe { self.dealloc(block, layout) };

@@ -1,4 +1,4 @@
-//! Codes for a DAC that come along with a request: what groups that take them share.
+//! Codes for a DAC that come with a request: what the groups that accept them share.
 
 use schemars::{Schema, json_schema};
 use serde_json::Value;
@@ -17,7 +17,7 @@ const RATE_HZ_MAX: f64 = 1e9;
 /// Highest full scale that makes sense as a number, in volts or milliamps.
 const FULL_SCALE_MAX: f64 = 1e6;
 
-/// Longest text of samples, in characters: what fits a body beside its other members.
+/// Longest text of samples, in characters: what fits in a body beside its other members.
 const SAMPLES_CHARS_MAX: usize = JSON_BODY_BYTES_MAX as usize - (4 << 10);
 
 /// Standard base64 of one or more codes.
@@ -35,7 +35,7 @@ pub fn full_scale() -> impl Shape<Value = f64> {
     number(0.0, FULL_SCALE_MAX)
 }
 
-/// Width of a code; none when it is not said, which is [`BITS_DEFAULT`].
+/// Width of a code; none when it is not given, which means [`BITS_DEFAULT`].
 #[derive(Debug)]
 pub struct Bits;
 

@@ -1,6 +1,6 @@
-//! One pod command and its answer, as every endpoint that passes commands on gives it.
+//! One pod command and its answer, for every endpoint that forwards commands.
 //!
-//! What the pod itself refuses is a success (200 with `status: "error"`): the command got there and
+//! A refusal by the pod itself is a success (200 with `status: "error"`): the command arrived, and
 //! the answer is the pod's.
 
 use schemars::{JsonSchema, Schema, json_schema};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::pod::{self, Error};
 use crate::{ApiError, Fields, Operation, Refusal, Request, Response, Shape, integer};
 
-/// Wait for the reply when the caller does not say, in milliseconds.
+/// How long to wait for the reply when the caller does not say, in milliseconds.
 pub const TIMEOUT_MS_DEFAULT: u32 = 30_000;
 
 /// Longest wait, in milliseconds.
@@ -27,7 +27,7 @@ crate::members! {
     }
 }
 
-/// An object that says what it is in `cmd`; the rest is between the caller and the pod.
+/// An object whose `cmd` names the command; the rest is between the caller and the pod.
 struct Command;
 
 impl Shape for Command {
@@ -97,7 +97,7 @@ struct Answer<'a> {
     error: Option<&'a str>,
 }
 
-/// What running a command answers and how it is refused.
+/// Document what running a command answers and how it can be refused.
 pub fn describe(operation: &mut Operation) {
     let example = Answer {
         request_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XB",
@@ -125,7 +125,7 @@ impl Order {
     /// Run the command on the device with this id.
     ///
     /// # Errors
-    /// Everything but the pod's own refusal.
+    /// Every failure except a refusal by the pod itself.
     pub fn run(self, request: &Request, device: &str) -> Result<Response, ApiError> {
         let text = Value::Object(self.command).to_string();
         reply(
@@ -136,7 +136,7 @@ impl Order {
     }
 }
 
-/// What a command says it is; empty when it does not.
+/// Name of the command; empty when it has none.
 #[must_use]
 pub fn verb(command: &Map<String, Value>) -> &str {
     command.get("cmd").and_then(Value::as_str).unwrap_or("")
@@ -183,7 +183,7 @@ fn refusal(error: Error, id: &str) -> ApiError {
             Refusal::PodProtocol,
             format!("the device answered outside the protocol: {message}"),
         ),
-        // Told as a 200 where the answer is read.
+        // `reply` answers this with 200 before it gets here.
         Error::Refused(text) => ApiError::of(Refusal::PodRefused, text),
         Error::Other(cause) => ApiError::internal(cause),
     }

@@ -39,12 +39,12 @@ pub struct ApiError {
     pub retry_after_s: Option<u32>,
     /// For the log alone.
     pub cause: Option<String>,
-    /// Who is in the way.
+    /// Who holds the device.
     held: Option<Box<Held>>,
     short: bool,
 }
 
-/// Whoever holds the device that the request is about.
+/// The holder of the device that the request is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Held {
     /// Label; none while the device changes hands.
@@ -55,7 +55,7 @@ struct Held {
     queue_place: Option<u32>,
 }
 
-/// The body of a refusal. Those who hold the device, or the end of their lease, may be unknown: `null`.
+/// The body of a refusal. The holder of the device, or the end of the lease, may be unknown: `null`.
 #[derive(Serialize)]
 struct Told<'a> {
     error: &'a str,
@@ -194,7 +194,8 @@ impl ApiError {
             body = self.body(request_id);
         }
         while self.short && body.len() > SHORT_BODY_BYTES_MAX && !self.message.is_empty() {
-            // Escapes make a byte of text cost up to six in the body, so one cut may not do.
+            // Escapes turn a byte of text into up to six bytes of the body, so one cut may not be
+            // enough.
             let excess = body.len() - SHORT_BODY_BYTES_MAX;
             let keep = self.message.len().saturating_sub(excess.div_ceil(6));
             self.message = clip(&self.message, keep).to_owned();

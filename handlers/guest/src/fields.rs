@@ -1,5 +1,5 @@
 //! Strict reading of a JSON object: a type made with [`members!`](crate::members) takes its members by
-//! name and shape, all problems are collected, and what it does not know is an error too.
+//! name and shape, all problems are collected, and an unknown member is an error too.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use crate::{ApiError, FieldProblem, Members};
 /// Deepest nesting of a body. Parsing recurses, and a guest's stack is small.
 const JSON_DEPTH_MAX: usize = 32;
 
-/// Most problems told at once.
+/// Most problems reported at once.
 const PROBLEMS_MAX: usize = 16;
 
-/// Longest name chosen by the caller that is repeated in an error, in bytes.
+/// Longest name chosen by the caller that an error repeats, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 64;
 
 /// The members of an object that have not been read yet, and what was wrong with those that have.
@@ -22,7 +22,7 @@ pub struct Fields {
     prefix: String,
     members: Map<String, Value>,
     problems: Vec<FieldProblem>,
-    /// Members are text, whatever they stand for.
+    /// All members are text, whatever they stand for.
     texts: bool,
 }
 
@@ -31,7 +31,7 @@ impl Fields {
         Self::of(Map::new())
     }
 
-    /// The parts of a form: text, read as parameters of a query are.
+    /// The parts of a form: text, read as query parameters are.
     pub fn of_texts(parts: Vec<(String, String)>) -> Self {
         let members = parts.into_iter();
         let members = members.map(|(name, text)| (name, Value::String(text)));
@@ -81,7 +81,7 @@ impl Fields {
         }
     }
 
-    /// Every member that was not read, for a body that is somebody else's object.
+    /// Every member that was not read, for a body that is an object of somebody else's.
     #[must_use]
     pub fn rest(self) -> Map<String, Value> {
         self.members
@@ -113,7 +113,7 @@ impl Fields {
         self.checked(read)
     }
 
-    /// Read the members that `T` knows, and give the others as they are.
+    /// Read the members that `T` knows, and return the others as they are.
     ///
     /// # Errors
     /// 400 with all problems.
@@ -163,7 +163,7 @@ impl Fields {
         }
     }
 
-    /// Take a member, whatever it is; none when it is absent or `null`.
+    /// Take a member, whatever its type; none when it is absent or `null`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.members.remove(name).filter(|value| !value.is_null())
     }

@@ -1,5 +1,5 @@
 //! Bodies of routes that take a file: a `multipart/form-data` form whose file goes from the
-//! connection to disk without passing here, or a JSON object that says the same without a file.
+//! connection to disk without passing through here, or an equivalent JSON object without a file.
 //!
 //! ```ignore
 //! let mut form = form::receive(request, &[PART], BYTES_MAX)?;
@@ -9,10 +9,10 @@
 
 use crate::{ApiError, Fields, JSON_BODY_BYTES_MAX, Request, streamed, uploads};
 
-/// What a form may have beside its files: texts, heads, and what follows its end.
+/// Most bytes of a form besides its files: texts, heads of parts, and whatever follows its end.
 const BESIDE_BYTES_MAX: u32 = 2 << 20;
 
-/// The body limit of a route whose files are together this large at most.
+/// The body limit of a route whose files are at most this large in total.
 #[must_use]
 pub const fn limit(files_bytes_max: u32) -> u32 {
     streamed(files_bytes_max + BESIDE_BYTES_MAX)
@@ -27,12 +27,12 @@ pub struct Form {
     pub files: Vec<uploads::FormFile>,
 }
 
-/// Receive the body of a request to a route whose body limit is that of [`limit`]. The parts
-/// named in `files` are files, together `bytes_max` bytes at most.
+/// Receive the body of a request to a route whose body limit comes from [`limit`]. The parts named in
+/// `files` are files, together at most `bytes_max` bytes.
 ///
 /// # Errors
-/// 415 for another media type, 400 when it is malformed; and while the body has not arrived, what is to
-/// be returned at once. Nothing may have been changed before.
+/// 415 for another media type, 400 for a malformed body; and while the body has not arrived yet, a
+/// response to return at once. Nothing may have been changed before.
 pub fn receive(request: &Request, files: &[&str], bytes_max: u64) -> Result<Form, ApiError> {
     let media_type = request.header("content-type").unwrap_or_default();
     if is_form(media_type) {
@@ -63,7 +63,7 @@ fn is_form(media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// Why a body cannot be received, or not yet: to be returned at once.
+/// Why a body cannot be received, or not yet; return it at once.
 #[must_use]
 pub fn refusal(error: uploads::Error) -> ApiError {
     match error {
@@ -72,7 +72,7 @@ pub fn refusal(error: uploads::Error) -> ApiError {
             "body_too_large",
             format!("the file is over the {bytes} bytes that there is room for"),
         ),
-        // Nobody sees it: the host enters the handler again once the body is there.
+        // Nobody sees this: the host enters the handler again once the body is there.
         uploads::Error::Later => ApiError::new(503, "overloaded", "the body has not arrived yet"),
         uploads::Error::Malformed(why) => {
             ApiError::invalid(format!("the body cannot be read: {why}"))

@@ -72,8 +72,8 @@ pub mod bindings {
     });
 }
 
-/// Serves small requests from memory that an instance is born with, so that a fresh instance needs
-/// no `memory.grow`, which costs the host two system calls that serialise all its threads.
+/// Serves small requests from an instance's initial memory, so that a fresh instance needs no
+/// `memory.grow`, which costs the host two system calls that serialise all its threads.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ARENA: arena::Arena = arena::Arena::new();

@@ -1,5 +1,5 @@
 //! A body or a query as one Rust type: what is read, its bounds, its defaults and its documentation
-//! stand in one place, so that none can lag behind another.
+//! are in one place, so that none can lag behind another.
 //!
 //! ```
 //! guest::members! {
@@ -31,7 +31,7 @@ pub trait Members: Sized {
     /// Read them; none when a problem was noted.
     fn read(fields: &mut Fields) -> Option<Self>;
 
-    /// What they are, in order.
+    /// The members, in order.
     fn members() -> Vec<Member>;
 
     /// What the object is.
@@ -49,13 +49,13 @@ pub struct Member {
     pub name: String,
     pub description: String,
     pub required: bool,
-    /// Of the value when there is one; `null` is not among them.
+    /// Schema of the value when there is one; it does not include `null`.
     pub schema: Schema,
     pub default: Option<Value>,
 }
 
 impl Member {
-    /// Its schema with what is said about it.
+    /// The schema with its description and default.
     pub(crate) fn documented(&self) -> Schema {
         let mut schema = self.schema.clone();
         if !self.description.is_empty() {
@@ -68,7 +68,7 @@ impl Member {
     }
 }
 
-/// The schema of an object of these members and no other.
+/// The schema of an object with these members and no others.
 fn object(members: Vec<Member>, description: &str) -> Schema {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
@@ -106,21 +106,21 @@ fn or_null(mut schema: Schema) -> Schema {
     schema
 }
 
-/// How a member is asked for: its shape, and what its absence means.
+/// How a member is read: its shape, and what its absence means.
 pub trait Rule {
     type Value;
 
     /// Read the member; none when a problem was noted.
     fn take(self, name: &str, fields: &mut Fields) -> Option<Self::Value>;
 
-    /// What it reads, as it is documented.
+    /// The members that it reads, as they are documented.
     fn members(self, name: &str, description: String) -> Vec<Member>;
 }
 
 #[derive(Debug)]
 struct Required<S>(S);
 
-/// It must be there. `null` counts as absent.
+/// The member must be present. `null` counts as absent.
 pub fn required<S: Shape>(shape: S) -> impl Rule<Value = S::Value> {
     Required(shape)
 }
@@ -150,7 +150,7 @@ impl<S: Shape> Rule for Required<S> {
 #[derive(Debug)]
 struct Optional<S>(S);
 
-/// It may be absent or `null`.
+/// The member may be absent or `null`.
 pub fn optional<S: Shape>(shape: S) -> impl Rule<Value = Option<S::Value>> {
     Optional(shape)
 }
@@ -175,7 +175,7 @@ impl<S: Shape> Rule for Optional<S> {
 #[derive(Debug)]
 struct Or<S: Shape>(S, S::Value);
 
-/// When it is absent or `null`, it is `default`.
+/// A member that is absent or `null` has the value `default`.
 pub fn or<S: Shape>(shape: S, default: S::Value) -> impl Rule<Value = S::Value> {
     Or(shape, default)
 }
@@ -201,8 +201,8 @@ impl<S: Shape> Rule for Or<S> {
 #[derive(Debug)]
 struct Inline<T>(PhantomData<T>);
 
-/// Members that several bodies have, as if they stood here. The field's own name and comment are not
-/// documented.
+/// Members that several bodies share, as if they were declared here. The field's own name and
+/// comment are not documented.
 pub fn inline<T: Members>() -> impl Rule<Value = T> {
     Inline(PhantomData)
 }
@@ -251,12 +251,12 @@ impl<T: Members> Shape for Nested<T> {
     }
 }
 
-/// The rule itself, for a member of type `T`: numbers in it take their type from there.
+/// The rule itself, for a member of type `T`, so that its numbers are of the right type.
 pub fn rule<T, R: Rule<Value = T>>(rule: R) -> R {
     rule
 }
 
-/// The lines of a doc comment as one text. Lines that follow each other are one paragraph.
+/// The lines of a doc comment as one text. Consecutive lines are one paragraph.
 #[must_use]
 pub fn prose(lines: &[&str]) -> String {
     let paragraphs = lines.split(|line| line.trim().is_empty());
@@ -268,7 +268,7 @@ pub fn prose(lines: &[&str]) -> String {
     paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The name of a field as JSON has it: `r#ref` is `ref`.
+/// The name of a field in JSON: `r#ref` is `ref`.
 #[must_use]
 pub const fn plain_name(name: &'static str) -> &'static str {
     match name.as_bytes() {
@@ -277,13 +277,13 @@ pub const fn plain_name(name: &'static str) -> &'static str {
     }
 }
 
-/// Declares a struct that is read from a JSON object, a form or a query, and described from the same
-/// lines. Each field has a doc comment for the OpenAPI document, and after `=` how it is asked for:
-/// `required(shape)`, `optional(shape)` for an `Option`, `or(shape, default)`, or `inline()` for another
-/// such struct whose members stand among these. Shapes are [`text`](crate::text),
-/// [`integer`](crate::integer), [`nested`] and their like.
+/// Declares a struct that is read from a JSON object, a form or a query, and documented from the same
+/// lines. Each field has a doc comment for the OpenAPI document and, after `=`, the rule by which it is
+/// read: `required(shape)`, `optional(shape)` for an `Option`, `or(shape, default)`, or `inline()` for
+/// another such struct whose members appear among these. Shapes are [`text`](crate::text),
+/// [`integer`](crate::integer), [`nested`] and the like.
 ///
-/// What depends on several members is checked on the value that was read.
+/// Rules that involve several members are checked on the value that was read.
 #[macro_export]
 macro_rules! members {
     (
@@ -308,7 +308,7 @@ macro_rules! members {
 
         impl $crate::Members for $name {
             fn read(fields: &mut $crate::Fields) -> Option<Self> {
-                // All are read before one that is missing ends it, so that all problems are told.
+                // All are read before a missing one ends it, so that all problems are reported.
                 $(
                     let $member = $crate::Rule::take(
                         $crate::rule::<$type, _>($crate::$presence($($rule)*)),

@@ -1,7 +1,7 @@
-//! What the OpenAPI document says about a route, told with the types that the route works with.
+//! What the OpenAPI document says about a route, built from the types that the route works with.
 //!
-//! It is asked for on the machine that builds the handlers, by the crate `describe`; a component
-//! carries none of it.
+//! The crate `describe` asks for it on the machine that builds the handlers; a component carries
+//! none of it.
 //!
 //! ```
 //! # #[derive(serde::Serialize, schemars::JsonSchema)]
@@ -34,10 +34,10 @@ pub struct Openapi {
 }
 
 impl Openapi {
-    /// Made from types when the handlers are built.
+    /// Built from types when the handlers are built.
     #[must_use]
     pub const fn of(types: fn(&mut Operation)) -> Self {
-        // So that what is only called from there is not linked into the component.
+        // So that code that is only called from there is not linked into the component.
         #[cfg(target_arch = "wasm32")]
         let _ = types;
         Self {
@@ -58,12 +58,12 @@ impl Openapi {
         }
     }
 
-    /// What the component itself says.
+    /// The text that the component itself carries.
     pub(crate) fn declared(&self) -> &'static str {
         self.text
     }
 
-    /// The members, with schemas as `schemas` has them.
+    /// The members; schemas of records are collected in `schemas`.
     ///
     /// # Panics
     /// When a text is not a JSON object.
@@ -84,7 +84,7 @@ impl Openapi {
 /// The media type of most bodies.
 const JSON: &str = "application/json";
 
-/// Takes down what is told about a route.
+/// Records what a route says about itself.
 #[derive(Debug)]
 pub struct Operation<'s> {
     schemas: &'s mut Schemas,
@@ -131,13 +131,13 @@ impl<'s> Operation<'s> {
 }
 
 impl Operation<'_> {
-    /// What the summary leaves open.
+    /// What the summary does not say.
     pub fn description(&mut self, text: &'static str) -> &mut Self {
         self.description = Some(text);
         self
     }
 
-    /// Refusals of the route's own, beside those that any route may answer with.
+    /// Refusals of the route itself, besides those that any route may answer with.
     pub fn refusals(&mut self, refusals: &[Refusal]) -> &mut Self {
         self.refusals.extend(refusals.iter().map(|r| r.word()));
         self
@@ -206,7 +206,7 @@ impl Operation<'_> {
         self
     }
 
-    /// The JSON body, which is one of several.
+    /// The JSON body, in one of several forms.
     pub fn body_of(
         &mut self,
         choices: impl IntoIterator<Item = Schema>,
@@ -249,7 +249,7 @@ impl Operation<'_> {
         self
     }
 
-    /// An answer with a record, and the record of an example.
+    /// An answer with a record, and an example of that record.
     pub fn reply<T: JsonSchema + Serialize>(
         &mut self,
         status: u16,

@@ -56,7 +56,7 @@ impl Query {
         Fields::of_texts(self.pairs).read()
     }
 
-    /// Read the parameters that `T` knows, and give the others, by name.
+    /// Read the parameters that `T` knows, and return the others, by name.
     ///
     /// # Errors
     /// 400 with all problems.

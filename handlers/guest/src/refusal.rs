@@ -1,5 +1,5 @@
-//! The refusals that handlers make by themselves: status and stable word of each stand here, and what
-//! they mean in `docs/http-status.md`.
+//! The refusals that handlers make themselves: the status and stable word of each are here, and what
+//! they mean is in `docs/http-status.md`.
 
 macro_rules! refusals {
     ($($name:ident = $status:literal $word:literal),* $(,)?) => {

@@ -44,7 +44,7 @@ impl Request {
         self.json_in(&self.body)
     }
 
-    /// The members of the JSON object in a body that was received apart from the request.
+    /// The members of the JSON object in a body that was received separately from the request.
     pub(crate) fn json_in(&self, body: &[u8]) -> Result<Fields, ApiError> {
         let media_type = self.header("content-type").unwrap_or("application/json");
         if !is_json(media_type) {
@@ -64,10 +64,10 @@ impl Request {
         Query::parse(&self.query)
     }
 
-    /// Who asks. Public routes have nobody.
+    /// The caller. Public routes have none.
     ///
     /// # Errors
-    /// 500: the host let a request without credential into a route that needs one.
+    /// 500: the host let a request without a credential into a route that needs one.
     pub fn caller(&self) -> Result<&Caller, ApiError> {
         self.caller.as_ref().ok_or_else(|| {
             ApiError::internal("the host passed no caller to a route that needs one")
@@ -76,7 +76,7 @@ impl Request {
 }
 
 impl Caller {
-    /// Whether the user is admin or owner of the organisation.
+    /// Whether the user is an admin or an owner of the organisation.
     #[must_use]
     pub fn is_admin(&self) -> bool {
         matches!(self.role, Role::Admin | Role::Owner)
@@ -90,8 +90,8 @@ impl Response {
         Self::json_bytes(status, written(record))
     }
 
-    /// A record as JSON whose member `name`, which it leaves out itself, is JSON text from the host,
-    /// as it is.
+    /// A record as JSON whose member `name`, which the record itself leaves out, is JSON text from
+    /// the host, copied as it is.
     #[must_use]
     pub fn json_with<T: Serialize>(status: u16, record: &T, name: &str, json: &str) -> Self {
         let mut bytes = written(record);

@@ -28,12 +28,12 @@ pub struct Route {
     pub handle: fn(&Request) -> Result<Response, ApiError>,
 }
 
-/// Tells a body limit of [`streamed`] from others.
+/// Marks a body limit of [`streamed`].
 const STREAMED: u32 = 1 << 31;
 
-/// Body limit of a route whose body never enters the guest: its `handle` receives it through
-/// `uploads` when it has decided that it may come. It is entered again from the beginning when the body
-/// is there, so it changes nothing before.
+/// Body limit of a route whose body never enters the guest: its `handle` receives it through `uploads`
+/// once it has decided to accept it. The handler is entered again from the beginning when the body is
+/// there, so it must change nothing before.
 ///
 /// # Panics
 /// At compile time, for 2 GiB and more.
@@ -44,7 +44,7 @@ pub const fn streamed(bytes_max: u32) -> u32 {
 }
 
 impl Route {
-    /// As the contract has it.
+    /// The route as the contract declares it.
     #[must_use]
     pub fn declared(&self) -> http_types::Route {
         http_types::Route {
@@ -99,7 +99,7 @@ fn report(error: &ApiError) {
     }
 }
 
-/// There is no host whose log could be written.
+/// Outside a component there is no host with a log to write to.
 #[cfg(not(target_arch = "wasm32"))]
 fn report(_: &ApiError) {}
 

@@ -1,5 +1,5 @@
-//! What a member of a body or a query parameter must look like: type and bounds, told once. The reader,
-//! the sentence for the caller and the JSON Schema all come from here.
+//! What a member of a body or a query parameter must look like: its type and bounds, in one place. The
+//! reader, the sentence for the caller and the JSON Schema all come from here.
 
 use std::ops::RangeInclusive;
 
@@ -13,8 +13,8 @@ const INTEGER_EXACT_MAX: f64 = 9_007_199_254_740_991.0;
 
 /// Reads one value. Errors are fragments that follow the member's name: `must be …`.
 ///
-/// What describes a shape is only called where the OpenAPI document is made, so a component does not
-/// carry it.
+/// The functions that describe a shape are only called where the OpenAPI document is made, so a
+/// component does not carry them.
 pub trait Shape {
     type Value;
 
@@ -33,7 +33,8 @@ pub trait Shape {
     /// The same as JSON Schema.
     fn schema(&self) -> Schema;
 
-    /// A value as the caller writes it, for the default of a member; none when there is no way to.
+    /// A value as the caller would write it, for the default of a member; none when there is no way
+    /// to write it.
     fn written(&self, _value: &Self::Value) -> Option<Value> {
         None
     }
@@ -126,8 +127,8 @@ impl Number {
     }
 }
 
-/// A bound as people write it. By way of JSON, whose number formatting is in a component anyway,
-/// while the standard library's adds 20 KB.
+/// A bound as people write it. It goes through JSON, whose number formatting is in a component
+/// anyway; the standard library's would add 20 KB.
 fn plain(bound: f64) -> String {
     let text = Value::from(bound).to_string();
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -202,7 +203,7 @@ impl Shape for Text {
     }
 }
 
-/// Longest id of a thing that the server made, in characters.
+/// Longest id of something that the server made, in characters.
 const ID_CHARS_MAX: usize = 64;
 
 /// An id that the server gave to something.
@@ -239,7 +240,7 @@ impl Spelled {
         false
     }
 
-    /// How many, as people write it, and as patterns do.
+    /// The number of characters, as people write it and as patterns do.
     fn counts(&self) -> (String, String) {
         let (least, most) = (self.len.start(), self.len.end());
         if least == most {

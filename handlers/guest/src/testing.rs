@@ -1,5 +1,5 @@
-//! For the unit tests of handlers: requests to parse, responses to look into, and seeded mutations
-//! of valid inputs for the fuzz tests.
+//! For the unit tests of handlers: requests to parse, responses to inspect, and seeded mutations of
+//! valid inputs for the fuzz tests.
 
 use serde_json::Value;
 

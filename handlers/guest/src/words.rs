@@ -13,7 +13,7 @@
 
 use crate::{Shape, choice};
 
-/// A table that [`words!`](crate::words) made.
+/// A table made by [`words!`](crate::words).
 #[derive(Debug, Clone, Copy)]
 pub struct Words<T: 'static> {
     #[doc(hidden)]

@@ -1,5 +1,5 @@
-//! `POST /bench/devices/{id}/ota`: update the firmware of a pod, in the background, with an image that
-//! comes along or with a file of a build.
+//! `POST /bench/devices/{id}/ota`: update the firmware of a pod, in the background, with an image in
+//! the request or with a file of a build.
 
 use guest::form;
 use guest::updates::{Image, Terms};
@@ -125,7 +125,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     Ok(update::reply(202, &started))
 }
 
-/// `with_image`: the request brings the image along, and chooses none.
+/// `with_image`: the request contains the image, and chooses none.
 pub(crate) fn parse(body: Fields, with_image: bool) -> Result<(Option<Choice>, Terms), ApiError> {
     if with_image {
         let expected: Expected = body.read()?;
@@ -152,7 +152,7 @@ impl From<Expected> for Terms {
 }
 
 impl Artifact {
-    /// By ids if there is a build's, else by what is known.
+    /// By ids if the build's id is given, else by what is known of the build.
     fn choice(self) -> Result<Choice, ApiError> {
         let known = [
             ("build", &self.build),

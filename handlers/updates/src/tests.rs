@@ -1,4 +1,4 @@
-//! The group's table: examples work, nothing is to be had without the scope of administrators.
+//! The group's table: examples work, and nothing is available without the scope of administrators.
 
 use guest::testing::{request, request_example};
 

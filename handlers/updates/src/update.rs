@@ -17,7 +17,7 @@ pub(crate) const CREDENTIALS: &[Credential] = &[
 /// A mistake here takes the bench away from everybody.
 pub(crate) const SCOPE: Option<&str> = Some("bench:admin");
 
-/// Seconds until whoever found the device in use may ask again.
+/// Seconds after which a caller that found the device in use may ask again.
 const BUSY_RETRY_AFTER_S: u32 = 5;
 
 /// The placeholder of the path, and what it is.
@@ -102,7 +102,7 @@ impl<'a> From<&'a Update> for Record<'a> {
     }
 }
 
-/// An update that goes on, for the documentation.
+/// An update in progress, for the documentation.
 pub(crate) fn example() -> Record<'static> {
     Record {
         id: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"),

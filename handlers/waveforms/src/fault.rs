@@ -34,7 +34,7 @@ impl From<Wanted> for Fault {
     }
 }
 
-/// A count of codes; 0 or less is none, which goes to the end.
+/// A count of codes; 0 or less counts as none, which means up to the end.
 struct Width;
 
 impl Shape for Width {

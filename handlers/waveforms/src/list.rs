@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::waveform::{self, Record};
 
-/// Most waveforms on a page, and those on one when the caller does not say: published clients look
-/// at one page only.
+/// Most waveforms on a page, and the number on one when the caller does not say: published clients
+/// read only one page.
 const LIMIT_MAX: u32 = 200;
 
 /// Longest cursor, in characters.

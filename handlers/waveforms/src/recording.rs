@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::waveform;
 
-/// Of samples, as they come and go.
+/// Media type of samples, in requests and answers.
 pub(crate) const MEDIA_TYPE: &str = "application/octet-stream";
 
 pub(crate) const ROUTE: Route = Route {

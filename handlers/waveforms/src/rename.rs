@@ -1,4 +1,4 @@
-//! `PATCH /bench/waveforms/{id}`: another name.
+//! `PATCH /bench/waveforms/{id}`: give a waveform another name.
 
 use guest::{ApiError, Openapi, Request, Response, Route, members, waveforms};
 use serde_json::json;

@@ -208,7 +208,7 @@ impl Ask {
         })
     }
 
-    /// Exactly one of a kept waveform and one that comes along.
+    /// The one source that the body names: a kept waveform, or samples in the request.
     fn source(&self) -> Result<Source, ApiError> {
         match (&self.waveform_id, &self.samples_b64) {
             (Some(_), Some(_)) => Err(ApiError::field(

@@ -1,5 +1,5 @@
 //! `POST /bench/waveforms/recording`: keep samples of a capture. Their bytes go from the connection
-//! to disk without passing here.
+//! to disk without passing through here.
 
 use guest::codes::{self, SAMPLES_MAX};
 use guest::waveforms::{self, Unit};

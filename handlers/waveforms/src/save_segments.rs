@@ -13,7 +13,7 @@ use crate::waveform::{self, DURATION_MS_MAX, SHAPES};
 /// Most segments of a waveform.
 const SEGMENTS_MAX: usize = 256;
 
-/// Highest level that makes sense as a number, either way. What an output reaches, the host knows.
+/// Highest level that makes sense as a number, either way. The host knows what an output reaches.
 const LEVEL_MAX: f64 = 1000.0;
 
 pub(crate) const ROUTE: Route = Route {

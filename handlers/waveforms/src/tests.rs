@@ -1,4 +1,4 @@
-//! The group's table: every endpoint asks for the right to drive devices.
+//! The group's table: every endpoint requires the scope to drive devices.
 
 use crate::ROUTES;
 

@@ -85,7 +85,7 @@ members! {
     }
 }
 
-/// A text of at most so many characters; an empty one is as good as left out.
+/// A text of at most this many characters; an empty one counts as left out.
 struct Given(usize);
 
 impl Shape for Given {
@@ -101,7 +101,7 @@ impl Shape for Given {
     }
 }
 
-/// A number, or its text: decimal, or hexadecimal after `0x`; an empty one is as good as left out.
+/// A number, or its text: decimal, or hexadecimal after `0x`; an empty text counts as left out.
 struct Address;
 
 impl Shape for Address {
@@ -131,7 +131,7 @@ impl Shape for Address {
 }
 
 impl Asked {
-    /// What the body says; a file came along or not.
+    /// Read the body; `has_file` says whether a file came with it.
     pub(super) fn read(fields: Fields, has_file: bool) -> Result<Self, ApiError> {
         let given = |names: &[&'static str]| names.iter().copied().find(|name| fields.has(name));
         let (named, selected) = (given(&NAMED), given(&SELECTED));
@@ -145,7 +145,8 @@ impl Asked {
             let (from, terms) = (From::File, fields.read()?);
             Self { from, terms }
         } else {
-            // Said first, since what else is wrong may be how the file was named.
+            // Reported first, since the other problems may come from the way in which the file was
+            // named.
             if named.is_none() && selected.is_none() {
                 return Err(ApiError::field(
                     "firmware",
@@ -165,8 +166,8 @@ impl Asked {
         Ok(asked)
     }
 
-    /// The whole order. What was not asked for is as the first of `known` says that says anything, or
-    /// as `defaults` has it.
+    /// The whole order. Whatever was not asked for comes from the first of `known` that has it, or
+    /// else from `defaults`.
     pub(super) fn order(
         self,
         device: &str,
@@ -223,7 +224,8 @@ impl Asked {
             verify: terms.verify,
             reset: terms.reset,
             force: terms.force,
-            // A line that is not wired holds nobody in reset; published clients ask for it all the same.
+            // An unwired line cannot hold the target in reset; published clients ask for it all the
+            // same.
             connect_under_reset: terms.connect_under_reset && terms.nreset != Some(false),
             attended,
         })
@@ -231,7 +233,8 @@ impl Asked {
 }
 
 impl Body {
-    /// Whether a member is there that names a file, and one that selects it.
+    /// `is_named`: there is a member that names a file; `is_selected`: there is one that selects a
+    /// file.
     fn asked(self, is_named: bool, is_selected: bool) -> Result<Asked, ApiError> {
         if is_named && is_selected {
             return Err(ApiError::field(

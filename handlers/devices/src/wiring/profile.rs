@@ -1,4 +1,5 @@
-//! A wiring profile as a member of a body, and as JSON Schema. Both have their rules from the page above.
+//! A wiring profile as a member of a body, and as JSON Schema. The rules of both are those of the parent
+//! module.
 
 use guest::{Fields, Shape, flag, integer, text};
 use schemars::{Schema, json_schema};

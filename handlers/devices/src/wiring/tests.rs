@@ -1,4 +1,4 @@
-//! Profiles by example: what is accepted, what is refused and where, what is only warned of.
+//! Profiles by example: what is accepted, what is refused and where, what only gets a warning.
 
 use guest::testing::mutations;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Strictness of bodies: each problem is told with the path of the member.
+//! Strictness of bodies: each problem is reported with the path of the member.
 
 use crate::testing::mutations;
 use crate::{ApiError, Fields, choice, flag, integer, list, nested, number, text};

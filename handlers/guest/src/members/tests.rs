@@ -1,4 +1,4 @@
-//! What is read is what is described, and every problem is told with its path.
+//! What is read is what is documented, and every problem is reported with its path.
 
 use serde_json::{Value, json};
 

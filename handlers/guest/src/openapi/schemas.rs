@@ -1,11 +1,11 @@
-//! Schemas of records, told once for each group and freed of what is about Rust alone.
+//! Schemas of records, one copy for each group, stripped of what concerns Rust alone.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use crate::prose;
 
-/// The schemas of a group's records, each of which is told once.
+/// The schemas of a group's records, each of them once.
 #[derive(Debug)]
 pub struct Schemas(SchemaGenerator);
 
@@ -34,10 +34,11 @@ impl Schemas {
     }
 }
 
-/// Marks a member that is left out at times and `null` at others: `#[schemars(extend("x-null" = true))]`.
+/// Marks a member that is sometimes left out and sometimes `null`: `#[schemars(extend("x-null" =
+/// true))]`.
 const NULL: &str = "x-null";
 
-/// Takes out what is about Rust alone: number formats and bounds of types, titles, and `null` of
+/// Removes what concerns Rust alone: number formats and bounds of types, titles, and the `null` of
 /// members that are left out instead.
 fn tidy(schema: &mut Value) {
     if let Value::Array(items) = schema {
@@ -46,7 +47,7 @@ fn tidy(schema: &mut Value) {
     let Value::Object(members) = schema else {
         return;
     };
-    // Doc comments are wrapped for those who read the code.
+    // Doc comments are wrapped for readers of the code.
     if let Some(Value::String(text)) = members.get_mut("description") {
         *text = prose(&text.lines().collect::<Vec<_>>());
     }

@@ -1,4 +1,4 @@
-//! What is told with types is what stands in the document.
+//! What a route declares with types is what the document says.
 
 use schemars::JsonSchema;
 use serde::Serialize;
