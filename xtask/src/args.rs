@@ -1,4 +1,4 @@
-//! The command line of xtask. Written by hand: a dozen fixed words do not pay for a parser crate in
+//! The command line of xtask. Written by hand: a dozen fixed words do not justify a parser crate in
 //! the one program that is built before everything else.
 
 use std::fmt;
@@ -68,19 +68,19 @@ pub(crate) enum Task {
 pub(crate) struct Tests {
     /// One package, or all.
     pub(crate) package: Option<String>,
-    /// What their names contain.
+    /// Text that their names contain.
     pub(crate) filter: Option<String>,
-    /// Snapshots take over what they see.
+    /// Snapshots are replaced by what the tests see.
     pub(crate) accept: bool,
 }
 
-/// What `attack` shall do.
+/// What `attack` should do.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attack {
-    /// One attack, or all.
+    /// One attack, or all of them.
     pub(crate) name: Option<String>,
     pub(crate) short: bool,
-    /// The server to attack, if not the one of this source.
+    /// The server to attack, if it is not built from this source.
     pub(crate) hostd: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Request {
 pub(crate) struct Options {
     pub(crate) toolchain: Choice,
     pub(crate) verbose: bool,
-    /// What follows `--`, for the program that the command starts.
+    /// The words after `--`, for the program that the command starts.
     pub(crate) passed_on: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ const FLAGS: &[&str] = &[
     "--verbose",
 ];
 
-/// A command line that makes no sense. Messages end with the nearest word that would.
+/// A command line that makes no sense. Messages end with the nearest valid word.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ArgsError {
     UnknownCommand(String),
@@ -222,7 +222,7 @@ impl Request {
 }
 
 impl Task {
-    /// Whether what it builds is for a person who waits: neither shipped nor measured.
+    /// Whether its build is for a person who waits: neither shipped nor measured.
     pub(crate) fn is_for_the_loop(&self) -> bool {
         matches!(self, Self::Run | Self::Test(_) | Self::Check(_))
     }
@@ -235,7 +235,7 @@ impl Task {
     }
 }
 
-/// Options that one command alone understands.
+/// Options that only one command understands.
 #[derive(Default)]
 struct Flags {
     accept: bool,
@@ -245,7 +245,7 @@ struct Flags {
 }
 
 impl Flags {
-    /// Whether `command` understands all that are given.
+    /// Fails unless `command` understands all options that are given.
     fn check(&self, command: &str) -> Result<(), ArgsError> {
         let given = [
             (self.accept, "--accept", "test"),

@@ -1,4 +1,4 @@
-//! Attacks a server of its own over loopback and judges what its honest callers notice.
+//! Attacks a server of its own over loopback and judges what the server's honest callers notice.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::{progress, server};
 /// The bench target of `tests` that attacks.
 const BENCH: &str = "attack";
 
-/// Tells it which server to start.
+/// Environment variable that tells the bench which server to start.
 const BINARY: &str = "TESTS_HOSTD";
 
-/// Runs what `attack` asks for, on a server that is built first unless one is named.
+/// Runs what `attack` asks for, on a server that is built first unless the command line names one.
 pub(crate) fn run(attack: &Attack, options: &Options) -> Result<()> {
     match &attack.hostd {
         None => server::build(options).map(drop)?,
@@ -25,7 +25,7 @@ pub(crate) fn run(attack: &Attack, options: &Options) -> Result<()> {
     run_prepared(attack, options)
 }
 
-/// Runs it when the server is built.
+/// Runs the attacks once the server is built.
 pub(crate) fn run_prepared(attack: &Attack, options: &Options) -> Result<()> {
     let root = Metadata::load()?.root;
     progress::step("building the attacks and running them");

@@ -9,11 +9,11 @@ use crate::{progress, server};
 
 mod turnaround;
 
-/// The benchmark of this source rather than of what it builds.
+/// The benchmark of working on this source, rather than of the program that it builds.
 const LOOP: &str = "loop";
 
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
-/// handlers: one bench starts it, and would otherwise measure an older one.
+/// handlers: one bench starts it, and would otherwise measure an older build.
 pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     if name == LOOP {
         return turnaround::run(&options.passed_on);

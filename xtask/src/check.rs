@@ -1,4 +1,4 @@
-//! A quick look at what is being written: everything that can be said without running a test.
+//! A quick look at work in progress: every check that needs no test run.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use crate::test::SetUp;
 use crate::tool::Tool;
 use crate::{handlers, progress, tidy};
 
-/// Looks at the whole workspace, or at one package.
+/// Checks the whole workspace, or one package.
 pub(crate) fn run(package: Option<&str>) -> Result<()> {
     let metadata = Metadata::load()?;
     if let Some(name) = package {
@@ -22,7 +22,7 @@ pub(crate) fn run(package: Option<&str>) -> Result<()> {
     }
 }
 
-/// Whether every file is laid out as rustfmt has it.
+/// Fails unless every file is formatted as rustfmt would format it.
 pub(crate) fn fmt(metadata: &Metadata) -> Result<()> {
     Tool::cargo(&metadata.root)
         .args(["fmt", "--all", "--check"])
@@ -39,18 +39,19 @@ pub(crate) fn clippy(metadata: &Metadata, packages: &[&str]) -> Result<()> {
         .run()
 }
 
-/// Writes the documentation of our own packages; a warning, such as a link that leads nowhere, is a failure.
+/// Builds the documentation of our own packages; a warning, such as a dead link, is a failure.
 pub(crate) fn doc(metadata: &Metadata) -> Result<()> {
     Tool::cargo(&metadata.root)
-        // With `--examples` cargo counts the test-only dependencies in, as for clippy: what that has checked of
-        // the dependencies is used again.
+        // `--examples` makes cargo count test-only dependencies in, as for clippy, so that the dependencies
+        // which clippy has checked are used again.
         .args(["doc", "--release", "--workspace", "--no-deps"])
         .args(["--lib", "--examples"])
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()
 }
 
-/// Every package that can be compiled now: what embeds handlers cannot before there are any.
+/// Every package that can be compiled now: packages that embed handlers cannot be until handlers
+/// are built.
 fn everything(metadata: &Metadata) -> Vec<&str> {
     let mut selected = vec!["--workspace"];
     if !handlers::output_folder(&metadata.root).exists() {

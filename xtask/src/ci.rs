@@ -9,8 +9,8 @@ use crate::metadata::Metadata;
 use crate::test::{self, Profile};
 use crate::{attack, check, clients, deny, handlers, host, progress, server, tidy, tool};
 
-/// Runs all checks and says how long each took. A failed check does not hide the ones after it,
-/// only a failed build ends the run: nothing could be tested then.
+/// Runs all checks and says how long each took. A failed check does not hide the ones after it;
+/// only a failed build ends the run, since nothing could be tested after it.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let mut report = Report::default();
@@ -37,7 +37,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });
-    // Alone, since it looks at what honest callers get on a machine that is busy enough.
+    // Alone, since it measures what honest callers get, and the attack keeps the machine busy
+    // enough.
     let short = Attack {
         short: true,
         ..Attack::default()
@@ -52,9 +53,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.conclude()
 }
 
-/// Runs the tests alone, on a server and with crates of ours that check arithmetic and their own
-/// assertions: what the optimised build is trusted not to need. It compiles everything a second time,
-/// so it is for the night.
+/// Runs the tests alone, with checks of arithmetic and assertions compiled into the server and our
+/// own crates, which the optimised build leaves out. It compiles everything a second time, so it is
+/// for nightly runs.
 pub(crate) fn run_checked(options: &Options) -> Result<()> {
     let root = Metadata::load()?.root;
     let profile = Profile::CiChecked;
@@ -64,7 +65,7 @@ pub(crate) fn run_checked(options: &Options) -> Result<()> {
     test::run_prepared(profile, &Tests::default(), options)
 }
 
-/// What has run so far.
+/// The checks that have run so far.
 #[derive(Default)]
 struct Report {
     checks: Vec<(&'static str, Duration, bool)>,

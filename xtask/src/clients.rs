@@ -23,14 +23,15 @@ use packages::Packages;
 use simulator::Simulator;
 use tiers::{TIERS, Tier};
 
-/// How long a tier may take. The longest takes half a minute, of which the tests' own waiting is most.
+/// How long a tier may take. The longest takes half a minute, most of which is waiting by the tests
+/// themselves.
 const TIER_WAIT: Duration = Duration::from_secs(240);
 
-/// How many tiers run at once. Each has a pod and a home of its own, and waits most of its time for a pod that
-/// works in real time.
+/// How many tiers run at once. Each has its own pod and home, and spends most of its time waiting for a pod
+/// that works in real time.
 const LANES: usize = 3;
 
-/// Tiers in which OpenOCD runs. It listens on ports that are always the same, so one of them at a time.
+/// Tiers that run OpenOCD. It always listens on the same ports, so only one of them runs at a time.
 const WITH_OPENOCD: &[&str] = &["dut", "openocd"];
 
 /// Runs every tier, or the one called `only`, and prints what passed, failed and was skipped.
@@ -40,7 +41,7 @@ pub(crate) fn run(only: Option<&str>, options: &Options) -> Result<()> {
     run_tiers(&tiers)
 }
 
-/// Runs every tier when the server is built.
+/// Runs every tier once the server is built.
 pub(crate) fn run_prepared() -> Result<()> {
     run_tiers(&selected(None)?)
 }
@@ -60,8 +61,8 @@ fn run_tiers(tiers: &[&Tier]) -> Result<()> {
         let minimum = minimums[tier.name];
         let mut passed = outcome.passed;
         if passed < minimum {
-            // Some tests look at a running instrument twice and want a difference, and some at the time
-            // that something takes: now and then chance, or another tier, is in the way.
+            // Some tests look at a running instrument twice and want a difference, and some measure how
+            // long something takes: now and then chance or another tier makes them fail.
             progress::step(&format!("tier {} once more, alone", tier.name));
             passed = bench.run(tier, minimum)?.passed;
         }
@@ -78,7 +79,7 @@ fn run_tiers(tiers: &[&Tier]) -> Result<()> {
     Ok(())
 }
 
-/// Does `run` for each tier, a few at a time, and returns what came of each.
+/// Calls `run` for each tier, a few at a time, and returns the results.
 fn side_by_side<'t, T: Send>(
     tiers: &[&'t Tier],
     run: impl Fn(&Tier) -> Result<T> + Sync,
@@ -110,13 +111,13 @@ fn side_by_side<'t, T: Send>(
     })
 }
 
-/// What every tier runs with.
+/// What all tiers share.
 struct Bench {
     hostd: PathBuf,
     packages: Packages,
-    /// Where each tier has a folder of its own.
+    /// Each tier has its own folder in here.
     folder: PathBuf,
-    /// Held by the one tier that may run OpenOCD.
+    /// Held by the one tier that currently runs OpenOCD.
     openocd: Mutex<()>,
 }
 

@@ -1,4 +1,4 @@
-//! Turns a guest's core module into a component, and tells what a component imports.
+//! Turns a guest's core module into a component, and lists what a component imports.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,8 @@ mod tests {
         assert!(imports(b"not a component").is_err());
         let component = encode(b"\0asm\x01\0\0\0").unwrap();
         for end in 0..component.len() {
-            // Cut off anywhere, a component is read as far as it goes or refused; never a panic.
+            // Truncated anywhere, a component is read as far as possible or refused; it never
+            // panics.
             let _ = imports(&component[..end]);
         }
     }

@@ -12,14 +12,14 @@ use crate::tool::Tool;
 /// The document that shows source files.
 const SHOWS_SOURCES: &str = "docs/contributing.md";
 
-/// Documents with tables that are generated, by which example of which package: xtask, which is built before
-/// everything else, need not link these crates.
+/// Documents with generated tables, and the package and example that generate each: xtask, which is built
+/// before everything else, need not link these crates.
 const GENERATED: [(&str, &str, &str); 2] = [
     ("pod-protocol", "command_table", "docs/pod-protocol.md"),
     ("pipeline", "key_tables", "docs/pipelines.md"),
 ];
 
-/// Renews the sources that are shown, and the tables that are generated.
+/// Renews the source files that are shown, and the generated tables.
 pub(crate) fn run() -> Result<()> {
     let root = Metadata::load()?.root;
     let document = root.join(SHOWS_SOURCES);

@@ -1,5 +1,5 @@
-//! Source files that a document shows: `cargo xtask docs` writes them there, and `tidy` sees to it that
-//! they are what is compiled and tested.
+//! Source files that a document shows: `cargo xtask docs` copies them there, and `tidy` checks that
+//! they match the files that are compiled and tested.
 //!
 //! ```text
 //! <!-- cargo xtask docs writes handlers/devices/src/get.rs here. -->
@@ -8,16 +8,16 @@
 
 use std::ops::Range;
 
-/// Stand before and after the path of a file.
+/// The text before and after the path of a file.
 const MARK: (&str, &str) = ("<!-- cargo xtask docs writes ", " here. -->\n");
 
-/// Stand before and after its text.
+/// The text before and after the shown source.
 const FENCE: (&str, &str) = ("```rust\n", "\n```\n");
 
 /// A file that is shown.
 pub(crate) struct Excerpt<'a> {
     pub(crate) path: &'a str,
-    /// Where its text stands in the document.
+    /// Position of the shown source in the document.
     shown: Range<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Excerpt<'_> {
     }
 }
 
-/// Every excerpt of a document; an error names the mark that no block of code follows.
+/// Every excerpt of a document; an error names a mark without a block of code after it.
 pub(crate) fn find(document: &str) -> Result<Vec<Excerpt<'_>>, String> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -53,7 +53,7 @@ pub(crate) fn find(document: &str) -> Result<Vec<Excerpt<'_>>, String> {
     Ok(found)
 }
 
-/// The document with what `read` gives for each path.
+/// The document with each excerpt replaced by what `read` returns for its path.
 pub(crate) fn renewed(
     document: &str,
     read: impl Fn(&str) -> anyhow::Result<String>,

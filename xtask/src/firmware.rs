@@ -1,5 +1,5 @@
-//! Builds the demo firmware of the simulated target. The result is kept in the tree, so only who changes
-//! its sources needs the compiler.
+//! Builds the demo firmware of the simulated target. The result is committed, so only a developer who
+//! changes its sources needs the compiler.
 
 use std::fs;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn compile(folder: &Path) -> Result<()> {
     make_plain(&folder.join(OUTPUT))
 }
 
-/// The linker marks what it writes as a program to run; this one is not for here.
+/// The linker marks its output as executable; this program does not run here.
 #[cfg(unix)]
 fn make_plain(file: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

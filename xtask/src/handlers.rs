@@ -1,5 +1,5 @@
 //! Builds the guests: every `handlers/*` and `runtime/guests/*` package becomes a core module, then a
-//! component, and the handlers are compiled ahead of time for the machine hostd will run on.
+//! component, and the handlers are compiled ahead of time for the machine that will run hostd.
 //!
 //! An explicit step rather than a build script: the guests' toolchain is unusual enough that its
 //! messages must reach the user, and nested cargo calls inherit an environment that breaks it.
@@ -25,10 +25,10 @@ const PROFILE: &str = "guest";
 /// server that loads the result.
 const COMPILER: &str = "precompile";
 
-/// Prints what the handlers' routes take and give.
+/// Prints what the handlers' routes take and return.
 const DESCRIBER: &str = "describe";
 
-/// The custom section of a component that has the description of its routes.
+/// The custom section in which a component carries the description of its routes.
 const DESCRIPTION: &str = "hostd:openapi";
 
 /// A package that becomes a component.
@@ -87,7 +87,7 @@ pub(crate) fn build(options: &Options) -> Result<()> {
     precompile(&metadata, &guests, &scratch, &out)
 }
 
-/// What the routes of each group take and give. It is told by a program of this machine, so that no
+/// What the routes of each group take and return. A program for this machine prints it, so that no
 /// component carries it as code.
 fn describe(metadata: &Metadata) -> Result<Value> {
     progress::step("describing the handlers' routes");
@@ -106,13 +106,13 @@ fn description(all: &Value, guest: &Guest) -> Result<String> {
     Ok(found.to_string())
 }
 
-/// Where components go; cargo passes the configured folder, which hostd embeds them from.
+/// The folder for components; hostd embeds them from there, and cargo passes the configured one.
 pub(crate) fn output_folder(root: &Path) -> PathBuf {
     std::env::var_os("HOSTD_HANDLERS")
         .map_or_else(|| root.join("target/handlers"), |folder| root.join(folder))
 }
 
-/// Finds the guests among the workspace's packages by where they are and how they are named.
+/// Finds the guests among the workspace's packages by their folders and names.
 fn guests<'a>(members: impl Iterator<Item = &'a Package>) -> Vec<Guest> {
     let mut guests: Vec<Guest> = members
         .filter_map(|package| {
@@ -148,7 +148,7 @@ fn compile(
     scratch: &Path,
     guest: &Guest,
 ) -> Result<PathBuf> {
-    // `cargo rustc` with the one crate type, since link-time optimisation is left out for a
+    // `cargo rustc` with only this crate type, since link-time optimisation is left out for a
     // library that is also built as an rlib.
     let cargo = Tool::cargo(&metadata.root)
         .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
@@ -194,8 +194,8 @@ fn precompile(metadata: &Metadata, guests: &[Guest], scratch: &Path, out: &Path)
     Ok(())
 }
 
-/// Writes a file unless it already holds these bytes: cargo goes by the time of the last change when
-/// it decides whether hostd, which embeds the file, must be built again.
+/// Writes a file unless it already has this content: cargo uses the modification time to decide
+/// whether hostd, which embeds the file, must be built again.
 fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(false);

@@ -13,9 +13,9 @@ pub(crate) fn build(root: &Path, binaries: &[&str]) -> Result<()> {
 
 /// Builds the named binaries of the workspace with one of cargo's profiles.
 ///
-/// Every call selects the whole workspace, and `--examples` (there are none) makes cargo count the
-/// test-only dependencies in: so each call, and the tests, agree on the features of every crate, and
-/// wasmtime is compiled once instead of once per set of features.
+/// Every call selects the whole workspace, and `--examples` makes cargo count the test-only
+/// dependencies in: so each call, and the tests, agree on the features of every crate, and wasmtime
+/// is compiled once instead of once for each set of features.
 pub(crate) fn build_with(root: &Path, profile: &str, binaries: &[&str]) -> Result<()> {
     Tool::cargo(root)
         .args(["build", "--profile", profile])

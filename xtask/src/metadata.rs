@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` describes it, reduced to what xtask asks.
+//! The workspace as `cargo metadata` describes it, reduced to what xtask needs.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) struct Dependency {
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) kinds: Vec<String>,
-    /// Whether its documentation has examples that run.
+    /// Whether its documentation has examples that are run.
     pub(crate) has_doc_tests: bool,
 }
 
@@ -91,9 +91,9 @@ impl Metadata {
         })
     }
 
-    /// The workspace's own package that a file, relative to the root, belongs to.
+    /// The workspace's own package that contains a file, given relative to the root.
     pub(crate) fn owner(&self, file: &Path) -> Result<&Package> {
-        // Packages lie in each other's folders: the innermost one it is.
+        // Packages can lie in each other's folders: the innermost one counts.
         let holds = |package: &&Package| {
             let folder = package.folder.as_deref();
             folder.is_some_and(|folder| file.starts_with(folder))
@@ -116,7 +116,7 @@ impl Metadata {
 }
 
 impl Target {
-    /// Whether it is one of these: "bin", "test", "bench", …
+    /// Whether it has this kind: "bin", "test", "bench", …
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kinds.iter().any(|known| known == kind)
     }

@@ -1,5 +1,5 @@
-//! What the user sees: one line per step on standard error, so that standard output stays free for
-//! what was asked for.
+//! What the user sees: one line per step on standard error, so that standard output has only what
+//! was asked for.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

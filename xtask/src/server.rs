@@ -1,4 +1,4 @@
-//! Builds the server, and starts it for somebody who wants to see it.
+//! Builds the server, and starts it for anybody who wants to see it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) fn build(options: &Options) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// Where the server is once it is built.
+/// The server's path once it is built.
 pub(crate) fn binary(metadata: &Metadata) -> PathBuf {
     metadata.target_directory.join("release/hostd")
 }

@@ -1,5 +1,5 @@
-//! Runs tests: every default one, which need no hardware, no network and no fixed port, or those of
-//! one package with no more set-up than they need.
+//! Runs tests: all the default ones, which need no hardware, no network and no fixed port, or those
+//! of one package with no more set-up than they need.
 
 use std::ffi::OsStr;
 use std::num::NonZero;
@@ -14,15 +14,16 @@ use crate::{handlers, progress, server};
 /// The package whose tests start the server.
 const END_TO_END: &str = "tests";
 
-/// The package that loads components. Its tests read some, and what depends on it embeds them.
+/// The package that loads components. Its tests read some, and packages that depend on it embed
+/// them.
 const RUNTIME: &str = "runtime";
 
 const NEXTEST: &str = "cargo-nextest";
 
-/// Tells nextest how many places there are for tests.
+/// Environment variable that tells nextest how many slots there are for tests.
 const PLACES: &str = "NEXTEST_TEST_THREADS";
 
-/// For each processor; `.config/nextest.toml` says how many of them a test takes.
+/// Slots for each processor; `.config/nextest.toml` says how many of them a test takes.
 const PLACES_EACH: usize = 2;
 
 /// How tests are compiled and run.
@@ -30,7 +31,7 @@ const PLACES_EACH: usize = 2;
 pub(crate) enum Profile {
     /// For people: stops at the first failure.
     Default,
-    /// For CI: runs everything, whatever fails.
+    /// For CI: runs everything, even after failures.
     Ci,
     /// As `Ci`, with overflow checks and debug assertions in our own packages.
     CiChecked,
@@ -74,7 +75,7 @@ impl SetUp {
     }
 }
 
-/// Does all set-up that the wanted tests need, and runs them.
+/// Does all the set-up that the requested tests need, and runs them.
 pub(crate) fn run(tests: &Tests, options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let Some(name) = &tests.package else {
@@ -94,9 +95,9 @@ pub(crate) fn run(tests: &Tests, options: &Options) -> Result<()> {
     run_tests(&metadata, &selection(package), profile, tests, options)
 }
 
-/// What selects the tests of a package. Those that use much of the rest are picked out of the whole
-/// workspace: so the crates below are those that the server was built with, where the package alone would
-/// have wasmtime and more compiled anew, with fewer features.
+/// Arguments that select the tests of a package. Tests that use much of the workspace are picked out of
+/// the whole of it: their dependencies are then those that the server was built with, whereas the package
+/// alone would have wasmtime and more compiled again with fewer features.
 fn selection(package: &Package) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     if package.name == END_TO_END {
@@ -105,7 +106,7 @@ fn selection(package: &Package) -> Vec<String> {
         selection.extend(programs.flat_map(|program| ["--test".to_owned(), program.name.clone()]));
         return selection;
     }
-    // Only nextest can leave out the tests of the others once they are compiled.
+    // Only nextest can leave out the tests of other packages once they are compiled.
     if SetUp::of(package) == SetUp::Handlers && tool::is_installed(NEXTEST) {
         let only = format!("package(={})", package.name);
         return words(&["--workspace", "--filterset", &only]);
@@ -113,7 +114,7 @@ fn selection(package: &Package) -> Vec<String> {
     words(&["--package", &package.name])
 }
 
-/// Runs all tests when handlers and server are built.
+/// Runs all tests once handlers and server are built.
 pub(crate) fn run_prepared(profile: Profile, tests: &Tests, options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     run_examples(&metadata, &["--workspace"], profile)?;
@@ -138,7 +139,7 @@ fn run_tests(
     progress::step("running the tests");
     let mut cargo = cargo(metadata);
     if tests.accept {
-        // What insta, which compares the snapshots, reads.
+        // A variable of insta, which compares the snapshots.
         cargo = cargo.env("INSTA_UPDATE", "always");
     }
     if !tool::is_installed(NEXTEST) {

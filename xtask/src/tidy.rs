@@ -1,5 +1,5 @@
-//! House rules as code: what the compiler cannot see and review would forget. Each rule is a module
-//! with a function from what it looks at to findings, and tests that show that it can fail.
+//! House rules as code: what the compiler cannot see and reviewers would forget. Each rule is a
+//! module with a function from what it examines to findings, and tests that show that it can fail.
 
 mod authority;
 mod circles;
@@ -31,9 +31,9 @@ struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
-    /// Must be mended.
+    /// Must be fixed.
     Violation,
-    /// Worth a look: a size that is getting out of hand.
+    /// Worth a look: something is growing too large.
     Warning,
 }
 

@@ -1,5 +1,5 @@
-//! A program that xtask runs. Failures name the whole command line and, where there is one, the way
-//! out, so that nobody has to guess which of twenty child processes it was.
+//! A program that xtask runs. Failures name the whole command line and, if there is one, a way to
+//! fix them, so that nobody has to guess which of twenty child processes it was.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -10,18 +10,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Whether cargo keeps what it needs to compile a changed package faster the next time.
+/// Whether cargo keeps what it needs to recompile a changed package faster the next time.
 static INCREMENTAL: AtomicBool = AtomicBool::new(false);
 
-/// Lets every cargo of this process compile incrementally, unless its environment says otherwise.
+/// Lets every cargo that this process starts compile incrementally, unless its environment says
+/// otherwise.
 pub(crate) fn compile_incrementally() {
     INCREMENTAL.store(true, Ordering::Relaxed);
 }
 
-/// How often a child with a time limit is looked at.
+/// How often a child with a time limit is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A command line being put together, and what to advise when it fails.
+/// A command line under construction, and what to advise when it fails.
 pub(crate) struct Tool {
     command: Command,
     advice: Option<String>,
@@ -39,8 +40,9 @@ impl Tool {
     pub(crate) fn cargo(root: &Path) -> Self {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
         let mut tool = Self::new(program).dir(root);
-        // What cargo told about this package: build scripts that look at it would run anew, and all that
-        // depends on them would be compiled anew, whenever cargo is called from here and by hand in turns.
+        // Cargo's variables about this package. Build scripts that look at them would run again, and
+        // everything that depends on them would be recompiled, whenever calls from here and by hand
+        // alternate.
         for (name, _) in std::env::vars_os() {
             let told = name.to_str().is_some_and(|name| {
                 name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
@@ -90,7 +92,7 @@ impl Tool {
         Ok(self)
     }
 
-    /// What the user can do when this fails.
+    /// What the user can do if this fails.
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
@@ -120,7 +122,7 @@ impl Tool {
         self.expect_success(status, "")
     }
 
-    /// Runs it to its end, whatever that is, and kills it when `limit` has passed.
+    /// Runs it to its end, however it ends, and kills it when `limit` has passed.
     pub(crate) fn finish_within(mut self, limit: Duration) -> Result<()> {
         self.wait_within(limit).map(drop)
     }
@@ -133,7 +135,7 @@ impl Tool {
                 return Ok(status);
             }
             if start.elapsed() > limit {
-                // It may have ended by itself in this moment; either way it is gone afterwards.
+                // It may have ended at this very moment; either way it is gone afterwards.
                 let _ = child.kill();
                 let _ = child.wait();
                 bail!("`{}` did not end within {} s", self.line(), limit.as_secs());

@@ -1,5 +1,5 @@
 //! Where the guests' compiler and standard library come from. Guests need the target
-//! `wasm32-unknown-unknown`, which a machine has through rustup or, where rustup's servers are out
+//! `wasm32-unknown-unknown`, which a machine gets through rustup or, where rustup's servers are out
 //! of reach, through Debian's packages.
 
 mod debian;
@@ -64,8 +64,8 @@ impl Toolchain {
 
     /// Adds what a cargo call needs to build with this toolchain, in that child process only.
     pub(crate) fn apply(&self, cargo: Tool) -> Tool {
-        // Flags meant for the host, such as a target CPU, make no sense for a guest.
-        // A handler is the same bytes however it came to be built.
+        // Flags meant for the host, such as a target CPU, make no sense for a guest. A handler has
+        // the same bytes no matter what started its build.
         let cargo = cargo
             .env("CARGO_INCREMENTAL", "0")
             .without_env("RUSTFLAGS")
@@ -95,7 +95,7 @@ fn automatic() -> Result<Toolchain> {
     match debian::cached() {
         Ok(Some(toolchain)) => return Ok(toolchain),
         Ok(None) => {}
-        // A damaged cache is no reason to leave out a way that may work.
+        // A damaged cache is no reason to skip the other ways.
         Err(error) => progress::detail(&format!("the cached toolchain is passed over: {error:#}")),
     }
     let by_rustup = match rustup::find_or_add() {
@@ -123,7 +123,7 @@ pub(crate) fn host() -> Result<String> {
         .context("failed to find the host's triple in what `rustc -vV` prints")
 }
 
-/// The host's compiler, which is not always the guests'.
+/// The host's compiler, which is not necessarily the guests'.
 fn rustc() -> Tool {
     Tool::new("rustc").advice("install Rust from https://rustup.rs")
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask bench loop`: seconds from a one-line change to its test's result, which is what a
 //! developer waits for all day. Each row changes the code of a private function, runs the command
-//! that one would type, and puts the file back.
+//! that a developer would type, and puts the file back.
 
 use std::fmt::Write;
 use std::fs;
@@ -22,7 +22,7 @@ struct Row {
     name: &'static str,
     /// Relative to the root.
     file: &'static str,
-    /// Whose tests run: the package of the file, unless another is named.
+    /// The package whose tests run; that of the file if none is named.
     package: Option<&'static str>,
     filter: Option<&'static str>,
 }
@@ -60,7 +60,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Measures the rows named in `words`, or all; a number among them says how often.
+/// Measures the rows named in `words`, or all; a number in `words` sets the number of runs.
 pub(super) fn run(words: &[String]) -> Result<()> {
     let metadata = Metadata::load()?;
     let (rows, runs) = selected(words)?;
@@ -125,7 +125,8 @@ impl Row {
     }
 }
 
-/// Runs it as a developer would: in a process of its own, which finds out anew what is to be built.
+/// Runs it as a developer would: in a process of its own, which finds out afresh what must be
+/// built.
 fn test(command: &[String]) -> Result<()> {
     let xtask = std::env::current_exe().context("failed to find xtask itself")?;
     Tool::new(xtask).args(command).run()
@@ -161,8 +162,8 @@ impl Drop for Change {
     }
 }
 
-/// The source with one statement more, at the start of its first private function: one that no
-/// optimisation removes, and that differs with `number`.
+/// The source with one more statement at the start of its first private function: a statement that
+/// no optimisation removes and that differs with `number`.
 fn changed(source: &str, number: usize) -> Option<String> {
     let function = source.find("\nfn ")?;
     let body = function + source[function..].find("{\n")? + 2;

@@ -1,4 +1,4 @@
-//! `tests/clients/expected.txt`: how many items of each tier pass at least.
+//! `tests/clients/expected.txt`: the minimum number of items of each tier that pass.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::tiers::TIERS;
 /// The ratchet as it was when xtask was built.
 pub(super) const FILE: &str = include_str!("../../../tests/clients/expected.txt");
 
-/// Reads lines of `tier number`; every tier stands there once.
+/// Reads lines of `tier number`; every tier appears exactly once.
 pub(super) fn read(text: &str) -> Result<BTreeMap<&'static str, u32>> {
     let mut minimums = BTreeMap::new();
     for line in text.lines() {

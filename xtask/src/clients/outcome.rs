@@ -1,4 +1,4 @@
-//! What one run of pytest came to, read from the summary it prints.
+//! The result of one run of pytest, read from the summary it prints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Counts, and a line for everything that did not pass.
+/// Counts, and a line for every item that did not pass.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) passed: u32,
@@ -15,9 +15,9 @@ pub(super) struct Outcome {
     pub(super) skipped: u32,
     /// Item and first line of the reason.
     failures: Vec<String>,
-    /// Reason, and how many items it kept from running.
+    /// Number of skipped items by reason.
     skips: BTreeMap<String, u32>,
-    /// What our own tests saw and want told.
+    /// Observations of our own tests, to be printed.
     notes: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Outcome {
         Ok(outcome)
     }
 
-    /// The lines about a tier that people read.
+    /// The lines of a report about a tier.
     pub(super) fn report(&self, tier: &str, minimum: u32, duration: Duration) -> String {
         let mut text = format!(
             "{tier:<9} {:>3} passed {:>3} failed {:>3} skipped (at least {minimum} pass) {:.1} s\n",

@@ -14,7 +14,7 @@ use super::tiers::Tier;
 use crate::progress;
 use crate::tool::{self, Tool};
 
-/// What is installed.
+/// The packages to install.
 const REQUIREMENTS: &[&str] = &[
     "embeddedci[cloud,analysis]==2.13.3",
     "embeddedci-mcp==2.13.3",
@@ -32,10 +32,10 @@ const TESTED: &str = "embeddedci==2.13.3";
 /// The folder and the archive of that source distribution.
 const SOURCE: &str = "embeddedci-2.13.3";
 
-/// Written last, with the requirements: without it, the folder is made anew.
+/// Written last, with the requirements: a folder without it is created again.
 const STAMP: &str = "installed.txt";
 
-/// Columns of pytest's report, so that reasons are not cut off.
+/// Columns of pytest's report, so that reasons are not truncated.
 const REPORT_COLUMNS: &str = "220";
 
 /// An environment in which the tests can run.
@@ -78,7 +78,8 @@ impl Packages {
             .read()?;
         packages.pip(&["install"]).args(REQUIREMENTS).read()?;
         packages.install_openocd(&environment.join("bin/openocd-esp32"))?;
-        // Without dependencies and from source: what is wanted is the tests, which wheels lack.
+        // Without dependencies and from source: only the tests are needed, and wheels do not have
+        // them.
         packages
             .pip(&["download", "--no-deps", "--no-binary", ":all:", "--dest"])
             .arg(folder)
@@ -94,7 +95,7 @@ impl Packages {
         Ok(packages)
     }
 
-    /// Puts a command `openocd` among the tools that finds the libusb which came with the packages.
+    /// Puts a command `openocd` among the tools; it finds the libusb that came with the packages.
     fn install_openocd(&self, program: &Path) -> Result<()> {
         let libusb = "import libusb_package; print(libusb_package.get_library_path())";
         let libusb = Tool::new(&self.python).args(["-c", libusb]).read()?;
@@ -129,8 +130,8 @@ impl Packages {
             .advice("the first run needs the Python package index; later ones do not")
     }
 
-    /// Runs a tier's tests against a pod and returns what pytest printed. Failed
-    /// tests are a result, not an error; `limit` passing is one. `folder` is the tier's own.
+    /// Runs a tier's tests against a pod and returns what pytest printed. Failed tests are a
+    /// result, not an error; exceeding `limit` is an error. `folder` belongs to this tier alone.
     pub(super) fn test(
         &self,
         tier: &Tier,
@@ -138,7 +139,7 @@ impl Packages {
         folder: &Path,
         limit: Duration,
     ) -> Result<String> {
-        // An empty home, so that nobody's own settings or logins take part.
+        // An empty home, so that nobody's personal settings or logins take part.
         let home = folder.join("home");
         fs::create_dir_all(&home)
             .with_context(|| format!("failed to create {}", home.display()))?;
@@ -179,7 +180,7 @@ impl Packages {
     }
 }
 
-/// The variables among `names` that would change what is tested.
+/// The variables among `names` that would change the outcome of the tests.
 fn ambient(names: impl Iterator<Item = String>) -> Vec<String> {
     names
         .filter(|name| {

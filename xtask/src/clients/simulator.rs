@@ -9,13 +9,13 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::tiers::BenchKind;
 
-/// The simulator answers within milliseconds; after this it never will.
+/// The simulator answers within milliseconds; after this long it never will.
 const START_WAIT: Duration = Duration::from_secs(30);
 
-/// Between two looks whether it answers.
+/// Between two checks whether it answers.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A simulated bench on a port of its own. Ended when dropped.
+/// A simulated bench on its own port. Stopped when dropped.
 pub(super) struct Simulator {
     child: Child,
     /// `host:port`.
@@ -33,12 +33,12 @@ pub(super) struct Cloud {
     pub(super) key: String,
     /// Name of a device.
     pub(super) device: String,
-    /// Signs an owner in once.
+    /// A code that signs an owner in once.
     pub(super) code: String,
 }
 
 impl Simulator {
-    /// Starts it; `folder`, which is empty, is for its data and for what it says when it is ready.
+    /// Starts it; `folder`, which is empty, is for its data and its ready file.
     pub(super) fn start(hostd: &Path, kind: &BenchKind, folder: &Path) -> Result<Self> {
         let ready = folder.join("ready.json");
         let mut code = String::new();
@@ -105,7 +105,7 @@ impl Simulator {
     }
 }
 
-/// Adds a person to the data of a server that does not run yet; its sign-in code.
+/// Adds a person to the data of a server that does not run yet, and returns the sign-in code.
 fn add_owner(hostd: &Path, data: &Path) -> Result<String> {
     let added = Command::new(hostd)
         .args(["user", "add", "tester", "--role", "owner", "--data-dir"])
@@ -121,7 +121,7 @@ fn add_owner(hostd: &Path, data: &Path) -> Result<String> {
 
 impl Drop for Simulator {
     fn drop(&mut self) {
-        // It may have ended by itself; either way it is gone afterwards.
+        // It may have ended already; either way it is gone afterwards.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The tiers of the SDK's suite, and the bench that each of them asks for.
+//! The tiers of the SDK's suite, and the bench that each of them needs.
 
 /// What a tier talks to.
 pub(super) enum BenchKind {
@@ -10,12 +10,12 @@ pub(super) enum BenchKind {
 
 use BenchKind::{Pod, Server};
 
-/// Some of the suite's files, with the bench they run against.
+/// Some of the suite's files, and the bench they run against.
 pub(super) struct Tier {
     pub(super) name: &'static str,
     /// What the tests talk to.
     pub(super) bench_kind: BenchKind,
-    /// What the bench has, as the suite wants to be told: environment variables.
+    /// Environment variables that tell the suite what the bench has.
     pub(super) bench: &'static [(&'static str, &'static str)],
     /// Relative to the source distribution.
     pub(super) files: &'static [&'static str],
@@ -26,7 +26,7 @@ const ANALOG_V3: &[(&str, &str)] = &[
     ("BENCHPOD_E2E_BOARD_REV", "v3"),
 ];
 
-/// Every tier, those first that say most.
+/// Every tier, the most informative ones first.
 pub(super) const TIERS: &[Tier] = &[
     Tier {
         name: "pod",
@@ -85,7 +85,7 @@ pub(super) const TIERS: &[Tier] = &[
         bench_kind: Pod(&["--board", "v3"]),
         bench: ANALOG_V3,
         files: &[
-            // First, since it can only use the gateware image that a pod starts with.
+            // First, since it can only use the gateware image that is active when a pod starts.
             "tests/test_control_loop_hw.py",
             "tests/test_capture_replay_hw.py",
             "tests/examples/test_smoke.py",
@@ -105,8 +105,8 @@ pub(super) const TIERS: &[Tier] = &[
         files: &["tests/e2e/test_e2e_spi.py"],
     },
     Tier {
-        // Written for a board with an STM32F446; the demo firmware says and does the same on the part
-        // that is simulated. OpenOCD programs it.
+        // Written for a board with an STM32F446; the demo firmware prints and does the same on the
+        // simulated part. OpenOCD programs it.
         name: "dut",
         bench_kind: Pod(&["--board", "v3", "--target", "blank"]),
         bench: &[
@@ -154,7 +154,8 @@ pub(super) const TIERS: &[Tier] = &[
         files: &["tests/e2e/test_e2e_cloud.py"],
     },
     Tier {
-        // The SDK's own way to flash, judged by a test of ours since the suite only flashes on a LAN.
+        // The SDK's own way to flash, judged by a test of ours since the suite flashes only over a
+        // LAN.
         name: "openocd",
         bench_kind: Server,
         bench: ANALOG_V3,
@@ -174,7 +175,7 @@ pub(super) const TIERS: &[Tier] = &[
         )],
     },
     Tier {
-        // Requests made up from the OpenAPI document, each operation an item.
+        // Requests generated from the OpenAPI document, one item for each operation.
         name: "schemathesis",
         bench_kind: Server,
         bench: &[],
@@ -184,7 +185,7 @@ pub(super) const TIERS: &[Tier] = &[
         )],
     },
     Tier {
-        // The published plugin in a project of ours, in two runs that want the same device.
+        // The published plugin in a project of ours, in two runs that compete for the same device.
         name: "pytest-plugin",
         bench_kind: Server,
         bench: &[],

@@ -1,4 +1,4 @@
-//! A handler asks for no more than its world grants. The host would refuse such a component when it
+//! A handler imports no more than its world grants. The host would refuse such a component when it
 //! loads it; here the mistake shows before anything is started.
 
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ use wit_parser::Resolve;
 use super::Finding;
 use crate::component;
 
-/// Checks every component in `components`, named after its group, against the world of that group.
-/// Components that are not built yet are not checked.
+/// Checks every component in `components`, each named after its group, against the world of that
+/// group. Components that have not been built are not checked.
 pub(super) fn check(wit: &Path, components: &Path) -> Result<Vec<Finding>> {
     let worlds = Worlds::read(wit)?;
     let Ok(entries) = fs::read_dir(components) else {
@@ -73,7 +73,8 @@ impl Worlds {
 
     /// What the world of a group of endpoints grants.
     fn imports(&self, group: &str) -> Option<BTreeSet<String>> {
-        // Interfaces and worlds share their names, so a group's world is not just called as the group.
+        // Interfaces and worlds share a namespace, so a group's world cannot just have the group's
+        // name.
         let name = format!("{group}-group");
         let (_, world) = self.0.worlds.iter().find(|(_, world)| world.name == name)?;
         Some(

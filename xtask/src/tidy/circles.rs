@@ -1,18 +1,19 @@
-//! The modules of the simulator import each other one way: an instrument sees what it stands on, and only
-//! the world sees them all. A circle would make them one module again, of the size of the crate.
+//! The top-level modules of some crates must not import each other in circles. In the simulator an
+//! instrument sees only what it builds on, and only the world sees them all; a circle would make them one
+//! module of the size of the crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::repository::{Repository, SourceFile};
 
-/// Crates whose top-level modules import one way.
+/// Crates whose top-level modules import each other in one direction only.
 const ONE_WAY: &[&str] = &["hostd/pod-sim/src/"];
 
 /// Which modules each module imports.
 type Imports<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
 
-/// Looks for circles among the top-level modules of each crate that has none.
+/// Looks for circles among the top-level modules of each crate that must have none.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let crates = ONE_WAY.iter();
     crates
@@ -23,7 +24,7 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 fn check_crate(folder: &str, files: &[SourceFile]) -> Vec<Finding> {
     let imports = imports(folder, files);
     let circles = imports.keys().filter_map(|module| circle(module, &imports));
-    // Each is found from all its modules; the first of them reports it.
+    // Each circle is found from each of its modules; only the first module reports it.
     let circles = circles.filter(|circle| circle.iter().min() == circle.first());
     circles
         .map(|circle| {
@@ -60,12 +61,12 @@ fn imports<'t>(folder: &str, files: &'t [SourceFile]) -> Imports<'t> {
     imports
 }
 
-/// What of a file is compiled into the crate: all before its tests.
+/// The part of a file that is compiled into the crate: everything before its tests.
 fn code(text: &str) -> &str {
     text.split("\n#[cfg(test)]").next().unwrap_or(text)
 }
 
-/// Names that the root has from its modules, `use module::{Name, Other}`, and their modules.
+/// Names that the root imports from its modules, `use module::{Name, Other}`, and their modules.
 fn given_by_root(text: &str) -> BTreeMap<&str, &str> {
     let uses = text.match_indices("use ").filter(|(at, _)| {
         let before = text[..*at].rsplit('\n').next().unwrap_or_default();
@@ -81,7 +82,8 @@ fn given_by_root(text: &str) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The names that a file `depth` modules deep takes from the root, by `crate::` or by as many `super::`.
+/// The names that a file `depth` modules deep imports from the root, by `crate::` or by as many
+/// `super::`.
 fn from_root(text: &str, depth: usize) -> Vec<&str> {
     let up = "super::".repeat(depth);
     let lines = text.split_inclusive('\n').scan(0, |at, line| {

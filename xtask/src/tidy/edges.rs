@@ -1,5 +1,5 @@
-//! Which package may depend on which. The layers are the architecture: a dependency that should not
-//! be there is easier to refuse than to take out again.
+//! Which package may depend on which. The layers are the architecture: an unwanted dependency is
+//! easier to refuse than to remove later.
 
 use super::Finding;
 use crate::metadata::{Dependency, Metadata, Package};
@@ -7,7 +7,7 @@ use crate::metadata::{Dependency, Metadata, Package};
 /// The parts that never see each other.
 const PARTS: &[&str] = &["runtime", "pods", "decode", "flash"];
 
-/// The packages that join them: the server, and what is done with devices.
+/// The packages that join them: the server, and its work with devices.
 const JOINTS: &[&str] = &["hostd", "lab"];
 
 /// The crate that all handlers share.
@@ -16,11 +16,11 @@ const GUEST: &str = "guest";
 /// What the guest crate may use besides the standard library.
 const GUEST_MAY_USE: &[&str] = &["schemars", "serde", "serde_json", "wit-bindgen"];
 
-/// What a handler may use. Another handler is not among it.
+/// What a handler may use. Other handlers are not on the list.
 const HANDLER_MAY_USE: &[&str] = &[GUEST, "schemars", "serde", "serde_json"];
 
-/// What a guest that only serves tests and benches may use. One of them is the same work behind
-/// `wasi:http`, to compare with.
+/// What a guest that serves only tests and benches may use. One of them does the same work behind
+/// `wasi:http`, for comparison.
 const TEST_GUEST_MAY_USE: &[&str] = &[
     GUEST,
     "guest-bench",
@@ -107,7 +107,7 @@ pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-/// Only the joints know two parts, and a part knows none but itself.
+/// Only the joints know two parts; a part knows only itself.
 fn check_parts(package: &Package) -> Option<Finding> {
     if JOINTS.contains(&package.name.as_str()) {
         return None;
@@ -155,7 +155,7 @@ fn check_reserved(package: &Package) -> Vec<Finding> {
     findings
 }
 
-/// Guests carry nothing of the host, and as little as possible of anything else.
+/// Guests contain nothing of the host, and as little as possible of anything else.
 fn check_guests(package: &Package) -> Vec<Finding> {
     let folder = package.folder.as_deref().unwrap_or_default();
     let allowed = if package.name == GUEST {

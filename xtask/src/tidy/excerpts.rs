@@ -1,4 +1,4 @@
-//! What a document shows of the source is what is compiled: see `crate::excerpts`.
+//! The source that a document shows is the source that is compiled: see `crate::excerpts`.
 
 use super::Finding;
 use super::repository::Repository;

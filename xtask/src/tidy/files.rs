@@ -1,20 +1,20 @@
-//! What a file looks like: how it begins, how long it gets, what it is called, what it must not
+//! Rules for files: how they begin, how long they get, what they are called, what they must not
 //! mention.
 
 use super::Finding;
 use super::repository::{Repository, SourceFile};
 
-/// No source file is longer.
+/// Most lines of a source file.
 const LINES_MAX: usize = 800;
 
-/// A file with more lines of code than this, tests not counted, probably holds two nouns.
+/// A file with more lines of code than this, not counting tests, probably has two subjects.
 const CODE_LINES_WARN: usize = 400;
 
 /// Names that say nothing about what is inside.
 const NAMELESS: &[&str] = &["common", "helper", "helpers", "misc", "util", "utils"];
 
-/// Folders of somebody's machine: whoever clones this has others. Split so that this file may
-/// stand under its own rule.
+/// Folders of somebody's machine, which other machines do not have. Split so that this file passes
+/// its own rule.
 const MACHINE_PATHS: &[&str] = &[
     concat!("/ro", "ot/"),
     concat!("/wo", "rk/"),
@@ -99,7 +99,8 @@ fn check_machine_paths(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// Whether `line` holds `path` as the beginning of an absolute path, not as part of a longer one.
+/// Whether `line` contains `path` as the beginning of an absolute path, not as part of a longer
+/// one.
 fn mentions(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -107,8 +108,8 @@ fn mentions(line: &str, path: &str) -> bool {
     })
 }
 
-/// Every package stands under the workspace's lints: they hold the limit on a function's length and
-/// the ban on `unsafe`. Fuzz targets are a workspace of their own, since they need another compiler.
+/// Every package uses the workspace's lints, which limit the length of functions and forbid
+/// `unsafe`. Fuzz targets are a workspace of their own, since they need another compiler.
 fn check_manifest(file: &SourceFile) -> Option<Finding> {
     let stands_alone = file.path.ends_with("/fuzz/Cargo.toml");
     let inherits = file.text.contains("[lints]\nworkspace = true");

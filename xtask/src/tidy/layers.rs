@@ -1,5 +1,5 @@
-//! The picture of the layers in ARCHITECTURE.md is the rule: a crate of the server uses of this
-//! workspace what stands in its line, no more and no less, and only what stands in lines below its own.
+//! The picture of the layers in ARCHITECTURE.md is the rule: a crate of the server uses exactly the
+//! crates of this workspace that its line lists, and only crates from lines below its own.
 
 use super::Finding;
 use crate::metadata::{Metadata, Package};
@@ -10,13 +10,13 @@ const MAP: &str = "ARCHITECTURE.md";
 /// The line before the picture's.
 const OPEN: &str = "```text layers";
 
-/// The line after it.
+/// The line after the picture.
 const CLOSE: &str = "```";
 
 /// The folders whose crates are in the picture.
 const FOLDERS: [&str; 2] = ["hostd", "runtime"];
 
-/// The folder below them whose crates are not: guests of tests.
+/// The folder below them whose crates are not in the picture: guests of tests.
 const GUESTS: &str = "runtime/guests/";
 
 /// A line of the picture.
@@ -24,7 +24,7 @@ const GUESTS: &str = "runtime/guests/";
 struct Layer<'t> {
     package: &'t str,
     uses: Vec<&'t str>,
-    /// What its tests and benches use as well.
+    /// What its tests and benches use in addition.
     tests_use: Vec<&'t str>,
 }
 

@@ -1,5 +1,5 @@
-//! Which terms a dependency may be under and where it may come from, as `deny.toml` says. `cargo deny`
-//! looks at the same and at more; this look costs nothing, so it is had everywhere.
+//! Which licences a dependency may have and where it may come from, as `deny.toml` says. `cargo deny`
+//! checks this and more; this check costs nothing, so it runs everywhere.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use toml::{Table, Value};
 use super::Finding;
 use crate::metadata::{Metadata, Package};
 
-/// Where the rules stand, relative to the root.
+/// The file with the rules, relative to the root.
 const RULES: &str = "deny.toml";
 
 /// How cargo writes that a package comes from a registry rather than from somebody's repository.
 const REGISTRY: &str = "registry+";
 
-/// What every package of this workspace says of itself.
+/// The licence of every package of this workspace.
 const OURS: &str = "Apache-2.0 OR MIT";
 
 /// Checks every package that a build on any platform could use.
@@ -41,7 +41,7 @@ pub(super) fn check(metadata: &Metadata) -> Result<Vec<Finding>> {
 /// The part of `deny.toml` about licences.
 struct Rules {
     allowed: Vec<Licensee>,
-    /// Packages that may be under other terms.
+    /// Packages that may have other licences.
     exceptions: Vec<(String, Vec<Licensee>)>,
 }
 
@@ -67,7 +67,7 @@ impl Rules {
         })
     }
 
-    /// What is wrong with the terms of a package.
+    /// What is wrong with the licence of a package.
     fn complaint(&self, package: &Package) -> Option<String> {
         let Some(licence) = package.licence.as_deref() else {
             return Some("names no licence; find out what its terms are or use another".to_owned());
@@ -76,7 +76,7 @@ impl Rules {
             return (licence != OURS)
                 .then(|| format!("is under `{licence}`; write `license.workspace = true`"));
         }
-        // As packages write them, the slash that stood for OR included.
+        // As packages write licences, including the slash that used to stand for OR.
         let expression = match Expression::parse_mode(licence, ParseMode::LAX) {
             Ok(expression) => expression,
             Err(error) => return Some(format!("has a licence that cannot be read: {error}")),

@@ -1,4 +1,4 @@
-//! The map tells the truth: every path that ARCHITECTURE.md names exists.
+//! The map is true: every path that ARCHITECTURE.md names exists.
 
 use super::Finding;
 use super::repository::Repository;
@@ -40,7 +40,7 @@ fn named_paths(text: &str) -> Vec<&str> {
             .all(|c| c.is_ascii_alphanumeric() || "./_-".contains(c));
         has_shape && is_plain && !span.starts_with('/')
     };
-    // Between an odd number of backticks and the next one lies code.
+    // The text after an odd number of backticks, up to the next one, is code.
     text.split('`')
         .skip(1)
         .step_by(2)

@@ -35,7 +35,7 @@ impl Repository {
             .advice("the file rules need a git checkout")
             .read()?;
         let mut paths: Vec<String> = list.split_terminator('\0').map(str::to_owned).collect();
-        // A file that was removed but not yet from the index has no content to judge.
+        // A file that was removed, but is still in the index, has no content to judge.
         paths.retain(|path| root.join(path).is_file());
         paths.sort();
         paths.dedup();

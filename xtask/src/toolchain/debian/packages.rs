@@ -19,12 +19,12 @@ const SOURCE: &str = "rust-web-src";
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PackageSet {
     pub(crate) version: String,
-    /// As apt-get takes them: `name=version` where the version must match.
+    /// In the form that apt-get takes: `name=version` where the version must match.
     pub(crate) packages: Vec<String>,
 }
 
 impl PackageSet {
-    /// Asks apt, after fetching its lists when they know nothing yet.
+    /// Asks apt, after fetching its lists if it has none yet.
     pub(crate) fn find() -> Result<Self> {
         let version = match candidate()? {
             Some(version) => version,
@@ -55,7 +55,7 @@ impl PackageSet {
             self.version
         ));
         if self.download(&archives).is_err() {
-            // Lists that are too old name files that the archive no longer has.
+            // Outdated lists name files that the archive no longer has.
             update_lists()?;
             self.download(&archives)?;
         }
@@ -79,7 +79,7 @@ impl PackageSet {
 
     fn download(&self, folder: &Path) -> Result<()> {
         Tool::new("apt-get")
-            // Root's cache cannot be entered by the user that apt would become for the download.
+            // Apt downloads as another user, who cannot enter root's cache.
             .args([
                 "--quiet",
                 "--quiet",
