@@ -1,5 +1,5 @@
-//! The bench handler's work behind `wasi:http`, as `wasmtime serve` runs it. It has no store to
-//! ask, so the value is in the guest, which can only make this side faster.
+//! The bench handler's work behind `wasi:http`, as `wasmtime serve` runs it. It has no store, so
+//! the guest contains the value, which can only make this side of the comparison faster.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -9,7 +9,7 @@ use wasip2::http::types::{
 };
 use wasip2::io::streams::StreamError;
 
-/// One read; the request is far smaller.
+/// Size of one read; the request is far smaller.
 const READ_BYTES_MAX: u64 = 64 << 10;
 
 struct Bench;

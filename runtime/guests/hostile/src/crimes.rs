@@ -1,4 +1,4 @@
-//! The crimes.
+//! The crimes that the query string can name.
 
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -12,7 +12,7 @@ thread_local! {
     static KEPT: RefCell<Vec<BodyStream>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Commit one; `number` means something to some of them. Unknown names answer 404.
+/// Commit one; some of them use `number`. Unknown names answer 404.
 pub(crate) fn commit(crime: &str, number: usize) -> Response {
     match crime {
         "none" => text("ok"),
