@@ -1,5 +1,5 @@
-//! How long a process takes from its start to its first answer by a handler, with every group
-//! loaded; how much memory it then holds; and how large the binary is.
+//! How long a process takes from its start to a handler's first answer, with every group loaded;
+//! how much memory it then holds; and how large the binary is.
 //!
 //! `cargo xtask bench start`
 
@@ -21,7 +21,7 @@ const ROUNDS: usize = 21;
 /// Between two attempts to connect.
 const POLL: Duration = Duration::from_micros(200);
 
-/// Wait before memory is read, for allocators and pools to settle.
+/// Wait before memory is read, so that allocators and pools settle.
 const SETTLE: Duration = Duration::from_millis(500);
 
 fn main() {
@@ -64,7 +64,7 @@ fn row(name: &str, times: &mut [Duration]) {
     );
 }
 
-/// Start a server on `data`; time until a request that enters a handler is answered.
+/// Start a server on `data`; time until it has answered a request that enters a handler.
 fn start(binary: &Path, data: &Path) -> (Duration, Child) {
     let address = free_address();
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! A server with simulated devices of the test's own, and what tests of flashing share.
+//! A server with simulated devices for one test, and what tests of flashing share.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A server with devices of these addresses beside the demo's, named `d0`, `d1`, …
+/// A server with devices at these addresses besides the demo's, named `d0`, `d1`, …
 #[derive(Debug)]
 pub struct Bench {
     pub server: Server,
@@ -90,10 +90,10 @@ pub fn flash(client: &Client, device: &str, texts: &[(&str, &str)]) -> Result<Re
     client.post_form(&path, texts, ("firmware", "demo.elf", &demo_elf()))
 }
 
-/// Look at something until it is as it shall be.
+/// Look at something until it is as expected.
 ///
 /// # Errors
-/// It does not become so in time.
+/// It is not as expected in time.
 pub fn until(mut look: impl FnMut() -> Value, is_so: impl Fn(&Value) -> bool) -> Result<Value> {
     let began = Instant::now();
     loop {

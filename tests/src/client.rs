@@ -8,7 +8,7 @@ use ureq::http::{Method, Request};
 /// Largest answer a test reads.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
-/// Divides the parts of forms.
+/// Separates the parts of forms.
 const BOUNDARY: &str = "test-7MA4YWxkTrZu0gW";
 
 /// Talks to one server with one credential.
@@ -24,7 +24,7 @@ pub struct Client {
 pub struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    /// The body, with marks where it is not UTF-8.
+    /// The body, with replacement characters where it is not UTF-8.
     pub text: String,
 }
 
@@ -77,7 +77,7 @@ impl Client {
         self.send("PATCH", path, Some(&body.to_string()))
     }
 
-    /// Send `body` as JSON, whatever it holds.
+    /// Send `body` as JSON, whatever it contains.
     ///
     /// # Errors
     /// No answer at all.
@@ -86,7 +86,7 @@ impl Client {
         self.send_typed(method, path, typed)
     }
 
-    /// Send a form of texts and one file: the name of its part, its own, and its bytes.
+    /// Send a form of texts and one file: the name of its part, its file name, and its bytes.
     ///
     /// # Errors
     /// No answer at all.
@@ -111,7 +111,7 @@ impl Client {
         self.send_typed("POST", path, Some((&media_type, &form)))
     }
 
-    /// Send a body of any media type; a header `content-type` of this client wins over it.
+    /// Send a body of any media type; a header `content-type` of this client overrides it.
     ///
     /// # Errors
     /// No answer at all.
@@ -177,7 +177,7 @@ impl Reply {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The JSON body, after a check of the status.
+    /// The JSON body, after checking the status.
     ///
     /// # Panics
     /// The status is another one.
@@ -189,7 +189,7 @@ impl Reply {
         self.json()
     }
 
-    /// Assert an error answer in the one shape, with this status and code.
+    /// Check an error answer in the usual shape, with this status and code.
     ///
     /// # Panics
     /// Anything is different.

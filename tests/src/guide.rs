@@ -1,4 +1,4 @@
-//! Sessions of the documents, run as they stand: what a stranger copies must work.
+//! Sessions from the documents, run exactly as printed: what a stranger copies must work.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::Server;
 use crate::server::binary;
 
-/// Stands before every block that is run.
+/// Precedes every block that is run.
 const MARK: &str = "<!-- The end-to-end tests run this block as it stands. -->\n```sh\n";
 
 /// The `number`th marked session of a document, from 1, and what the document says after it.
@@ -19,10 +19,10 @@ pub fn session(document: &'static str, number: usize) -> (&'static str, &'static
     after.split_once("```").expect("an end of the block")
 }
 
-/// The binary as the documents name it; the one of the tests' own build takes its place.
+/// The binary as the documents name it; the tests replace it with the one of their own build.
 const BINARY: &str = "target/release/hostd";
 
-/// What a session prints, with the variables that a server prints at its start.
+/// The output of a session, with the variables that a server prints at its start.
 ///
 /// # Panics
 /// It fails.

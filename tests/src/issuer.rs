@@ -1,4 +1,4 @@
-//! An identity provider as CI runs have one: keys over HTTP, and tokens that it signs.
+//! An identity provider like those of CI services: keys over HTTP, and tokens that it signs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -43,7 +43,7 @@ impl Issuer {
                 let answer = format!(
                     "HTTP/1.1 200 OK\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n{SET}"
                 );
-                // A client that left has its reasons.
+                // A client that has left has its reasons.
                 drop(stream.write_all(answer.as_bytes()));
             }
         });
@@ -51,7 +51,7 @@ impl Issuer {
         Self { url, asked }
     }
 
-    /// The section of the configuration that makes a server ask it.
+    /// The section of the configuration that makes a server use this provider.
     #[must_use]
     pub fn config(&self) -> String {
         let url = &self.url;
@@ -60,7 +60,7 @@ impl Issuer {
         )
     }
 
-    /// How often it was asked for its keys.
+    /// How often its keys were requested.
     #[must_use]
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
@@ -82,7 +82,7 @@ pub fn id_token(change: impl FnOnce(&mut Value)) -> String {
     jsonwebtoken::encode(&header, &claims, &signing_key()).expect("claims can be signed")
 }
 
-/// The key of the tests, out of its PEM armour.
+/// The tests' key, without its PEM armour.
 fn signing_key() -> EncodingKey {
     let body: String = PEM.lines().filter(|l| !l.starts_with("---")).collect();
     EncodingKey::from_rsa_der(&STANDARD.decode(body).expect("PEM is base 64"))

@@ -1,5 +1,5 @@
-//! Judges what a server did to its honest callers while somebody attacked it: how long they waited
-//! alone and beside the attack, what failed for them, and how much memory the server took.
+//! Judges how a server treated its honest callers during an attack: how long they waited with and
+//! without the attack, which of their requests failed, and how much memory the server took.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +11,10 @@ pub const RATIO_MAX: f64 = 3.0;
 /// Most memory that the server may hold, during an attack and after it, in MiB.
 pub const RESIDENT_MIB_MAX: u64 = 120;
 
-/// Fewer samples than this have no slowest hundredth to speak of: it would be the slowest one.
+/// With fewer samples than this, the slowest hundredth would be a single sample.
 pub const SAMPLES_MIN: usize = 100;
 
-/// What became of one kind of deed in some slices of time.
+/// Results of one kind of deed in some slices of time.
 #[derive(Debug, Default, Clone)]
 pub struct Samples {
     waits: Vec<Duration>,
@@ -32,7 +32,7 @@ impl Samples {
         *self.errors.entry(why.to_owned()).or_default() += 1;
     }
 
-    /// Take the samples of another slice in.
+    /// Add the samples of another slice.
     pub fn join(&mut self, other: Self) {
         self.waits.extend(other.waits);
         for (why, count) in other.errors {
@@ -68,7 +68,7 @@ impl Samples {
     }
 }
 
-/// One kind of deed, alone and beside an attack.
+/// One kind of deed, with and without an attack.
 #[derive(Debug, Default, Clone)]
 pub struct Deed {
     pub name: &'static str,
@@ -101,7 +101,7 @@ pub struct Trial {
     pub resident: Resident,
     /// What the attacker met, for people.
     pub met: String,
-    /// What the attack itself has to complain about.
+    /// Complaints of the attack itself.
     pub complaints: Vec<String>,
 }
 
@@ -110,12 +110,12 @@ pub struct Trial {
 pub enum Clock {
     /// A long run: the slowest hundredth counts.
     Judged,
-    /// A short run on a machine with other work: only what no noise can cause counts.
+    /// A short run on a machine with other work: only what noise cannot cause counts.
     Shown,
 }
 
 impl Trial {
-    /// Every reason why the server did not withstand it.
+    /// Every reason why the server did not withstand the attack.
     #[must_use]
     pub fn faults(&self, clock: Clock) -> Vec<String> {
         let mut faults = Vec::new();
@@ -132,7 +132,7 @@ impl Trial {
         faults
     }
 
-    /// The lines of the report about it.
+    /// The report's lines about it.
     #[must_use]
     pub fn table(&self, clock: Clock) -> String {
         let mut table = String::new();
@@ -163,7 +163,7 @@ impl Trial {
     }
 }
 
-/// The words above the columns of [`Trial::table`].
+/// The header line of [`Trial::table`].
 #[must_use]
 pub fn heading() -> String {
     format!(

@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: the real binary on a port of its own, and a client for it.
+//! What the end-to-end tests share: the real binary on its own port, and a client for it.
 
 pub mod bench;
 pub mod client;

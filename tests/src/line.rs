@@ -1,5 +1,5 @@
-//! A client of a device's UART, as one is written after docs/live-streams.md. It panics where it is served
-//! otherwise, as a test does.
+//! A client of a device's UART, written from docs/live-streams.md. It panics when the server does anything
+//! else, as a test does.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,11 +12,11 @@ use tungstenite::Message;
 
 use crate::socket::Socket;
 
-/// A client of a line, as one is written after docs/live-streams.md.
+/// A client of a line, written from docs/live-streams.md.
 #[derive(Debug)]
 pub struct Line {
     pub socket: Socket,
-    /// Texts that came while bytes were read.
+    /// Text messages that came while bytes were read.
     pub told: Vec<Value>,
     /// The first message.
     pub opened: Value,
@@ -25,7 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What it is served, from its first message on.
+    /// The client of an open socket, after its first message.
     #[must_use]
     pub fn new(mut socket: Socket) -> Self {
         let Message::Text(text) = socket.message().unwrap() else {
@@ -46,7 +46,7 @@ impl Line {
         self.socket.send(bytes).unwrap();
     }
 
-    /// Exactly so many bytes of the target.
+    /// Exactly this many bytes from the target.
     pub fn read(&mut self, count: usize) -> Vec<u8> {
         let mut read = Vec::new();
         while read.len() < count {
@@ -56,7 +56,7 @@ impl Line {
         read
     }
 
-    /// Exactly this text of the target.
+    /// Exactly this text from the target.
     pub fn expect(&mut self, text: &[u8]) {
         let read = self.read(text.len());
         assert_eq!(
@@ -65,7 +65,7 @@ impl Line {
         );
     }
 
-    /// Whatever comes, up to the message with the end of `text`.
+    /// Everything that comes, up to the message that ends `text`.
     pub fn until(&mut self, text: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
         while !contains(&read, text) {
@@ -74,7 +74,7 @@ impl Line {
         read
     }
 
-    /// Whether `text` comes before a text of this type.
+    /// Whether `text` comes before a text message of this type.
     pub fn until_told(&mut self, text: &[u8], kind: &str) -> bool {
         let mut read = Vec::new();
         while !contains(&read, text) {
@@ -87,7 +87,7 @@ impl Line {
         true
     }
 
-    /// The next message: bytes, or a text that is kept.
+    /// Read the next message: bytes, or a text message, which is kept.
     fn take(&mut self, read: &mut Vec<u8>) {
         match self.socket.message().unwrap() {
             Message::Binary(bytes) => {
@@ -105,7 +105,7 @@ impl Line {
         }
     }
 
-    /// The next text of this type.
+    /// The next text message of this type.
     pub fn told(&mut self, kind: &str) -> Value {
         loop {
             if let Some(at) = self.told.iter().position(|told| told["type"] == kind) {
@@ -115,7 +115,7 @@ impl Line {
         }
     }
 
-    /// A control message.
+    /// Send a control message.
     pub fn say(&mut self, control: &Value) {
         self.socket.send_text(&control.to_string()).unwrap();
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::server::binary;
 
-/// Run a command on the data of a stopped server; what it printed.
+/// Run a command on the data of a stopped server, and return what it printed.
 ///
 /// # Panics
 /// The command fails.
@@ -21,7 +21,7 @@ pub fn offline(dir: &Path, args: &[&str], input: &str) -> String {
         .spawn()
         .expect("the server starts");
     let mut stdin = child.stdin.take().expect("it was piped just above");
-    // A command that takes no input may have ended already.
+    // A command that reads no input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the command ends");

@@ -14,12 +14,12 @@ use crate::server::binary;
 pub struct PodSim {
     child: Child,
     pub address: String,
-    /// Where it speaks TLS, if it was told to.
+    /// Its TLS address, if it has one.
     pub tls: Option<String>,
 }
 
 impl PodSim {
-    /// On a free port, with these arguments.
+    /// Start on a free port, with these arguments.
     ///
     /// # Errors
     /// The binary is missing or does not start.
@@ -27,7 +27,7 @@ impl PodSim {
         Self::start_at("127.0.0.1:0", args)
     }
 
-    /// On a given address: `127.0.0.1:8080`.
+    /// Start on a given address: `127.0.0.1:8080`.
     ///
     /// # Errors
     /// The binary is missing or does not start.
@@ -63,7 +63,7 @@ impl PodSim {
         self.signal("-TERM")
     }
 
-    /// Have the pod hang: its connections stay, and nothing is answered.
+    /// Make the pod hang: its connections stay open, and nothing is answered.
     ///
     /// # Errors
     /// The signal cannot be sent.
@@ -71,7 +71,7 @@ impl PodSim {
         self.signal("-STOP")
     }
 
-    /// Have a pod that hangs go on where it was.
+    /// Let a pod that hangs continue where it was.
     ///
     /// # Errors
     /// The signal cannot be sent.
@@ -79,10 +79,10 @@ impl PodSim {
         self.signal("-CONT")
     }
 
-    /// What the pod itself answers to a command, past any server.
+    /// The pod's own answer to a command, without any server in between.
     ///
     /// # Errors
-    /// It cannot be reached, or its answer is no JSON.
+    /// It cannot be reached, or its answer is not JSON.
     pub fn ask(&self, command: &Value) -> Result<Value> {
         let mut stream = TcpStream::connect(&self.address)?;
         writeln!(stream, "{command}")?;
@@ -94,7 +94,7 @@ impl PodSim {
     /// Whether the pod feeds its target from rail 1.
     ///
     /// # Panics
-    /// The pod does not tell.
+    /// The pod does not say.
     #[must_use]
     pub fn is_powered(&self) -> bool {
         let status = self.ask(&serde_json::json!({"cmd": "target_status"}));
@@ -110,7 +110,7 @@ impl PodSim {
         Ok(())
     }
 
-    /// Wait for the process to end; true when it was with success.
+    /// Wait for the process to end; true if it ended with success.
     ///
     /// # Errors
     /// It cannot be waited for.
@@ -118,7 +118,7 @@ impl PodSim {
         Ok(self.child.wait()?.success())
     }
 
-    /// End the process at once: the pod is unplugged.
+    /// End the process at once, as if the pod were unplugged.
     ///
     /// # Errors
     /// It cannot be waited for.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::client::Client;
 
-/// Start-up takes milliseconds; this only ends a test whose server hangs.
+/// Start-up takes milliseconds; this limit only ends a test whose server hangs.
 const START_WAIT: Duration = Duration::from_secs(60);
 
 /// Between two looks at the ready file.
@@ -43,7 +43,7 @@ impl Server {
         Self::start(Dir::Own(tempfile::tempdir()?), &[])
     }
 
-    /// The demo bench in a fresh folder with more arguments.
+    /// The demo bench in a fresh folder, with more arguments.
     ///
     /// # Errors
     /// The binary is missing or does not get ready.
@@ -51,7 +51,7 @@ impl Server {
         Self::start(Dir::Own(tempfile::tempdir()?), args)
     }
 
-    /// The demo bench on a folder that outlives it.
+    /// The demo bench on a folder that outlives the server.
     ///
     /// # Errors
     /// The binary is missing or does not get ready.
@@ -59,7 +59,7 @@ impl Server {
         Self::start(Dir::Given(dir.to_owned()), &[])
     }
 
-    /// The demo bench on a folder that outlives it, with more arguments.
+    /// The demo bench on a folder that outlives the server, with more arguments.
     ///
     /// # Errors
     /// The binary is missing or does not get ready.
@@ -67,7 +67,7 @@ impl Server {
         Self::start(Dir::Given(dir.to_owned()), args)
     }
 
-    /// A server without the demo, on a folder that outlives it. It has no key to tell.
+    /// A server without the demo, on a folder that outlives the server. It prints no key.
     ///
     /// # Errors
     /// The binary is missing or does not get ready.
@@ -153,16 +153,16 @@ impl Server {
         &self.devices[0]
     }
 
-    /// Everything the process printed so far.
+    /// Everything that the process has printed so far.
     #[must_use]
     pub fn log(&self) -> String {
         read_log(self.dir.path())
     }
 
-    /// The code that its first start printed for the owner; it signs in once.
+    /// The code that the first start printed for the owner; it signs in once.
     ///
     /// # Panics
-    /// It was started before.
+    /// It had been started before.
     #[must_use]
     pub fn code(&self) -> String {
         let log = self.log();
@@ -239,7 +239,7 @@ fn read_log(dir: &Path) -> String {
     std::fs::read_to_string(dir.join("log.txt")).unwrap_or_default()
 }
 
-/// Environment variable that names another binary than [`binary`] finds.
+/// Environment variable that names a binary other than the one that [`binary`] finds.
 pub const BINARY: &str = "TESTS_HOSTD";
 
 /// The binary of the same build, `target/release/hostd` beside `deps/`, or the one that [`BINARY`] names.

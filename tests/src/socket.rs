@@ -1,4 +1,4 @@
-//! A plain WebSocket client: what was refused is kept as an answer, what flows is read as bytes.
+//! A plain WebSocket client: a refusal is kept as an answer, and the stream is read as bytes.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use tungstenite::handshake::HandshakeError;
 use tungstenite::http::{HeaderName, HeaderValue};
 use tungstenite::{Error, Message, WebSocket};
 
-/// Patience for the next frame.
+/// Longest wait for the next frame.
 const READ_WAIT: Duration = Duration::from_secs(20);
 
 /// An open WebSocket.
 #[derive(Debug)]
 pub struct Socket {
     socket: WebSocket<TcpStream>,
-    /// What was received and not asked for yet.
+    /// Bytes that were received and not yet requested.
     unread: Vec<u8>,
 }
 
-/// What came of an attempt to open one.
+/// Result of an attempt to open a WebSocket.
 #[derive(Debug)]
 pub enum Opened {
     Socket(Box<Socket>),
@@ -55,7 +55,7 @@ impl Socket {
     /// Open `path` of the server at `url` (`http://host:port`) with these headers.
     ///
     /// # Errors
-    /// Anything but a WebSocket or an answer that refuses it.
+    /// Neither a WebSocket nor an answer that refuses it.
     pub fn open(url: &str, path: &str, headers: &[(&str, &str)]) -> Result<Opened> {
         let address = url.strip_prefix("http://").context("an http URL")?;
         let mut request = format!("ws://{address}{path}").into_client_request()?;
@@ -102,7 +102,7 @@ impl Socket {
         let began = Instant::now();
         loop {
             match self.socket.read()? {
-                // Which a server sends for as long as there is nothing else.
+                // A server sends these for as long as there is nothing else.
                 Message::Ping(_) | Message::Pong(_) if began.elapsed() > READ_WAIT => {
                     bail!("no message within {READ_WAIT:?}");
                 }
@@ -112,7 +112,8 @@ impl Socket {
         }
     }
 
-    /// Bytes up to and with the first `\n`, as JSON.
+    /// Bytes up to and including the first `
+    /// `, as JSON.
     ///
     /// # Errors
     /// As [`Socket::message`], or it is not JSON.
@@ -158,10 +159,10 @@ impl Socket {
         }
     }
 
-    /// Close and wait until the server has answered that.
+    /// Close, and wait until the server has answered the Close.
     ///
     /// # Errors
-    /// It does not in time.
+    /// It does not answer in time.
     pub fn close(mut self) -> Result<()> {
         self.socket.close(None)?;
         loop {

@@ -1,4 +1,5 @@
-//! Users, their sessions and their keys over HTTP: who may do what, and what ends with what.
+//! Users, their sessions and their keys over HTTP: who may do what, and what ends when something
+//! else ends.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ fn bearer(server: &Server, session: &Value) -> Client {
         .with_authorization(&format!("Bearer {token}"))
 }
 
-/// The first user, signed in by the code that the first start prints.
+/// The first user, signed in with the code that the first start prints.
 fn owner(server: &Server) -> Client {
     bearer(server, &sign_in(server, &json!({"code": server.code()})))
 }
@@ -59,7 +60,7 @@ fn an_owner_manages_people() {
         .unwrap()
         .expect_error(401, "missing_credential");
 
-    // Keys see users and make none; the methods a path has are told.
+    // Keys can list users but create none; the answer names the methods that a path has.
     server.client().get("/api/users").unwrap().expect(200);
     let by_key = server.client().post("/api/users", &json!({"login": "x"}));
     by_key.unwrap().expect_error(403, "wrong_credential");
@@ -67,7 +68,7 @@ fn an_owner_manages_people() {
     put.expect_error(405, "method_not_allowed");
     assert_eq!(put.header("allow"), Some("GET, HEAD, POST"));
 
-    // A second code voids the first; shutting out ends sessions.
+    // A second code voids the first; shutting a user out ends their sessions.
     let code = |client: &Client| client.send("POST", &format!("{ada_path}/code"), None);
     let first = code(&owner).unwrap().expect(201);
     let second = code(&owner).unwrap().expect(201);

@@ -1,4 +1,4 @@
-//! Backups of a server at work, and servers on what was made of them.
+//! Backups of a running server, and servers started on restored backups.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -94,7 +94,7 @@ fn token(server: &Server) -> String {
     format!("Bearer {}", token["token"].as_str().unwrap())
 }
 
-/// Ids of the waveforms that two clients save while `f` runs.
+/// Ids of the waveforms that two clients save while `f` is running.
 fn written_during(server: &Server, f: impl FnOnce()) -> Vec<String> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -139,7 +139,7 @@ fn a_backup_under_writes_is_one_state_and_starts_again() {
     assert!(!written.is_empty());
     let mode = fs::metadata(&backup).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    // What is deleted now, and what still happens, is not the backup's.
+    // What is deleted or added from now on is not in the backup.
     client
         .delete(&format!("/api/capture/{capture}"))
         .unwrap()
@@ -167,7 +167,7 @@ fn a_backup_under_writes_is_one_state_and_starts_again() {
     assert_eq!(export(&client, &capture), samples);
     let ci = Client::new(&server.url).with_authorization(&token);
     let other = json!({"lease_id": "l2"});
-    // The lease of the old server has ended.
+    // The lease from the old server comes to its end.
     let look = || ci.post(&lease, &other).unwrap().json();
     tests::until(look, |answer| answer["lease_id"] == "l2").unwrap();
     server.stop().unwrap();
@@ -187,7 +187,7 @@ fn a_server_that_dies_during_a_backup_leaves_nothing_that_has_a_name() {
     let backup = backups.join("b");
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| hostd("backup", Some(&backup), &data));
-        // From the first sign of it on.
+        // Kill the server at the first sign of the backup.
         let began = Instant::now();
         while fs::read_dir(&backups).unwrap().next().is_none() {
             assert!(began.elapsed() < PATIENCE, "the backup does not begin");
@@ -199,13 +199,13 @@ fn a_server_that_dies_during_a_backup_leaves_nothing_that_has_a_name() {
     for entry in fs::read_dir(&backups).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // It may have been done already.
+        // It may have been complete already.
         let is_whole = name == "b" && path.join("manifest.json").exists();
         assert!(is_whole || name.starts_with("incomplete-b-"), "{name}");
     }
     let server = Server::demo_in(dir.path()).unwrap();
     drop(server);
-    // Without a server the command does it itself.
+    // Without a server, the command makes the backup itself.
     succeeds("backup", Some(&backups.join("c")), &data);
     succeeds("check", Some(&backups.join("c")), &data);
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tests::{Client, Server};
 
-/// What the API shows of everything that is stored.
+/// Everything stored, as far as the API shows it.
 fn stored(client: &Client) -> Value {
     let get = |path: &str| client.get(path).unwrap().expect(200);
     let mut devices = get("/api/bench/devices");
@@ -479,7 +479,7 @@ fn boards_without_the_hardware_say_so() {
         .post("/api/scope/measure/start", &measure)
         .unwrap()
         .expect_error(400, "not_capable");
-    // A refusal of the pod itself is no error of the API.
+    // A refusal by the pod itself is not an error of the API.
     let read = json!({"command": {"cmd": "adc_read"}});
     let reply = client
         .post(&format!("/api/bench/devices/{id}/command"), &read)
@@ -496,7 +496,7 @@ fn boards_without_the_hardware_say_so() {
 
 #[test]
 fn an_offline_device_is_said_to_be_offline() {
-    // Port 9 (discard) of the loopback refuses.
+    // Port 9 (discard) of the loopback interface refuses connections.
     let (_dir, server) = demo_and("name = \"gone\"\naddress = \"tcp:127.0.0.1:9\"");
     let client = server.client();
     let devices = client.get("/api/bench/devices").unwrap().expect(200);
@@ -536,7 +536,7 @@ fn half_a_request_and_garbage_do_not_hurt() {
     let address = server.url.strip_prefix("http://").unwrap();
     let raw = |bytes: &[u8]| {
         let mut stream = TcpStream::connect(address).unwrap();
-        // Being hung up on while writing is an answer too.
+        // A connection that is closed while writing counts as an answer too.
         let _ = stream.write_all(bytes);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();

@@ -1,4 +1,5 @@
-//! Builds that CI reports: files up, found again, down; and everybody who may not.
+//! Builds that CI reports: files are uploaded, found again and downloaded; everybody without
+//! permission is refused.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,7 +7,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 use tests::{Client, Server};
 
-/// A session token's client, as CI has it.
+/// A client with a session token, as CI has it.
 fn session(server: &Server) -> Client {
     let minted = server.client().post("/api/auth/token", &json!({})).unwrap();
     let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
@@ -159,7 +160,7 @@ fn too_big_and_half_sent_files_leave_nothing() {
     put(&ci, &build, "b.bin", &mib.replace('m', "n")).expect(201);
     put(&ci, &build, "c.bin", "x").expect_error(409, "quota_exceeded");
 
-    // A sender that goes away in the middle.
+    // A sender that disappears in the middle of an upload.
     let other = create(&ci, "half");
     let minted = server.client().post("/api/auth/token", &json!({})).unwrap();
     let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
@@ -172,7 +173,7 @@ fn too_big_and_half_sent_files_leave_nothing() {
     .unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut answer = Vec::new();
-    // Whatever is answered, the server is done with it then.
+    // Whatever the answer, the server has finished with the request by then.
     drop(stream.read_to_end(&mut answer));
     let staging = server.dir().join("data/blobs/staging");
     assert_eq!(std::fs::read_dir(staging).unwrap().count(), 0);

@@ -1,5 +1,5 @@
-//! Devices by name: leases, commands and byte tunnels, as a CI job uses them, and those that come
-//! in between.
+//! Devices by name: leases, commands and byte tunnels as a CI job uses them, and others who
+//! interfere.
 
 use serde_json::{Value, json};
 use tests::{Client, Opened, Server, Socket};
@@ -65,7 +65,7 @@ impl<'s> Job<'s> {
     }
 }
 
-/// A job whose key controls devices and administrates nothing.
+/// A job whose key controls devices but administers nothing.
 fn limited(server: &Server) -> Job<'_> {
     let body = json!({"name": "ci", "scopes": ["bench:control"]});
     let key = server
@@ -135,7 +135,7 @@ fn one_consumer_at_a_time() {
         );
         assert_eq!(other.tunnel("").refused().0, 409);
     }
-    // The direct plane may look, not touch.
+    // Without the lease, the direct API may read but change nothing.
     let path = format!("/api/bench/devices/{}/command", server.device());
     let direct = |command: Value| {
         server
@@ -274,7 +274,7 @@ fn tunnels_share_a_device_by_kind() {
     }
     capture.close().unwrap();
     uart.close().unwrap();
-    // The pod has freed what the tunnel used by the time its Close is answered.
+    // By the time the pod's side answers a Close, it has freed what the tunnel used.
     let pins = job.command(json!({"cmd": "la_pins"})).expect(200);
     assert_eq!(pins["data"]["pins"][8]["function"], "none", "{pins}");
     job.tunnel("").socket().close().unwrap();
@@ -285,7 +285,7 @@ fn a_gateware_image_that_a_tunnel_loads_is_told() {
     let server = Server::demo().unwrap();
     let path = format!("/api/bench/devices/{}", server.device());
     let device = || server.client().get(&path).unwrap().expect(200);
-    // Image 1 has the deep replay, image 0 the control loop in its place.
+    // Image 1 has the deep replay; image 0 has the control loop instead.
     for (image, capability) in [
         (0, "cap.dac_control_loop"),
         (1, "cap.dac_deep_replay"),
@@ -334,7 +334,7 @@ fn what_is_refused() {
         .command(json!({"cmd": "ota_begin"}))
         .expect(403);
     assert_eq!(refused["code"], "forbidden");
-    // A key that lasts opens nothing here.
+    // A long-lived key opens nothing here.
     let path = format!("/api/cloud/devices/command?device={NAME}");
     let by_key = server
         .client()
@@ -342,7 +342,7 @@ fn what_is_refused() {
         .unwrap()
         .expect(403);
     assert_eq!(by_key["code"], "wrong_credential");
-    // A tunnel is a WebSocket and nothing else, and not for pages from elsewhere.
+    // A tunnel must be a WebSocket, and pages from other sites get none.
     let plain = job.client().get("/api/cloud/devices/ws?device=x").unwrap();
     assert_eq!(plain.header("upgrade"), Some("websocket"));
     assert_eq!(plain.expect(426)["code"], "upgrade_required");

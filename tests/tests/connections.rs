@@ -1,4 +1,4 @@
-//! Connections that are of no use to anybody: they keep nobody else out.
+//! Idle and abusive connections: they keep nobody else out.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -8,10 +8,11 @@ use std::time::Duration;
 use serde_json::json;
 use tests::{Server, until};
 
-/// A test that waits this long for an answer has failed. Shorter than what closes idle connections.
+/// A test that waits this long for an answer has failed. It is shorter than the limit that closes
+/// idle connections.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Frames that ask for nothing, more than any client needs at once.
+/// Frames that request nothing, more than any client needs at once.
 const FLOOD: usize = 5_000;
 
 fn server(settings: &str) -> (tempfile::TempDir, Server) {
@@ -59,7 +60,7 @@ fn silent_connections_keep_nobody_out() {
     expect_open_to_all(&server);
     assert!(metric(&server, "hostd_http_connections_shed_total ") >= 40);
     assert_eq!(metric(&server, "hostd_http_connections_refused_total "), 0);
-    // The first to come were the first to go.
+    // The connections that came first were closed first.
     let mut rest = Vec::new();
     assert!(silent[0].read_to_end(&mut rest).is_ok_and(|n| n == 0));
 }
@@ -73,7 +74,7 @@ fn one_address_cannot_have_all() {
     expect_open_to_all(&server);
 }
 
-/// A connection whose request is under way, and known to be.
+/// A connection whose request is in progress and has reached the server.
 fn busy(server: &Server) -> TcpStream {
     let mut stream = connect(server);
     write!(
@@ -97,7 +98,7 @@ fn where_all_are_busy_a_reserve_is_open_to_those_who_matter() {
     for path in ["/healthz", "/readyz", "/metrics"] {
         assert_eq!(server.anonymous().get(path).unwrap().status, 200);
     }
-    // Silent ones cannot fill it.
+    // Silent connections cannot use up the rest.
     let _silent: Vec<_> = (0..5).map(|_| connect(&server)).collect();
     let known = server.client().get("/api/bench/devices").unwrap();
     known.expect(200);
@@ -110,7 +111,7 @@ fn where_all_are_busy_a_reserve_is_open_to_those_who_matter() {
     let sign_in = json!({"login": "nobody", "password": "not the password"});
     let refused = server.anonymous().post("/api/auth/session", &sign_in);
     refused.unwrap().expect_error(503, "overloaded");
-    // Nobody was cut whose request was under way.
+    // No connection with a request in progress was closed.
     for mut stream in all {
         stream.write_all(b"0123456789").unwrap();
         let mut answer = [0; 12];
@@ -119,7 +120,7 @@ fn where_all_are_busy_a_reserve_is_open_to_those_who_matter() {
     }
 }
 
-/// With fewer file descriptors than connections, the idle ones give theirs back.
+/// With fewer file descriptors than connections, idle connections are closed.
 #[test]
 fn a_server_out_of_descriptors_lets_idle_connections_go() {
     let (_dir, server) = server("");
@@ -161,12 +162,12 @@ fn floods_of_frames_that_ask_for_nothing_are_cut() {
     ];
     for (index, frame) in floods.iter().enumerate() {
         let mut stream = http2(&server);
-        // What a client may need is no flood.
+        // As many as a client may need are not a flood.
         stream.write_all(&frame.repeat(100)).unwrap();
         server.anonymous().get("/healthz").unwrap().expect(200);
         let cut = || metric(&server, "hostd_http_connections_flooded_total ");
         assert_eq!(cut(), index as u64);
-        // The connection may end while this is written.
+        // The server may close the connection during this write.
         let _ = stream.write_all(&frame.repeat(FLOOD));
         let mut rest = Vec::new();
         match stream.read_to_end(&mut rest) {

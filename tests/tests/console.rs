@@ -1,4 +1,4 @@
-//! A console that stays open while its device is worked on: the target is flashed, the pod is updated.
+//! A console that stays open while its device is in use: the target is flashed, the pod is updated.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn a_console_sees_what_was_flashed_boot() {
         let flashed = flashed.expect(200);
         assert_eq!(flashed["ok"], true, "{flashed}");
         for console in [&mut console, &mut other] {
-            // From its first word on.
+            // From the firmware's first word on.
             let read = text(&console.until(b"APP_OK\r\n"));
             assert!(read.contains("I2C1 status=0"), "{round}: {read}");
             assert!(round > 0 || read.starts_with("I2C1 status=0"), "{read}");
@@ -48,7 +48,7 @@ fn a_console_sees_what_was_flashed_boot() {
         console.until(b"commands:");
         other.until(b"commands:");
     }
-    // Neither was closed, nor was the line begun anew.
+    // Neither console was closed, and the line was not opened anew.
     for console in [console, other] {
         assert!(console.told.is_empty(), "{:?}", console.told);
     }
@@ -73,7 +73,7 @@ fn a_console_is_told_of_a_flash_that_fails_and_one_opens_meanwhile() {
     assert_eq!(failed.expect(200)["code"], "wrong_target");
     assert_eq!(late.told("flash")["state"], "begun");
     assert_eq!(late.told("flash")["state"], "failed");
-    // The channels of the console are no debug wires.
+    // The console's channels cannot be the debug wires.
     let crossed = [TARGET, ("swclk", "3"), ("swdio", "12")];
     let crossed = flash(&client, device, &crossed).unwrap().expect(200);
     assert_eq!(crossed["code"], "pod_refused");
@@ -101,7 +101,7 @@ fn a_console_stays_beside_a_debugger_of_somebody_else() {
     let refused = flash(&server.client(), device, &[TARGET]).unwrap();
     refused.expect_error(409, "device_busy");
     probe.close().unwrap();
-    // The console has not noticed, and is there for what comes next.
+    // The console has not noticed, and works with whatever comes next.
     let flashed = flash(&server.client(), device, &[TARGET]).unwrap();
     assert_eq!(flashed.expect(200)["ok"], true);
     console.until(b"APP_OK");
@@ -122,7 +122,7 @@ fn the_terminal_talks_and_says_why_it_ends() {
     let mut seen = open(server, device, "rx=3&tx=4");
     let flashed = flash(&server.client(), device, &[TARGET]).unwrap();
     assert_eq!(flashed.expect(200)["ok"], true);
-    // The firmware takes no commands before.
+    // Until then the firmware accepts no commands.
     seen.until(b"APP_OK");
     let mut child = console(&server.api_key, &["--until", "commands:", "--for", "60s"]);
     let mut typed = child.stdin.take().unwrap();
@@ -152,7 +152,7 @@ fn the_terminal_talks_and_says_why_it_ends() {
 
 #[test]
 fn a_console_waits_for_a_pod_that_is_updated() {
-    // Away for longer than its grace, so that its device is offline meanwhile.
+    // Away for longer than the grace period, so that its device is offline meanwhile.
     let pod = PodSim::start(&["--jumper", "9=10"]).unwrap();
     let address = format!("tcp:{}", pod.address);
     let bench = Bench::start_with("[pods]\ngrace_ms = 100\n", &[&address]).unwrap();

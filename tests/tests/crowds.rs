@@ -1,4 +1,4 @@
-//! Callers who take more than their part, or take it slowly: nobody else is kept waiting.
+//! Callers who take more than their share, or read slowly: nobody else is kept waiting.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use tests::{Bench, Client, PodSim, Server, until};
 /// A test that waits this long for an answer has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the slow ones say that they will send.
+/// The length that slow uploads announce.
 const DECLARED: usize = 5_000_000;
 
 fn settings(dir: &tempfile::TempDir, text: &str) -> PathBuf {
@@ -37,7 +37,7 @@ fn colleague(server: &Server) -> Client {
     signed_in(&made.expect(201)["code"])
 }
 
-/// A request with the key whose body begins with `sent` and then stands still.
+/// A request with this key, whose body begins with `sent` and then stalls.
 fn stalled(server: &Server, key: &str, path: &str, kind: &str, sent: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -56,7 +56,7 @@ fn recording(server: &Server, key: &str) -> TcpStream {
     stalled(server, key, path, "application/octet-stream", b"PKPK")
 }
 
-/// The answer that a stalled request gets in the end: its head, and its error.
+/// The answer that a stalled request gets in the end: its head and its error.
 fn answer(mut stream: TcpStream) -> (String, Value) {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -65,7 +65,7 @@ fn answer(mut stream: TcpStream) -> (String, Value) {
     (head.to_owned(), serde_json::from_str(body).unwrap())
 }
 
-/// A request for all of a capture whose answer is not read on.
+/// A request for a whole capture, whose answer is not read to the end.
 fn unread(server: &Server, authorization: &str, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -98,7 +98,7 @@ fn slow_uploads_hold_no_thread_and_no_instance() {
     let form = "multipart/form-data; boundary=XX";
     let mut part =
         b"--XX\r\nContent-Disposition: form-data; name=firmware; filename=a\r\n\r\n".to_vec();
-    // Enough to be written in between.
+    // Large enough that part of it is written to disk before the stall.
     part.resize(600 << 10, b'x');
     let flash = format!("/api/bench/devices/{device}/flash");
     let mut slow = Vec::new();
@@ -132,7 +132,7 @@ fn slow_uploads_hold_no_thread_and_no_instance() {
     let look = || client.get(&path).unwrap().expect(200);
     until(look, |seen| seen["status"] == "done").unwrap();
     assert!(metric(&server, "hostd_http_uploads_arriving ") >= 20.0);
-    // They leave nothing when they go.
+    // They leave nothing behind when they disconnect.
     drop(slow);
     let staging = server.dir().join("data/blobs/staging");
     let left = || json!(std::fs::read_dir(&staging).unwrap().count());
@@ -158,7 +158,7 @@ fn each_user_and_each_organisation_has_its_share_of_uploads() {
     assert!(head.contains("retry-after: "), "{head}");
     assert_eq!(error["code"], "too_many_uploads");
     assert!(error["error"].as_str().unwrap().contains("this user"));
-    // Others are not concerned.
+    // Other users are not affected.
     let eve = server
         .anonymous()
         .with_authorization(&format!("ApiKey {eve}"));
@@ -222,7 +222,7 @@ fn what_is_refused_is_refused_before_it_is_sent() {
     assert_eq!(&head, b"HTTP/1.1 404");
 }
 
-/// Commands that wait for their pod keep their caller waiting, and nobody else.
+/// Commands that wait for their pod hold up their own callers and nobody else.
 #[test]
 fn long_commands_of_one_member_leave_room_for_others() {
     let pod = PodSim::start(&[]).unwrap();
@@ -240,7 +240,7 @@ fn long_commands_of_one_member_leave_room_for_others() {
                 server.client().post(&path, &ping).unwrap()
             });
         }
-        // Four of six are inside; the rest have waited for their time.
+        // Four of the six places are taken; the other requests have waited as long as they may.
         until_metric(
             server,
             "hostd_handler_overloads_total{handler=\"devices\"}",
@@ -262,7 +262,7 @@ fn long_commands_of_one_member_leave_room_for_others() {
         .expect(200);
 }
 
-/// Captures that somebody asks for and does not read on wait for him alone.
+/// Exports that a client requests but does not read hold up only that client.
 #[test]
 fn unread_exports_of_one_member_leave_room_for_others() {
     let server = Server::demo().unwrap();
@@ -274,11 +274,11 @@ fn unread_exports_of_one_member_leave_room_for_others() {
     let head = format!("/api/capture/{id}?frames=none");
     let look = || server.client().get(&head).unwrap().json();
     until(look, |capture| capture["status"] == "done").unwrap();
-    // Many megabytes, more than there is between the server and a client.
+    // Many megabytes, more than fits between the server and a client.
     let path = format!("/api/capture/{id}/export?format=csv");
     let key = format!("ApiKey {}", server.api_key);
     let unread: Vec<TcpStream> = (0..12).map(|_| unread(&server, &key, &path)).collect();
-    // Two of four are being sent.
+    // Two of the four places for exports are taken; the other ten requests wait.
     until_metric(
         &server,
         "hostd_handler_calls_in_flight{handler=\"captures\"}",

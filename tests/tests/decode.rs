@@ -130,7 +130,7 @@ fn mistakes_are_answered_with_what_would_be_right() {
     }
 }
 
-/// `hostd decode … | head` is no failure.
+/// `hostd decode … | head` is not a failure.
 #[test]
 fn a_reader_may_leave_early() {
     let mut child = decode("i2c_rtc8564_nacks/8564je_nacks.sr", &I2C)

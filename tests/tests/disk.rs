@@ -1,4 +1,4 @@
-//! What a server does when its disk gets full, when quotas are used up, and whom its files are for.
+//! What a server does when its disk gets full or quotas are used up, and who may read its files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -28,7 +28,7 @@ fn capture(client: &Client, device: &str, name: Option<&str>) -> Reply {
     client.post("/api/la/captures/start", &body).unwrap()
 }
 
-/// Run a capture to its end; its id and its head.
+/// Run a capture to its end; returns its id and its head.
 fn captured(client: &Client, device: &str, name: Option<&str>) -> (String, Value) {
     let started = capture(client, device, name).expect(202);
     let id = started["capture_id"].as_str().unwrap().to_owned();
@@ -87,7 +87,7 @@ fn below_the_floor_what_is_big_is_refused_and_the_rest_goes_on() {
     let text = metrics.text;
     assert!(text.contains("\nhostd_disk_free_bytes "), "{text}");
     assert!(text.contains("\nhostd_disk_full 0\n"), "{text}");
-    // However many were refused.
+    // Once, however many requests were refused.
     let told = server.log().matches("the disk is nearly full").count();
     assert_eq!(told, 1);
 }
@@ -154,7 +154,7 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Everything in the folder, with modes that are not for the owner alone.
+/// Everything in the folder whose mode gives others access.
 fn open_to_others(path: &Path, found: &mut Vec<String>) {
     if mode(path) & 0o077 != 0 {
         found.push(format!("{} {:o}", path.display(), mode(path)));
@@ -181,7 +181,7 @@ fn everything_that_is_kept_is_for_the_owner_alone() {
     assert_eq!(found, Vec::<String>::new());
     assert_eq!(mode(&dir.path().join("ready.json")), 0o600);
     server.stop().unwrap();
-    // As an earlier version left it.
+    // As an earlier version would have left it.
     for path in ["captures", "blobs", ""] {
         fs::set_permissions(data.join(path), fs::Permissions::from_mode(0o755)).unwrap();
     }

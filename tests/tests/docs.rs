@@ -1,4 +1,4 @@
-//! Documents that claim to be complete are.
+//! Documents that claim to be complete are complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,7 @@ fn every_option_and_fault_of_the_simulated_pod_is_documented() {
     let words = shown.split_whitespace();
     let options: BTreeSet<&str> = words.filter(|word| word.starts_with("--")).collect();
     assert!(options.contains("--fault"), "{shown}");
-    // Those that every verb has.
+    // Without the options that every verb has.
     for option in &options - &BTreeSet::from(["--config", "--data-dir", "--help", "--version"]) {
         assert!(
             page.contains(option),

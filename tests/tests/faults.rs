@@ -1,5 +1,5 @@
-//! What goes wrong under a stream: the pod is unplugged, the client vanishes, the server is killed,
-//! or what comes is no WebSocket. Nothing may stay stuck.
+//! Faults under a stream: the pod is unplugged, the client vanishes, the server is killed, or the
+//! bytes are not a WebSocket. Nothing may stay stuck.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use tests::{Client, Opened, PodSim, Server, Socket};
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Bytes that begin a UART session of a tunnel.
+/// Bytes that start a UART session in a tunnel.
 const UART: &[u8] = b"{\"cmd\":\"uart_proxy_start\",\"rx\":10,\"tx\":9,\"baud\":115200}\n";
 
 fn serve(pod: &PodSim, dir: &Path, settings: &str) -> Server {
@@ -47,7 +47,7 @@ fn tunnel(server: &Server, lease: &str, kind: &str) -> Opened {
     Socket::open(&server.url, &path, &headers).unwrap()
 }
 
-/// Ask until the answer is right.
+/// Ask until the condition holds.
 fn until(mut right: impl FnMut() -> bool) {
     let began = Instant::now();
     while !right() {
@@ -79,7 +79,7 @@ fn a_pod_unplugged_under_a_tunnel() {
     let mut uart = held(&server);
     pod.kill().unwrap();
     assert_eq!(uart.closed().unwrap().0, 4002);
-    // The lease is still there, and says so to whoever comes next.
+    // The lease still exists, and the next caller is told.
     let (status, body) = tunnel(&server, "mine", "uart").refused();
     assert_eq!((status, &body["code"]), (503, &json!("device_offline")));
     acquire(&server, "other").expect(409);
@@ -93,7 +93,7 @@ fn a_client_that_vanishes_under_a_tunnel() {
     let uart = held(&server);
     drop(uart);
     until(|| matches!(tunnel(&server, "mine", "flash"), Opened::Socket(_)));
-    // One that keeps its connection and says nothing, not even to pings.
+    // A client that keeps its connection but sends nothing, not even pongs.
     let mut silent = None;
     until(|| match tunnel(&server, "mine", "uart") {
         Opened::Socket(socket) => silent.insert(socket).send(UART).is_ok(),
@@ -112,13 +112,13 @@ fn a_server_that_is_killed_with_a_lease_and_a_tunnel() {
     assert!(uart.closed().is_err());
     drop(server);
     let server = serve(&pod, dir.path(), "");
-    // Held by who held it, and nobody else.
+    // The previous holder still has it, and nobody else.
     assert_eq!(acquire(&server, "other").expect(409)["holder"], "mine");
     acquire(&server, "mine").expect(200);
     let path = "/api/cloud/devices/command?device=net";
     let ask = |command: &serde_json::Value| job(&server, "mine").post(path, command).unwrap();
     until(|| ask(&json!({"cmd": "ping"})).status == 200);
-    // The pod has let go of the tunnel's channels, and they can be had again.
+    // The pod has released the tunnel's channels, so they can be used again.
     until(|| {
         let pins = ask(&json!({"cmd": "la_pins"})).expect(200);
         pins["data"]["pins"][8]["function"] == "none"
@@ -152,7 +152,7 @@ impl Random {
     }
 }
 
-/// A frame that a client might send: any first byte, a length that may be false, masked or not.
+/// A frame such as a client might send: any first byte, a length that may be wrong, masked or not.
 fn frame(random: &mut Random) -> Vec<u8> {
     let payload = random.bytes(40);
     let mut frame = vec![match random.below(4) {
@@ -180,7 +180,7 @@ fn frame(random: &mut Random) -> Vec<u8> {
     frame
 }
 
-/// Open `path` by hand, so that anything can be sent after it.
+/// Open `path` by hand, so that any bytes can be sent after it.
 fn upgraded(server: &Server, path: &str) -> TcpStream {
     let address = server.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -216,10 +216,10 @@ fn whatever_comes_over_a_websocket_harms_nobody() {
             0 => random.bytes(400),
             _ => (0..30).flat_map(|_| frame(&mut random)).collect(),
         };
-        // A server that has heard enough may have closed already.
+        // A server that has seen enough may have closed already.
         let _ = stream.write_all(&bytes);
         let _ = stream.shutdown(std::net::Shutdown::Write);
-        // It ends, one way or the other.
+        // Whatever happens, the connection ends.
         let mut answer = Vec::new();
         if let Err(error) = stream.read_to_end(&mut answer) {
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{seed}");

@@ -1,10 +1,10 @@
-//! Flashing as its users do it: with a file, from a build, at once or followed; and requests that
-//! make no sense.
+//! Flashing as users do it: with a file, from a build, waiting for the end or following it; and
+//! requests that make no sense.
 
 use serde_json::{Value, json};
 use tests::{Bench, Client, Server, Socket, demo_elf, flash, until};
 
-/// Bytes that the demo firmware has in flash; more than this.
+/// The demo firmware takes more bytes of flash than this.
 const DEMO_BYTES_MIN: u64 = 4000;
 
 const TARGET: (&str, &str) = ("target", "target/stm32f0x.cfg");
@@ -35,7 +35,7 @@ fn expect_flashed(answer: &Value) {
     );
 }
 
-/// What the target prints after its power was off and on again.
+/// What the target prints after its power was switched off and on again.
 fn boot_text(server: &Server, device: &str) -> String {
     let client = server.client();
     let token = client.post("/api/auth/token", &json!({})).unwrap();
@@ -74,20 +74,20 @@ fn a_file_that_comes_along_is_flashed_and_runs() {
     assert_eq!(answer["artifact"]["name"], "demo.elf");
     assert_eq!(answer["artifact"]["size_bytes"], demo_elf().len());
     assert!(boot_text(&server, device).contains("SCENARIO:"));
-    // The wiring says the rest, by the chip's own name.
+    // The wiring supplies the rest, with the chip's own name.
     let wiring = json!({"wiring": {"swd_target": "STM32F030R8", "swd_swclk": 11, "swd_swdio": 12}});
     let path = format!("/api/bench/devices/{device}");
     server.client().patch(&path, &wiring).unwrap().expect(200);
     let again = flash(
         &server.client(),
         device,
-        // As the file has it.
+        // The address that the file has too.
         &[("verify", "true"), ("load_addr", "0x08000000")],
     )
     .unwrap();
     let again = again.expect(200);
     expect_flashed(&again);
-    // Both are remembered.
+    // Both flashes are remembered.
     let list = server
         .client()
         .get(&format!("{path}/flash"))
@@ -205,7 +205,7 @@ fn a_flash_that_is_not_waited_for_is_followed() {
     let location = begun.header("location").unwrap().to_owned();
     assert!(location.ends_with(record["id"].as_str().unwrap()));
     assert!(record.get("ok").is_none() && record["finished_at"].is_null());
-    // Meanwhile the device is in use.
+    // Meanwhile the device is busy.
     flash(&client, device, &[TARGET])
         .unwrap()
         .expect_error(409, "device_busy");
@@ -339,7 +339,7 @@ fn a_wrong_target_and_a_silent_one_are_told_apart() {
         ("wrong_target".into(), json!(false))
     );
     assert_eq!(failed(&[("target", "stm32f1x")]).0, "wrong_target");
-    // The pod's own refusal: another use of the channel.
+    // A refusal by the pod itself: the channel has another use.
     let busy = json!({"command": {"cmd": "gpio", "la": 11, "mode": "output", "level": 1}});
     let path = format!("/api/bench/devices/{device}/command");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Flashes that end before they are done. Nothing stays stuck: the next one works.
+//! Flashes that end early. Nothing stays stuck: the next one works.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use tests::{Bench, Client, demo_elf, flash, until};
 
 const TARGET: (&str, &str) = ("target", "target/stm32f0x.cfg");
 
-/// A target behind a link that is slow enough to come in between.
+/// A target behind a link so slow that a test can interfere.
 const SLOW: &str = "sim:v3,seed=4,target=blank,fault=slow=20000B/s+5ms";
 
 fn begin(client: &Client, device: &str) -> String {
@@ -86,7 +86,7 @@ fn a_lease_that_ends_takes_its_flash_along() {
     let holder = job.clone().with_header("x-bench-lease", "l1");
     let location = begin(&holder, &bench.devices[0]);
     until_under_way(&holder, &location);
-    // Nobody else comes in between, not even to end it.
+    // Nobody else can interfere, not even to end it.
     let path = format!("{location}/cancel");
     job.post(&path, &json!({}))
         .unwrap()
@@ -95,7 +95,7 @@ fn a_lease_that_ends_takes_its_flash_along() {
         .unwrap()
         .expect_error(409, "lease_held");
     lease("/release").expect(200);
-    // The device was safe when the release was answered, so the flash had ended.
+    // The device was safe when the release was answered, so the flash had ended by then.
     let left = job.get(&location).unwrap().expect(200);
     expect_failed(&left, "lease_lost");
     assert_eq!(left["phase"], "failed");
@@ -220,9 +220,9 @@ fn a_locked_chip_and_a_worn_one_say_so() {
     let answer = flash(&client, worn, &[TARGET]).unwrap().expect(200);
     expect_failed(&answer, "verify_failed");
     let error = answer["error"].as_str().unwrap();
-    // Half of it may be what an erased one is.
+    // Half of the word may be right, because that half looks like erased flash.
     assert!(error.contains("0x0800040"), "{error}");
-    // Nobody looks whether it is right.
+    // Without verification nobody notices.
     let answer = flash(&client, worn, &[TARGET, ("verify", "false")]).unwrap();
     let answer = answer.expect(200);
     assert_eq!(answer["ok"], true, "{answer}");

@@ -1,18 +1,18 @@
-//! Components from a folder: they serve as the built-in ones do, and get no more than their world.
+//! Components from a folder: they work like the built-in ones, and get no more than their world.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::Server;
 
-/// Where `cargo xtask handlers` puts components.
+/// The folder where `cargo xtask handlers` puts components.
 fn built() -> PathBuf {
     let dir = PathBuf::from(env!("HOSTD_HANDLERS"));
     assert!(dir.join("auth.wasm").exists(), "run `cargo xtask handlers`");
     dir
 }
 
-/// Start on a folder that must be refused; what was said.
+/// Start on a folder that must be refused; returns what was printed.
 fn refusal(handlers: &Path) -> String {
     let data = tempfile::tempdir().unwrap();
     let output = Command::new(tests::server::binary().unwrap())

@@ -1,4 +1,4 @@
-//! The HTTP layer as its users meet it: health, metrics, OpenAPI, ids, both protocol versions.
+//! The HTTP layer as users see it: health, metrics, OpenAPI, ids, both protocol versions.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -66,12 +66,12 @@ fn request_ids_go_through() {
     let id = reply.header("x-request-id").unwrap();
     assert!(!id.contains(' ') && id.len() >= 16, "{id}");
     reply.expect_error(404, "not_found");
-    // The log is written on the side; all of it stands there once the server has stopped.
+    // The log is written in the background; it is complete once the server has stopped.
     assert!(server.stop().unwrap());
     assert!(server.log().contains("build-42.7"));
 }
 
-/// The page may load only what is in the binary, and what it loads is there.
+/// The page may load only files from the binary, and all files that it loads exist.
 #[test]
 fn the_api_can_be_browsed() {
     let server = Server::demo().unwrap();
@@ -93,7 +93,7 @@ fn the_api_can_be_browsed() {
         }
     }
     assert!(files >= 4 && !page.text.contains("http:") && !page.text.contains("https:"));
-    // An answer of the API that a browser takes for a page may do nothing at all.
+    // If a browser takes an API answer for a page, that page may do nothing at all.
     let inert = client.get("/api/nothing").unwrap();
     let policy = inert.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'"));
@@ -110,7 +110,7 @@ fn keep_alive_serves_many_requests_on_one_connection() {
             .unwrap();
         answer(&mut stream, b"{\"status\":\"ok\"}");
     }
-    // A refusal does not cost the connection, although the end of the body comes after the head.
+    // A refusal does not cost the connection, although the body ends after the head.
     for _ in 0..20 {
         stream
             .write_all(b"DELETE /nowhere HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
@@ -234,7 +234,8 @@ fn connections_that_ask_nothing_are_closed() {
     }
 }
 
-/// A head that nobody can read is refused before there is a request, in the one error shape.
+/// A head that cannot be parsed is refused before it becomes a request, with an error in the usual
+/// shape.
 #[test]
 fn heads_that_cannot_be_read_are_told_so() {
     let server = Server::demo().unwrap();
@@ -270,7 +271,7 @@ fn heads_that_cannot_be_read_are_told_so() {
             414,
             "path_too_long",
         ),
-        // A good one before does not change that.
+        // A good request before it does not change that.
         (
             "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP\r\n\r\n".to_owned(),
             400,
@@ -278,7 +279,7 @@ fn heads_that_cannot_be_read_are_told_so() {
         ),
     ] {
         let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
-        // The refusal may come before all is sent.
+        // The refusal may come before everything is sent.
         let _ = stream.write_all(sent.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -290,20 +291,20 @@ fn heads_that_cannot_be_read_are_told_so() {
         assert_eq!(body["code"], code, "{body}");
         let id = body["request_id"].as_str().unwrap();
         assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
-        // The log is written apart from the answer.
+        // The log is written independently of the answer.
         let is_told = |log: &serde_json::Value| log.as_str().unwrap().contains(id);
         tests::until(|| server.log().into(), is_told).unwrap();
     }
 }
 
-/// A client that lets an answer stand still by HTTP/2's flow control loses the connection.
+/// A client that stalls an answer by HTTP/2's flow control loses the connection.
 #[test]
 fn an_answer_that_is_not_taken_over_http2_ends_the_connection() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hostd.toml");
     std::fs::write(&config, "[http]\nwrite_wait_ms = 200\n").unwrap();
     let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
-    // No window at all, and one that holds a part.
+    // No window at all, and one that fits a part of the answer.
     for window in [0_u16, 1000] {
         let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
         let limit = std::time::Duration::from_secs(60);
@@ -318,7 +319,7 @@ fn an_answer_that_is_not_taken_over_http2_ends_the_connection() {
         stream.write_all(&window.to_be_bytes()).unwrap();
         ask_http2(&mut stream, "/api/openapi.json");
         let mut answer = Vec::new();
-        // Closed, not timed out.
+        // The connection was closed; the read did not time out.
         match stream.read_to_end(&mut answer) {
             Ok(_) => {}
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),

@@ -1,5 +1,6 @@
-//! A device and its consumers when things go wrong between them: the pod hangs or is gone, the server
-//! is killed, somebody removes the device. Whoever comes next finds it safe, and keeps what it does.
+//! A device and its users when something goes wrong: the pod hangs or is gone, the server is killed,
+//! somebody removes the device. The next user finds the device safe, and what that user switches on
+//! stays on.
 
 use std::thread::JoinHandle;
 
@@ -9,7 +10,7 @@ use tests::{Client, Opened, PodSim, Reply, Server, Socket, until};
 
 const ON: &str = r#"{"cmd":"target_power","efuse":1,"state":1}"#;
 
-/// A server, and a pod apart from it.
+/// A server, and a pod in a process of its own.
 struct Rig {
     server: Server,
     pod: PodSim,
@@ -33,13 +34,13 @@ impl Rig {
         rig
     }
 
-    /// The process is gone without a word, and another one starts on its data.
+    /// The process is killed, and another one starts on its data.
     fn restart(&mut self) {
         self.server.kill().unwrap();
         self.server = serve(&self.pod, &self.dir);
     }
 
-    /// The same pod, switched off and on.
+    /// The same pod, after its power was switched off and on.
     fn replug(&mut self) {
         self.pod = PodSim::start_at(&self.pod.address.clone(), &["--seed", "5"]).unwrap();
     }
@@ -65,7 +66,7 @@ impl Rig {
         Job::new(&self.server, self.server.client(), id)
     }
 
-    /// One whose key drives devices and administrates nothing.
+    /// A client whose key controls devices but administers nothing.
     fn member(&self) -> Client {
         let body = json!({"name": "ci", "scopes": ["bench:control"]});
         let made = self.server.client().post("/api/keys", &body).unwrap();
@@ -110,7 +111,7 @@ struct Job {
     url: String,
     bearer: String,
     id: String,
-    /// By which it knows the device.
+    /// The name by which it knows the device.
     name: String,
 }
 
@@ -140,7 +141,7 @@ impl Job {
         self.lease("", &json!({"ttl_seconds": 600}))
     }
 
-    /// Ask until it is there.
+    /// Ask until it has the lease.
     fn acquire_at_last(&self) {
         until(|| json!(self.acquire().status), |status| *status == 200).unwrap();
     }
@@ -149,7 +150,7 @@ impl Job {
         self.lease("/release", &json!({})).expect(200)
     }
 
-    /// As one who does not wait for the answer.
+    /// Release without waiting for the answer.
     fn release_later(&self) -> JoinHandle<Reply> {
         let job = self.clone();
         std::thread::spawn(move || job.lease("/release", &json!({})))
@@ -174,7 +175,7 @@ impl Job {
         assert_eq!(self.command(ON).expect(200)["status"], "ok");
     }
 
-    /// What was switched on stays on, however often one looks.
+    /// What was switched on stays on, however often it is checked.
     fn stays_on(&self) {
         for _ in 0..20 {
             let status = self.command(r#"{"cmd":"target_status"}"#).expect(200);
@@ -183,7 +184,7 @@ impl Job {
     }
 }
 
-/// Somebody asks for a device that is being made safe.
+/// The answer to somebody who asks for a device that is being made safe.
 fn is_refused_for_safety(reply: &Reply) {
     assert!(reply.text.len() < 300 && reply.header("retry-after").is_some());
     let body = reply.expect(409);
@@ -252,10 +253,10 @@ fn a_safe_state_that_is_owed_outlives_a_kill() {
     rig.pod.hang().unwrap();
     let released = job.release_later();
     rig.wait_until_owing();
-    // One writer stores in order: once a key is stored, so is what is owed.
+    // One writer stores everything in order: once a key is stored, so is the owed safe state.
     rig.member();
     rig.restart();
-    // It was cut off in the middle.
+    // The kill cut off this request.
     drop(released);
     is_refused_for_safety(&rig.job("lease-b").acquire());
     rig.pod.go_on().unwrap();
@@ -308,7 +309,7 @@ fn an_administrator_takes_a_device_that_does_not_become_safe() {
     assert_eq!(rig.record()["making_safe_since"], json!(null));
     assert!(rig.server.log().contains("an administrator takes a device"));
     rig.pod.go_on().unwrap();
-    // When that lease is over, the safe state is owed again.
+    // When that lease ends, the safe state is owed again.
     admin.release();
     rig.wait_until_safe();
     assert!(!rig.pod.is_powered());
@@ -414,7 +415,7 @@ fn a_device_that_owes_is_removed_by_overriding_alone() {
     rig.wait(|device| device["online"] == false);
     is_refused_for_safety(&rig.remove(&admin, &json!({})));
     rig.remove(&admin, &json!({"override": true})).expect(204);
-    // One that owes nothing needs no pod.
+    // A device that owes nothing can be removed without its pod.
     let body = json!({"device": rig.device});
     let admitted = admin.post("/api/bench/devices/admit", &body).unwrap();
     assert_eq!(admitted.expect(200)["making_safe_since"], json!(null));
@@ -428,7 +429,7 @@ fn what_is_held_is_renamed_and_wired_by_its_holder() {
     let path = format!("/api/bench/devices/{}", rig.device);
     let wiring = format!("{path}/wiring");
     let profile = json!({"uart_rx": 5}).to_string();
-    // A holder that is no administrator.
+    // A holder who is not an administrator.
     let holder = Job::new(&rig.server, member.clone(), "lease-a");
     member
         .patch(&path, &json!({"name": "net"}))
@@ -453,7 +454,7 @@ fn what_is_held_is_renamed_and_wired_by_its_holder() {
         .patch(&path, &json!({"name": "ours"}))
         .unwrap()
         .expect(200);
-    // The name by which it was taken is its holder's until the lease is over.
+    // The name by which the holder took it stays valid for the holder until the lease is over.
     holder
         .lease("/renew", &json!({"ttl_seconds": 600}))
         .expect(200);

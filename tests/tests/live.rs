@@ -1,5 +1,5 @@
-//! Live captures: frames while they are received, resumption, binary frames, slow readers, and a pod
-//! that is unplugged in between.
+//! Live captures: frames as they are received, resumption, binary frames, slow readers, and a pod
+//! that is unplugged meanwhile.
 
 use serde_json::{Value, json};
 use tests::{PodSim, Server, Socket};
@@ -12,7 +12,7 @@ fn follow(server: &Server, device: &str, query: &str) -> Socket {
     opened.unwrap().socket()
 }
 
-/// The next text.
+/// The next text message.
 fn text(socket: &mut Socket) -> Value {
     match socket.message().unwrap() {
         Message::Text(text) => serde_json::from_str(&text).unwrap(),
@@ -20,7 +20,7 @@ fn text(socket: &mut Socket) -> Value {
     }
 }
 
-/// The next text of this type.
+/// The next text message of this type.
 fn told(socket: &mut Socket, kind: &str) -> Value {
     loop {
         let told = text(socket);
@@ -38,7 +38,7 @@ fn start(server: &Server, device: &str, samples: u64) -> String {
     started["capture_id"].as_str().unwrap().to_owned()
 }
 
-/// The frames of a finished capture, as its record has them.
+/// The frames of a finished capture, as its record shows them.
 fn stored(server: &Server, id: &str) -> Vec<Value> {
     let path = format!("/api/capture/{id}?max_bytes=1048576");
     let record = server.client().get(&path).unwrap().expect(200);
@@ -98,7 +98,7 @@ fn what_streams_is_what_is_kept() {
     let kept = stored(&server, &id);
     assert_eq!(streamed, kept);
 
-    // The same as bytes.
+    // The same frames as bytes.
     let mut binary = Vec::new();
     loop {
         match second.message().unwrap() {
@@ -119,11 +119,11 @@ fn what_streams_is_what_is_kept() {
         assert_eq!(json!(u32_at(12)), frame["count"]);
     }
 
-    // Whoever comes back gets the rest, of a finished capture, too.
+    // A client that comes back gets the rest, even of a finished capture.
     let mut back = follow(&server, device, &format!("&capture_id={id}&from_seq=5"));
     assert_eq!(text(&mut back)["type"], "hello");
     assert_eq!(frames(&mut back, &id), kept[5..]);
-    // And what comes next.
+    // And it gets whatever comes next.
     let next = start(&server, device, 1000);
     assert_eq!(frames(&mut back, &next), stored(&server, &next));
     back.send_text("{}").unwrap();

@@ -1,5 +1,5 @@
-//! The end-to-end tests: one binary, since each would link all that the tests share, and one module for
-//! each subject, by whose name its tests are run: `cargo xtask test tests leases`.
+//! The end-to-end tests: one binary, since each binary would link everything that the tests share, and
+//! one module for each subject, whose name runs its tests: `cargo xtask test tests leases`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

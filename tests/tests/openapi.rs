@@ -1,5 +1,5 @@
-//! The OpenAPI document as it was when it was last looked at, a file for each group of endpoints:
-//! `cargo xtask test tests openapi --accept` writes them anew, and their diff is the change of the API.
+//! The OpenAPI document as it was last accepted, a file for each group of endpoints: `cargo xtask test
+//! tests openapi --accept` rewrites them, and their diff shows how the API changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,10 +11,10 @@ use tests::Server;
 /// Beside this file.
 const FOLDER: &str = "snapshots/openapi";
 
-/// What belongs to no group.
+/// The file for everything that belongs to no group.
 const REST: &str = "document";
 
-/// Path to method to operation.
+/// Operations by path and method.
 type Paths = BTreeMap<String, Map<String, Value>>;
 
 /// Takes the operations out of the document, each under its tag.

@@ -1,10 +1,10 @@
-//! What can be known when a capture or a replay is started is said then, and what was ordered is
-//! what its members say.
+//! Whatever can be known when a capture or a replay is started is reported then, and each member of
+//! an order has the effect that it describes.
 
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server, until};
 
-/// A clock chip on SCL and SDA; the other channels have the names that their places have.
+/// A clock chip on SCL and SDA; the other channels have default names.
 const RECORDING: &[u8] =
     include_bytes!("../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
 
@@ -14,7 +14,7 @@ const DUAL: &str = "/api/capture/start";
 const I2C: &str = "/api/analyzer/captures/start";
 const MEASURE: &str = "/api/scope/measure/start";
 
-/// A demo with boards of other revisions beside its own.
+/// A demo with boards of other revisions in addition to its own.
 fn bench() -> (Server, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hostd.toml");
@@ -51,7 +51,7 @@ fn start(client: &Client, path: &str, device: &str, order: &Value) -> Reply {
     client.post(path, &order).unwrap()
 }
 
-/// The refusal of one member.
+/// The refusal because of one member.
 fn refused(reply: &Reply, status: u16, code: &str, field: &str) -> String {
     reply.expect_error(status, code);
     let body = reply.json();
@@ -64,7 +64,7 @@ fn refused(reply: &Reply, status: u16, code: &str, field: &str) -> String {
     message.unwrap().to_owned()
 }
 
-/// The capture that was started, when it is done.
+/// Wait for the capture that was started.
 fn done(client: &Client, reply: &Reply) -> Value {
     let id = reply.expect(202)["capture_id"].clone();
     let path = format!("/api/capture/{}?frames=none", id.as_str().unwrap());
@@ -100,10 +100,10 @@ fn a_level_that_nobody_selected_is_asked_for() {
     }
     let listed = client.get("/api/captures").unwrap().expect(200);
     assert_eq!(listed["captures"], json!([]));
-    // ADC and both need none.
+    // The ADC, alone or with the logic analyzer, needs none.
     let both = json!({"adc_samples": 9, "adc_rate_mhz": 0.1, "la_samples": 9, "la_rate_mhz": 1});
     done(&client, &start(&client, DUAL, device, &both));
-    // Behind a capture that selects one it is selected by then.
+    // A capture queued after one that selects a level finds it selected.
     let mut selecting = order.clone();
     selecting["voltage_mv"] = 3300.into();
     selecting["samples"] = 200_000.into();
@@ -112,7 +112,7 @@ fn a_level_that_nobody_selected_is_asked_for() {
     done(&client, &first);
     done(&client, &second);
     done(&client, &start(&client, I2C, device, &lines));
-    // Another one cannot be selected while channels are in use.
+    // Another level cannot be selected while channels are in use.
     let command = json!({"command": {"cmd": "gpio", "la": 9, "mode": "output"}});
     let path = format!("/api/bench/devices/{device}/command");
     assert_eq!(
@@ -151,7 +151,7 @@ fn bounds_of_the_board_are_told_at_once() {
             "{rule}"
         );
     }
-    // What just fits is taken, by the pod too.
+    // An order that just fits is accepted, by the pod too.
     done(&client, &start(&client, DUAL, &other, &dual(0.4, 9.6)));
     done(&client, &start(&client, DUAL, &other, &dual(1.0, 9.6)));
     let slow = json!({"samples": 4_000_000, "sample_rate_mhz": 0.001});
@@ -183,7 +183,7 @@ fn changed_rates_are_warned_of() {
     let generated =
         json!({"generate": {"waveform": "sine", "freq": 1000, "amplitude": 100, "offset": 128}});
     for (path, order, told) in [
-        // What published clients ask for.
+        // The order that published clients send.
         (
             SCOPE,
             json!({"samples": 256, "sample_rate_mhz": 1.0}),
@@ -348,7 +348,7 @@ fn channels_go_by_one_rule() {
         ambiguous.text
     );
     refused(&overview(id, "1"), 400, "invalid_request", "channel");
-    // Name and place are the same channel.
+    // The name and the number are the same channel.
     assert_eq!(overview(id, "7").expect(200)["channel"], 7);
     assert_eq!(overview(id, "%22SDA%22").expect(200)["name"], "SDA");
 }

@@ -72,7 +72,7 @@ fn another_organisations_objects_do_not_exist() {
     untouched(&server, &capture, &keys["keys"][0]["name"]);
 }
 
-/// What the stranger reached for is as it was.
+/// What the stranger tried to reach is unchanged.
 fn untouched(server: &Server, capture: &str, key_name: &Value) {
     let own = server.client();
     let device = format!("/api/bench/devices/{}", server.device());
@@ -121,7 +121,7 @@ fn codes_and_passwords_sign_in() {
             .expect(200);
         assert_eq!(token["expires_in"], 3600);
     }
-    // A page from elsewhere rides on the cookie, not on the token.
+    // A page from another site is dangerous with the cookie, but not with the token.
     let elsewhere = |client: tests::Client| {
         let client = client.with_header("origin", "http://127.0.0.1:1");
         client.send("POST", "/api/auth/token", None).unwrap()
@@ -164,7 +164,7 @@ fn members_have_keys_of_their_own() {
     let session = session.expect(200);
     let bearer = format!("Bearer {}", session["token"].as_str().unwrap());
     let mia = server.anonymous().with_authorization(&bearer);
-    // The demo's key is the owner's.
+    // The demo's key belongs to the owner.
     assert_eq!(mia.get("/api/keys").unwrap().expect(200)["keys"], json!([]));
     let wanted = json!({"name": "ci", "scopes": ["bench:control"]});
     let made = mia.post("/api/keys", &wanted).unwrap().expect(201);

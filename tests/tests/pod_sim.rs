@@ -1,4 +1,4 @@
-//! `hostd pod-sim` as its users meet it: raw connections, and hostd driving it as a network pod.
+//! `hostd pod-sim` as users see it: raw connections, and hostd driving it as a network pod.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -43,7 +43,7 @@ impl Connection {
         self.line().unwrap()
     }
 
-    /// Whether the pod has closed; a reset counts.
+    /// Whether the pod has closed the connection; a reset counts.
     fn is_closed(&mut self) -> bool {
         !matches!(self.0.read(&mut [0]), Ok(1))
     }
@@ -79,7 +79,7 @@ fn answers_on_raw_connections_as_the_board_it_was_told_to_be() {
     let status = connect(&digital).ask(&json!({"cmd": "status"}));
     assert_eq!(status["data"]["analog"], false, "{status}");
 
-    // One second of a clock chip that is read again and again.
+    // One second of a clock chip that is read continuously.
     let voltage = connection.ask(&json!({"cmd": "la_voltage", "mv": 3300}));
     assert_eq!(voltage["status"], "ok", "{voltage}");
     connection.send("{\"cmd\":\"la_capture\",\"samples\":1000000,\"rate_mhz\":1.0}\n");
@@ -155,7 +155,7 @@ fn things_go_wrong_when_they_were_told_to() {
     let error = connection.0.read_to_end(&mut received).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
     assert!(received.len() < 20_000, "{}", received.len());
-    // Only that connection, and only once.
+    // The fault hits only that connection, and only once.
     assert_eq!(connect(&pod).ask(&json!({"cmd": "ping"}))["status"], "ok");
 
     let refused = Command::new(tests::server::binary().unwrap())
@@ -175,7 +175,7 @@ fn its_usb_console_is_a_terminal_with_a_name() {
     let names = [&link, &ready].map(|path| path.to_str().unwrap());
     let args = ["--usb-console", names[0], "--ready-file", names[1]];
     let mut pod = PodSim::start(&args).unwrap();
-    // It is written before connections are accepted, and this one is.
+    // The file is written before connections are accepted, and this one was accepted.
     connect(&pod).ask(&json!({"cmd": "ping"}));
     let written: Value = serde_json::from_slice(&std::fs::read(&ready).unwrap()).unwrap();
     assert_eq!(written["console"], names[0]);
@@ -262,10 +262,10 @@ fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
         (&pinned["transport"], &pinned["online"]),
         (&json!("tcp"), &json!(true))
     );
-    // The pod behind the wrong certificate never tells who it is.
+    // The pod with the wrong certificate is never identified.
     assert!(device("stranger").is_none_or(|device| device["online"] == false));
 
-    // Once the plain port is closed it takes no more commands, and TLS goes on.
+    // Once the plain port is closed, it accepts no more commands, and TLS continues.
     let closed = connect(&pod).ask(&json!({"cmd": "lan_tls", "https_only": true}));
     assert_eq!(closed["data"]["https_only"], true, "{closed}");
     let mut plain = connect(&pod);
@@ -277,7 +277,7 @@ fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
     assert_eq!(pinned["online"], true);
 }
 
-/// Whether the only configured device is online, once that is known.
+/// Whether the only configured device comes online, once that is certain.
 fn comes_online(dir: &Path, config: &str) -> bool {
     let mut server = Server::demo_in_with(dir, &["--config", config]).unwrap();
     let started = Instant::now();
@@ -288,7 +288,7 @@ fn comes_online(dir: &Path, config: &str) -> bool {
         if pod["online"] == true {
             break true;
         }
-        // Of the demo's pod and of this one.
+        // The demo's own pod never goes offline.
         if server.log().matches("device offline").count() > 0 {
             break false;
         }

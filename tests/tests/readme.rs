@@ -1,10 +1,10 @@
-//! The sessions of the README and of the guides.
+//! The sessions in the README and in the guides.
 
 use tests::{Server, guide};
 
 use crate::run::can_isolate;
 
-/// What a session of the README prints, and the lines that the README shows of that.
+/// What a session of the README prints, and the lines of it that the README shows.
 fn session(number: usize) -> (String, &'static str) {
     let (session, after) = guide::session(include_str!("../../README.md"), number);
     let (_, after) = after.split_once("```text\n").unwrap();
@@ -23,7 +23,7 @@ fn the_session_in_the_readme_works() {
     ] {
         assert!(printed.contains(part), "no {part} in\n{printed}");
     }
-    // The lines that the README shows are of the kind that was printed.
+    // Each line that the README shows ends like a line that was printed.
     for line in shown.lines() {
         let (_, text) = line.split_once(' ').unwrap();
         assert!(printed.lines().any(|l| l.ends_with(text)), "no {line}");

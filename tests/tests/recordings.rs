@@ -1,4 +1,4 @@
-//! Captures as files and files as captures, and what other tools make of them.
+//! Captures as files and files as captures, and how other tools read them.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tests::{Client, Server, Socket};
 
-/// A real-time clock chip read over I2C, and what sigrok decodes of it.
+/// A real-time clock chip read over I2C, and sigrok's decoding of it.
 const RECORDING: &[u8] =
     include_bytes!("../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
 
@@ -20,7 +20,7 @@ fn import(client: &Client, query: &str, bytes: &[u8]) -> tests::Reply {
     client.send_typed("POST", &path, body).unwrap()
 }
 
-/// A file as it comes, whatever its bytes.
+/// A downloaded file, whatever its bytes.
 fn download(server: &Server, path: &str) -> Vec<u8> {
     let key = format!("ApiKey {}", server.api_key);
     let request = ureq::get(format!("{}{path}", server.url)).header("authorization", key);
@@ -58,7 +58,7 @@ fn captured(server: &Server, path: &str, order: &Value) -> String {
     }
 }
 
-/// What sigrok-cli decodes of a file; none when it is not installed.
+/// Sigrok-cli's decoding of a file; none when it is not installed.
 fn sigrok(file: &Path, format: &[&str], scl: &str, sda: &str) -> Option<String> {
     let decoder = format!("i2c:scl={scl}:sda={sda}");
     let mut command = Command::new("sigrok-cli");
@@ -149,7 +149,7 @@ fn analog_captures_are_files_and_seen_from_afar() {
         (&seen["points"], &seen["from"], &seen["to"]),
         (&json!(7), &json!(0), &json!(1000))
     );
-    // The extremes of all stretches are those of the samples.
+    // The extremes over all stretches are those of the samples.
     let values = csv
         .lines()
         .skip(1)

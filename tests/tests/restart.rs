@@ -1,4 +1,4 @@
-//! What survives: an orderly stop, and fifty kills in the middle of writes.
+//! What survives an orderly stop, and fifty kills in the middle of writes.
 
 use serde_json::{Value, json};
 use tests::{Client, Server};
@@ -43,12 +43,12 @@ fn heavy_acknowledged_data_survives_kills() {
             .unwrap()
             .expect(200);
         captures.push((id, head["status"] == "done"));
-        // In the middle of something when the process goes.
+        // A writer that is busy when the process is killed.
         let writer = {
             let (client, device) = (client.clone(), device.clone());
             std::thread::spawn(move || rename_until_killed(&client, &device, round))
         };
-        // The more rounds, the later the kill: after 0, 1, 2… of the writer's requests.
+        // The later the round, the later the kill: after 0, 1, 2… of these requests.
         for _ in 0..round {
             client.get("/healthz").unwrap().expect(200);
         }
@@ -59,7 +59,7 @@ fn heavy_acknowledged_data_survives_kills() {
         let path = format!("/api/bench/devices/{device}");
         let found = server.client().get(&path).unwrap().expect(200);
         if let Some(last) = acknowledged {
-            // The one in flight may have made it too.
+            // The write in flight may have been stored too.
             let fine = [format!("r{round}-{last}"), format!("r{round}-{}", last + 1)];
             let name = found["name"].as_str().unwrap();
             assert!(fine.iter().any(|f| f == name), "{name} after {fine:?}");

@@ -1,5 +1,5 @@
-//! What a credential let in for longer than a request ends with the credential, on every kind of
-//! WebSocket, and nothing else does.
+//! Connections that a credential opened end with the credential, on every kind of WebSocket, and no
+//! other connection does.
 
 use serde_json::{Value, json};
 use tests::{Client, Server, Socket};
@@ -17,14 +17,14 @@ fn mint(client: &Client) -> String {
     bearer(&minted.expect(200)["token"])
 }
 
-/// The first user, signed in by the code that the first start prints.
+/// The first user, signed in with the code that the first start prints.
 fn owner(server: &Server) -> Client {
     let body = json!({"code": server.code()});
     let session = server.anonymous().post("/api/auth/session", &body);
     with(server, &bearer(&session.unwrap().expect(200)["token"]))
 }
 
-/// The id of a new user, and its sign-in.
+/// The id of a new user, and that user's sign-in.
 fn user(server: &Server, owner: &Client, login: &str) -> (String, String) {
     let body = json!({"login": login});
     let made = owner.post("/api/users", &body).unwrap();
@@ -98,7 +98,7 @@ fn streams_end_with_their_credential() {
     admin.patch(&path, &blocked).unwrap().expect(200);
     end(sockets);
 
-    // A user who is gone.
+    // A user who is removed.
     let (id, session) = user(&server, &admin, "eve");
     let sockets = one_of_each(&server, &session, &mint(&with(&server, &session)));
     let path = format!("/api/users/{id}");
@@ -116,11 +116,11 @@ fn streams_end_when_their_token_expires() {
     let short = json!({"ttl_seconds": 60});
     let minted = server.client().post("/api/auth/token", &short).unwrap();
     let token = bearer(&minted.expect(200)["token"]);
-    // Each is read all the time, or it would be closed for unanswered pings.
+    // Each stream is read all the time; otherwise it would be closed for unanswered pings.
     std::thread::scope(|scope| {
         for mut socket in one_of_each(&server, &token, &token) {
             scope.spawn(move || {
-                // Nothing but pings for a minute, which is longer than a client waits.
+                // For a minute there is nothing but pings, and a client does not wait that long.
                 let closed = (0..6).find_map(|_| socket.closed().ok());
                 let closed = closed.expect("a Close with its reason");
                 assert_eq!(closed, (1008, "expired_credential".to_owned()));

@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Makes it a failure that no jail can be made.
+/// Environment variable that makes it a failure when no jail can be made.
 const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
-/// Whether jails can be made here. Where they cannot, tests that need one are left out, unless
+/// Whether jails can be made here. Where they cannot, tests that need one are skipped, unless
 /// [`NEEDED`] is set.
 #[allow(clippy::print_stderr, reason = "says why tests are left out")]
 pub(crate) fn can_isolate() -> bool {
@@ -86,7 +86,7 @@ fn a_run_tells_and_leaves_what_it_came_to() {
     ] {
         assert!(out.join(name).is_file(), "no {name}");
     }
-    // Again, with what the first left in the sources.
+    // Again, with what the first run left in the sources.
     let output = hostd(
         &["run", "pipeline.yml", "--json", "--only", "fw"],
         folder.path(),

@@ -1,4 +1,4 @@
-//! Credentials where they do not belong, and what of them is left in the log.
+//! Credentials in places where they do not belong, and whether any of them reach the log.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -150,7 +150,7 @@ fn a_token_that_this_server_did_not_sign_opens_nothing() {
         .expect(200);
 }
 
-/// What takes nothing that lasts, which a key is.
+/// Some routes accept nothing long-lived, such as a key.
 #[test]
 fn a_key_opens_no_cloud_route() {
     let server = Server::demo().unwrap();
@@ -188,7 +188,7 @@ fn a_session_stays_within_its_devices() {
         .get(&format!("/api/bench/devices/{own}"))
         .unwrap()
         .expect(200);
-    // A token whose device went away opens nothing, least of all the other ones.
+    // A token whose device was removed opens nothing, least of all other devices.
     client
         .delete(&format!("/api/bench/devices/{own}"))
         .unwrap()
@@ -264,13 +264,13 @@ fn no_credential_reaches_the_log() {
         &Value::from(lease),
     ] {
         let secret = secret.as_str().unwrap();
-        // The tail of a token is what makes it good.
+        // The tail of a token is its secret part.
         let tail = &secret[secret.len().saturating_sub(20)..];
         assert!(!log[start..].contains(tail), "{tail}");
     }
 }
 
-/// People paste a credential where an id belongs. What a log holds of it must not be good for anything.
+/// People paste a credential where an id belongs. What the log keeps of it must be useless.
 #[test]
 fn secrets_in_a_path_do_not_reach_the_log() {
     for format in ["text", "json"] {

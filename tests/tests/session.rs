@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::{Client, Server};
 
-/// Patience for a one-second capture, in looks at its state.
+/// How often to look at the state of a one-second capture before giving up.
 const LOOKS: u32 = 1500;
 
 fn start_i2c(server: &Server, client: &Client) -> String {
@@ -70,7 +70,7 @@ fn devices_power_capture_decode() {
     assert_eq!(head["channels"][0]["name"], "LA1");
     assert_eq!(head["channels"][0]["samples"], 1_000_000);
 
-    // The bus is a DS1307 clock at address 0x68, read again and again.
+    // The bus has a DS1307 clock at address 0x68, which is read continuously.
     let decoded = client
         .get(&format!(
             "/api/capture/{id}/decode?protocol=i2c&scl=LA1&sda=LA2&annotations=i2c%3Daddr-data&format=sigrok"

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
 
-/// More than an idle server and the hashes it computes at once need, in MiB; less than twenty
-/// hashes at once would.
+/// More MiB than an idle server and the hashes that it computes in parallel need; less than twenty
+/// parallel hashes would need.
 const MEMORY_MIB_MAX: u64 = 160;
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A server behind a proxy, so that a test can come from anywhere.
+/// A server behind a proxy, so that a test can come from any address.
 struct Proxied {
     server: Server,
     _config: tempfile::TempDir,
@@ -32,7 +32,7 @@ impl Proxied {
         client.with_header("x-forwarded-for", address)
     }
 
-    /// Somebody new with a password, who has never signed in with it.
+    /// A new user with a password, who has never signed in with it.
     fn user(&self, login: &str) {
         let owner = self.bearer(&sign_in(&self.server.anonymous(), &self.server.code()));
         let made = owner.post("/api/users", &json!({"login": login})).unwrap();
@@ -78,11 +78,12 @@ fn an_address_that_guesses_waits_and_others_do_not() {
         reply.expect_error(401, "invalid_credential");
     }
     assert_eq!(refused, Some(20));
-    // Not even the right password, nor a code, while it waits.
+    // While it has to wait, neither the right password nor a code helps.
     attempt(&guesser, "ann", PASSWORD).expect_error(429, "rate_limited");
     let code = guesser.post("/api/auth/session", &json!({"code": "x"}));
     code.unwrap().expect_error(429, "rate_limited");
-    // What somebody says of himself who is no proxy of ours is passed over, so are its neighbours.
+    // An address that is claimed by somebody other than our proxy is ignored, and so are the other
+    // entries beside it.
     attempt(&bench.at("10.9.9.9, 198.51.100.7"), "ann", PASSWORD).expect_error(429, "rate_limited");
     attempt(&bench.at("198.51.100.8"), "ann", PASSWORD).expect(200);
     attempt(&bench.at("2001:db8::1"), "ann", PASSWORD).expect(200);
@@ -115,7 +116,8 @@ fn attempts_at_once_take_little_memory() {
     assert!(most <= MEMORY_MIB_MAX, "{most} MiB");
 }
 
-/// Many guess at once from many addresses, hers too. She gets in, and they cost little memory.
+/// Many callers guess at once from many addresses, including the user's own. She gets in, and the
+/// guesses cost little memory.
 #[test]
 fn heavy_a_user_gets_in_through_a_flood_of_guesses() {
     let bench = Proxied::start();
@@ -152,7 +154,7 @@ fn heavy_a_user_gets_in_through_a_flood_of_guesses() {
         for _ in 0..30 {
             attempt(&home, "ann", PASSWORD).expect(200);
         }
-        // Where she was never before it may take another try: the flood is new everywhere too.
+        // From a new address it may take several attempts: the flood comes from new addresses too.
         while attempt(&hotel, "ann", PASSWORD).status != 200 {}
         attempt(&hotel, "ann", PASSWORD).expect(200);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);

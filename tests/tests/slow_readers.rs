@@ -1,17 +1,17 @@
-//! Clients of live streams that do not read, or are gone without a word: nobody else waits for them,
-//! and they are told what they missed or closed.
+//! Clients of live streams that do not read, or vanish silently: nobody else waits for them, and
+//! they are told what they missed or are disconnected.
 
 use serde_json::{Value, json};
 use tests::{Bench, PodSim, Server, Socket, until};
 use tungstenite::Message;
 
-/// LA9 talks, LA10 listens, and a wire joins them: the target is an echo.
+/// LA9 sends, LA10 receives, and a wire joins them: the target is an echo.
 const ECHO: &str = "rx=10&tx=9&baud=4000000";
 
 /// More than the line's own ring and the buffers between server and client hold.
 const ECHO_BYTES: usize = 5 << 20;
 
-/// What is written at once before its echo is read.
+/// Bytes that are written at once before their echo is read.
 const PART_BYTES: usize = 16 << 10;
 
 /// ADC samples, which make 8 MB of text: more than the buffers between server and client hold.
@@ -37,7 +37,7 @@ fn follow(server: &Server, device: &str) -> Socket {
     socket
 }
 
-/// The next text; none when the connection ends or something else comes.
+/// The next text message; none when the connection ends or something else comes.
 fn text(socket: &mut Socket) -> Option<Value> {
     match socket.message() {
         Ok(Message::Text(text)) => Some(serde_json::from_str(&text).unwrap()),
@@ -59,7 +59,7 @@ fn frames(socket: &mut Socket) -> (Vec<u64>, bool) {
     (seqs, false)
 }
 
-/// Wait until so many streams of this kind have been closed.
+/// Wait until this many streams of this kind have been closed.
 fn until_closed(server: &Server, stream: &str, count: usize) {
     let line = format!("stream=\"{stream}\"");
     let closed = || {
@@ -82,7 +82,7 @@ fn a_follower_that_does_not_read_is_closed_and_slows_nobody() {
     let (all, done) = frames(&mut quick);
     assert!(done && all.iter().copied().eq(0..all.len() as u64));
     until_closed(&server, "captures", 1);
-    // What had been sent before comes in order, without a gap, and then nothing.
+    // What had been sent before arrives in order, without a gap, and then nothing more.
     let (some, done) = frames(&mut slow);
     assert!(!done && some.len() < all.len(), "{} frames", some.len());
     assert!(some.iter().copied().eq(0..some.len() as u64));
@@ -143,7 +143,7 @@ fn a_listener_that_does_not_read_is_told_what_it_missed_and_slows_nobody() {
     assert!(missed > 0 && at == ECHO_BYTES);
 }
 
-/// What is sent at a position: no escape among it.
+/// The byte that is sent at a position; no escape sequence is among them.
 fn byte(at: usize) -> u8 {
     u8::try_from(at % 251 % 40 + 48).unwrap()
 }

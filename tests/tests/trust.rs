@@ -55,7 +55,7 @@ fn a_trusted_run_gets_the_rules_devices_until_the_rule_ends() {
     run.post("/api/cloud/builds", &json!({}))
         .unwrap()
         .expect(201);
-    // It drives devices and administrates nothing.
+    // It controls devices but administers nothing.
     run.get("/api/keys")
         .unwrap()
         .expect_error(403, "wrong_credential");

@@ -1,5 +1,5 @@
 //! The live UART of a device: bytes both ways, several clients, scrollback and resumption, leases,
-//! and what goes wrong with the pod, the client and what it sends.
+//! and faults of the pod, of the client and in its input.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tests::{Client, Line, Opened, PodSim, Server, Socket};
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// LA9 talks, LA10 listens, and a wire joins them: the target is an echo.
+/// LA9 sends, LA10 receives, and a wire joins them: the target is an echo.
 const ECHO: &str = "rx=10&tx=9";
 
 /// A server with one network pod whose UART echoes.
@@ -55,7 +55,7 @@ impl Bench {
         self.server.client().post(&path, &body).unwrap().expect(200)
     }
 
-    /// Wait until the pod has let go of the UART's channels.
+    /// Wait until the pod has released the UART's channels.
     fn until_free(&self) {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -114,7 +114,7 @@ fn clients_share_a_line_and_come_back_to_where_they_were() {
     assert_eq!(first.opened, expected);
     first.write(b"hello, ");
     first.expect(b"hello, ");
-    // The second one joins, sees what was before, and writes, too.
+    // The second client joins, sees what came before, and writes too.
     let mut second = bench.open("");
     assert_eq!(second.opened["rx"], 10);
     second.expect(b"hello, ");
@@ -128,7 +128,7 @@ fn clients_share_a_line_and_come_back_to_where_they_were() {
     let (status, body) = bench.open_as(&bench.key(), None, "rx=3&tx=3").refused();
     assert_eq!((status, &body["fields"][0]["field"]), (400, &json!("tx")));
 
-    // One goes away without a word, the line goes on, and it comes back for the rest.
+    // One client vanishes, the line continues, and the client comes back for the rest.
     let offset = second.offset;
     drop(second);
     first.write(b", again");
@@ -136,14 +136,15 @@ fn clients_share_a_line_and_come_back_to_where_they_were() {
     let mut back = bench.open(&format!("after={offset}"));
     assert_eq!(back.offset, offset);
     back.expect(b", again");
-    // One of another life learns that it missed something.
+    // A client with a position from another run learns that it missed something.
     let mut late = bench.open("after=5");
     late.expect(b"hello, world, again");
     let overrun = late.told("overrun");
     assert_eq!(overrun["from"], 5);
     assert_eq!(late.offset, first.offset);
 
-    // The last one leaves; the line lingers for a client, and gives way to a tunnel.
+    // The last one leaves; the line lingers in case another client comes, and makes way for a
+    // tunnel.
     for line in [first, back, late] {
         line.socket.close().unwrap();
     }
@@ -171,7 +172,7 @@ fn rates_breaks_and_escapes() {
     other.expect(b"slow");
     other.say(&json!({"type": "break"}));
     assert_eq!(line.told("break")["ms"], 30);
-    // The break is on the wire, and not among the bytes. The pod would read commands after this
+    // The break is on the wire, but not among the bytes. The pod would read commands after this
     // escape; the line is opened anew, and bytes stay bytes.
     line.write(b"+++");
     line.expect(b"+++");
@@ -211,7 +212,7 @@ fn who_holds_the_lease_writes_and_the_others_listen() {
     let bench = Bench::echo();
     let mut guest = bench.open(ECHO);
     bench.lease("mine", "");
-    // Whoever was there before the lease has to go.
+    // A client that was there before the lease has to go.
     guest.told("lease_lost");
     assert_eq!(
         guest.socket.closed().unwrap(),
@@ -223,7 +224,7 @@ fn who_holds_the_lease_writes_and_the_others_listen() {
 
     let holder = bench.open_as(&bench.key(), Some("mine"), ECHO);
     let mut holder = Line::new(holder.socket());
-    // Where no header can be set.
+    // The query, for clients that cannot set a header.
     let query = format!("{ECHO}&lease=mine");
     let page = bench.open_as(&bench.key(), None, &query);
     let page = Line::new(page.socket());
@@ -305,7 +306,7 @@ fn a_lost_pod_comes_back_to_its_line() {
         line.write(&chunk);
     }
     assert_eq!(line.told("error")["code"], "device_offline");
-    // A session that begins while the cable comes out ends again, and what was written with it.
+    // A session that begins while the cable is out ends again, and what was written in it is lost.
     loop {
         assert_eq!(line.told("open")["because"], "device_back");
         line.write(b"back");
@@ -335,11 +336,11 @@ fn clients_that_vanish_leave_nothing_behind() {
     // A connection that ends without a Close.
     drop(bench.open(ECHO));
     bench.until_free();
-    // One that stays and says nothing any more, not even to pings.
+    // A client that keeps its connection but sends nothing more, not even pongs.
     let silent = bench.open(ECHO);
     bench.until_free();
     drop(silent);
-    // One that answers stays.
+    // A client that answers stays.
     let mut line = bench.open(ECHO);
     let mut other = bench.open("");
     for _ in 0..20 {

@@ -1,5 +1,5 @@
-//! Firmware updates of pods: from an image to a pod that runs it, and everything that comes in
-//! between.
+//! Firmware updates of pods: from an image to a pod that runs it, and everything that can
+//! interfere.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -93,7 +93,7 @@ impl Bench {
         self.client().post(&self.path("/command"), &body).unwrap()
     }
 
-    /// The pod takes commands and captures again.
+    /// The pod accepts commands and captures again.
     fn works(&self) {
         let set = self.command(&json!({"cmd": "la_voltage", "mv": 3300}));
         assert_eq!(set.expect(200)["status"], "ok");
@@ -138,7 +138,7 @@ fn device(server: &Server) -> String {
     }
 }
 
-/// A finished build with `image` in it; its id.
+/// Makes a finished build with `image` in it; returns its id.
 fn upload(server: &Server, image: &str) -> String {
     let minted = server.client().post("/api/auth/token", &json!({})).unwrap();
     let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
@@ -272,7 +272,7 @@ fn images_that_are_not_what_was_said_are_refused() {
 }
 
 /// A key that the pod trusts, and its signature of the image of 5000 bytes with version 3.10.0. The
-/// secret of the key is 32 times the byte 7.
+/// key's secret is the byte 7, repeated 32 times.
 const KEY: &str = "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c";
 const SIGNATURE: &str = "QlBTRwEAAACIEwAAm0sLvpfnrrgBhKBXnr_fcxerKO-VEs-c26QccQoBgHUACgMAAAAAAAAAAAj-gSwS86tM5hcRuiCfTXZcOkbZMqhjfAXT4n_Xl8wJvCS1a3OvyWKY5D_OxDRLympUmy8dJwTCSJD3tPB7oRNc7DEcAqPL2wk";
 
@@ -282,7 +282,7 @@ fn a_pod_that_requires_signatures_gets_its_way() {
     let policy = bench.command(&json!({"cmd": "sig_policy", "set": "required"}));
     let policy = policy.expect(200);
     assert_eq!(policy["status"], "ok", "{policy}");
-    // Of the form of a signature, but not by the key that it names.
+    // It has the form of a signature, but the key that it names did not make it.
     let forged = format!("{}{}", &SIGNATURE[..86], "A".repeat(85));
     for (terms, sig) in [
         (json!({}), "none"),
@@ -397,7 +397,7 @@ fn a_killed_server_says_what_became_of_its_update() {
     );
     device_is_online(&bench);
 
-    // One that stops in good order says so, too.
+    // A server that stops in an orderly way reports it, too.
     bench
         .start(&image([3, 10, 0], 500_000), &json!({}))
         .expect(202);

@@ -1,11 +1,11 @@
-//! Waveforms: kept, told, shown, forgotten; played on an output and seen again by the ADC.
+//! Waveforms: saved, listed, shown, deleted; played on an output and measured again by the ADC.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
 
-/// Patience for a capture, in looks at its state.
+/// How often to look at the state of a capture before giving up.
 const LOOKS: u32 = 1500;
 
 const LIBRARY: &str = "/api/benchpod/waveforms";
@@ -40,7 +40,7 @@ fn command(server: &Server, command: &Value) -> Value {
     answer["data"].clone()
 }
 
-/// Levels that the ADC sees on `source`, 400 000 a second.
+/// Levels that the ADC measures on `source`, at 400 000 a second.
 fn look(server: &Server, source: &str, samples: u32) -> Vec<f64> {
     let body = json!({"device_id": server.device(), "samples": samples, "sample_rate_mhz": 0.4,
         "source": source});
@@ -49,7 +49,7 @@ fn look(server: &Server, source: &str, samples: u32) -> Vec<f64> {
     levels(&client, &started.expect(202))
 }
 
-/// The samples of a capture that was started, once it is done.
+/// The samples of a capture, once it is done.
 fn levels(client: &Client, started: &Value) -> Vec<f64> {
     let path = format!("/api/capture/{}", started["capture_id"].as_str().unwrap());
     for _ in 0..LOOKS {
@@ -222,7 +222,7 @@ fn a_kept_waveform_comes_out_of_the_output() {
         "{ends:?}"
     );
 
-    // Every second code of a stretched ramp, with its end stuck at the top.
+    // A stretched ramp, averaged in pairs, whose second half is stuck at the low end.
     let ramp: Vec<u16> = (0..1000).collect();
     let order = json!({"device_id": server.device(), "samples_b64": codes(&ramp), "bits": 16,
         "sample_rate_hz": 50_000, "sample_rate_mhz": 0.1, "dac_path": "5v", "mapping": "fit",
@@ -237,11 +237,11 @@ fn a_kept_waveform_comes_out_of_the_output() {
         ),
         (&json!(200), &json!(400), &json!(2))
     );
-    // Means of two of its samples at twice its own rate.
+    // Means of two samples each, at twice the waveform's own rate.
     assert_eq!(playing["speed"], json!(4.0), "{playing}");
     let levels = look(&server, "cal1", 4000);
     let top = levels.iter().copied().fold(0.0, f64::max);
-    // Half of the ramp is left; the other half of the time it is at the low end.
+    // Half of the ramp is left; for the other half of the time the output is at the low end.
     assert!((2.2..2.8).contains(&top), "{top}");
     let still = levels.iter().filter(|v| **v < 0.1).count();
     assert!((1900..2300).contains(&still), "{still}");
@@ -317,7 +317,7 @@ fn a_measurement_plays_a_waveform() {
     for stimulus in [json!({"waveform_id": id}), given] {
         let levels = levels(&client, &measure(stimulus).expect(202));
         assert_eq!(levels.len(), 1000);
-        // The first counts may still show what was put out before.
+        // The first samples may still show the previous output.
         let first = 3 + levels[3..].iter().position(|v| *v > 2.5).unwrap();
         assert!((195..=205).contains(&first), "{first}");
     }
@@ -381,7 +381,7 @@ fn what_cannot_be_played() {
     command(&server, &json!({"cmd": "dac_limits", "enabled": false}));
     order(json!({})).expect(200);
 
-    // Whoever does not show the lease does not play.
+    // A caller without the lease cannot play.
     let minted = client.post("/api/auth/token", &json!({})).unwrap();
     let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
     let job = Client::new(&server.url).with_authorization(&format!("Bearer {token}"));

@@ -1,5 +1,5 @@
-//! What an attack is: something that goes on until it is dropped, bounded in all it does, and that
-//! counts what it meets.
+//! What an attack is: something that runs until it is dropped, is bounded in everything it does,
+//! and counts what it meets.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) trait Attack: Send + Sync {
     /// Attack until dropped. Connections, their number and their pace are bounded.
     fn run<'a>(&'a self, site: &'a Site, tally: &'a Tally) -> LocalBoxFuture<'a, ()>;
 
-    /// Lines of the server's configuration.
+    /// Extra lines for the server's configuration.
     fn settings(&self) -> &'static str {
         ""
     }
@@ -36,23 +36,23 @@ pub(crate) trait Attack: Send + Sync {
         FILES
     }
 
-    /// What honest callers do meanwhile and may expect to succeed.
+    /// What honest callers do during the attack and may expect to succeed.
     fn deeds(&self) -> &'static [Deed] {
         Deed::ALL
     }
 
-    /// Whether memory takes time to be given back.
+    /// Whether the server needs time to give memory back.
     fn swells(&self) -> bool {
         false
     }
 
-    /// What went wrong from the attack's own view. `met` is what all its slices met.
+    /// What went wrong from the attack's own point of view. `met` sums up all slices.
     fn complaints(&self, _met: &Met) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What attackers meet, shared by all that belong to one attack.
+/// What attackers meet, shared by all attackers of one attack.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Tally(Rc<Cells>);
 
@@ -76,7 +76,7 @@ impl Tally {
         self.0.refused.update(|n| n + 1);
     }
 
-    /// A connection was ended by the server before it answered.
+    /// The server ended a connection before it answered.
     pub(crate) fn cut(&self) {
         self.0.cut.update(|n| n + 1);
     }
@@ -92,7 +92,7 @@ impl Tally {
         }
     }
 
-    /// The answer to a wrong password of somebody who exists: 401 when it was looked at.
+    /// The answer to a wrong password for an existing user: 401 when the password was checked.
     pub(crate) fn guessed(&self, answer: io::Result<Answer>) {
         if answer.as_ref().is_ok_and(|answer| answer.status == 401) {
             self.0.guesses.update(|n| n + 1);

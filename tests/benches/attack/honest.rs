@@ -1,8 +1,8 @@
 //! The honest caller: what people and their scripts do all day, at a fixed pace, and how long each
-//! deed takes them.
+//! deed takes.
 //!
-//! A deed is due at its time whether or not the one before has ended, so a server that answers
-//! nothing for a second is seen by all who would have asked in that second.
+//! A deed is due at its time whether or not the previous one has ended, so a server that answers
+//! nothing for a second is noticed by everybody who would have asked in that second.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,16 +16,16 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use crate::site::{HONEST, LOGIN, PASSWORD, Site};
 use crate::wire::{Ask, Caller};
 
-/// Nobody waits longer for a deed; whatever takes that long has failed.
+/// Longest wait for a deed; one that takes longer has failed.
 const DEED_WAIT: Duration = Duration::from_secs(10);
 
-/// Between two looks at a capture.
+/// Between two looks at the state of a capture.
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Samples of a capture: a hundredth of a second at 1 MHz.
 const SAMPLES: u32 = 10_000;
 
-/// Where a file is uploaded.
+/// The path for uploads of a file.
 const RECORDING: &str =
     "/api/bench/waveforms/recording?name=small&sample_rate_hz=1000&full_scale_v=3.3";
 
@@ -56,7 +56,7 @@ impl Deed {
         Self::SignIn,
     ];
 
-    /// What somebody does who is known by a credential.
+    /// What somebody does who has a credential.
     pub(crate) const AUTHENTICATED: &[Self] =
         &[Self::List, Self::Command, Self::Capture, Self::Upload];
 
@@ -71,7 +71,7 @@ impl Deed {
         }
     }
 
-    /// How often it is due.
+    /// Time between two deeds of this kind.
     fn pause(self) -> Duration {
         Duration::from_millis(match self {
             Self::Health | Self::Command => 20,
@@ -92,12 +92,12 @@ pub(crate) async fn slice(site: &Site, deeds: &[Deed], time: Duration) -> Vec<Sa
     join_all(each).await
 }
 
-/// Does one kind of deed.
+/// Performs one kind of deed.
 struct Person {
     deed: Deed,
     site: Site,
     caller: Caller,
-    /// Requests that take turns, where the deed is one request.
+    /// Requests to send in turn, where the deed is one request.
     asks: VecDeque<Ask>,
 }
 
@@ -132,13 +132,13 @@ impl Person {
         while due < end && Instant::now() < end {
             if Instant::now() < due {
                 sleep_until(due).await;
-                // How late a timer is says nothing about the server.
+                // A late timer says nothing about the server.
                 due = Instant::now();
             }
             self.attempt(due, &mut samples).await;
             due += pause;
         }
-        // Those that never got their turn have waited until now at least.
+        // Deeds that never got their turn have waited at least until now.
         while due < end {
             samples.waited(due.elapsed());
             due += pause;
@@ -195,7 +195,7 @@ impl Person {
         self.expect(&Ask::delete(path).with(&key)).await.map(drop)
     }
 
-    /// Keep a recording of two samples, and remove it.
+    /// Store a recording of two samples, and remove it.
     async fn upload(&mut self) -> Result<()> {
         let key = self.site.key.clone();
         let keep = Ask {

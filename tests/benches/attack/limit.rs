@@ -1,17 +1,17 @@
-//! How many files this process and its children may have open: silence needs more than some systems
-//! give at first.
+//! How many files this process and its children may have open: the attack by silence needs more
+//! than some systems grant at first.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// How many may be open; no limit where that is not known.
+/// How many files may be open; no limit where the number is not known.
 pub(crate) fn open_files() -> u64 {
     limits().0
 }
 
-/// Start this program anew with as many as it may ask for, unless it has them.
+/// Restart this program with as high a limit as it may request, unless it has that already.
 pub(crate) fn raise() -> Result<()> {
     let (soft, hard) = limits();
     if soft >= hard {
@@ -26,7 +26,7 @@ pub(crate) fn raise() -> Result<()> {
     Err(error).context("start a shell that raises the limit of open files")
 }
 
-/// How many may be open, and how many may be asked for.
+/// The current limit, and the highest one that may be requested.
 fn limits() -> (u64, u64) {
     let text = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("Max open files"));

@@ -1,5 +1,5 @@
 //! `cargo xtask attack`: bounded attacks over loopback on a server of their own, one after the other,
-//! and what honest callers of the same server notice of each.
+//! and what honest callers of the same server notice of each attack.
 //!
 //! Attackers and honest callers come from different loopback addresses unless the name ends with
 //! `beside`. Every attack is bounded in connections, pace and time, and stops by itself.
@@ -31,7 +31,7 @@ use silence::Silence;
 use trial::Plan;
 use uploads::SlowUploads;
 
-/// Trials of an attack of which only the times failed.
+/// Trials of an attack that failed only because of latency.
 const TRIALS_MAX: u32 = 2;
 
 const ATTACKS: &[&dyn Attack] = &[
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Try the attacks that are named, or all; those that the server did not withstand.
+/// Run the named attacks, or all of them; returns those that the server did not withstand.
 fn attack(words: &[String]) -> Result<Vec<&'static str>> {
     let (flags, only): (Vec<&str>, Vec<&str>) = words
         .iter()
@@ -106,8 +106,8 @@ fn attack(words: &[String]) -> Result<Vec<&'static str>> {
     Ok(failed)
 }
 
-/// Try one attack and report. What only times speak for is tried once more: other work on this
-/// machine may have slowed down the one half and not the other.
+/// Run one attack and report. If only its latency is bad, it is tried once more: other work on this
+/// machine may have slowed down one half of the slices and not the other.
 fn withstands(attack: &dyn Attack, plan: &Plan) -> bool {
     for trial in 1..=TRIALS_MAX {
         let seen = match trial::run(attack, plan) {

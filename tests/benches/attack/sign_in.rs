@@ -1,4 +1,4 @@
-//! Sign-ins with made-up names: each asks for a costly check of a password without any credential.
+//! Sign-ins with made-up names: each requests a costly check of a password without any credential.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -13,13 +13,13 @@ use crate::honest::Deed;
 use crate::site::{ATTACKER, HONEST, LOGIN, Site};
 use crate::wire::{Answer, Ask, Caller};
 
-/// Attackers at once, each with a connection.
+/// Concurrent attackers, each with a connection.
 const CALLERS: u8 = 64;
 
-/// Guesses per second at the password of the honest user, where that is the aim.
+/// Guesses per second at the password of the honest user, if that is the target.
 const GUESSES_PER_S: u32 = 10;
 
-/// Guesses at one password that may be looked at, of the hundreds that a full run makes.
+/// Guesses at one password that the server may check, of the hundreds that a full run makes.
 const GUESSES_MAX: u64 = 40;
 
 /// A flood of sign-ins.
@@ -58,7 +58,7 @@ impl SignInFlood {
         address: |_| HONEST,
         per_s: 256,
         guesses: false,
-        // Somebody who signs in from there waits with the flood.
+        // An honest sign-in from the same address waits together with the flood.
         deeds: Deed::AUTHENTICATED,
     };
 

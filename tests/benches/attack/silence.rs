@@ -1,4 +1,4 @@
-//! More connections than the server has places for, on which nothing is said, or half a request.
+//! More connections than the server has places for, which send nothing, or half a request.
 
 use std::io::Result;
 use std::net::Ipv4Addr;
@@ -14,16 +14,16 @@ use crate::honest::Deed;
 use crate::site::{ATTACKER, HONEST, Site};
 use crate::wire::connect;
 
-/// Connections at once: a few more than the default `http.connections_max`.
+/// Concurrent connections: a few more than the default `http.connections_max`.
 const CONNECTIONS: u32 = 1100;
 
-/// Between two connections at the start: all are open within half a second.
+/// Pause between two connections at the start: all are open within half a second.
 const OPEN_PAUSE: Duration = Duration::from_micros(450);
 
-/// Before a connection that was ended is made anew.
+/// Wait before a connection that was ended is opened again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Every other connection sends this, and then a byte now and then.
+/// Every other connection sends this, and then a byte from time to time.
 const HALF_HEAD: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: hostd\r\nx-a: ";
 const TRICKLE_PAUSE: Duration = Duration::from_secs(2);
 

@@ -8,10 +8,10 @@ use tempfile::TempDir;
 use tests::Server;
 use tests::offline::{offline, stranger};
 
-/// Where honest callers are.
+/// Address of honest callers.
 pub(crate) const HONEST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Where an attacker with one address is.
+/// Address of an attacker that has only one.
 pub(crate) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
 /// The honest user who signs in with a password.

@@ -1,5 +1,5 @@
-//! One attack on one server: slices alone and slices beside the attack take turns, so a busy machine
-//! disturbs both, while the server's memory is watched.
+//! One attack on one server: slices with and without the attack take turns, so that a busy machine
+//! disturbs both alike. The server's memory is watched meanwhile.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -21,9 +21,9 @@ pub(crate) struct Plan {
     rounds: u32,
     alone: Duration,
     beside: Duration,
-    /// Time that an attack gets to build up before anybody is measured.
+    /// Time that an attack gets to build up before anything is measured.
     lead: Duration,
-    /// Time after which a server that swelled shall have given memory back.
+    /// Time after which a server that has grown must have given memory back.
     settle: Duration,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn run(attack: &dyn Attack, plan: &Plan) -> Result<Trial> {
     let deeds = attack.deeds();
     let (mut alone, mut beside) = (Tables::new(deeds), Tables::new(deeds));
     let pid = host.server.pid();
-    // What is used for the first time is set up then, and belongs to no slice.
+    // Anything used for the first time is set up here, and does not count in any slice.
     own.block_on(honest::slice(&host.site, deeds, plan.lead));
     let mut resident = Resident {
         before: resident_mib(pid)?,
@@ -113,7 +113,7 @@ impl Tables {
     }
 }
 
-/// An attack that is going on, on a thread of its own so that it does not slow down those who are
+/// A running attack, on a thread of its own so that it does not slow down the callers that are
 /// measured. It ends when this is dropped.
 struct Attacker<'scope> {
     stop: oneshot::Sender<()>,
@@ -140,7 +140,7 @@ impl<'scope> Attacker<'scope> {
         Self { stop, thread }
     }
 
-    /// End it; what it met.
+    /// End it and return what it met.
     fn stop(self) -> Result<Met> {
         drop(self.stop);
         let met = self.thread.join();
@@ -153,11 +153,11 @@ fn runtime() -> Result<Runtime> {
     built.context("start an async runtime")
 }
 
-/// The most memory that a process holds at a time, until the other side of `ended` is dropped.
+/// The highest memory use of a process until the other side of `ended` is dropped.
 fn watch(pid: u32, ended: &Receiver<()>) -> u64 {
     let mut peak = 0;
     while ended.recv_timeout(LOOK_PAUSE) == Err(RecvTimeoutError::Timeout) {
-        // A server that is gone is found out by all others.
+        // If the server is gone, everybody else will notice.
         peak = peak.max(resident_mib(pid).unwrap_or_default());
     }
     peak

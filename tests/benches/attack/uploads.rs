@@ -1,5 +1,5 @@
-//! Uploads that begin and then hardly go on: each wants to keep whatever a server gives to a body
-//! that is still arriving.
+//! Uploads that begin and then make hardly any progress: each tries to hold on to everything that a
+//! server reserves for a body that is still arriving.
 
 use std::io::Result;
 use std::pin::pin;
@@ -14,27 +14,27 @@ use crate::attack::{Attack, Tally};
 use crate::site::{ATTACKER, Site};
 use crate::wire::{connect, read_answer};
 
-/// Uploads at once: more than a handler group, or a pool of threads, has places.
+/// Concurrent uploads: more than a handler group, or a thread pool, has places for.
 const UPLOADS: usize = 64;
 
-/// What each pretends to send.
+/// Bytes that each upload claims to send.
 const LENGTH: u32 = 5_000_000;
 
 /// Every other upload sends a byte this often; the others are silent.
 const TRICKLE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Before an upload that was ended is begun anew.
+/// Wait before an upload that was ended is begun again.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
 /// The first bytes of a form with a file.
 const FORM: &str =
     "--XbX\r\nContent-Disposition: form-data; name=\"firmware\"; filename=\"a\"\r\n\r\nabc";
 
-/// Whose key it is.
+/// The owner of the key.
 enum Whose {
-    /// Of another organisation.
+    /// Somebody from another organisation.
     Stranger,
-    /// Of the honest caller's organisation.
+    /// Somebody from the honest caller's organisation.
     Colleague,
     Nobody,
 }
@@ -102,7 +102,7 @@ impl SlowUploads {
             Whose::Colleague => format!("authorization: {}\r\n", site.colleague),
             Whose::Nobody => String::new(),
         };
-        // A body of JSON is refused at its head when it is too long.
+        // A JSON body that is too long is refused by its head.
         let length = match self.content_type {
             "application/json" => 4000,
             _ => LENGTH,
@@ -148,7 +148,7 @@ async fn keep_uploading(site: &Site, tally: &Tally, head: &str, trickles: bool) 
     }
 }
 
-/// Until the server answers: its status.
+/// Upload until the server answers, and return the status.
 async fn upload(mut stream: TcpStream, head: &str, trickles: bool) -> Result<u16> {
     stream.write_all(head.as_bytes()).await?;
     let (reader, mut writer) = stream.into_split();
@@ -158,7 +158,7 @@ async fn upload(mut stream: TcpStream, head: &str, trickles: bool) -> Result<u16
         tokio::select! {
             answered = &mut answered => return Ok(answered?.0.status),
             () = sleep(TRICKLE_PAUSE), if trickles => {
-                // If the server takes no more, what it says is still to be read.
+                // If the server reads no more, its answer still has to be read.
                 let _ = writer.write_all(b"a").await;
             }
         }

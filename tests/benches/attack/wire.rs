@@ -1,5 +1,5 @@
-//! HTTP/1.1 from a chosen address of this machine: what callers and attackers send and how answers
-//! are read. Written out, because an attacker stops where a client library would not let it.
+//! HTTP/1.1 from a chosen address of this machine: how callers and attackers send requests and read
+//! answers. Written by hand, because an attacker stops where a client library would not let it.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -88,7 +88,7 @@ impl Ask {
     }
 }
 
-/// Asks over one connection for as long as it lasts, then over the next.
+/// Sends requests over one connection for as long as it lasts, then over the next.
 #[derive(Debug)]
 pub(crate) struct Caller {
     from: Ipv4Addr,
@@ -110,8 +110,8 @@ impl Caller {
         self.stream = None;
     }
 
-    /// Ask, and read the whole answer. A kept connection that turns out to be closed is replaced, as
-    /// every client does.
+    /// Send a request, and read the whole answer. A kept connection that turns out to be closed is
+    /// replaced, as every client does.
     pub(crate) async fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         if let Some(stream) = self.stream.take()
             && let Some(answered) = self.ask_over(stream, ask).await?
@@ -129,7 +129,7 @@ impl Caller {
         mut stream: BufReader<TcpStream>,
         ask: &Ask,
     ) -> Result<Option<Answer>> {
-        // A server that answers and closes before it has read everything is heard all the same.
+        // The answer of a server that closes before it has read everything is still read.
         let sent = stream.write_all(&ask.bytes()).await;
         match stream.fill_buf().await {
             Ok([]) => return Ok(None),
@@ -152,7 +152,7 @@ fn was_closed(error: &Error) -> bool {
     )
 }
 
-/// Read one answer; whether the connection may be used again.
+/// Read one answer, and whether the connection may be used again.
 pub(crate) async fn read_answer<R: AsyncRead + Unpin>(
     stream: &mut BufReader<R>,
 ) -> Result<(Answer, bool)> {
@@ -179,7 +179,7 @@ pub(crate) async fn read_answer<R: AsyncRead + Unpin>(
     Ok((Answer { status, body }, lasts))
 }
 
-/// Append a chunk; false at the last.
+/// Append a chunk; false if it was the last one.
 async fn read_chunk<R: AsyncRead + Unpin>(
     stream: &mut BufReader<R>,
     body: &mut Vec<u8>,

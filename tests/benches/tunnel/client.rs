@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-/// Bytes that are on their way at once: a few of the largest messages.
+/// Bytes in flight: a few of the largest messages.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 
 /// What turns a pod's connection into a UART.

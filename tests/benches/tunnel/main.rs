@@ -1,14 +1,16 @@
-//! `cargo xtask bench tunnel`: bytes through a tunnel to a pod, beside what carries them without hostd.
+//! `cargo xtask bench tunnel`: bytes through a tunnel to a pod, compared with servers that carry them
+//! without hostd.
 //!
 //! In one run, over loopback, with the same client and the same messages:
 //!
 //! - `echo`: a plain tokio-tungstenite server that sends each message back. One hop.
-//! - `relay`: a plain tokio-tungstenite server that passes the bytes on to a TCP echo and back: what a
+//! - `relay`: a plain tokio-tungstenite server that forwards the bytes to a TCP echo and back: what a
 //!   tunnel does, without a lease, a gate, pings or limits. Two hops.
 //! - `tunnel`: `hostd serve` with the same TCP echo as a pod in UART mode, over `WS /cloud/devices/ws`.
 //!
-//! Each server is a process of its own; the TCP echo is in the client's, on threads of its own. Throughput has [`client::WINDOW_BYTES`] in flight; latency is one small message at a time. Rounds
-//! are interleaved, so a busy machine disturbs all alike: compare the columns of one line.
+//! Each server is a process of its own; the TCP echo runs in the client's process, on its own threads.
+//! Throughput has [`client::WINDOW_BYTES`] in flight; latency is one small message at a time. Rounds are
+//! interleaved, so a busy machine disturbs all alike: compare the columns of one line.
 
 #![allow(
     clippy::print_stdout,
@@ -81,7 +83,7 @@ fn main() {
     row(&format!("{} B and back, us", LATENCY.0), waits, true);
 }
 
-/// Medians, and how the tunnel compares: above 1 it is the better.
+/// Medians, and how the tunnel compares: above 1, the tunnel is better.
 fn row(name: &str, of_names: Vec<Vec<f64>>, less_is_better: bool) {
     let medians: Vec<f64> = of_names.into_iter().map(median).collect();
     let ratio = |of: usize| match less_is_better {

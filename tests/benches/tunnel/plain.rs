@@ -1,5 +1,5 @@
-//! What hostd is compared with: as little around tokio-tungstenite as there can be, in a process of
-//! its own.
+//! What hostd is compared with: as little code around tokio-tungstenite as possible, in a process
+//! of its own.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-/// Bytes read from behind at once, as much as hostd does.
+/// Bytes read at once from the server behind the relay, as many as hostd reads.
 const READ_BYTES: usize = 64 << 10;
 
-/// Tells the process what it is.
+/// The argument that makes a process serve both servers.
 const ARGUMENT: &str = "--plain";
 
 /// The process with both servers. Killed when dropped.
@@ -50,7 +50,7 @@ impl Drop for Process {
     }
 }
 
-/// What is behind the relay, if this process shall be the one with the servers.
+/// The address behind the relay, if this process is the one that serves.
 pub(crate) fn asked_for() -> Option<SocketAddr> {
     let mut arguments = std::env::args().skip_while(|argument| argument != ARGUMENT);
     arguments.nth(1).map(|behind| behind.parse().unwrap())
@@ -77,7 +77,7 @@ async fn echo() -> SocketAddr {
     address
 }
 
-/// Pass the bytes of one client on to `behind`, and back.
+/// Forward the bytes of one client to `behind`, and back.
 async fn relay(behind: SocketAddr) -> SocketAddr {
     let (address, listener) = listen().await;
     tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! The far end: a TCP echo, and a pod that turns into one. A simulated UART runs at the speed of a
-//! UART, which is not what is measured.
+//! The far end: a TCP echo, and a pod that turns into one. A simulated UART would run at the speed
+//! of a UART, which is not what is measured.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 const PART_BYTES: usize = 64 << 10;
 
-/// What begins the echo.
+/// The command that starts the echo.
 const VERB: &[u8] = b"\"uart_proxy_start\"";
 
 const GRANTED: &[u8] = b"{\"status\":\"ok\",\"data\":{}}\n";
@@ -55,7 +55,7 @@ async fn serve(mut stream: TcpStream, behind: &str) {
     let mut pod = TcpStream::connect(behind).await.unwrap();
     pod.set_nodelay(true).unwrap();
     pod.write_all(&line).await.unwrap();
-    // Either side may leave.
+    // Either side may leave first.
     let _ = copy_bidirectional(&mut stream, &mut pod).await;
 }
 

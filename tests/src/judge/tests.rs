@@ -1,4 +1,4 @@
-//! The judge must be able to fail, and for each reason alone.
+//! The judge must be able to fail, for each reason separately.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn percentiles_are_of_the_nearest_rank() {
     assert_eq!(samples([7]).percentile(50), Some(ms(7)));
     assert_eq!(samples([7]).percentile(0), Some(ms(7)));
     assert_eq!(Samples::default().percentile(99), None);
-    // Two of a hundred are the slowest hundredth, one is not.
+    // Two samples of a hundred reach the slowest hundredth, one does not.
     let some =
         |slow| samples(std::iter::repeat_n(1, 100 - slow).chain(std::iter::repeat_n(9, slow)));
     assert_eq!(some(1).percentile(99), Some(ms(1)));
@@ -63,7 +63,7 @@ fn slowness_is_a_fault_where_the_clock_is_judged() {
         ["health took 3.5 times as long in its slowest hundredth; 3 are allowed"]
     );
     assert!(slow.faults(Clock::Shown).is_empty());
-    // Too few samples show nothing.
+    // Too few samples prove nothing.
     let mut few = deed(2, 7);
     few.alone = samples([2; SAMPLES_MIN - 1]);
     assert!(trial(few).faults(Clock::Judged).is_empty());

@@ -1,5 +1,5 @@
-//! The one server of the table: a demo bench with further devices, and two organisations that are
-//! strangers to each other.
+//! The one server of the table: a demo bench with more devices, and two organisations that do not
+//! know each other.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ use tests::{Client, Opened, Reply, Server, Socket};
 use crate::call::{Call, names};
 use crate::document::Kind;
 
-/// Devices beside the demo: name and address. Port 9 (discard) of the loopback refuses.
+/// Devices besides the demo: name and address. Port 9 (discard) of the loopback interface refuses
+/// connections.
 const DEVICES: [(&str, &str); 12] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
@@ -28,7 +29,7 @@ const DEVICES: [(&str, &str); 12] = [
     ("updatable", "sim:v3,seed=17"),
     // Nothing is wired to it: a flash waits for a target.
     ("unwired", "sim:v3,seed=19"),
-    // An update of it takes longer than the table.
+    // An update of it takes longer than all rows.
     ("slow", "sim:v3,seed=18,fault=slow=20000B/s+200ms"),
 ];
 
@@ -91,7 +92,7 @@ impl Bench {
         assert!(start().unwrap().stop().unwrap());
         let (key, code) = stranger(dir.path());
         let server = start().unwrap();
-        // Each start prints one until the owner has signed in.
+        // Each start prints a code until the owner has signed in.
         let log = server.log();
         let own = log.rsplit("{\"code\":\"").next().unwrap().split('"').next();
         let bench = Self {
@@ -109,7 +110,7 @@ impl Bench {
             }
         }
         bench.wait_online();
-        // Rows name it by its name, too.
+        // Rows also refer to it by its name.
         bench.object("leased");
         bench
     }
@@ -118,12 +119,12 @@ impl Bench {
         &self.server
     }
 
-    /// A client with a value of `Authorization`.
+    /// A client with this value of `Authorization`.
     pub(crate) fn client(&self, authorization: &str) -> Client {
         self.server.anonymous().with_authorization(authorization)
     }
 
-    /// `text` with the objects that it names.
+    /// `text` with the objects that it names filled in.
     pub(crate) fn fill(&self, text: &str) -> String {
         let mut filled = text.to_owned();
         for name in names(text) {
@@ -132,7 +133,7 @@ impl Bench {
         filled
     }
 
-    /// Make a call with this credential, or none.
+    /// Make a call with this credential, or with none.
     pub(crate) fn send(&self, method: &str, call: &Call, authorization: Option<&str>) -> Reply {
         let mut client = self.server.anonymous();
         for (name, value) in self.headers(call, authorization) {
@@ -149,7 +150,7 @@ impl Bench {
         client.send_typed(method, &path, body).unwrap()
     }
 
-    /// Open a WebSocket; an open one is closed and answers 101.
+    /// Open a WebSocket; if it opens, it is closed again and counts as an answer 101.
     pub(crate) fn open(&self, call: &Call, authorization: Option<&str>) -> Reply {
         let path = self.fill(&format!("/api{}", call.path));
         let headers = self.headers(call, authorization);
@@ -177,15 +178,15 @@ impl Bench {
         self.secrets.borrow_mut().push(text.to_owned());
     }
 
-    /// Credentials that the log of the whole run shows.
+    /// Stop the server and return the credentials that its log shows.
     pub(crate) fn stop_and_look_for_secrets(&mut self) -> Vec<String> {
         assert!(self.server.stop().unwrap());
         let log = self.server.log();
-        // What is printed on purpose, at the start, comes before the first request.
+        // The part printed on purpose, at the start, comes before the first request.
         let log = &log[log.find("request_id").unwrap()..];
         let secrets = self.secrets.borrow();
         assert!(secrets.len() > 20 && log.len() > 100_000);
-        // The tail of a credential is what makes it good.
+        // The tail of a credential is its secret part.
         let tails = secrets
             .iter()
             .map(|secret| &secret[secret.len().saturating_sub(20)..]);
@@ -211,7 +212,7 @@ impl Bench {
             let listed = listed.unwrap().expect(200);
             let devices = listed["devices"].as_array().unwrap();
             let online = devices.iter().filter(|d| d["online"] == true).count();
-            // All but the one whose address refuses, and the demo.
+            // All but the one whose address refuses connections, and the demo's.
             if online == DEVICES.len() {
                 return;
             }

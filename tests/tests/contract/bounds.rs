@@ -1,5 +1,6 @@
-//! Each field of each route is tried at its bounds and just beyond them: what the document allows is
-//! not refused for that field, and what it does not allow is, by name.
+//! Each field of each route is tried at its bounds and just beyond them: values that the document
+//! allows must not be refused because of that field, and values that it does not allow must be, by
+//! name.
 
 use serde_json::{Value, json};
 use tests::Reply;
@@ -10,22 +11,24 @@ use crate::document::{Document, Operation};
 use crate::edges::Edges;
 use crate::fields::{Field, Place};
 
-/// A member or parameter that nothing knows. A request with it is taken apart and then refused.
+/// A member or parameter that does not exist. A request with it is read completely and then
+/// refused.
 const STRANGER: &str = "no-such-field";
 
-/// How a field is tried whose good values the server may refuse for a rule beyond the document's.
+/// How to try a field whose allowed values the server may refuse because of a rule that is not in
+/// the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// In a body that has nothing else.
     Alone,
-    /// In a request that is refused for another field: the value is read and then of no effect.
+    /// In a request that is refused because of another field: the value is read, but has no effect.
     Read,
-    /// Only beyond its bounds.
+    /// Only with values beyond its bounds.
     Beyond,
 }
 
-/// Route, fields, how they are tried, and the rule that is told elsewhere. `*` stands for any rest of a
-/// name.
+/// Route, fields, how they are tried, and the rule that is described elsewhere. `*` stands for any rest
+/// of a name.
 const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     (
         "captures.start_*",
@@ -160,16 +163,16 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     ),
 ];
 
-/// What the fields of one route were tried with.
+/// How the fields of one route were tried.
 #[derive(Debug, Default)]
 pub(crate) struct Tried {
     /// Requests at and beyond bounds.
     pub(crate) count: usize,
-    /// Fields of entries of [`OTHERWISE`] that were met.
+    /// Fields of [`OTHERWISE`], by entry and index, that were found.
     used: Vec<(usize, usize)>,
 }
 
-/// Try the fields of one route; what went wrong.
+/// Try the fields of one route; returns what went wrong.
 pub(crate) fn check(
     bench: &Bench,
     document: &Document,
@@ -243,7 +246,7 @@ pub(crate) fn check(
     problems
 }
 
-/// Which field of which entry of [`OTHERWISE`] this one is.
+/// The entry of [`OTHERWISE`] with this field, and the index of the field in it.
 fn otherwise(route: &str, field: &str) -> Option<((usize, usize), How)> {
     let fits = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -257,7 +260,7 @@ fn otherwise(route: &str, field: &str) -> Option<((usize, usize), How)> {
     })
 }
 
-/// What of [`OTHERWISE`] is about nothing.
+/// Fields in [`OTHERWISE`] that do not exist.
 pub(crate) fn stale(tried: &Tried) -> Vec<String> {
     let mut stale = Vec::new();
     for (entry, (route, fields, ..)) in OTHERWISE.iter().enumerate() {
@@ -295,7 +298,7 @@ fn send(bench: &Bench, operation: &Operation, call: &Call) -> Reply {
     reply
 }
 
-/// Whether a refusal is about a field, or about one in it or around it.
+/// Whether a refusal is about a field, a field inside it, or one that contains it.
 fn names(reply: &Reply, field: &str) -> bool {
     if reply.status != 400 {
         return false;
@@ -311,7 +314,7 @@ fn names(reply: &Reply, field: &str) -> bool {
 }
 
 impl Call {
-    /// With something that nothing knows.
+    /// With a member or parameter that does not exist.
     fn with_stranger(&self, place: Place, name: &str) -> Self {
         match place {
             Place::Query | Place::Header => self.with_parameter(name, "1"),

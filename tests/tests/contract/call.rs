@@ -1,4 +1,4 @@
-//! Rows as data: requests to a route, and what each of them must be answered with.
+//! Rows as data: requests to a route, and the required answer to each.
 
 use std::borrow::Cow;
 
@@ -58,13 +58,13 @@ impl Call {
         body.is_some_and(|(media_type, _)| media_type.starts_with("multipart/form-data"))
     }
 
-    /// Whether it brings a credential of its own.
+    /// Whether it has a credential of its own.
     pub(crate) fn has_own_credential(&self) -> bool {
         let mut headers = self.headers.iter();
         headers.any(|(name, _)| *name == "authorization") || self.path.contains("token=")
     }
 
-    /// The same request with another body.
+    /// The same request with a different body.
     pub(crate) fn with_body(
         &self,
         media_type: &'static str,
@@ -81,7 +81,7 @@ impl Call {
         self.with_body("application/json", body.to_string().into_bytes())
     }
 
-    /// The same request with a parameter of the query.
+    /// The same request with one more query parameter.
     pub(crate) fn with_parameter(&self, name: &str, value: &str) -> Self {
         let (path, query) = self.path.split_once('?').unwrap_or((&self.path, ""));
         let others = query.split('&').filter(|pair| {
@@ -98,7 +98,7 @@ impl Call {
         }
     }
 
-    /// The same form with a part of text. Forms of rows have the boundary `B`.
+    /// The same form with one more text part. Forms of rows have the boundary `B`.
     pub(crate) fn with_part(&self, name: &str, value: &str) -> Self {
         let (media_type, form) = self.body.as_ref().expect("a form");
         let form = std::str::from_utf8(form).expect("files of rows are text");
@@ -114,7 +114,7 @@ impl Call {
         self.with_body(media_type, whole.into_bytes())
     }
 
-    /// Names of the objects that it is about.
+    /// Names of the objects that it uses.
     pub(crate) fn objects(&self) -> Vec<&str> {
         let texts = [Some(&*self.path), self.text()].into_iter().flatten();
         texts.flat_map(names).collect()
@@ -130,13 +130,13 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What one route is held to.
+/// The requests and answers that one route must satisfy.
 #[derive(Debug)]
 pub(crate) struct Rows {
     /// The operationId.
     pub(crate) route: &'static str,
-    /// Requests that succeed with this status, in order. What is refused in general (credentials,
-    /// methods, sizes) is tried on the first.
+    /// Requests that succeed with this status, in order. General refusals (credentials, methods,
+    /// sizes) are tried on the first.
     pub(crate) success: Vec<(u16, Call)>,
     /// Requests that the route refuses with this status and code.
     pub(crate) refusals: Vec<(u16, &'static str, Call)>,

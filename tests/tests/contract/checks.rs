@@ -13,7 +13,7 @@ use crate::bench::{Bench, text};
 use crate::call::{Call, Rows, call};
 use crate::document::{Document, KINDS, Kind, Operation};
 
-/// Above this, a body is only announced.
+/// A longer body is announced but not sent.
 const SENT_BYTES_MAX: usize = 16 << 20;
 
 /// Objects that are devices or lead to one.
@@ -38,7 +38,7 @@ struct Trial<'a> {
     problems: Vec<String>,
 }
 
-/// Try everything on one route; what went wrong.
+/// Try everything on one route; returns what went wrong.
 pub(crate) fn check(
     bench: &Bench,
     document: &Document,
@@ -71,7 +71,7 @@ pub(crate) fn check(
 }
 
 impl Trial<'_> {
-    /// The credential of the owner that the route takes.
+    /// The owner's credential of the kind that the route accepts.
     fn usual(&self) -> Option<&str> {
         let kind = *self.operation.accepts.first()?;
         Some(self.bench.owner.credential(kind))
@@ -126,7 +126,7 @@ impl Trial<'_> {
         let reply = self.send(call, self.usual());
         let body = serde_json::from_str(&reply.text).unwrap_or(json!({}));
         for member in ["token", "secret", "code", "access_token", "refresh_token"] {
-            // Beside an `error`, a code says which one it is.
+            // Beside an `error`, `code` says which error it is.
             let is_word = member == "code" && body["error"].is_string();
             if let Some(secret) = body[member].as_str().filter(|_| !is_word) {
                 self.bench.keep_secret(secret);
@@ -138,7 +138,7 @@ impl Trial<'_> {
         self.described("success", call, &reply);
     }
 
-    /// None at all, one without the scope, and those of other kinds.
+    /// No credential at all, one without the scope, and those of other kinds.
     fn credentials(&mut self, first: &Call) {
         let Operation { accepts, scope, .. } = self.operation;
         if accepts.is_empty() {
@@ -168,7 +168,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Another organisation, and a token for another device.
+    /// A credential of another organisation, and a token for another device.
     fn strangers(&mut self, first: &Call) {
         let objects = first.objects();
         let named = first.path.contains("?device=");
@@ -217,7 +217,7 @@ impl Trial<'_> {
         self.described(method, &bare, &reply);
     }
 
-    /// Malformed, of another type, and too big.
+    /// A malformed body, one of another type, and one that is too large.
     fn bodies(&mut self, first: &Call) {
         if self.operation.body_bytes_max == 0 {
             return;
@@ -241,7 +241,7 @@ impl Trial<'_> {
         self.refused("too big", first, &reply, 413, "body_too_large");
     }
 
-    /// A body that is as big as the limit is read, and then refused for what it says.
+    /// A body that is exactly as large as the limit is read, and then refused for its content.
     fn full(&mut self, first: &Call) {
         let body = r#"{"no-such-member": 1}"#;
         let limit = self.operation.body_bytes_max;
@@ -254,7 +254,7 @@ impl Trial<'_> {
         self.refused("as big as the limit", first, &reply, 400, "invalid_request");
     }
 
-    /// The answer to a body that is a byte over the limit.
+    /// The answer to a body that is one byte over the limit.
     fn oversized(&self, call: &Call) -> Reply {
         let length = self.operation.body_bytes_max + 1;
         let path = self.bench.fill(&format!("/api{}", call.path));
@@ -275,7 +275,7 @@ impl Trial<'_> {
         }
         stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
         if length <= SENT_BYTES_MAX {
-            // A server that has answered need not read on.
+            // A server that has answered need not read the rest.
             drop(stream.write_all(&vec![b' '; length]));
         }
         let mut answer = Vec::new();
@@ -300,7 +300,7 @@ fn parse(answer: &str) -> Reply {
 }
 
 impl Call {
-    /// The same request as somebody else would make it.
+    /// The same request without its own credential.
     fn without_credential(&self) -> Call {
         let headers = self
             .headers
@@ -314,7 +314,7 @@ impl Call {
 }
 
 impl Bench {
-    /// Credentials that are good for something else.
+    /// Credentials that do not fit this route.
     pub(crate) fn credential(&self, name: &str) -> Option<String> {
         let client = self.server().client();
         match name {

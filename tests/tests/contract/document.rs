@@ -1,5 +1,5 @@
-//! The served OpenAPI document: what it says about each operation, and whether an answer is one that
-//! it describes.
+//! The served OpenAPI document: what it says about each operation, and whether an answer matches its
+//! description.
 
 use serde_json::Value;
 use tests::{Reply, Server};
@@ -36,7 +36,7 @@ pub(crate) struct Operation {
     /// None: public.
     pub(crate) accepts: Vec<Kind>,
     pub(crate) scope: Option<String>,
-    /// 0: no body is read.
+    /// 0: the server reads no body.
     pub(crate) body_bytes_max: usize,
     /// Example of its JSON body, if it takes one.
     pub(crate) example: Option<Value>,
@@ -68,8 +68,8 @@ impl Document {
         self.operations().find(|o| o.name == name)
     }
 
-    /// Whether requests to `path`, below `/api`, are the operation's: it fits, and no path with fewer
-    /// placeholders does.
+    /// Whether requests to `path`, below `/api`, reach this operation: the path fits, and no path
+    /// with fewer placeholders does.
     pub(crate) fn leads_to(&self, path: &str, operation: &Operation) -> bool {
         let placeholders = |o: &Operation| o.path.matches('{').count();
         let same = self.operations().filter(|o| o.method == operation.method);
@@ -88,7 +88,7 @@ impl Document {
         free.expect("no path takes all methods")
     }
 
-    /// Why an answer is not one that the document describes.
+    /// Why the document does not describe an answer like this one.
     ///
     /// # Errors
     /// The reason.
@@ -145,7 +145,7 @@ impl Document {
     /// Where it does not, and the reason.
     pub(crate) fn fits(&self, schema: &Value, value: &Value) -> Result<(), String> {
         let mut schema = schema.clone();
-        // References lead there.
+        // References are resolved inside it.
         if let Value::Object(keywords) = &mut schema {
             keywords.insert("components".to_owned(), self.components());
         }
@@ -176,7 +176,7 @@ impl Operation {
         self.members["parameters"].as_array().into_iter().flatten()
     }
 
-    /// The schema of its body of a media type.
+    /// The schema of its body with this media type.
     pub(crate) fn body(&self, media_type: &str) -> Option<&Value> {
         let content = &self.members["requestBody"]["content"];
         content.get(media_type)?.get("schema")

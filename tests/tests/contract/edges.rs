@@ -1,10 +1,11 @@
 //! Values at the bounds of a schema, and the nearest ones beyond them.
 //!
-//! A keyword that bounds a value and is not known here fails, so that no bound is left untried.
+//! A keyword that bounds a value but is not known here is an error, so that no bound is left
+//! untried.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that this file reads, or that bound nothing.
+/// Keywords that this file handles, or that bound nothing.
 const KNOWN: [&str; 21] = [
     "additionalProperties",
     "anyOf",
@@ -29,16 +30,16 @@ const KNOWN: [&str; 21] = [
     "uniqueItems",
 ];
 
-/// What a text is made of: more bytes than characters, so that a bound in bytes shows.
+/// The letter of texts: more bytes than characters, so that a bound in bytes shows.
 const LETTER: &str = "é";
 
-/// From so many characters on, a text is made of plain letters: it has to fit a body.
+/// A text of this many characters or more is made of plain letters: it has to fit in a body.
 const LONG_CHARS: usize = 4 << 10;
 
 /// Values to try.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
-    /// At a bound, on the right side of it.
+    /// At a bound, and allowed.
     pub(crate) inside: Vec<Value>,
     /// Just beyond a bound, or of another type.
     pub(crate) outside: Vec<Value>,
@@ -75,7 +76,7 @@ impl Edges {
                     self.outside.push("perhaps".into());
                 }
                 "object" => self.outside.push("no object".into()),
-                // Counts as absent.
+                // `null` counts as absent.
                 "null" => {}
                 other => panic!("edges.rs does not know the type {other}"),
             }
@@ -162,7 +163,7 @@ impl Edges {
             self.inside.push(of(most));
             self.outside.push(of(most + 1));
         }
-        // One item after another at its own edges, beside as many others as there must be.
+        // One item at a time at its own edges, beside as many others as there must be.
         let beside = |item: Value| -> Value {
             let others = (1..least).map(|i| sample(items, i));
             std::iter::once(item).chain(others).collect()
@@ -175,7 +176,7 @@ impl Edges {
     }
 }
 
-/// A step that no reader of numbers takes for a rounding error.
+/// A step that no parser of numbers mistakes for a rounding error.
 fn step(bound: f64) -> f64 {
     bound.abs().max(1.0) * 1e-9
 }
@@ -206,7 +207,7 @@ pub(crate) fn sample(schema: &Value, index: usize) -> Value {
                 letter.repeat(class.least)
             });
             let least: String = least.collect();
-            // One longer each time where the length may vary.
+            // Longer with each index where the length may vary.
             let last = classes.last().expect("a class");
             let more = index.min(last.most - last.least);
             format!("{least}{}", last.letter.to_string().repeat(more)).into()
@@ -246,10 +247,10 @@ pub(crate) fn types(schema: &Value) -> impl Iterator<Item = &str> {
     all.iter().filter_map(Value::as_str)
 }
 
-/// Part of a pattern: so many characters of a class.
+/// Part of a pattern: a number of characters of one class.
 #[derive(Debug)]
 struct Class {
-    /// One of them.
+    /// One character of the class.
     letter: char,
     least: usize,
     most: usize,

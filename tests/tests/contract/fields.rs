@@ -15,7 +15,7 @@ pub(crate) struct Field<'d> {
     pub(crate) place: Place,
     path: Vec<Step>,
     pub(crate) schema: &'d Value,
-    /// Of the whole body; of a parameter, its own.
+    /// The schema of the whole body; for a parameter, its own.
     root: &'d Value,
 }
 
@@ -27,18 +27,19 @@ pub(crate) enum Place {
     Form,
 }
 
-/// A way into a schema.
+/// A step into a schema.
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
     Member(String),
-    /// One of several schemas of which a value fits one.
+    /// One of several schemas, of which a value must fit one.
     Alternative(usize),
     /// The first item of a list.
     Item,
 }
 
 impl<'d> Field<'d> {
-    /// All of an operation, but what stands in its path: an id that nothing has is simply not found.
+    /// All fields of an operation except those in its path: an id that does not exist is simply not
+    /// found.
     pub(crate) fn all(operation: &'d Operation) -> Vec<Self> {
         let mut all = Vec::new();
         for parameter in operation.parameters() {
@@ -75,12 +76,12 @@ impl<'d> Field<'d> {
         all
     }
 
-    /// Whether its value travels as plain text, whatever it stands for.
+    /// Whether its value is sent as plain text, whatever it stands for.
     pub(crate) fn is_text(&self) -> bool {
         self.place != Place::Json
     }
 
-    /// How the server calls it in a refusal: items are told with their list.
+    /// Its name in a refusal by the server: items go by the name of their list.
     pub(crate) fn told(&self) -> String {
         let outer = self.path.iter().take_while(|step| **step != Step::Item);
         let names = outer.filter_map(|step| match step {
@@ -90,7 +91,7 @@ impl<'d> Field<'d> {
         names.collect::<Vec<_>>().join(".")
     }
 
-    /// The good request that comes nearest to having the field, with `value` in it.
+    /// The good request that comes closest to having the field, with `value` in it.
     pub(crate) fn call(
         &self,
         document: &Document,
@@ -118,8 +119,8 @@ impl<'d> Field<'d> {
         }
     }
 
-    /// A request whose body has the field, with `value` in it, and where anything beside it may be `null`,
-    /// that.
+    /// A request whose body has the field, with `value` in it, and `null` in every other member that may
+    /// be `null`.
     pub(crate) fn alone(&self, document: &Document, good: &Call, value: &Value) -> Call {
         let mut body = sample(self.root, 0);
         put(document, &mut body, self.root, &self.path, value);
@@ -138,7 +139,7 @@ impl<'d> Field<'d> {
         good.with_json(&body)
     }
 
-    /// The first request whose body the field's path leads into as far as into any; if all are without,
+    /// The first request whose body contains the longest part of the field's path; if none has a body,
     /// one with the documented example.
     fn nearest<'c>(
         &self,
@@ -226,7 +227,7 @@ fn reach(document: &Document, node: &Value, schema: &Value, path: &[Step]) -> us
         .map_or(0, |node| 1 + reach(document, node, schema, rest))
 }
 
-/// Put `value` where `path` leads, and make what is missing on the way.
+/// Put `value` where `path` leads, and create what is missing on the way.
 fn put(document: &Document, node: &mut Value, schema: &Value, path: &[Step], value: &Value) {
     let Some((step, rest)) = path.split_first() else {
         *node = value.clone();

@@ -1,10 +1,10 @@
 //! The contract, route by route: every operation of the served OpenAPI document has rows here, every
-//! row is a request to a running server, and every answer has to be one that the document describes.
+//! row is a request to a running server, and every answer must match the document's description.
 //!
-//! `rows/<tag>.rs` says per route what succeeds and which conflicts of its own it has; everything else
-//! follows from what the document says about the route: `checks.rs`.
+//! For each route, `rows/<tag>.rs` says what succeeds and which conflicts of its own the route has;
+//! everything else follows from what the document says about the route: `checks.rs`.
 //!
-//! `CONTRACT_ROUTE=devices.get cargo xtask test tests contract` tries one route alone.
+//! `CONTRACT_ROUTE=devices.get cargo xtask test tests contract` tries only one route.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ use bench::Bench;
 use call::Rows;
 use document::{Document, Operation};
 
-/// Names the only route to try.
+/// Environment variable that names the only route to try.
 const ROUTE: &str = "CONTRACT_ROUTE";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Makes what rows are about: `<capture>` is a finished capture, made when the first row names it;
-//! what begins with `new-` is made anew for each row.
+//! Makes the objects of the rows: `<capture>` is a finished capture, made when the first row names
+//! it; objects whose names begin with `new-` are made afresh for each row.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use tests::issuer::id_token;
 use crate::bench::{Bench, text};
 use crate::document::Kind;
 
-/// A capture of a millisecond is done long before.
+/// A capture of a millisecond ends long before this.
 const CAPTURE_WAIT: Duration = Duration::from_secs(60);
 
-/// How the names of objects begin that nobody else may see.
+/// How the names of secret objects begin.
 const SECRET: [&str; 7] = [
     "id-token",
     "key.narrow",
@@ -39,7 +39,7 @@ impl Bench {
         made
     }
 
-    /// The next row gets new ones.
+    /// Forget these objects, so that the next row gets new ones.
     pub(crate) fn forget_new(&self) {
         let mut all = self.made.borrow_mut();
         all.retain(|name, _| !name.starts_with("new-"));
@@ -50,7 +50,7 @@ impl Bench {
             "device" => self.device("demo"),
             "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "unwired"
             | "updatable" | "mailed" => self.device(name),
-            // What it was is nobody's business who is restricted to devices.
+            // Callers who are restricted to other devices must not learn what it was.
             "tombstone" => self.object("removable"),
             "replaced" => self.replaced(),
             "leased" => {
@@ -130,7 +130,7 @@ impl Bench {
         text(&device.unwrap_or_else(|| panic!("no device {name}"))["id"])
     }
 
-    /// A removed device whose name another one has.
+    /// A removed device whose name another device has now.
     fn replaced(&self) -> String {
         let id = self.device("replaced");
         let owner = self.own(Kind::UserSession);
@@ -142,7 +142,7 @@ impl Bench {
         id
     }
 
-    /// Lease a device for the rest of the test; its lease id.
+    /// Lease a device for the rest of the test; returns the device's lease id.
     fn lease(&self, device: &str) -> String {
         let id = format!("lease-of-{device}");
         let path = format!("/cloud/devices/lease?device={device}");
@@ -176,7 +176,7 @@ impl Bench {
         }
     }
 
-    /// A device whose pod is being updated, from the beginning.
+    /// A device whose pod is being updated, at the start of the update.
     fn updating(&self) -> String {
         let device = self.device("slow");
         let path = format!("/api/bench/devices/{device}/ota/abort");
@@ -200,8 +200,8 @@ impl Bench {
         text(&sent.unwrap().expect(201)["id"])
     }
 
-    /// A flash that has ended (200), or one that has begun (202): of a target that is not there, for which
-    /// the pod waits.
+    /// A flash that has ended (200), or one that has begun (202): the latter of a target that is absent,
+    /// for which the pod waits.
     fn flash(&self, device: &str, status: u16) -> Value {
         let path = format!("/api/bench/devices/{}/flash", self.device(device));
         let file = ("firmware", "fw.bin", &b"four"[..]);

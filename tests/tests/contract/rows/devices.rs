@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Rows> {
         rows("devices.remove")
             .success(204, call("/bench/devices/<removable>"))
             .refusal(404, "not_found", call("/bench/devices/<missing>")),
-        // As the rows before left it.
+        // As the rows before have left it.
         rows("devices.admit")
             .success(
                 200,
@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Rows> {
                     r#"{"command":{"cmd":"target_power","efuse":1,"state":0},"timeout_ms":5000}"#,
                 ),
             )
-            // The pod's own refusal is no error of the API.
+            // A refusal by the pod itself is not an error of the API.
             .success(
                 200,
                 call("/bench/devices/<digital>/command").json(r#"{"command":{"cmd":"adc_read"}}"#),

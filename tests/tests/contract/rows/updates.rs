@@ -6,7 +6,7 @@ const IMAGE: &str = r#"{"artifact":{"job_id":"<build.finished>","artifact_name":
 
 const FORM: &str = "multipart/form-data; boundary=B";
 
-/// An image that the pod refuses once it has it.
+/// An image that the pod refuses after it has received it.
 const FILE: &[u8] = b"--B\r\nContent-Disposition: form-data; name=\"version\"\r\n\r\n3.10.0\r\n\
     --B\r\nContent-Disposition: form-data; name=\"image\"; filename=\"pod.bin\"\r\n\r\n\
     four\r\n--B--\r\n";
