@@ -1,12 +1,13 @@
-//! `cargo xtask bench archive`: what the server does with a job's archive, beside what `tar xzf` of the system
-//! does with it.
+//! `cargo xtask bench archive`: what the server does with a job's archive, compared with the system's `tar
+//! xzf`.
 //!
-//! The archive is a gzip tar of 50 MB, made of source-like text and of objects that hardly pack, some two
-//! thousand files. *Ours* is both passes, inspecting and unpacking, one after the other; *tar* is the program,
-//! with its start. They alternate, so that the machine's mood is in both, and each round unpacks into a new
-//! folder, which is removed outside the time. *Zip* is the same files as a zip, beside `unzip` where installed.
+//! The archive is a gzip tar of 50 MB, made of source-like text and of objects that hardly compress, some two
+//! thousand files. *Ours* is both passes, inspecting and unpacking, one after the other; *tar* is the
+//! program, including its start. They alternate, so that a busy machine slows both alike, and each round
+//! unpacks into a new folder, which is removed outside the measured time. *Zip* is the same files as a zip,
+//! compared with `unzip` where that is installed.
 //!
-//! Options: `--rounds N` (default 9), `--mb N` packed (default 50).
+//! Options: `--rounds N` (default 9), `--mb N` compressed (default 50).
 
 #![allow(
     clippy::print_stdout,
@@ -115,7 +116,7 @@ fn object(random: &mut fastrand::Rng) -> Vec<u8> {
     (0..60_000).map(|_| random.u8(..200)).collect()
 }
 
-/// Lets both unpack `archive` in turn.
+/// Lets both unpack `archive` in turns.
 fn compare(
     tool_name: &str,
     archive: &Path,

@@ -1,8 +1,8 @@
-//! Takes files out of a folder in which a hostile program did what it liked, and may still be at it.
+//! Takes files out of a folder that a hostile program has filled, and may still be changing.
 //!
-//! No link is followed and no other file system entered. A file is taken when all its hard links lie in the
-//! folder: builds link their results, but a link to a file elsewhere would show that. What was seen at a path is
-//! compared with what is opened there, and again when it has been read to its end.
+//! No link is followed and no other file system entered. A file is taken only if all its hard links lie in
+//! the folder: builds link their results, but a link to a file elsewhere would reveal that file. What was
+//! seen at a path is compared with what is opened there, and again once it has been read to its end.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -32,15 +32,16 @@ pub struct CollectLimits {
     pub file_bytes_max: u64,
     /// Bytes of all files.
     pub bytes_max: u64,
-    /// Names that are looked at, whether a pattern matches or not.
+    /// Names that are examined, whether a pattern matches or not.
     pub visited_max: usize,
     /// Folders above a file.
     pub depth_max: usize,
     /// Bytes of a path.
     pub name_bytes_max: usize,
-    /// Bytes of the paths that are kept while it looks, of folders and of files that match: it bounds the memory.
+    /// Bytes of the paths that are kept during the search, of folders and of files that match: it bounds the
+    /// memory.
     pub names_bytes_max: usize,
-    /// Files that are left out and named; more are only counted.
+    /// Skipped files that are listed; more are only counted.
     pub skipped_max: usize,
 }
 
@@ -69,26 +70,26 @@ pub struct Artifact {
     seen: Seen,
 }
 
-/// What a folder has for some patterns.
+/// What a folder contains for some patterns.
 #[derive(Debug)]
 pub struct Artifacts {
     /// What can be taken, sorted by name.
     pub files: Vec<Artifact>,
-    /// What a pattern matches and is left out, or may hide such; the first of them.
+    /// What a pattern matches but is left out, or may hide such files; the first of them.
     pub skipped: Vec<Skipped>,
-    /// How many are left out besides.
+    /// How many more are left out.
     pub skipped_more: usize,
     dir: OwnedFd,
 }
 
 impl Artifacts {
-    /// Opens one of the files. It gives exactly [`Artifact::size`] bytes, or an error.
+    /// Opens one of the files. It yields exactly [`Artifact::size`] bytes, or an error.
     ///
     /// # Errors
-    /// It is not there any more as it was seen.
+    /// It is no longer as it was when it was found.
     pub fn open(&self, artifact: &Artifact) -> Result<Content, CollectError> {
         let name = &artifact.name;
-        // Without waiting, for a FIFO that took its place.
+        // Without blocking, in case a FIFO took its place.
         let flags =
             OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = fs::openat2(&self.dir, &**name, flags, Mode::empty(), BENEATH);
@@ -102,11 +103,11 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// Looks for files below `dir` that one of `patterns` matches.
+/// Finds the files below `dir` that one of `patterns` matches.
 ///
 /// # Errors
-/// The folder has more names than are looked at, or cannot be read. What one file can do wrong leaves out that
-/// file only, see [`Artifacts::skipped`].
+/// The folder has more names than may be examined, or cannot be read. A problem with one file leaves out only
+/// that file, see [`Artifacts::skipped`].
 pub fn collect(
     dir: OwnedFd,
     patterns: &[Pattern],
@@ -140,10 +141,10 @@ struct Search<'a> {
     limits: &'a CollectLimits,
     visited: usize,
     names_bytes: usize,
-    /// Folders still to be looked at.
+    /// Folders still to be searched.
     folders: Vec<String>,
     found: Vec<Artifact>,
-    /// Of files with several hard links, how many were found.
+    /// For files with several hard links, how many of them were found.
     links: HashMap<(u64, u64), u64>,
     skipped: Vec<Skipped>,
     skipped_more: usize,
@@ -226,7 +227,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Counts a path that is kept.
+    /// Counts a path that is kept in memory.
     fn count(&mut self, name: &str) -> Result<(), CollectError> {
         let max = self.limits.names_bytes_max;
         self.names_bytes += name.len();
@@ -240,7 +241,7 @@ impl Search<'_> {
         self.patterns.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Notes what is left out, unless nobody asked for it.
+    /// Notes what is left out, unless no pattern asks for it.
     fn skip(&mut self, name: &str, reason: SkipReason) {
         if !reason.may_hide_files() && !self.is_wanted(name) {
             return;
@@ -253,7 +254,7 @@ impl Search<'_> {
         self.skipped.push(Skipped { name, reason });
     }
 
-    /// What can be taken of what was found, within the bounds.
+    /// The files that can be taken, within the bounds.
     fn choose(&mut self) -> Vec<Artifact> {
         let mut found = std::mem::take(&mut self.found);
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));

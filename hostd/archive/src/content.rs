@@ -1,10 +1,10 @@
-//! The bytes of one file of an archive, exactly as many as the archive said.
+//! The content of one file in an archive, exactly as many bytes as the archive says.
 
 use std::io::{self, Read};
 
 use crate::error::{ArchiveError, shown};
 
-/// Bytes that whoever takes content reads at once.
+/// Bytes that are read at once by users of content.
 pub(crate) const PIECE_BYTES: usize = 128 << 10;
 
 /// The content of one entry, which is read once from its start.
@@ -16,7 +16,7 @@ pub(crate) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// The `size` bytes of `from`, which is to end behind them.
+    /// The `size` bytes of `from`, which must end after them.
     pub(crate) fn new(entry: &'a [u8], size: u64, from: &'a mut dyn Read) -> Self {
         Self {
             entry,
@@ -31,7 +31,7 @@ impl<'a> Content<'a> {
         self.size
     }
 
-    /// The next bytes; 0 of them at the end, which is where the archive said.
+    /// The next bytes; 0 of them at the end, which must be where the archive says.
     pub(crate) fn next(&mut self, buffer: &mut [u8]) -> Result<usize, ArchiveError> {
         if self.left == 0 {
             return Ok(0);
@@ -46,7 +46,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Reads what nobody took, and looks that there is no more: only then a checksum has been compared.
+    /// Reads the rest, and checks that nothing follows: only then has the checksum been compared.
     pub(crate) fn finish(mut self, buffer: &mut [u8]) -> Result<(), ArchiveError> {
         while self.next(buffer)? > 0 {}
         match self.read(&mut buffer[..1])? {

@@ -5,7 +5,8 @@ use std::io;
 /// The longest piece of a name in a message, in characters.
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// Why an archive is refused. Names in it are escaped and cut, so that a message is one plain line.
+/// Why an archive is refused. Names in it are escaped and truncated, so that a message is one plain
+/// line.
 #[derive(Debug, thiserror::Error)]
 #[expect(
     missing_docs,
@@ -105,7 +106,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// A word for programs. It stays as it is when a message is reworded.
+    /// A word for programs. It does not change when a message is reworded.
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownFormat => "unknown_format",
@@ -144,8 +145,8 @@ impl ArchiveError {
         }
     }
 
-    /// What a reader of the archive's bytes failed with: one of ours that went through a library, or what the
-    /// library made of damaged bytes.
+    /// The error of reading the archive's bytes: one of ours that passed through a library, or the library's
+    /// own about damaged bytes.
     pub(crate) fn of_reading(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(ours) => ours,

@@ -1,4 +1,4 @@
-//! Any bytes as an archive: what fuzzers and the seeded tests call.
+//! Arbitrary bytes as an archive: what fuzzers and the seeded tests call.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{Limits, Pattern, inspect, unpack};
 
-/// Small enough for every input to be quick.
+/// Small enough that every input is quick.
 const LIMITS: Limits = Limits {
     packed_bytes_max: 1 << 20,
     unpacked_bytes_max: 1 << 20,
@@ -20,11 +20,12 @@ const LIMITS: Limits = Limits {
     text_bytes_max: 1000,
 };
 
-/// Inspects and unpacks `bytes` in an empty folder `around`: both passes agree, nothing is made beside the folder
-/// that was given, within it are only the kinds and modes that may be, and nothing is left of what failed.
+/// Inspects and unpacks `bytes` in an empty folder `around`: both passes agree, nothing is created beside the
+/// folder that is given to them, everything in it has an allowed kind and mode, and a failure leaves nothing
+/// behind.
 ///
 /// # Panics
-/// When one of these does not hold.
+/// If one of these does not hold.
 pub fn archive(bytes: &[u8], around: &Path) {
     let inside = around.join("inside");
     std::fs::create_dir(&inside).expect("the folder around is empty");
@@ -50,7 +51,8 @@ pub fn archive(bytes: &[u8], around: &Path) {
     std::fs::remove_dir_all(&inside).expect("it is ours");
 }
 
-/// How many files, folders and links lie below a folder, none of them with a mode or a kind that may not be.
+/// How many files, folders and links there are below a folder, after checking that each has an allowed mode
+/// and kind.
 fn count(folder: &Path) -> usize {
     use std::os::unix::fs::PermissionsExt;
     let entries = std::fs::read_dir(folder).expect("a folder that was made can be read");
@@ -74,14 +76,15 @@ fn count(folder: &Path) -> usize {
         .sum()
 }
 
-/// Any text as a pattern and a path, separated by a line break: it answers, and soon.
+/// Arbitrary text as a pattern and a path, separated by a line break: there is an answer, and
+/// quickly.
 pub fn pattern(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (pattern, path) = text.split_once('\n').unwrap_or((&text, "a/b/c.elf"));
     if let Ok(pattern) = Pattern::parse(pattern) {
         pattern.matches(path);
     }
-    // What has no sign in it matches itself.
+    // A pattern without special characters matches itself.
     if let Ok(itself) = Pattern::parse(path)
         && !path.contains(['*', '?'])
         && !path.split('/').any(|part| part.is_empty() || part == ".")

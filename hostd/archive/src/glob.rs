@@ -1,10 +1,10 @@
-//! Patterns of paths: `*` and `?` within one name, `**` for any folders. Three signs and no regular expression
-//! behind them, so that a stranger's pattern takes time in proportion to its length.
+//! Patterns of paths: `*` and `?` within one name, `**` for any folders. Three symbols, without regular
+//! expressions underneath, so that a stranger's pattern takes time in proportion to its length.
 
 /// Bytes of one pattern.
 const PATTERN_BYTES_MAX: usize = 1024;
 
-/// Signs that other languages of patterns use, and that may get a meaning here one day.
+/// Characters that other pattern languages use, and that may get a meaning here one day.
 const RESERVED: [char; 6] = ['[', ']', '{', '}', '\\', '!'];
 
 /// A pattern of paths relative to a folder, such as `build/*.elf` or `**/report.xml`. One that matches a folder
@@ -16,12 +16,12 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// `**`: any number of folders, also none.
+    /// `**`: any number of folders, including none.
     Folders,
     Name(Vec<char>),
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It names nothing.
@@ -36,16 +36,16 @@ pub enum PatternError {
     /// Two stars are part of a name.
     #[error("`**` stands alone between slashes, as in `**/*.elf`")]
     StarsInName,
-    /// A sign that is reserved.
+    /// A character that is reserved.
     #[error("`{0}` has no meaning in a pattern; use `*`, `**` and `?`")]
     Reserved(char),
 }
 
 impl Pattern {
-    /// Reads a pattern; `./` before and `/` behind make no difference.
+    /// Reads a pattern; a leading `./` and a trailing `/` make no difference.
     ///
     /// # Errors
-    /// It is no pattern, and the message says what to write instead.
+    /// It is not a pattern, and the message says what to write instead.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         if text.len() > PATTERN_BYTES_MAX {
             return Err(PatternError::TooLong);
@@ -103,7 +103,8 @@ impl Pattern {
     }
 }
 
-/// Whether one name fits. It returns to the last star only, since what stands before it fits already.
+/// Whether one name fits. It backtracks only to the last star, since everything before that fits
+/// already.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star = None;

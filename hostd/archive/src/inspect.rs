@@ -1,4 +1,4 @@
-//! The first pass: everything is looked at, nothing is written, and one file is read.
+//! The first pass: everything is checked, nothing is written, and the text of one file is read.
 
 use std::io::{Read, Seek};
 
@@ -9,24 +9,24 @@ use crate::name::Name;
 use crate::tree::{Id, Tree};
 use crate::walk::{Format, Sink, walk};
 
-/// What an archive that may be unpacked holds.
+/// What an acceptable archive contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// What it is.
     pub format: Format,
-    /// Files, links and folders, also those folders that are only part of a path.
+    /// Files, links and folders, including folders that are only part of a path.
     pub entries: usize,
     /// Bytes of all files.
     pub bytes: u64,
-    /// The text of the wanted file; `None` when the archive has no file, but perhaps a link, of that path.
+    /// The text of the wanted file; `None` if the archive has no file of that path (it may have a link).
     pub text: Option<String>,
 }
 
-/// Reads a whole archive from its start and judges it. `wanted` is the path of a file in it whose text is given,
-/// with or without `./` before it.
+/// Reads a whole archive from its start and judges it. `wanted` is the path of a file in it whose text is
+/// returned, with or without a leading `./`.
 ///
 /// # Errors
-/// The archive may not be unpacked, or the wanted file is over its bound, no UTF-8, or named by a path that no
+/// The archive may not be unpacked, or the wanted file exceeds its bound, is not UTF-8, or has a path that no
 /// archive may have.
 pub fn inspect(
     reader: impl Read + Seek,
@@ -70,7 +70,7 @@ impl Sink for Reading<'_> {
         _: bool,
         content: &mut Content<'_>,
     ) -> Result<(), ArchiveError> {
-        // The last part is compared first, since paths are put together anew each time.
+        // The last part is compared first, since a path is assembled anew for each comparison.
         let wanted = self.wanted.as_deref().filter(|wanted| {
             wanted.rsplit('/').next() == Some(tree.name(file)) && *wanted == tree.path(file)
         });

@@ -1,17 +1,17 @@
-//! Archives that strangers send, and folders that strangers wrote.
+//! Archives that strangers send, and folders that strangers have written.
 //!
 //! [`inspect`] reads a gzip tar or a zip once and says whether it may be unpacked; [`unpack`] reads it again,
-//! judges it anew (it does not matter what happened to the file in between) and writes below one folder.
-//! [`collect`] goes the other way: it takes files out of a folder in which a hostile program could do what it
-//! liked. All three work within bounds that the caller gives, in memory that depends on these alone, and touch
-//! nothing but what they are handed: they run in the server as well as within a sandbox.
+//! judges it again (so changes of the file in between do no harm) and writes below one folder. [`collect`]
+//! goes the other way: it takes files out of a folder that a hostile program has filled as it liked. All
+//! three work within bounds that the caller gives, use memory that depends on these alone, and touch nothing
+//! but what they are given: they run in the server as well as in a sandbox.
 //!
-//! What an archive may hold is the same for both formats: files, folders, symbolic links that lead to a place
-//! inside, hard links to files before them. Of the mode only "executable" counts (0644 or 0755); owners, times
-//! and extended attributes are left behind, as a checkout by git does. What two readers could understand
-//! differently is refused: a path twice, a zip whose directory contradicts its entries, a tar that goes on
-//! behind its end. Names that differ in case alone are different names, since sources of real projects have them
-//! and the folder is on Linux.
+//! What an archive may contain is the same for both formats: files, folders, symbolic links that lead to a
+//! place inside, and hard links to files before them. Only the "executable" bit of the mode counts (0644 or
+//! 0755); owners, times and extended attributes are dropped, as in a git checkout. Anything that two readers
+//! could understand differently is refused: a repeated path, a zip whose directory contradicts its entries, a
+//! tar that continues after its end. Names that differ only in case are different names, since sources of
+//! real projects have them and the folder is on Linux.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

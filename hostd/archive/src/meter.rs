@@ -1,4 +1,4 @@
-//! Counts what goes through: how far an archive has been read, and how much came out of it.
+//! Counts what passes through: how far an archive has been read, and how much came out of it.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -6,11 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::Limits;
 use crate::error::ArchiveError;
 
-/// Bytes that a tar may spend on headers for each of its entries, at most: its own block, names and extended
+/// Most bytes that a tar may spend on headers for each of its entries: its own block, names and extended
 /// attributes, and the padding of its content.
 const HEADER_BYTES_MAX: u64 = 4 << 10;
 
-/// What went through so far.
+/// What has passed through so far.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     packed: Cell<u64>,
@@ -24,7 +24,7 @@ impl Meter {
     }
 }
 
-/// Refuses `unpacked` bytes out of `packed` ones that no honest archive holds.
+/// Refuses a ratio of `unpacked` to `packed` bytes that no honest archive has.
 pub(crate) fn check_ratio(unpacked: u64, packed: u64, limits: &Limits) -> Result<(), ArchiveError> {
     let allowed = packed.saturating_mul(limits.ratio_max);
     if unpacked > allowed.max(limits.ratio_free_bytes) {
@@ -34,7 +34,7 @@ pub(crate) fn check_ratio(unpacked: u64, packed: u64, limits: &Limits) -> Result
     Ok(())
 }
 
-/// The archive's own bytes. Its errors are told from those of damaged content.
+/// The archive's own bytes. Its errors can be told from those of damaged content.
 pub(crate) struct Source<'m, R> {
     inner: R,
     meter: &'m Meter,
@@ -56,7 +56,7 @@ impl<R: Read> Read for Source<'_, R> {
 
 impl<R: Seek> Seek for Source<'_, R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        // A seek before the start is what damaged archives ask for.
+        // Damaged archives cause seeks before the start.
         self.inner.seek(to).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => error,
             _ => marked(error),

@@ -1,4 +1,4 @@
-//! Which paths an archive may name.
+//! Which paths an archive may contain.
 
 use crate::Limits;
 use crate::error::{ArchiveError, shown};
@@ -11,7 +11,7 @@ const PART_BYTES_MAX: usize = 255;
 pub(crate) struct Name<'a>(&'a str);
 
 impl<'a> Name<'a> {
-    /// Checks the path `bytes` as an archive has it; `./` before and `/` behind are allowed.
+    /// Checks the path `bytes` from an archive; a leading `./` and a trailing `/` are allowed.
     pub(crate) fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, ArchiveError> {
         let name = Self(text(bytes, bytes, limits)?);
         let entry = || shown(bytes);
@@ -37,8 +37,8 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Checks what the symbolic link `entry` says: relative and plain. Where it leads is found out when all of the
-/// archive is known.
+/// Checks the target of the symbolic link `entry`: relative and plain. Where it leads is checked once the
+/// whole archive is known.
 pub(crate) fn link_target<'a>(
     target: &'a [u8],
     entry: &[u8],

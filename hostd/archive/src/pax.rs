@@ -1,9 +1,11 @@
 //! Header extensions of the pax format (POSIX.1-2017, pax, "pax Extended Header"): records of
-//! `length key=value\n` that replace fields of the header behind them.
+//! `length key=value
+//! ` that replace fields of the header after them.
 
 use crate::error::{ArchiveError, shown};
 
-/// What the extension of one entry replaces. All else in it (owners, times, attributes, comments) is left behind.
+/// What the extension of one entry replaces. Everything else in it (owners, times, attributes, comments) is
+/// dropped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub(crate) path: Option<Vec<u8>>,
@@ -25,7 +27,7 @@ impl Extension {
                     let size = decimal(value).ok_or_else(malformed)?;
                     extension.size.replace(size).is_none()
                 }
-                // Another size and other content than the header's: how GNU tar writes sparse files.
+                // A size and content other than the header's: how GNU tar writes sparse files.
                 _ if key.starts_with(b"GNU.sparse.") => {
                     return Err(ArchiveError::Sparse {
                         entry: shown(extension.path.as_deref().unwrap_or(key)),
@@ -40,8 +42,8 @@ impl Extension {
         Ok(extension)
     }
 
-    /// Reads an extension for all entries behind it, which may replace nothing that matters here. Git writes one
-    /// with the commit as a comment.
+    /// Reads an extension for all entries after it, which may replace nothing that matters here. Git writes
+    /// one with the commit as a comment.
     pub(crate) fn check_global(bytes: &[u8]) -> Result<(), ArchiveError> {
         let extension = Self::parse(bytes)?;
         let key = match extension {
@@ -64,7 +66,7 @@ fn malformed() -> ArchiveError {
     }
 }
 
-/// Key and value of the first record, and what is behind it. The length counts the whole record.
+/// Key and value of the first record, and the bytes after it. The length counts the whole record.
 fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = bytes.iter().position(|byte| *byte == b' ')?;
     let length = usize::try_from(decimal(&bytes[..space])?).ok()?;

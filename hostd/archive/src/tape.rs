@@ -1,5 +1,5 @@
-//! The way through a gzip tar. Headers are read by the `tar` crate, in its raw mode: extensions, which it would
-//! read into memory whole, are bounded and judged here.
+//! Reads a gzip tar. Headers are read by the `tar` crate, in its raw mode: extensions, which it would
+//! otherwise read into memory whole, are bounded and judged here.
 
 use std::io::{BufReader, Read};
 
@@ -11,16 +11,16 @@ use crate::meter::{Inflated, Meter, Source};
 use crate::pax::Extension;
 use crate::walk::{Sink, Walk};
 
-/// Bytes of one extension of a header. Extended attributes are in it, which are left behind.
+/// Bytes of one header extension. It may contain extended attributes, which are dropped.
 const EXTENSION_BYTES_MAX: u64 = 256 << 10;
 
-/// The unit of a tar.
+/// The block size of a tar.
 const BLOCK_BYTES: u64 = 512;
 
-/// Bytes that are read of the archive at once.
+/// Bytes of the archive that are read at once.
 const PACKED_PIECE_BYTES: usize = 64 << 10;
 
-/// What extensions said about the entry that comes next.
+/// What extensions said about the next entry.
 #[derive(Default)]
 struct Ahead {
     pax: Option<Extension>,
@@ -55,14 +55,14 @@ pub(crate) fn walk<S: Sink>(reader: impl Read, walk: &mut Walk<'_, S>) -> Result
         return Err(ArchiveError::Truncated.into());
     }
     check_end(archive.into_inner())?;
-    // The block of zeros with which a tar ends.
+    // The block of zeros that ends a tar.
     if meter.unpacked() < end.saturating_add(BLOCK_BYTES) {
         return Err(ArchiveError::Truncated.into());
     }
     Ok(())
 }
 
-/// Takes in what an extension says; false for an entry that is none.
+/// Takes in an extension; false for an entry that is not one.
 fn extends(
     entry: &mut Entry<'_, impl Read>,
     name_bytes_max: usize,
@@ -111,7 +111,7 @@ fn extension(entry: &mut Entry<'_, impl Read>, max: u64) -> Result<Vec<u8>, Arch
     Ok(bytes)
 }
 
-/// A name that GNU tar writes as an entry of its own, with a zero behind it.
+/// A name that GNU tar writes as an entry of its own, with a zero byte after it.
 fn long_name(entry: &mut Entry<'_, impl Read>, max: usize) -> Result<Vec<u8>, ArchiveError> {
     if entry.size() > max as u64 + 1 {
         let entry = shown(&entry.header().path_bytes());
@@ -124,7 +124,7 @@ fn long_name(entry: &mut Entry<'_, impl Read>, max: usize) -> Result<Vec<u8>, Ar
     Ok(name)
 }
 
-/// Shows one entry to the walk, named as the extensions before it say.
+/// Passes one entry to the walk, under the name that the extensions before it give.
 fn visit<S: Sink>(
     mut entry: Entry<'_, impl Read>,
     ahead: Ahead,
@@ -140,13 +140,13 @@ fn visit<S: Sink>(
         let short = || header.link_name_bytes().map(|link| link.into_owned());
         target.or_else(short).unwrap_or_default()
     };
-    // No honest tar of the size that is allowed needs this field, which readers understand differently.
+    // No honest tar within the size limit needs this field, which readers understand differently.
     if pax.size.is_some_and(|replaced| replaced != size) {
         let key = "size".to_owned();
         return Err(ArchiveError::Override { key }.into());
     }
     let is_file = match header.entry_type() {
-        // Before there was a type for folders, the name said it.
+        // Before there was a type for folders, a name with a trailing slash meant one.
         EntryType::Regular | EntryType::Continuous => !name.ends_with(b"/"),
         EntryType::Directory | EntryType::Symlink | EntryType::Link => false,
         other => return Err(refused(&name, other).into()),
@@ -166,7 +166,8 @@ fn visit<S: Sink>(
     }
 }
 
-/// What of two kinds of extensions is there; with both, it depends on the reader which one counts.
+/// Whichever of the two kinds of extensions is present; with both, it would depend on the reader
+/// which one counts.
 fn one_of(
     key: &str,
     pax: Option<Vec<u8>>,
@@ -190,7 +191,8 @@ fn refused(name: &[u8], entry_type: EntryType) -> ArchiveError {
     ArchiveError::Kind { entry, kind }
 }
 
-/// Reads what is behind the last entry, which is to be zeros. The gzip's checksum is compared at its end.
+/// Reads everything after the last entry, which must be zeros. The gzip's checksum is compared at its
+/// end.
 fn check_end(mut rest: impl Read) -> Result<(), ArchiveError> {
     let mut buffer = vec![0; PACKED_PIECE_BYTES];
     loop {

@@ -1,4 +1,4 @@
-//! Archives made here byte by byte, and folders in which somebody interferes.
+//! Archives built byte by byte, and folders in which somebody interferes.
 
 use std::fs::File;
 use std::io::Cursor;
@@ -28,7 +28,8 @@ fn open(folder: &Path) -> OwnedFd {
     File::open(folder).unwrap().into()
 }
 
-/// What both passes say about `bytes`: "ok" or the code, and the message. They agree, and nothing is left.
+/// What both passes say about `bytes`: "ok" or the code, and the message. They agree, and nothing is left
+/// over.
 fn judge(bytes: &[u8], limits: &Limits) -> (&'static str, String) {
     let folder = tempfile::tempdir().unwrap();
     let inspected = inspect(Cursor::new(bytes), limits, None);

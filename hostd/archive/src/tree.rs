@@ -1,5 +1,5 @@
-//! What an archive would make, as a tree: the place where entries that contradict each other meet, and where
-//! links are followed before there is a file system that would follow them.
+//! What an archive would create, as a tree: here contradicting entries are found, and links are followed
+//! before there is a file system that would follow them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use crate::Limits;
 use crate::error::{ArchiveError, shown};
 use crate::name::{Name, parts};
 
-/// Links on the way of one link: as many as Linux follows (`MAXSYMLINKS`).
+/// Links that one link may lead through: as many as Linux follows (`MAXSYMLINKS`).
 const LINKS_FOLLOWED_MAX: usize = 40;
 
 /// Steps that following all links of an archive may take. A large checkout needs some ten thousand.
@@ -17,7 +17,7 @@ const STEPS_MAX: u64 = 2_000_000;
 /// The number of a node.
 pub(crate) type Id = usize;
 
-/// The folder that everything lies in.
+/// The folder that contains everything.
 pub(crate) const ROOT: Id = 0;
 
 /// What a node is.
@@ -25,7 +25,7 @@ pub(crate) const ROOT: Id = 0;
 pub(crate) enum Kind {
     Folder,
     File,
-    /// A symbolic link, with what it says.
+    /// A symbolic link, with its target.
     Link(Rc<str>),
 }
 
@@ -37,7 +37,7 @@ struct Node {
     children: HashMap<Rc<str>, Id>,
 }
 
-/// Everything that the entries so far would make.
+/// Everything that the entries so far would create.
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -62,7 +62,8 @@ impl Tree {
         }
     }
 
-    /// Adds an entry, with the folders above it that no entry named so far. A folder may come again.
+    /// Adds an entry, and the folders above it that no entry has named so far. A folder may be
+    /// repeated.
     pub(crate) fn add(&mut self, name: Name<'_>, kind: Kind) -> Result<Id, ArchiveError> {
         let mut at = ROOT;
         let mut parts = name.parts().peekable();
@@ -88,7 +89,7 @@ impl Tree {
                 }
             };
         }
-        // It is there as a folder, or is the root.
+        // The node exists as a folder, or is the root.
         match kind {
             Kind::Folder => Ok(at),
             Kind::File | Kind::Link(_) if at == ROOT => Err(ArchiveError::NoName {
@@ -102,7 +103,7 @@ impl Tree {
 
     fn push(&mut self, parent: Id, name: &str, kind: Kind) -> Result<Id, ArchiveError> {
         let id = self.nodes.len();
-        // The root is no entry.
+        // The root is not an entry.
         if id > self.entries_max {
             let max = self.entries_max;
             return Err(ArchiveError::TooManyEntries { max });
@@ -136,7 +137,7 @@ impl Tree {
         (self.nodes[at].kind == Kind::File).then_some(at)
     }
 
-    /// How many entries there are, folders that are only part of a path among them.
+    /// The number of entries, including folders that are only part of a path.
     pub(crate) fn entries(&self) -> usize {
         self.nodes.len() - 1
     }
@@ -169,7 +170,7 @@ impl Tree {
         shown(self.path(id).as_bytes())
     }
 
-    /// The symbolic links, with what they say.
+    /// The symbolic links, with their targets.
     pub(crate) fn links(&self) -> impl Iterator<Item = (Id, &str)> {
         let links = self.nodes.iter().enumerate();
         links.filter_map(|(id, node)| match &node.kind {
@@ -178,8 +179,8 @@ impl Tree {
         })
     }
 
-    /// Follows every link, through other links too. One that leads to nothing inside is allowed: a build may
-    /// make what it leads to.
+    /// Follows every link, through other links too. A link to something inside that does not exist is
+    /// allowed: a build may create it.
     pub(crate) fn check_links(&self) -> Result<(), ArchiveError> {
         let mut steps = 0;
         self.links()
@@ -190,7 +191,7 @@ impl Tree {
         let mut ahead: Vec<&str> = parts(target).collect();
         ahead.reverse();
         let mut at = self.parent(link);
-        // Parts behind the last one that the archive has.
+        // Parts of the path below the last one that the archive has.
         let mut beyond = 0_usize;
         let mut followed = 0;
         while let Some(part) = ahead.pop() {

@@ -1,7 +1,8 @@
-//! The second pass: writes below one folder, whatever else happens on this machine meanwhile.
+//! The second pass: writes below one folder, whatever else happens on this machine in the meantime.
 //!
-//! The folder is entered anew by `openat2` with `RESOLVE_BENEATH` for each path, so that nothing that somebody
-//! puts in the way leads out of it. Every file is created and never opened, symbolic links come last.
+//! The folder is entered anew by `openat2` with `RESOLVE_BENEATH` for each path, so that nothing that
+//! somebody puts in the way leads out of it. Every file is created, an existing one is never opened, and
+//! symbolic links come last.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,17 +18,17 @@ use crate::error::{ArchiveError, shown};
 use crate::tree::{Id, ROOT, Tree};
 use crate::walk::{Format, Sink, walk};
 
-/// Of files that are not executable.
+/// For files that are not executable.
 const MODE_PLAIN: Mode = Mode::from_raw_mode(0o644);
 
-/// Of folders and of executable files.
+/// For folders and executable files.
 const MODE_EXECUTABLE: Mode = Mode::from_raw_mode(0o755);
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
 
-/// What was made.
+/// What was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unpacked {
     /// What the archive is.
@@ -50,7 +51,7 @@ pub enum UnpackError {
     /// The quota of whoever runs this is used up.
     #[error("the disk quota is used up; raise it or make room, and send it again")]
     Quota,
-    /// Something that this did not make has the name of an entry.
+    /// The name of an entry belongs to something that was not created here.
     #[error(
         "there is something already where entry '{entry}' is to go; unpack into an empty folder"
     )]
@@ -63,7 +64,7 @@ pub enum UnpackError {
         "there is no openat2 here; Linux 5.6 or newer is needed, and a sandbox that lets the call pass"
     )]
     NoOpenat2,
-    /// All else that a file system can refuse.
+    /// Anything else that a file system can refuse.
     #[error("entry '{entry}' cannot be written")]
     Write {
         /// Its path.
@@ -75,7 +76,7 @@ pub enum UnpackError {
 }
 
 impl UnpackError {
-    /// A word for programs. It stays as it is when a message is reworded.
+    /// A word for programs. It does not change when a message is reworded.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Archive(error) => error.code(),
@@ -103,12 +104,12 @@ impl UnpackError {
     }
 }
 
-/// Reads a whole archive from its start and makes what it holds in the folder `dir`. It judges the archive as
+/// Reads a whole archive from its start and creates its content in the folder `dir`. It judges the archive as
 /// [`inspect`](crate::inspect) does, so it is as safe without that.
 ///
 /// # Errors
-/// The archive may not be unpacked, or the file system refuses. What was made is removed again then, as far as
-/// nobody else has put things into it.
+/// The archive may not be unpacked, or the file system refuses. Everything created so far is then removed
+/// again, except where somebody else has put things into it.
 pub fn unpack(
     reader: impl Read + Seek,
     limits: &Limits,
@@ -124,21 +125,21 @@ pub fn unpack(
     })
 }
 
-/// Something that was made, so that it can be removed.
+/// Something that was created, so that it can be removed.
 struct Made {
-    /// The folder that it is in, by its place among what was made; `None` for the root.
+    /// Index of the folder that contains it, among what was created; `None` for the root.
     parent: Option<usize>,
     name: Box<str>,
     is_folder: bool,
 }
 
-/// Writes, and takes all of it back unless told to keep it.
+/// Writes, and removes everything again unless told to keep it.
 struct Writer {
     root: OwnedFd,
     made: Vec<Made>,
-    /// The folders of the archive's tree that there are, by their place among what was made.
+    /// The folders of the archive's tree that exist, as indices into what was created.
     folders: HashMap<Id, usize>,
-    /// The folder that was entered last: mostly the next entry is in it too.
+    /// The folder that was entered last: the next entry is usually in it too.
     inside: Option<(usize, OwnedFd)>,
     buffer: Vec<u8>,
 }
@@ -158,7 +159,7 @@ impl Writer {
         self.made.clear();
     }
 
-    /// Opens a folder that was made, or the root.
+    /// Opens a folder that was created, or the root.
     fn enter(&mut self, folder: Option<usize>) -> rustix::io::Result<BorrowedFd<'_>> {
         let Some(folder) = folder else {
             return Ok(self.root.as_fd());
@@ -182,7 +183,7 @@ impl Writer {
         names.join("/")
     }
 
-    /// Makes a folder and those above it that are not there yet.
+    /// Creates a folder, and those above it that do not exist yet.
     fn make_folders(&mut self, tree: &Tree, folder: Id) -> Result<Option<usize>, UnpackError> {
         let mut missing = Vec::new();
         let mut at = folder;
@@ -205,7 +206,7 @@ impl Writer {
         fs::mkdirat(self.enter(parent)?, name, MODE_EXECUTABLE)?;
         let made = self.note(parent, name, true);
         let opened = open_folder(self.enter(parent)?, name)?;
-        // What the umask took away.
+        // Restores the bits that the umask removed.
         fs::fchmod(&opened, MODE_EXECUTABLE)?;
         self.inside = Some((made, opened));
         Ok(made)
@@ -220,7 +221,7 @@ impl Writer {
         self.made.len() - 1
     }
 
-    /// Creates an entry that is no folder by `make`, which is given the folder for it and its name.
+    /// Creates an entry other than a folder by `make`, which gets the folder for it and its name.
     fn create<T>(
         &mut self,
         tree: &Tree,
@@ -280,7 +281,8 @@ impl Sink for Writer {
         };
         let holder = holder.map_err(|error| write_error(tree, to, error))?;
         self.create(tree, link, |folder, name| {
-            // Without AT_SYMLINK_FOLLOW it would link a link itself that somebody put there.
+            // Without AT_SYMLINK_FOLLOW, so that it would link a link that somebody put there, not
+            // its target.
             fs::linkat(&holder, tree.name(to), folder, name, AtFlags::empty())
         })
     }
@@ -303,7 +305,7 @@ impl Drop for Writer {
                 AtFlags::empty()
             };
             let name = self.made[place].name.clone();
-            // There is nobody to tell, and the next one may be removable.
+            // There is nobody to report this to, and the next one may be removable.
             let _ = self
                 .enter(parent)
                 .and_then(|folder| fs::unlinkat(folder, &*name, flags));

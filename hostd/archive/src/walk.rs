@@ -1,5 +1,5 @@
-//! One way through an archive, whatever its format and whoever wants to know: each entry is judged before a sink
-//! hears of it. Both passes go it, so that what unpacks has refused all that what inspects refuses.
+//! One way to read an archive, whatever its format and its reader: each entry is judged before a sink sees
+//! it. Both passes use it, so that unpacking refuses everything that inspecting refuses.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// How zip files begin, with an entry or with their end when they are empty (APPNOTE.TXT 4.3.7 and 4.3.16).
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// What an archive is.
+/// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A tar in gzip.
@@ -25,14 +25,14 @@ pub enum Format {
     Zip,
 }
 
-/// Who is shown an archive: entry by entry, in the archive's order, and its symbolic links when everything else
-/// is known to be right.
+/// The receiver of an archive: entry by entry, in the archive's order, and symbolic links once everything
+/// else is known to be right.
 pub(crate) trait Sink {
     type Error: From<ArchiveError>;
 
     fn folder(&mut self, tree: &Tree, folder: Id) -> Result<(), Self::Error>;
 
-    /// May leave content unread.
+    /// It may leave content unread.
     fn file(
         &mut self,
         tree: &Tree,
@@ -47,7 +47,7 @@ pub(crate) trait Sink {
     fn symbolic_link(&mut self, tree: &Tree, link: Id, target: &str) -> Result<(), Self::Error>;
 }
 
-/// What an archive came to.
+/// The result of reading an archive.
 #[derive(Debug)]
 pub(crate) struct Walked {
     pub(crate) format: Format,
@@ -92,7 +92,7 @@ pub(crate) fn walk<S: Sink>(
     })
 }
 
-/// Looks at how the archive begins, and goes back there.
+/// Looks at the first bytes of the archive, and seeks back to them.
 fn format(mut reader: impl Read + Seek) -> Result<Format, ArchiveError> {
     let mut head = Vec::new();
     reader.rewind().map_err(ArchiveError::Read)?;

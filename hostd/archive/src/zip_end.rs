@@ -1,6 +1,6 @@
-//! The end of a zip (APPNOTE.TXT 4.3.14 to 4.3.16), looked at before a library reads what it announces: how many
-//! entries there are decides how much memory that takes, and readers that search for the end in different ways
-//! must all find the same one.
+//! The end of a zip (APPNOTE.TXT 4.3.14 to 4.3.16), checked before a library reads what it announces: the
+//! number of entries decides how much memory that takes, and readers that search for the end in different
+//! ways must all find the same one.
 
 use std::cmp::Ordering;
 use std::io::{Read, Seek, SeekFrom};
@@ -16,13 +16,13 @@ const LOCATOR_BYTES: usize = 20;
 const END64: &[u8] = b"PK\x06\x06";
 const END64_BYTES: usize = 56;
 
-/// Bytes of a directory entry without its name, at least.
+/// Fewest bytes of a directory entry without its name.
 const ENTRY_BYTES_MIN: u64 = 46;
 
-/// Bytes of a directory entry besides its name that are to be expected: times, owners, sizes.
+/// Most bytes to expect in a directory entry besides its name: times, owners, sizes.
 const ENTRY_BYTES_MAX: u64 = 256;
 
-/// Where the directory is, as both kinds of end say it.
+/// Where the directory is, as both kinds of end records say it.
 #[derive(Debug, PartialEq, Eq)]
 struct Directory {
     entries: u64,
@@ -30,7 +30,7 @@ struct Directory {
     start: u64,
 }
 
-/// Gives the number of entries of a zip of `length` bytes whose directory ends where its end record begins.
+/// The number of entries of a zip of `length` bytes whose directory ends where its end record begins.
 pub(crate) fn entries(
     mut reader: impl Read + Seek,
     length: u64,
@@ -77,8 +77,8 @@ pub(crate) fn entries(
     usize::try_from(directory.entries).map_err(|_| contradiction("it has too many entries"))
 }
 
-/// What the end record for large archives says, if there is one: it lies right before its locator, which lies
-/// right before the end `tail` leads to.
+/// The end record for large archives, if there is one: it lies right before its locator, which lies right
+/// before the end record to which `tail` leads.
 fn wide(tail: &[u8], tail_start: u64) -> Result<Option<Directory>, ArchiveError> {
     let Some((before, locator)) = tail.split_last_chunk::<LOCATOR_BYTES>() else {
         return Ok(None);
@@ -104,7 +104,8 @@ fn wide(tail: &[u8], tail_start: u64) -> Result<Option<Directory>, ArchiveError>
     }))
 }
 
-/// Whether each number of the narrow record is the wide one's, or all ones, which means "see there".
+/// Whether each number of the narrow record equals the wide one's, or is all ones, which means "see
+/// there".
 fn agree(narrow: &Directory, wide: &Directory) -> bool {
     let same = |narrow: u64, wide: u64, all_ones: u64| narrow == wide || narrow == all_ones;
     same(narrow.entries, wide.entries, u16::MAX.into())

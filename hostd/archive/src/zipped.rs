@@ -1,5 +1,5 @@
-//! The way through a zip. The `zip` crate reads the directory and compares it with the headers before the
-//! entries; this decides what an entry may be.
+//! Reads a zip. The `zip` crate reads the directory and compares it with the headers before the entries;
+//! the code here decides what an entry may be.
 
 use std::io::{BufReader, Read, Seek};
 
@@ -12,14 +12,14 @@ use crate::meter::{Meter, Source, check_ratio};
 use crate::walk::{Sink, Walk};
 use crate::{Limits, zip_end};
 
-/// Bytes that are read of headers at once. Content goes past this buffer.
+/// Bytes of headers that are read at once. Content bypasses this buffer.
 const HEADER_PIECE_BYTES: usize = 4 << 10;
 
-/// Bytes for each entry that the directory does not account for: sizes behind the content, and what only the header
-/// before it has, such as times.
+/// Bytes for each entry that the directory does not account for: sizes after the content, and fields that
+/// only the header before it has, such as times.
 const SLACK_BYTES_MAX: u64 = 128;
 
-/// Bytes of a header before an entry, without its name (APPNOTE.TXT 4.3.7).
+/// Bytes of the header before an entry, without its name (APPNOTE.TXT 4.3.7).
 const LOCAL_HEADER_BYTES: u64 = 30;
 
 /// What kind of file a mode stands for (`S_IFMT` and its values, inode(7)).
@@ -56,7 +56,8 @@ pub(crate) fn walk<S: Sink>(
         return Err(ArchiveError::Contradiction { reason }.into());
     }
     check_sizes(&zip, length, walk.limits)?;
-    // That entries lie apart, and are what the directory says, is looked at for all of them before the first.
+    // All entries are checked before the first is read: they must not overlap, and must be what the directory
+    // says.
     zip.validate_header_consistency().map_err(contradiction)?;
     for index in 0..entries {
         visit(&mut zip, index, walk)?;
@@ -64,7 +65,7 @@ pub(crate) fn walk<S: Sink>(
     Ok(())
 }
 
-/// Looks at all sizes of the directory before anything behind them is read.
+/// Checks all sizes in the directory before anything that they describe is read.
 fn check_sizes<R: Read + Seek>(
     zip: &ZipArchive<R>,
     length: u64,
@@ -81,7 +82,8 @@ fn check_sizes<R: Read + Seek>(
     if unpacked > max {
         return Err(ArchiveError::UnpackedTooLarge { max });
     }
-    // The library searches what belongs to no entry for hidden ones, which takes long where much looks like one.
+    // The library searches bytes that belong to no entry for hidden entries, which takes long where many look
+    // like one.
     if zip.central_directory_start() > accounted {
         let reason = "too many bytes belong to no entry".to_owned();
         return Err(ArchiveError::Contradiction { reason });
@@ -101,7 +103,7 @@ fn visit<R: Read + Seek, S: Sink>(
         KIND_NONE => KIND_FILE,
         kind => kind,
     };
-    // Readers go by the one or the other.
+    // Some readers go by the name and others by the mode.
     if is_named_folder != (kind == KIND_FOLDER) {
         let reason = format!("'{}' is a folder by name or by mode alone", shown(&name));
         return Err(ArchiveError::Contradiction { reason }.into());
@@ -140,7 +142,7 @@ fn listed<R: Read + Seek>(zip: &ZipArchive<R>, index: usize) -> Result<Listed, A
     })
 }
 
-/// What a symbolic link says is its content.
+/// A symbolic link's target is its content.
 fn link(content: impl Read, name: &[u8], max: usize) -> Result<Vec<u8>, ArchiveError> {
     let mut target = Vec::new();
     let read = content.take(max as u64 + 1).read_to_end(&mut target);

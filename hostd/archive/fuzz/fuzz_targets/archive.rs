@@ -1,4 +1,4 @@
-//! Any bytes as an archive: both passes agree, and nothing is made outside the folder.
+//! Arbitrary bytes as an archive: both passes agree, and nothing is created outside the folder.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

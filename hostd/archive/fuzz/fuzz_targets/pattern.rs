@@ -1,4 +1,4 @@
-//! Any text as a pattern and a path: it answers, and soon.
+//! Arbitrary text as a pattern and a path: there is an answer, and quickly.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

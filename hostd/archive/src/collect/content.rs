@@ -1,4 +1,4 @@
-//! The bytes of a file that somebody may be changing.
+//! The content of a file that somebody may be changing.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{self, FileType, Stat};
 
-/// What tells a file from another one, and from itself after a change.
+/// What distinguishes a file from another one, and from itself after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     device: u64,
@@ -32,14 +32,14 @@ impl Seen {
         }
     }
 
-    /// The file, whatever its names.
+    /// The identity of the file, whatever its names.
     pub(super) fn inode(&self) -> (u64, u64) {
         (self.device, self.number)
     }
 }
 
-/// Gives the bytes that the file had when it was found, or fails with
-/// [`InvalidData`](io::ErrorKind::InvalidData) as soon as it shows that they changed.
+/// Yields the bytes that the file had when it was found, or fails with
+/// [`InvalidData`](io::ErrorKind::InvalidData) as soon as a change shows.
 #[derive(Debug)]
 pub struct Content {
     file: File,
@@ -48,7 +48,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Takes what was opened at a path where `seen` was.
+    /// Takes what was opened at the path where `seen` was found.
     pub(super) fn new(opened: OwnedFd, seen: Seen) -> io::Result<Self> {
         let content = Self {
             file: File::from(opened),
@@ -80,7 +80,7 @@ impl Read for Content {
             return Err(changed());
         }
         self.left -= read as u64;
-        // Before the last bytes are given, so that nobody takes them for the whole.
+        // Checked before the last bytes are handed out, so that nobody takes them for the whole.
         if self.left == 0 {
             self.check()?;
         }

@@ -1,4 +1,4 @@
-//! What can go wrong with a whole folder, and why one file of it is left out.
+//! What can go wrong with a whole folder, and why a single file of it is left out.
 
 use std::fmt;
 use std::io;
@@ -7,15 +7,15 @@ use rustix::io::Errno;
 
 use crate::error::shown;
 
-/// Why a folder gives nothing, or a file of it cannot be read.
+/// Why a folder yields nothing, or a file of it cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
-    /// There are more names than are looked at.
+    /// There are more names than may be examined.
     #[error(
         "the folder has over {max} files and folders; remove what is not needed before the job ends"
     )]
     TooManyNames {
-        /// How many are looked at.
+        /// How many may be examined.
         max: usize,
     },
     /// Their paths take too much memory.
@@ -23,7 +23,7 @@ pub enum CollectError {
         "the paths in the folder are over {max} bytes together; use narrower patterns and fewer folders"
     )]
     NamesTooLarge {
-        /// How much they may take.
+        /// How many bytes they may take.
         max: usize,
     },
     /// The kernel, or a filter before it, has no `openat2`.
@@ -31,7 +31,7 @@ pub enum CollectError {
         "there is no openat2 here; Linux 5.6 or newer is needed, and a sandbox that lets the call pass"
     )]
     NoOpenat2,
-    /// A file is not what it was when it was found.
+    /// A file is no longer what it was when it was found.
     #[error(
         "'{name}' changed while it was taken; end all programs that write it before the job ends"
     )]
@@ -39,7 +39,7 @@ pub enum CollectError {
         /// Its path.
         name: String,
     },
-    /// The file system refuses.
+    /// The file system refuses access.
     #[error("'{name}' cannot be read")]
     Read {
         /// Its path.
@@ -51,7 +51,7 @@ pub enum CollectError {
 }
 
 impl CollectError {
-    /// A word for programs. It stays as it is when a message is reworded.
+    /// A word for programs. It does not change when a message is reworded.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooManyNames { .. } => "too_many_names",
@@ -62,7 +62,7 @@ impl CollectError {
         }
     }
 
-    /// A path that was seen before cannot be opened. Links and mounts that were put there are changes too.
+    /// A path that was found before cannot be opened. A link or a mount put in its place is a change too.
     pub(super) fn opening(name: &str, error: Errno) -> Self {
         let name = shown(name.as_bytes());
         match error {
@@ -90,30 +90,30 @@ impl CollectError {
 /// Something that is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its path, escaped and cut so that it is one plain line.
+    /// Its path, escaped and truncated so that it is one plain line.
     pub name: String,
     /// Why.
     pub reason: SkipReason,
 }
 
-/// Why something is left out. Written out, it follows "is left out since".
+/// Why something is left out. As text, it follows "is left out since".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
     /// A symbolic link.
     Link,
     /// A FIFO, a socket or a device.
     Special,
-    /// A hard link of a file that has names outside the folder.
+    /// A file that has hard links outside the folder.
     LinkedElsewhere,
-    /// It is over the bound of one file.
+    /// It exceeds the bound for one file.
     TooLarge,
-    /// With it, all files would be over their bounds.
+    /// With it, all files together would exceed their bounds.
     TooMuch,
     /// Its name is not UTF-8 or has control characters.
     NameNotPlain,
     /// Its path has too many bytes.
     NameTooLong,
-    /// A folder below too many others.
+    /// A folder nested too deeply.
     TooDeep,
     /// A folder of another file system.
     OtherFileSystem,
@@ -122,7 +122,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Whether files could lie below that a pattern matches.
+    /// Whether there could be files below it that a pattern matches.
     pub(super) fn may_hide_files(self) -> bool {
         matches!(
             self,

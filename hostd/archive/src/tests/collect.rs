@@ -93,7 +93,7 @@ fn what_is_no_file_is_left_and_named() {
             ("socket", SkipReason::Special),
         ]
     );
-    // Nobody asked for them.
+    // No pattern matches them.
     assert!(taken(folder.path(), &["good"]).skipped.is_empty());
 }
 
@@ -167,7 +167,7 @@ fn every_bound_holds() {
         ..all.clone()
     });
     assert_eq!(error.unwrap_err().code(), "too_many_names");
-    // Kept are a, b, c, c/d and c/d/e.
+    // The kept paths are a, b, c, c/d and c/d/e.
     let names = |names_bytes_max| {
         with(CollectLimits {
             names_bytes_max,
@@ -190,7 +190,7 @@ fn a_file_that_changes_is_refused() {
         let mut log = fs::OpenOptions::new().append(true).open(&file).unwrap();
         log.write_all(bytes).unwrap();
     };
-    // It grows, or shrinks, or becomes another one before it is opened.
+    // The file grows, shrinks, or is replaced before it is opened.
     let artifacts = found(b"12345");
     append(b"6");
     assert_eq!(
@@ -215,7 +215,7 @@ fn a_file_that_changes_is_refused() {
         "changed"
     );
     fs::remove_file(&file).unwrap();
-    // Or while it is read.
+    // Or during reading.
     for grows in [true, false] {
         let artifacts = found(&[b'x'; 100]);
         let mut content = artifacts.open(&artifacts.files[0]).unwrap();
@@ -239,7 +239,7 @@ fn what_cannot_be_read_does_not_hide_the_rest() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let found = taken(folder.path(), &["**"]);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
-    // Who is root reads it all the same.
+    // Root can read it all the same.
     if rustix::process::geteuid().is_root() {
         assert_eq!(names(&found), ["a", "closed/b"]);
     } else {

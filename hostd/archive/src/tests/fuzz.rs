@@ -1,5 +1,5 @@
-//! A seeded short run of the fuzz targets, from mutated valid inputs: whatever bytes come, nothing is made outside
-//! the folder.
+//! A short seeded run of the fuzz targets, from mutated valid inputs: whatever the bytes, nothing is created
+//! outside the folder.
 
 use fastrand::Rng;
 use tar::EntryType;
@@ -55,7 +55,7 @@ fn zips() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Some bytes changed, doubled, dropped or replaced by words that matter to readers.
+/// Changes, duplicates or drops some bytes, or replaces some by words that matter to readers.
 fn mutated(random: &mut Rng, valid: &[u8]) -> Vec<u8> {
     let words: [&[u8]; 8] = [
         b"../",
@@ -91,8 +91,8 @@ fn mutated(random: &mut Rng, valid: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Gives every header that is where headers are the checksum that it should have, so that what is behind the
-/// checksum is reached.
+/// Gives every header that is where headers belong its correct checksum, so that the code after the checksum
+/// is reached.
 fn with_checksums(mut tar: Vec<u8>) -> Vec<u8> {
     for block in tar.chunks_exact_mut(512) {
         if block.iter().any(|byte| *byte != 0) && block.get(257..262) == Some(b"ustar") {
@@ -133,15 +133,15 @@ fn mutated_archives_stay_in_their_folder() {
 
 #[test]
 fn an_archive_that_holds_itself_is_one_file() {
-    // A quine unpacks to itself for whoever goes on with what is inside. Nobody does here: an archive in an
-    // archive is a file.
+    // A quine unpacks to itself for a reader that goes on with its content. Nobody does that here: an
+    // archive inside an archive is a file.
     let folder = tempfile::tempdir().unwrap();
     let mut bytes = Tar::default().file("x", b"").gz();
     for _ in 0..30 {
         bytes = Tar::default().file("again.tar.gz", &bytes).gz();
         archive(&bytes, folder.path());
     }
-    // The same in one stream: a tar whose file is the tar.
+    // The same in one stream: a tar that contains a tar.
     let inner = Tar::default().file("x", b"1").plain();
     archive(
         &gzip(&Tar::default().file("inner.tar", &inner).plain()),

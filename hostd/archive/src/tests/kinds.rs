@@ -1,4 +1,4 @@
-//! Kinds of entries of a tar, and what its extensions may say.
+//! Kinds of entries in a tar, and what its extensions may say.
 
 use tar::EntryType;
 
@@ -131,7 +131,7 @@ fn an_extension_for_all_entries_may_only_comment() {
 fn a_tar_ends_where_it_says() {
     let good = Tar::default().file("x", &[7; 700]).plain();
     assert_taken(&gzip(&good));
-    // Some programs fill up to a record of 10 KiB.
+    // Some programs pad to a record of 10 KiB.
     assert_taken(&gzip(&[&good[..], &[0; 9000]].concat()));
     assert_refused(&gzip(&[&good[..], &good[..]].concat()), "trailing_data");
     assert_refused(&gzip(&good[..good.len() - 1024]), "truncated");
@@ -155,7 +155,7 @@ fn a_gzip_is_whole() {
     wrong_sum[at] ^= 1;
     assert_refused(&wrong_sum, "damaged");
     assert_refused(&[&good[..], b"more than a header"].concat(), "damaged");
-    // Two members are one stream, as gzip has it.
+    // Two members are one stream, as gzip defines it.
     let plain = Tar::default().file("x", b"hello").plain();
     assert_taken(&[gzip(&plain[..600]), gzip(&plain[600..])].concat());
 }

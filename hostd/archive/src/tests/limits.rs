@@ -1,4 +1,4 @@
-//! Every bound, just kept and just exceeded, and bombs.
+//! Every bound, just met and just exceeded, and bombs.
 
 use tar::EntryType;
 
@@ -43,7 +43,7 @@ fn unpacked_bytes_are_bounded() {
         assert_eq!(code(&bytes, &limits(1000)), "ok");
         assert_eq!(code(&bytes, &limits(999)), "unpacked_too_large");
     }
-    // Headers alone, without end: extensions for all entries are no entries.
+    // Headers alone, without an end: extensions for all entries do not count as entries.
     let mut endless = Tar::default();
     for _ in 0..3000 {
         endless = endless.entry(EntryType::XGlobalHeader, "g", "", b"13 comment=x\n");
@@ -125,7 +125,7 @@ fn dense_archives_are_refused_beyond_what_is_free() {
         ),
         "too_dense"
     );
-    // What lies behind the end of the tar counts as well.
+    // Bytes after the end of the tar count as well.
     let behind = [Tar::default().file("x", b"").plain(), bomb].concat();
     assert_eq!(code(&gzip(&behind), &limits), "too_dense");
 }
@@ -138,7 +138,7 @@ fn a_gzip_bomb_costs_no_more_than_its_bound() {
         ratio_free_bytes: 1 << 40,
         ..Limits::default()
     };
-    // 1 MiB is announced, and a thousand times that comes.
+    // 1 MiB is announced, and a thousand times as much follows.
     let mut bomb = Tar::default().file("x", &vec![0; 1 << 20]).plain();
     bomb.resize(64 << 20, 0);
     assert_eq!(code(&gzip(&bomb), &limits), "unpacked_too_large");

@@ -41,7 +41,7 @@ fn links_that_lead_out_are_refused() {
 
 #[test]
 fn links_through_links_are_followed() {
-    // Each alone stays inside: `d/up` is the root, so `d/up/..` is above it.
+    // Each link alone stays inside: `d/up` is the root, so `d/up/..` is above it.
     let chain = Tar::default().link("d/up", "..").link("out", "d/up/..");
     assert_refused(&chain.gz(), "link_escapes");
     // The link that leads out comes before the one that makes it do so.
@@ -60,7 +60,7 @@ fn circles_and_tangles_are_refused() {
         "link_circle",
     );
     assert_refused(&Tar::default().link("a", "a/a").gz(), "link_circle");
-    // Every link is followed through forty others with long ways.
+    // Every link is followed through forty others with long targets.
     let way = |to: &str| format!("{}{to}", "./d/../".repeat(10));
     let mut tar = Tar::default().folder("d");
     for n in 0..40 {

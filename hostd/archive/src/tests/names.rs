@@ -1,4 +1,4 @@
-//! Which paths are taken, in both formats.
+//! Which paths are accepted, in both formats.
 
 use super::{Tar, Zip, Zipped, assert_refused, assert_taken};
 
@@ -53,7 +53,7 @@ fn long_and_deep_names_are_refused() {
     refused_in_both(&format!("{}x", "d/".repeat(64)), "too_deep");
     let deepest = format!("{}x", "d/".repeat(63));
     assert_taken(&Zip::of(&[Zipped::stored(&deepest, b"x")]).bytes());
-    // The extension is refused by its size, before it is read.
+    // The extension is refused because of its size, before it is read.
     let endless = Tar::default()
         .long_name(&vec![b'n'; 1 << 20])
         .file("s", b"");

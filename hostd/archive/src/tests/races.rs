@@ -1,4 +1,4 @@
-//! Somebody swaps what is there while it is worked on.
+//! Somebody swaps files and folders while they are being worked on.
 
 use std::fs;
 use std::io::{Cursor, Read};
@@ -12,18 +12,19 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::{Tar, open};
 use crate::{CollectLimits, Limits, Pattern, collect, unpack};
 
-/// How long each race runs at least.
+/// Shortest time that each race runs.
 const TRIED_FOR: Duration = Duration::from_millis(500);
 
-/// How long a race may take to show all that it is to show; a busy machine switches threads rarely.
+/// How long a race may take to show everything that it must show; a busy machine rarely switches
+/// threads.
 const TRIED_FOR_MAX: Duration = Duration::from_secs(20);
 
-/// Calls `work` again and again while another thread does so with `interfere`, until `work` has seen all that it
-/// is to see.
+/// Calls `work` repeatedly while another thread calls `interfere`, until `work` has seen everything that it
+/// must see.
 fn race(interfere: impl Fn() + Sync, mut work: impl FnMut() -> bool) {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Also when `work` panics.
+        // This also runs when `work` panics.
         let _over = Over(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
@@ -49,7 +50,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Puts each where the other is, at once.
+/// Exchanges the two in one step.
 fn swap(a: &Path, b: &Path) {
     let _ = renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE);
 }
@@ -59,13 +60,13 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
     let around = tempfile::tempdir().unwrap();
     let path = |name: &str| around.path().join(name);
     let (inside, outside, trap) = (path("inside"), path("outside"), path("trap"));
-    // With the folder that is looked for behind the link.
+    // The folder that an entry's path leads to through the link.
     let target = outside.join("sub");
     fs::create_dir_all(&target).unwrap();
     symlink(&outside, &trap).unwrap();
     let mut tar = Tar::default().folder("a/sub/");
     for n in 0..60 {
-        // In turn, so that the folder is entered anew for each.
+        // Alternating, so that the folder is entered anew for each entry.
         tar = tar
             .file(&format!("a/sub/{n}"), b"x")
             .file(&format!("b/{n}"), b"x");
@@ -86,7 +87,7 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
                 0,
                 "it wrote outside"
             );
-            // It goes on swapping meanwhile, so what is left goes with the round.
+            // The swapping continues meanwhile, so leftovers are moved away with the round.
             rounds += 1;
             let _ = fs::rename(&inside, path(&format!("round{rounds}")));
             if !trap.is_symlink() {
@@ -104,7 +105,7 @@ fn a_file_swapped_for_a_link_gives_nothing_of_what_it_leads_to() {
     let path = |name: &str| around.path().join(name);
     let (folder, secret, trap) = (path("job"), path("secret"), path("trap"));
     fs::create_dir(&folder).unwrap();
-    // As long as what it stands in for.
+    // As long as the file that it stands in for.
     fs::write(&secret, "secret").unwrap();
     fs::write(folder.join("out"), "result").unwrap();
     symlink(&secret, &trap).unwrap();

@@ -1,4 +1,4 @@
-//! Writes tars that a decent program would not.
+//! Writes tars that no decent program would.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
 
-/// A tar as it grows.
+/// A tar under construction.
 #[derive(Default)]
 pub(super) struct Tar(pub(super) Vec<u8>);
 
@@ -64,7 +64,7 @@ impl Tar {
     }
 
     pub(super) fn mode(mut self, mode: u32) -> Self {
-        // Of the last header, whose entry has no data.
+        // For the last header, whose entry has no data.
         let start = self.0.len() - 512;
         let mut header = Header::new_gnu();
         header.as_mut_bytes().copy_from_slice(&self.0[start..]);
@@ -74,7 +74,7 @@ impl Tar {
         self
     }
 
-    /// With its end, not packed.
+    /// With its end, uncompressed.
     pub(super) fn plain(mut self) -> Vec<u8> {
         self.0.resize(self.0.len() + 1024, 0);
         self.0

@@ -1,4 +1,4 @@
-//! Archives of the programs that people use, where they are installed.
+//! Archives made by programs that people use, where these are installed.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::open;
 use crate::{Limits, inspect, unpack};
 
-/// A folder with what a checkout has: depth, links, an executable, long names.
+/// A folder with what a checkout contains: depth, links, an executable, long names.
 fn checkout(folder: &Path) {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let deep = folder.join("name".repeat(40)).join("of".repeat(60));

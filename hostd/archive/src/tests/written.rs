@@ -1,4 +1,4 @@
-//! What is made, and what is left when something fails.
+//! What is created, and what remains when something fails.
 
 use std::fs;
 use std::io::{Cursor, Error};
@@ -150,7 +150,7 @@ fn a_full_disk_and_a_used_up_quota_are_told_apart() {
 
 #[test]
 fn a_full_disk_leaves_nothing() {
-    // A file system of 1 MiB, for which a namespace of our own is needed.
+    // A file system of 1 MiB, which needs a namespace of its own.
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("small");
     fs::create_dir(&inside).unwrap();

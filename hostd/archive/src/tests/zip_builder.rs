@@ -1,11 +1,11 @@
-//! Writes zips that a decent program would not (APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16).
+//! Writes zips that no decent program would (APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16).
 
 use std::io::Write;
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-/// An entry, with all that its two headers say about it.
+/// An entry, with everything that its two headers say about it.
 #[derive(Clone)]
 pub(super) struct Zipped {
     pub(super) name: Vec<u8>,
@@ -17,7 +17,7 @@ pub(super) struct Zipped {
     pub(super) crc: u32,
     pub(super) size: u32,
     pub(super) packed: Vec<u8>,
-    /// Where the directory says that it is, when that is not true.
+    /// The place that the directory gives for the entry, if that is not the true one.
     pub(super) at: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Zipped {
         Self { mode, ..self }
     }
 
-    /// Method to size, as both headers have them.
+    /// The fields from method to size, as both headers have them.
     fn middle(&self, method: u16) -> Vec<u8> {
         let packed = u32::try_from(self.packed.len()).unwrap();
         let mut bytes = Vec::new();
@@ -69,15 +69,15 @@ impl Zipped {
     }
 }
 
-/// A zip as it is put together.
+/// A zip under construction.
 #[derive(Default)]
 pub(super) struct Zip {
     pub(super) entries: Vec<Zipped>,
-    /// Behind the end record, which announces it as a comment.
+    /// Bytes after the end record, which announces them as a comment.
     pub(super) comment: Vec<u8>,
-    /// What the end record says, if not the number of entries.
+    /// The number of entries in the end record, if not the true one.
     pub(super) count: Option<u16>,
-    /// Between the directory and the end record.
+    /// Bytes between the directory and the end record.
     pub(super) between: Vec<u8>,
 }
 

@@ -44,7 +44,7 @@ fn zips_of_a_library_are_taken_streamed_and_large_ones_too() {
     assert_taken(write(ZipWriter::new(Cursor::new(Vec::new())), plain).get_ref());
     let large = plain.large_file(true);
     assert_taken(write(ZipWriter::new(Cursor::new(Vec::new())), large).get_ref());
-    // Sizes behind the content, as when one packs into a pipe.
+    // Sizes after the content, as when a zip is written to a pipe.
     let mut streamed = ZipWriter::new_stream(Vec::new());
     streamed.start_file("a", plain).unwrap();
     streamed.write_all(&[5; 70_000]).unwrap();
@@ -62,14 +62,14 @@ fn more_entries_than_the_old_end_can_count_are_taken() {
     let bytes = zip.finish().unwrap().into_inner();
     let inspected = crate::inspect(Cursor::new(&bytes), &crate::Limits::default(), None).unwrap();
     assert_eq!(inspected.entries, 65_600);
-    // The two ends differ: the old one says three entries, or another start.
+    // The two end records differ: the old one says three entries, or another start.
     let end = bytes.len() - 22;
     for (at, value) in [(10, 3), (8, 3), (16, 0), (12, 9)] {
         let mut lie = bytes.clone();
         lie[end + at..end + at + 2].copy_from_slice(&[value, 0]);
         assert_refused(&lie, "contradiction");
     }
-    // The new one says that it is another number of entries, or lies somewhere else.
+    // The new one gives another number of entries, or lies somewhere else.
     for (at, code) in [
         (end - 76 + 24, "contradiction"),
         (end - 76 + 48, "contradiction"),
@@ -157,7 +157,7 @@ fn sizes_and_checksums_hold() {
             size,
             ..Zipped::deflated("a", &data)
         };
-        // The library sees by itself when there is more.
+        // The library itself notices when there is more.
         let code = super::judge(&one(lie), &crate::Limits::default()).0;
         assert!(
             ["size_differs", "damaged"].contains(&code),
@@ -189,7 +189,7 @@ fn entries_do_not_share_bytes() {
         },
     ];
     assert_refused(&Zip::of(&shared).bytes(), "contradiction");
-    // As Fifield's: an entry whose content is the header and the content of the next.
+    // Like Fifield's: an entry whose content is the header and the content of the next.
     let inner = Zipped::stored("b", &[0; 900]);
     let mut quoted = Zip::of(std::slice::from_ref(&inner)).bytes();
     quoted.truncate(30 + 1 + 900);
@@ -207,7 +207,7 @@ fn entries_do_not_share_bytes() {
 #[test]
 fn entries_that_the_directory_hides_are_refused() {
     let mut bytes = Zip::of(&[Zipped::stored("a", b"1"), Zipped::stored("b", b"2")]).bytes();
-    // The first entry of the directory taken out: 46 bytes and its name.
+    // The first entry of the directory is taken out: 46 bytes and its name.
     let start = (30 + 1 + 1) * 2;
     bytes.drain(start..start + 47);
     let end = bytes.len() - 22;
@@ -217,7 +217,7 @@ fn entries_that_the_directory_hides_are_refused() {
 
 #[test]
 fn bytes_that_belong_to_no_entry_are_bounded() {
-    // Signatures of headers that are none, between an entry and the directory.
+    // Signatures of headers that are not headers, between an entry and the directory.
     let with_gap = |bytes: usize| {
         let mut zip = one(Zipped::stored("a", b"x"));
         zip.splice(32..32, b"PK\x03\x04".repeat(bytes / 4));
@@ -243,7 +243,7 @@ fn there_is_one_end() {
     };
     let commented = commented.bytes();
     assert_refused(&commented[..commented.len() - 1], "truncated");
-    // An end within the comment of the end.
+    // An end record inside the comment of another one.
     let two = Zip {
         comment: Zip::default().bytes(),
         ..Zip::of(&[Zipped::stored("a", b"x")])
