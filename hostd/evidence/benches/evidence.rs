@@ -1,4 +1,4 @@
-//! How fast output goes through redaction into the log.
+//! How fast output passes through redaction into the log.
 //!
 //! `cargo bench -p evidence --bench evidence`
 
@@ -10,7 +10,7 @@ use std::time::Instant;
 use evidence::log::{Piece, Reader, Stream, Writer};
 use evidence::redact::Secrets;
 
-/// What a step is read with.
+/// Bytes of one read of a step's output.
 const READ_BYTES: usize = 16 << 10;
 
 fn main() -> io::Result<()> {
@@ -48,7 +48,7 @@ fn main() -> io::Result<()> {
         past = writer.finish().dropped;
         Ok(())
     })?;
-    // The worst there is: every place could be the beginning of the secret.
+    // The worst case: every place could be the beginning of the secret.
     let same = vec![b'a'; text.len() / 64];
     let worst = Secrets::new([("WORST", [b'a'; 4096].as_slice())]).expect("it is long enough");
     measure(
@@ -145,7 +145,7 @@ fn secrets() -> Secrets {
         .expect("they are long enough")
 }
 
-/// Lines as a compiler writes them, and now and then a secret.
+/// Lines such as a compiler writes, and now and then a secret.
 fn build_log(bytes: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(4);
     let mut text = Vec::with_capacity(bytes + 200);

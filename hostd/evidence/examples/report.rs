@@ -1,4 +1,5 @@
-//! Prints the page of a made-up job, to look at: `cargo run -p evidence --example report > page.html`.
+//! Prints the page of a made-up job, for a look at it: `cargo run -p evidence --example report >
+//! page.html`.
 
 use std::io;
 

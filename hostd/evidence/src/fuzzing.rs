@@ -1,4 +1,4 @@
-//! What fuzzers and the seeded tests feed with foreign bytes: one entry for each kind of input.
+//! Where fuzzers and the seeded tests feed in untrusted bytes: one function for each kind of input.
 
 use std::io::Cursor;
 
@@ -6,11 +6,11 @@ use crate::junit::{self, Bounds};
 use crate::log::{Piece, Reader, recover};
 use crate::redact::Secrets;
 
-/// Any bytes as a log and its index, which the first two bytes divide: what is read is what is whole,
-/// with the index and without.
+/// Arbitrary bytes as a log and its index; the first two bytes say where to divide them. Exactly what
+/// is whole must be read, with the index and without.
 ///
 /// # Panics
-/// When what was read contradicts itself.
+/// If what was read contradicts itself.
 pub fn log(bytes: &[u8]) {
     let Some((split, rest)) = bytes.split_first_chunk::<2>() else {
         return;
@@ -24,7 +24,8 @@ pub fn log(bytes: &[u8]) {
     for offset in [0, 1, whole.bytes / 2, whole.bytes, u64::MAX] {
         let from = usize::try_from(offset).unwrap_or(usize::MAX);
         let (indexed, _) = read(log, index, offset);
-        // A place in a foreign index may lead to a frame behind a damaged one, which is whole too.
+        // An entry of an untrusted index may lead to a frame after a damaged one, which is whole
+        // too.
         if index.is_empty() {
             assert_eq!(indexed, all.get(from..).unwrap_or_default());
         }
@@ -49,10 +50,10 @@ fn read(log: &[u8], index: &[u8], offset: u64) -> (Vec<u8>, u64) {
     (all, missing)
 }
 
-/// Any bytes as a JUnit file that a test wrote.
+/// Arbitrary bytes as a JUnit file that a test wrote.
 ///
 /// # Panics
-/// When what was read is over a bound, or cannot be written and read again.
+/// If what was read exceeds a bound, or cannot be written and read again.
 pub fn junit(bytes: &[u8]) {
     let bounds = Bounds {
         bytes_max: 1 << 16,
@@ -83,11 +84,11 @@ pub fn junit(bytes: &[u8]) {
     assert_eq!(again.len(), count);
 }
 
-/// Any bytes with secrets in them, which the first byte cuts into reads: none is left, and the cuts
-/// change nothing.
+/// Arbitrary bytes that contain secrets, cut into reads as the first byte says: no secret remains,
+/// and the cuts change nothing.
 ///
 /// # Panics
-/// When a secret is left, or a cut is seen.
+/// If a secret remains, or a cut changes the output.
 pub fn redaction(bytes: &[u8]) {
     let Some((cut, bytes)) = bytes.split_first() else {
         return;

@@ -1,10 +1,10 @@
-//! JUnit, as CI systems really read it.
+//! JUnit, as CI systems actually read it.
 //!
-//! GitLab shows `classname` as the suite, drops a case of a name that it has seen there, and reads what
-//! is in `<failure>`, not its attributes. Jenkins and GitLab both take attachments from `[[ATTACHMENT|path]]`
-//! in `<system-out>`, GitLab from the first one only. So the class is `bench.variant.pack`, names are made
-//! different, and each case has one `<system-out>`. What the bench did is an `<error>`, what the firmware
-//! did a `<failure>`.
+//! GitLab shows `classname` as the suite, drops a case with a name that it has already seen there, and reads
+//! the content of `<failure>`, not its attributes. Jenkins and GitLab both take attachments from
+//! `[[ATTACHMENT|path]]` in `<system-out>`, GitLab only from the first one. So the class is
+//! `bench.variant.pack`, names are made unique, and each case has one `<system-out>`. A fault of the bench is
+//! an `<error>`, a fault of the firmware a `<failure>`.
 
 mod read;
 #[cfg(test)]
@@ -55,7 +55,7 @@ fn suite(job: &JobResult, run: &RunResult) -> TestSuite {
     suite
 }
 
-/// `name`, or with a number behind it if there was one like it.
+/// `name`, or if it was used before, `name` with a number after it.
 fn unused_name(name: &str, names: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name} ({number})"));
     let mut possible = std::iter::once(name.to_owned()).chain(numbered);
@@ -91,7 +91,7 @@ fn status(outcome: &Outcome) -> TestCaseStatus {
         let mut status = TestCaseStatus::non_success(kind);
         status.set_type(clean(&fault.kind));
         status.set_message(clean(&fault.message));
-        // Readers show what is inside, so the message is there too.
+        // Some readers show only the content, so it contains the message too.
         let inside = format!("{}\n{}", fault.message, fault.detail);
         status.set_description(clean(inside.trim_end()));
         status
@@ -108,7 +108,7 @@ fn status(outcome: &Outcome) -> TestCaseStatus {
     }
 }
 
-/// Without the two characters that no XML may have and the library leaves in.
+/// Without the two characters that no XML may contain but the library leaves in.
 fn clean(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -1,8 +1,8 @@
-//! What a job leaves behind, and what is made of it: the log of an attempt, secrets blotted out of it,
+//! What a job leaves behind, and what is made of it: the log of an attempt, with secrets redacted,
 //! JUnit for CI systems, a timeline for Perfetto, and one page for people.
 //!
-//! The crate computes over readers and writers that it is given. It opens no file, knows no clock and
-//! starts no thread, and what it reads may be damaged or foreign.
+//! The crate works on readers and writers that it is given. It opens no file, reads no clock and
+//! starts no thread, and its input may be damaged or untrusted.
 
 pub mod fuzzing;
 pub mod junit;

@@ -1,5 +1,6 @@
 //! The log of an attempt: everything its steps wrote, in order, each piece with its time, stream and
-//! step. It is only ever appended to, so that followers read the same file while it grows.
+//! step. It only ever grows at its end, so that followers read the same file while it is being
+//! written.
 //!
 //! ```text
 //! frame    header (28 bytes, little-endian), then its bytes
@@ -10,8 +11,8 @@
 //! ```
 //!
 //! The checksum is the CRC-32 of the header before it and of the bytes. A frame that is incomplete or
-//! does not agree with it is the end: one that is being written, or was when the machine died. The index
-//! saves reading from the beginning and may be lost or wrong; every place in it is checked.
+//! does not match its checksum is the end: it is being written, or was when the machine crashed. The
+//! index saves reading from the beginning and may be lost or wrong; every entry in it is checked.
 
 mod frame;
 mod reader;

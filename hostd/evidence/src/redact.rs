@@ -1,8 +1,8 @@
-//! Blots secrets out of what passes by: as they are, line by line, in base 64 and percent-encoded, also
-//! when one arrives in several reads.
+//! Redacts secrets from a stream: as they are, line by line, in base 64 and percent-encoded, even when
+//! a secret arrives in several reads.
 //!
-//! What could be the beginning of a secret is held back until more arrives or the stream ends, and
-//! nothing else is.
+//! Bytes that could be the beginning of a secret, and only these, are held back until more bytes
+//! arrive or the stream ends.
 
 mod forms;
 #[cfg(test)]
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use thiserror::Error;
 
-/// What stands for a secret.
+/// Replaces a secret.
 pub const MARK: &[u8] = b"[secret]";
 
-/// Shortest secret: a shorter one is found in innocent text, and guessed from where it is missing.
+/// Shortest secret: a shorter one would be found in innocent text, and could be guessed from the
+/// places where it is missing.
 pub const SECRET_BYTES_MIN: usize = 8;
 
 /// Longest secret.
@@ -34,32 +35,32 @@ pub enum Unfit {
     /// It is too long.
     #[error("keep the secret {0} out of logs: it is longer than {SECRET_BYTES_MAX} bytes")]
     Long(String),
-    /// There are too many, or their forms are too many to look for.
+    /// There are too many, or they have too many forms to search for.
     #[error("keep {0} secrets out of logs: at most {SECRETS_MAX} are possible")]
     Many(usize),
 }
 
-/// What must not be seen. Cloning shares it.
+/// What must not be seen. Clones share it.
 #[derive(Clone)]
 pub struct Secrets(Option<Arc<Forms>>);
 
 struct Forms {
-    /// Sorted, so that those with a given beginning stand together.
+    /// Sorted, so that forms with the same beginning are next to each other.
     sorted: Vec<Vec<u8>>,
-    /// Of any beginning byte, whether a form has it.
+    /// For each byte, whether a form begins with it.
     begins: [bool; 256],
     longest: usize,
     first: AhoCorasick,
     all: AhoCorasick,
 }
 
-/// A stream that secrets are blotted out of.
+/// A stream from which secrets are redacted.
 #[derive(Debug)]
 pub struct Redactor {
     secrets: Secrets,
-    /// What could be the beginning of a secret.
+    /// Bytes that could be the beginning of a secret.
     held: Vec<u8>,
-    /// So much of it belongs to a secret that was blotted out already.
+    /// This many of them belong to a secret that was redacted already.
     covered: usize,
 }
 
@@ -121,7 +122,7 @@ impl Secrets {
         }))))
     }
 
-    /// A stream without them.
+    /// A new stream from which these secrets are redacted.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
         Redactor {
@@ -131,7 +132,7 @@ impl Secrets {
         }
     }
 
-    /// `bytes` without them.
+    /// `bytes` without these secrets.
     #[must_use]
     pub fn redacted(&self, bytes: &[u8]) -> Vec<u8> {
         let mut redactor = self.redactor();
@@ -143,7 +144,7 @@ impl Secrets {
 }
 
 impl Redactor {
-    /// Takes what was read and gives to `out` what may be seen.
+    /// Takes the bytes of a read, and appends to `out` the bytes that may be seen.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let Some(forms) = self.secrets.0.clone() else {
             out.extend_from_slice(bytes);
@@ -163,8 +164,8 @@ impl Redactor {
         }
     }
 
-    /// The stream ends, or pauses so long that what is held back should be seen: nothing completes it
-    /// to a secret any more.
+    /// The stream ends, or pauses for so long that the bytes held back should be seen: they can no
+    /// longer become a secret.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let held = std::mem::take(&mut self.held);
         if let Some(forms) = self.secrets.0.clone() {
@@ -173,15 +174,16 @@ impl Redactor {
         self.covered = 0;
     }
 
-    /// Gives to `out` what `bytes` has before `open`, where it may become a secret.
+    /// Appends to `out` the part of `bytes` before `open`, from where a secret may be beginning.
     fn pass(&mut self, forms: &Forms, bytes: &[u8], open: usize, out: &mut Vec<u8>) {
-        // Everything before here was seen, blotted out or passed over.
+        // Everything before this was output, redacted or held back earlier.
         let mut seen = self.covered;
         self.covered = 0;
         if forms.first.is_match(bytes) {
             for (start, end) in forms.hits(bytes) {
                 if start >= open {
-                    // It is found again with what is held back, perhaps as part of a longer one.
+                    // It will be found again with the bytes held back, perhaps as part of a longer
+                    // one.
                     break;
                 }
                 if start >= seen {
@@ -200,11 +202,11 @@ impl Redactor {
 }
 
 impl Forms {
-    /// Where forms stand, those that overlap as one.
+    /// The ranges of forms, with overlapping ones merged.
     fn hits(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let mut hits: Vec<(usize, usize)> = Vec::new();
         for found in self.all.find_overlapping_iter(bytes) {
-            // They come by their ends, so what this one overlaps is last.
+            // They are sorted by their ends, so the ones that this one overlaps are last.
             let mut start = found.start();
             while let Some((before, end)) = hits.last()
                 && *end > start
@@ -217,7 +219,7 @@ impl Forms {
         hits
     }
 
-    /// Where the longest end of `bytes` starts that a form goes on from.
+    /// Start of the longest end of `bytes` with which a form could continue.
     fn open_from(&self, bytes: &[u8]) -> usize {
         let from = bytes.len().saturating_sub(self.longest - 1);
         let open = (from..bytes.len()).find(|start| {

@@ -1,4 +1,4 @@
-//! One page about a job, to attach or to mail: everything is inside, it needs no script, no font and no
+//! One page about a job, to attach or to mail: it contains everything, needs no script, font or
 //! network, and follows the reader's choice of light or dark.
 
 mod picture;
@@ -27,7 +27,8 @@ pub fn write(job: &JobResult, mut out: impl io::Write) -> io::Result<()> {
     out.write_all(page.as_bytes())
 }
 
-/// A text with everything escaped that HTML would take for its own, and without what no page may have.
+/// A text with everything escaped that HTML would interpret, and without characters that no page may
+/// contain.
 struct Text<'t>(&'t str);
 
 impl fmt::Display for Text<'_> {
@@ -57,7 +58,7 @@ fn end_of(text: &str, max: usize) -> String {
     strip_ansi_escapes::strip_str(&text[from..])
 }
 
-/// A length of time as a person says it.
+/// A duration in the form that people use.
 fn time(us: u64) -> String {
     let ms = us / 1000;
     match us {
@@ -92,7 +93,7 @@ fn page_of(job: &JobResult, page: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// A word that colours what it stands on; anything unknown is grey.
+/// The class that gives the page its colour; a job without a known result is grey.
 fn colour(job: &JobResult) -> &'static str {
     match (job.verdict.as_str(), job.ended_because.as_deref()) {
         ("success", _) => "good",
@@ -195,7 +196,7 @@ fn case_of(case: &Case, page: &mut String) -> fmt::Result {
         Outcome::BenchFailed(_) => ("bench", "bench failed"),
         Outcome::Skipped(_) => ("none", "skipped"),
     };
-    // What went wrong is open when the page is.
+    // Parts that went wrong are open when the page opens.
     let open = if matches!(class, "bad" | "bench") {
         " open=\"\""
     } else {
@@ -243,7 +244,7 @@ fn fault_of(fault: &Fault, page: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// A link, if it leads to a page; anything else could run as a program.
+/// A link, if it leads to a web page; any other address could run as a program.
 fn link(name: &str, address: &str, page: &mut String) -> fmt::Result {
     let is_page = ["https://", "http://", "/"]
         .iter()

@@ -1,4 +1,4 @@
-//! What is known about a job when it has ended, as types: the one source of its JUnit and of its page.
+//! What is known about a job once it has ended, as types: the one source of its JUnit and its page.
 
 /// A job.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -7,9 +7,9 @@ pub struct JobResult {
     pub id: String,
     /// Its name, as it was submitted.
     pub name: String,
-    /// Branch or tag, if that was said.
+    /// Branch or tag, if known.
     pub reference: Option<String>,
-    /// Commit, if that was said.
+    /// Commit, if known.
     pub commit: Option<String>,
     /// Who submitted it.
     pub submitted_by: String,
@@ -17,21 +17,21 @@ pub struct JobResult {
     pub submitted_at: String,
     /// From the submission to the end, in microseconds.
     pub duration_us: u64,
-    /// Word of the axis of states.
+    /// A word of the axis of states.
     pub state: String,
-    /// Word of the axis of reasons.
+    /// A word of the axis of reasons.
     pub ended_because: Option<String>,
-    /// Word of the axis of verdicts.
+    /// A word of the axis of verdicts.
     pub verdict: String,
     /// What happened and what to do, for a person.
     pub sentence: String,
     /// What ran where, in the order of the pipeline.
     pub runs: Vec<RunResult>,
-    /// Phases of the whole, for the timeline.
+    /// Phases of the whole job, for the timeline.
     pub spans: Vec<Span>,
-    /// The end of the log, secrets blotted out.
+    /// The end of the log, with secrets redacted.
     pub log_tail: String,
-    /// Bytes of the log before that tail.
+    /// Bytes of the log before that end.
     pub log_before: u64,
 }
 
@@ -42,42 +42,43 @@ pub struct RunResult {
     pub class: String,
     /// The device, if there was one.
     pub device: Option<String>,
-    /// Attempts it took.
+    /// Number of attempts.
     pub attempts: u32,
-    /// In microseconds.
+    /// Duration in microseconds.
     pub duration_us: u64,
-    /// In the order in which they ran.
+    /// Its cases, in the order in which they ran.
     pub cases: Vec<Case>,
 }
 
-/// A case of a test.
+/// A test case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Case {
-    /// Its name, which need not be the only one of it.
+    /// Its name, which need not be unique.
     pub name: String,
-    /// In microseconds.
+    /// Duration in microseconds.
     pub duration_us: u64,
     /// How it went.
     pub outcome: Outcome,
-    /// What it wrote, secrets blotted out.
+    /// What it wrote, with secrets redacted.
     pub output: String,
-    /// Where more is to be seen: a name and an address each.
+    /// Links to more about it: a name and an address each.
     pub links: Vec<(String, String)>,
-    /// Files of the job that belong to it, as the CI system finds them.
+    /// Files of the job that belong to it, by the paths under which the CI system finds them.
     pub attachments: Vec<String>,
     /// Captures that belong to it.
     pub captures: Vec<Capture>,
 }
 
-/// How a case went.
+/// The outcome of a case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should.
+    /// It passed.
     #[default]
     Passed,
     /// The firmware or the test failed.
     Failed(Fault),
-    /// The bench failed; nothing is known about the firmware. The fault's kind begins with `infra.`.
+    /// The bench failed, so nothing is known about the firmware. The fault's kind begins with
+    /// `infra.`.
     BenchFailed(Fault),
     /// It was not run.
     Skipped(String),
@@ -90,7 +91,7 @@ pub struct Fault {
     pub kind: String,
     /// One line.
     pub message: String,
-    /// Everything else, as lines.
+    /// Everything else, in lines.
     pub detail: String,
 }
 
@@ -99,9 +100,9 @@ pub struct Fault {
 pub struct Capture {
     /// Its name.
     pub name: String,
-    /// How long it is, in microseconds.
+    /// Its length, in microseconds.
     pub duration_us: u64,
-    /// From top to bottom.
+    /// Its channels, from top to bottom.
     pub channels: Vec<Channel>,
 }
 
@@ -110,25 +111,25 @@ pub struct Capture {
 pub struct Channel {
     /// What is connected to it.
     pub name: String,
-    /// What was seen on it.
+    /// Its signal.
     pub signal: Signal,
 }
 
-/// What was seen on a channel.
+/// The signal of a channel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Signal {
     /// The level at the beginning, and when it changed, as parts of the whole from 0 to 1.
     Digital(bool, Vec<f32>),
-    /// Lowest and highest of each of equally long parts, in the unit of the last field.
+    /// Lowest and highest value of each of several equal parts, in the unit of the last field.
     Analog(Vec<(f32, f32)>, String),
 }
 
-/// A stretch of time.
+/// A span of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Span {
-    /// In which row: a build, a device.
+    /// The row: a build, or a device.
     pub lane: String,
-    /// What it was spent on.
+    /// How the time was spent.
     pub name: String,
     /// Beginning, in microseconds from the job's submission.
     pub start_us: u64,
@@ -139,7 +140,7 @@ pub struct Span {
 }
 
 impl JobResult {
-    /// Cases that went so.
+    /// Number of cases with this kind of outcome.
     #[must_use]
     pub fn count(&self, which: fn(&Outcome) -> bool) -> usize {
         let cases = self.runs.iter().flat_map(|run| &run.cases);

@@ -1,5 +1,5 @@
-//! The timeline of a job as Chrome's trace JSON, which Perfetto opens: phases, serial lines, power, and
-//! captures, each in a row of its own.
+//! The timeline of a job as Chrome's trace JSON, which Perfetto opens: phases, serial lines, power and
+//! captures, each in its own row.
 //!
 //! It is streamed as an array of events. The format allows the closing bracket to be missing, so the
 //! timeline of a job that was killed can be opened too. Format: "Trace Event Format", Google, as read by
@@ -18,14 +18,14 @@ pub struct Trace<W> {
     is_empty: bool,
 }
 
-/// The process all rows belong to; the format wants one.
+/// The process that all rows belong to; the format requires one.
 const PROCESS: u32 = 1;
 
 impl<W: Write> Trace<W> {
     /// Begins the timeline of `job`.
     ///
     /// # Errors
-    /// As all of these: `out` cannot be written to.
+    /// Like every method here: `out` cannot be written to.
     pub fn new(mut out: W, job: &str) -> io::Result<Self> {
         out.write_all(b"[\n")?;
         let mut trace = Self {
@@ -37,8 +37,8 @@ impl<W: Write> Trace<W> {
         Ok(trace)
     }
 
-    /// How the clock of a pod was set against the host's, for the captures in its row: host time is pod
-    /// time and `offset_us`, give or take `error_us`.
+    /// The offset between the clock of a pod and the host's, for the captures in its row: host time is
+    /// pod time plus `offset_us`, give or take `error_us`.
     ///
     /// # Errors
     /// See [`new`](Self::new).
@@ -48,7 +48,7 @@ impl<W: Write> Trace<W> {
         self.meta("thread_labels", row, json!({"labels": labels}))
     }
 
-    /// A phase, when it is over.
+    /// A phase, once it is over.
     ///
     /// # Errors
     /// See [`new`](Self::new).
@@ -57,7 +57,7 @@ impl<W: Write> Trace<W> {
         self.event("X", row, name, start_us, more)
     }
 
-    /// A line of a serial port, or another moment worth a mark.
+    /// A line from a serial port, or another moment worth marking.
     ///
     /// # Errors
     /// See [`new`](Self::new).
@@ -65,7 +65,7 @@ impl<W: Write> Trace<W> {
         self.event("i", row, text, at_us, json!({"s": "t"}))
     }
 
-    /// What a rail has from here on.
+    /// Voltage and current of a rail from this moment on.
     ///
     /// # Errors
     /// See [`new`](Self::new).
@@ -96,7 +96,7 @@ impl<W: Write> Trace<W> {
         self.event("e", row, name, at_us, json!({"cat": "capture", "id": id}))
     }
 
-    /// Ends the timeline and gives back what it was written to.
+    /// Ends the timeline and returns the writer.
     ///
     /// # Errors
     /// See [`new`](Self::new).
@@ -127,7 +127,7 @@ impl<W: Write> Trace<W> {
         self.write(&Value::Object(event))
     }
 
-    /// The number of a row, which gets its name when it is first used.
+    /// The number of a row; it gets its name on first use.
     fn row(&mut self, name: &str) -> io::Result<usize> {
         if let Some(at) = self.rows.iter().position(|row| row == name) {
             return Ok(at + 1);

@@ -1,4 +1,4 @@
-//! Any bytes as a JUnit file that a test wrote.
+//! Arbitrary bytes as a JUnit file that a test wrote.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

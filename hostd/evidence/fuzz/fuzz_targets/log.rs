@@ -1,4 +1,4 @@
-//! Any bytes as a log and its index.
+//! Arbitrary bytes as a log and its index.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

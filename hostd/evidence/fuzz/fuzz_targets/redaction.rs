@@ -1,4 +1,4 @@
-//! Any bytes with secrets in them, cut anywhere.
+//! Arbitrary bytes that contain secrets, cut anywhere.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

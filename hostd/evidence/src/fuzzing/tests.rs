@@ -1,4 +1,4 @@
-//! A seeded short run of every fuzz target, from mutated valid inputs.
+//! A short seeded run of every fuzz target, from mutated valid inputs.
 
 use fastrand::Rng;
 
@@ -47,8 +47,8 @@ fn no_cut_shows_a_secret() {
     run(9, 20_000, &valid, redaction);
 }
 
-/// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a number below
-/// another.
+/// Changes, drops, duplicates and inserts some bytes of a valid input. `below` draws a number below
+/// its argument.
 fn mutated(below: &mut dyn FnMut(usize) -> usize, valid: &[u8]) -> Vec<u8> {
     let mut bytes = valid.to_vec();
     for _ in 0..below(5) {

@@ -1,6 +1,6 @@
-//! JUnit files that tests of a job wrote: every tool writes another dialect, and whoever controls the
-//! tests controls the bytes. What is known is taken, what is not is passed over, and everything is
-//! bounded.
+//! Reads JUnit files that tests of a job wrote: every tool writes its own dialect, and whoever
+//! controls the tests controls the bytes. Known elements are read, unknown ones are ignored, and
+//! everything is bounded.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -9,16 +9,16 @@ use thiserror::Error;
 
 use crate::result::{Case, Fault, Outcome};
 
-/// What a file may have.
+/// Bounds of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes of the file.
     pub bytes_max: usize,
     /// Cases in it.
     pub cases_max: usize,
-    /// Elements within each other.
+    /// Depth of nested elements.
     pub depth_max: usize,
-    /// Bytes of text that are kept of each output, message or name; the rest is left out.
+    /// Bytes that are kept of each output, message or name; the rest is dropped.
     pub text_max: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for Bounds {
     }
 }
 
-/// Why a file is not taken.
+/// Why a file is refused.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// It is too large.
@@ -48,12 +48,12 @@ pub enum ReadError {
     /// It is not XML.
     #[error("read the JUnit file: it is no XML at byte {at}")]
     Xml {
-        /// Where.
+        /// At this byte.
         at: u64,
-        /// What is wrong there.
+        /// The parser's error.
         source: quick_xml::Error,
     },
-    /// It is XML, and no JUnit.
+    /// It is XML, but not JUnit.
     #[error("read the JUnit file: it has neither `testsuites` nor `testsuite` in it")]
     NotJunit,
 }
@@ -65,11 +65,11 @@ enum Target {
     Detail,
 }
 
-/// Reads the cases of a file, named `class::name`, in their order. A test that broke is a failure: what
-/// the bench did is not for tests to say.
+/// Reads the cases of a file, named `class::name`, in their order. A test that reports an error counts
+/// as failed: tests cannot tell what the bench did.
 ///
 /// # Errors
-/// The file is no JUnit, or over a bound.
+/// The file is not JUnit, or exceeds a bound.
 pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Vec<Case>, ReadError> {
     if bytes.len() > bounds.bytes_max {
         return Err(ReadError::Large(bounds.bytes_max));
@@ -166,7 +166,7 @@ impl Cases<'_> {
         }
     }
 
-    /// An element within a case; where its text goes.
+    /// Handles an element within a case, and returns where its text goes.
     fn within(&mut self, name: &[u8], element: &BytesStart<'_>) -> Option<Target> {
         match name {
             b"failure" | b"error" => {
@@ -176,7 +176,7 @@ impl Cases<'_> {
                     detail: String::new(),
                 };
                 let case = self.open.as_mut()?;
-                // The first one is why it failed; what comes after is said in its detail.
+                // The first failure is the reason; later ones go into its detail.
                 if !matches!(case.outcome, Outcome::Failed(_)) {
                     case.outcome = Outcome::Failed(fault);
                 }
@@ -228,7 +228,7 @@ impl Cases<'_> {
     }
 }
 
-/// Appends as much as fits.
+/// Appends as much as fits within `max` bytes.
 fn append(to: &mut String, text: &str, max: usize) {
     let mut len = text.len().min(max.saturating_sub(to.len()));
     while !text.is_char_boundary(len) {
@@ -237,7 +237,8 @@ fn append(to: &mut String, text: &str, max: usize) {
     to.push_str(&text[..len]);
 }
 
-/// The character a reference stands for; nothing for what only a document type could explain.
+/// The character that a reference stands for; nothing for one that only a document type could
+/// explain.
 fn resolved(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
@@ -248,7 +249,7 @@ fn resolved(reference: &BytesRef<'_>) -> String {
         .to_owned()
 }
 
-/// The text of an attribute; as it stands, if a reference in it is unknown.
+/// The text of an attribute; unchanged if a reference in it is unknown.
 fn unescaped(value: &str) -> String {
     quick_xml::escape::unescape(value)
         .map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned)

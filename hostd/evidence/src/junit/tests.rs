@@ -1,4 +1,4 @@
-//! What is written, as CI systems read it, and what is taken of what tests write.
+//! JUnit as it is written for CI systems, and what is read from the files of tests.
 
 use super::{Bounds, ReadError, read, write};
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};

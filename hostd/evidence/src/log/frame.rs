@@ -12,10 +12,10 @@ pub(crate) const ENTRY_BYTES: usize = 16;
 /// Bytes of a header.
 pub(crate) const HEADER_BYTES: usize = 28;
 
-/// What the checksum does not cover of it.
+/// The part of the header that is the checksum itself.
 const CHECKSUM_BYTES: usize = 4;
 
-/// Who wrote a piece of the log.
+/// The source of a piece of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard output of a step.
@@ -24,7 +24,7 @@ pub enum Stream {
     Error,
     /// The serial line of the board.
     Uart,
-    /// The server, about the steps.
+    /// The server, with messages about the steps.
     Server,
 }
 
@@ -36,14 +36,14 @@ pub(crate) enum Kind {
     Dropped,
 }
 
-/// A header that agrees with itself, but was not compared with its bytes yet.
+/// A header that is valid in itself, but has not been compared with its bytes yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) len: usize,
     pub(crate) step: u16,
     pub(crate) stream: Stream,
     pub(crate) kind: Kind,
-    /// Microseconds; how many bytes for [`Kind::Dropped`].
+    /// Microseconds; for [`Kind::Dropped`], a number of bytes.
     pub(crate) time_us: u64,
     pub(crate) offset: u64,
 }
@@ -64,7 +64,7 @@ impl Header {
         header
     }
 
-    /// Takes a header apart; `None` if no log has one like it.
+    /// Decodes a header; `None` if no log has one like it.
     pub(crate) fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let len = u32::from_le_bytes(bytes[0..4].try_into().ok()?) as usize;
         let kind = match bytes[7] {
@@ -87,7 +87,7 @@ impl Header {
     }
 }
 
-/// Whether `bytes` are what the header was written for.
+/// Whether `bytes` match the checksum in the header.
 pub(crate) fn agrees(header: &[u8; HEADER_BYTES], bytes: &[u8]) -> bool {
     header[HEADER_BYTES - CHECKSUM_BYTES..] == checksum(header, bytes).to_le_bytes()
 }

@@ -11,33 +11,33 @@ pub enum Piece {
     Output {
         /// Place of its first byte among all bytes of output.
         offset: u64,
-        /// When, in microseconds.
+        /// When it was written, in microseconds.
         time_us: u64,
-        /// By whom.
+        /// The source of the bytes.
         stream: Stream,
-        /// In which step.
+        /// The step that ran.
         step: u16,
-        /// What.
+        /// The bytes themselves.
         bytes: Vec<u8>,
     },
-    /// So many bytes of output are missing here.
+    /// This many bytes of output are missing here.
     Dropped(u64),
 }
 
-/// A log that is read from an offset on.
+/// A log that is read from an offset onwards.
 #[derive(Debug)]
 pub struct Reader<L> {
     log: L,
     /// Where the next frame begins.
     place: u64,
-    /// The first byte of output that was not read yet.
+    /// The first byte of output that has not been read yet.
     offset: u64,
 }
 
-/// What of a log is whole.
+/// The part of a log that is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recovered {
-    /// Bytes of the file up to the first frame that is not whole; what is behind may be cut off.
+    /// Bytes of the file up to the first frame that is not whole; everything after may be cut off.
     pub file_bytes: u64,
     /// Bytes of output.
     pub bytes: u64,
@@ -45,7 +45,7 @@ pub struct Recovered {
     pub dropped: u64,
 }
 
-/// Finds the end of what is whole, after a crash.
+/// Finds the end of the whole frames, after a crash.
 ///
 /// # Errors
 /// The log cannot be read.
@@ -70,8 +70,8 @@ pub fn recover(log: &mut (impl Read + Seek)) -> io::Result<Recovered> {
 }
 
 impl<L: Read + Seek> Reader<L> {
-    /// Reads `log` from byte `offset` of its output on. `index` is what the index has, or a part of it
-    /// or nothing: without it the log is read from its beginning.
+    /// Reads `log` from byte `offset` of its output. `index` is the content of the index, or part of
+    /// it, or empty: without it the log is read from its beginning.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -86,7 +86,7 @@ impl<L: Read + Seek> Reader<L> {
         {
             (reader.offset, reader.place) = entry;
         }
-        // Whole frames are passed over; the one with the offset in it is cut when it is read.
+        // Whole frames are skipped; the one that contains the offset is cut when it is read.
         reader.log.seek(SeekFrom::Start(reader.place))?;
         while let Some((header, _)) = reader.read_header()? {
             let end = header.offset.saturating_add(header.len as u64);
@@ -109,7 +109,7 @@ impl<L: Read + Seek> Reader<L> {
     pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         self.log.seek(SeekFrom::Start(self.place))?;
         let from = self.offset;
-        // A reader that began in the middle of a frame is between two offsets of frames.
+        // A reader that began in the middle of a frame lies between the offsets of two frames.
         let piece = self.next_frame()?;
         Ok(piece.map(|piece| match piece {
             Piece::Output {
@@ -132,13 +132,13 @@ impl<L: Read + Seek> Reader<L> {
         }))
     }
 
-    /// Where the next piece begins: what a follower asks for next.
+    /// Where the next piece begins: what a follower requests next.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Moves into the frame at the present place, if `offset` is in it.
+    /// Moves into the frame at the current place, if `offset` is in it.
     fn skip_to(&mut self, offset: u64) -> io::Result<()> {
         if let Some((header, _)) = self.read_header()? {
             let end = header.offset.saturating_add(header.len as u64);
@@ -149,7 +149,7 @@ impl<L: Read + Seek> Reader<L> {
         Ok(())
     }
 
-    /// Whether there is a whole frame where an entry of the index says.
+    /// Whether there is a whole frame at the place that an entry of the index gives.
     fn leads_to_frame(&mut self, (offset, place): (u64, u64)) -> io::Result<bool> {
         self.log.seek(SeekFrom::Start(place))?;
         let Some((header, raw)) = self.read_header()? else {
@@ -160,7 +160,7 @@ impl<L: Read + Seek> Reader<L> {
         Ok(is_whole && header.offset == offset && header.kind == Kind::Output)
     }
 
-    /// Reads the frame at the place where the log stands and moves on behind it, if it is whole.
+    /// Reads the frame at the log's current position and moves past it, if it is whole.
     fn next_frame(&mut self) -> io::Result<Option<Piece>> {
         let Some((header, raw)) = self.read_header()? else {
             return Ok(None);
@@ -172,7 +172,7 @@ impl<L: Read + Seek> Reader<L> {
         let Some(end) = header.offset.checked_add(header.len as u64) else {
             return Ok(None);
         };
-        // Frames follow each other without a gap; the reader may stand within one.
+        // Frames follow each other without a gap; the reader may be inside one.
         let is_next = header.offset <= self.offset && (self.offset < end || header.len == 0);
         if !is_next {
             return Ok(None);
@@ -211,7 +211,7 @@ fn entry_before(index: &[u8], offset: u64) -> Option<(u64, u64)> {
     (number(entry, 0) <= offset).then(|| (number(entry, 0), number(entry, 8)))
 }
 
-/// Fills `bytes`; false if there are not so many.
+/// Fills `bytes`; false if the log ends before.
 fn read_whole(log: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(bytes) {
         Ok(()) => Ok(true),

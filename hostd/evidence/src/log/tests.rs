@@ -1,4 +1,4 @@
-//! Logs as they are written, torn, damaged and followed.
+//! Logs that are whole, torn, damaged and followed.
 
 use std::io::{self, Cursor, Write};
 
@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::{Piece, Reader, Recovered, Stream, Summary, TAIL_BYTES, Writer, recover};
 
-/// Everything from `offset` on: the bytes of output, and how many are said to be missing.
+/// Everything from `offset` on: the bytes of output, and how many are reported missing.
 fn read(log: &[u8], index: &[u8], offset: u64) -> (Vec<u8>, u64) {
     let mut reader = Reader::new(Cursor::new(log), index, offset).unwrap();
     let (mut all, mut missing) = (Vec::new(), 0);
@@ -117,7 +117,7 @@ fn past_its_bound_a_log_keeps_its_beginning_and_its_end() {
         end.len()
     );
     assert!(log.len() < 100_000 + TAIL_BYTES + TAIL_BYTES / 2);
-    // A log that only just passes its bound lacks nothing.
+    // A log that exceeds its bound only slightly lacks nothing.
     let (log, index, written, summary) = random_log(&mut random, 200_000, 100_000);
     assert_eq!(summary.dropped, 0);
     assert!(read(&log, &index, 0) == (written, 0));
@@ -155,7 +155,7 @@ fn a_torn_log_is_whole_up_to_the_frame_that_was_torn() {
         assert!(found.file_bytes <= torn.len() as u64);
         let cut = &torn[..usize::try_from(found.file_bytes).unwrap()];
         assert_eq!(recover(&mut Cursor::new(cut)).unwrap(), found);
-        // A disk may also give zeros for what never reached it.
+        // After a crash a disk may also return zeros for data that never reached it.
         let mut zeros = torn.to_vec();
         zeros.resize(log.len() + 100, 0);
         assert_eq!(recover(&mut Cursor::new(zeros)).unwrap(), found);
@@ -169,7 +169,7 @@ fn a_torn_log_is_whole_up_to_the_frame_that_was_torn() {
     assert_eq!(whole, expected);
 }
 
-/// A disk with room for so many bytes.
+/// A disk with room for this many bytes.
 struct Disk(Vec<u8>, usize);
 
 impl Write for &mut Disk {

@@ -1,18 +1,18 @@
-//! Writing a log. It takes whatever comes: past its bound, or when the disk is full, the rest goes
-//! through a ring in memory, so that whoever writes never waits and the end is kept.
+//! Writing a log. It accepts whatever comes: past its bound, or when the disk is full, the rest
+//! goes through a ring in memory, so that the source of the output never waits and the end is kept.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::frame::{FRAME_BYTES_MAX, Header, INDEX_STEP, Kind, Stream};
 
-/// What is kept of the end when a log has reached its bound.
+/// Bytes that are kept of the end when a log has reached its bound.
 pub const TAIL_BYTES: usize = 1 << 20;
 
-/// What a frame in the ring counts beside its bytes.
+/// Cost of a frame in the ring besides its bytes.
 const FRAME_COST: usize = 64;
 
-/// What is gathered before it is written.
+/// Bytes that are gathered before they are written.
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// A log that is being written.
@@ -20,13 +20,13 @@ const BUFFER_BYTES: usize = 128 << 10;
 pub struct Writer<L, I> {
     log: L,
     index: I,
-    /// Frames that were not written out yet.
+    /// Frames that have not been written out yet.
     buffer: Vec<u8>,
     /// Where the next frame begins in the log.
     place: u64,
-    /// Output so far, dropped bytes left out.
+    /// Bytes of output so far, not counting dropped ones.
     offset: u64,
-    /// Output that was certainly written.
+    /// Bytes of output that have certainly been written.
     safe: u64,
     cap: u64,
     next_entry: u64,
@@ -35,7 +35,7 @@ pub struct Writer<L, I> {
     error: Option<io::Error>,
 }
 
-/// The end of what came after the bound was reached.
+/// The end of the output that came after the bound was reached.
 #[derive(Debug, Default)]
 struct Tail {
     frames: VecDeque<(u64, Stream, u16, Vec<u8>)>,
@@ -43,7 +43,7 @@ struct Tail {
     dropped: u64,
 }
 
-/// What became of a log.
+/// The result of writing a log.
 #[derive(Debug)]
 pub struct Summary {
     /// Bytes of output in it.
@@ -92,7 +92,7 @@ impl<L: Write, I: Write> Writer<L, I> {
         }
     }
 
-    /// Writes out what was gathered, for those who follow.
+    /// Writes out what was gathered, for followers.
     pub fn flush(&mut self) {
         self.write_out();
         if self.error.is_none() {
@@ -103,7 +103,7 @@ impl<L: Write, I: Write> Writer<L, I> {
         }
     }
 
-    /// Ends the log: what was kept of the end comes behind a note of how much is missing.
+    /// Ends the log: a note says how much is missing, and the kept end of the output follows it.
     pub fn finish(mut self) -> Summary {
         self.flush();
         let tail = self.tail.take().unwrap_or_default();
@@ -160,7 +160,7 @@ impl<L: Write, I: Write> Writer<L, I> {
         }
     }
 
-    /// The log first: an entry of the index leads to a frame that is there.
+    /// The log first, so that an entry of the index leads to a frame that exists.
     fn write_out(&mut self) {
         if self.error.is_none() {
             let log = self.log.write_all(&self.buffer);

@@ -1,4 +1,4 @@
-//! The forms in which a secret turns up in output.
+//! The forms in which a secret appears in output.
 
 use std::fmt::Write;
 
@@ -7,13 +7,13 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::SECRET_BYTES_MIN;
 
-/// What the tools `base64` and `openssl` cut their output into lines of.
+/// The line lengths into which the tools `base64` and `openssl` break their output.
 const COLUMNS: [usize; 2] = [76, 64];
 
-/// Shortest of such lines that is looked for: a shorter one is found in innocent text.
+/// Shortest such line that is searched for: a shorter one would be found in innocent text.
 const PIECE_MIN: usize = 16;
 
-/// A secret as it is, each of its lines, and both in base 64 and percent-encoded.
+/// A secret as it is, each of its lines, and all of them in base 64 and percent-encoded.
 pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
     let mut values = vec![value.to_vec(), value.trim_ascii().to_vec()];
     values.extend(
@@ -39,14 +39,15 @@ pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// Base 64 of anything with `value` in it has one of these in it: what comes before moves it by 0, 1 or 2
-/// bytes. The characters that its neighbours have a part in are left out.
+/// Base 64 of anything that contains `value` contains one of these: the bytes before it shift it by 0, 1
+/// or 2 bytes. Characters that also depend on its neighbours are left out.
 fn base64(value: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for before in 0..3 {
         let mut moved = vec![0; before];
         moved.extend_from_slice(value);
-        // 8 bits of a byte are in characters of 6: the first whole one of the value.
+        // A byte has 8 bits and a character 6: this is the first character that depends on the
+        // value alone.
         let first = (before * 8).div_ceil(6);
         let last = moved.len() * 8 / 6;
         for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
@@ -56,7 +57,8 @@ fn base64(value: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// As in a URL, with capital and small digits, and as in a form, where a space is a plus.
+/// As in a URL, with upper-case and lower-case hexadecimal digits, and as in a form, where a space
+/// is a plus.
 fn percent_encoded(value: &[u8]) -> Vec<Vec<u8>> {
     let encode = |is_capital: bool, is_form: bool| {
         let mut text = String::new();

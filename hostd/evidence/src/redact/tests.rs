@@ -1,4 +1,4 @@
-//! Secrets in every form, cut at every place, against a search that sees all at once.
+//! Secrets in every form, cut at every place, compared with a search that sees everything at once.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -100,7 +100,8 @@ fn short_secrets_are_refused() {
     assert!(secrets(&[]).redacted(b"abc") == b"abc");
 }
 
-/// Every byte that belongs to a form is gone, and no other; each run of them is one mark.
+/// Every byte that belongs to a form is gone, and no others; each run of such bytes becomes one
+/// mark.
 fn naive(forms: &[Vec<u8>], bytes: &[u8]) -> Vec<u8> {
     let mut hits: Vec<(usize, usize)> = Vec::new();
     for start in 0..bytes.len() {

@@ -1,4 +1,4 @@
-//! The pictures of the page: captures and the timeline, as SVG inside it.
+//! The pictures of the page: captures and the timeline, as inline SVG.
 
 use std::fmt::{self, Write as _};
 
@@ -8,19 +8,19 @@ use crate::result::{Capture, JobResult, Signal, Span};
 /// Width of a picture, in its own units.
 const WIDTH: f32 = 900.0;
 
-/// What the names on its left take of it.
+/// The part of it that is for the names on the left.
 const NAMES: f32 = 140.0;
 
-/// Most changes of level that are drawn of a channel: more than there are pixels say nothing.
+/// Most changes of level that are drawn for a channel: more changes than pixels say nothing.
 const CHANGES_MAX: usize = 2000;
 
-/// Most parts that are drawn of an analogue channel.
+/// Most parts that are drawn for an analogue channel.
 const PARTS_MAX: usize = 1000;
 
-/// Width of a letter, more than most have.
+/// Width of a letter, generous for most letters.
 const LETTER: f32 = 7.0;
 
-/// Most bars of a lane.
+/// Most bars in a lane.
 const BARS_MAX: usize = 1000;
 
 /// Height of a digital channel, an analogue one, a row of the timeline, and of the scale below.
@@ -54,7 +54,7 @@ pub(super) fn capture(capture: &Capture, page: &mut String) -> fmt::Result {
     scale(capture.duration_us, top, page)
 }
 
-/// Draws what the time was spent on, one row for each lane.
+/// Draws how the time was spent, one row for each lane.
 pub(super) fn timeline(job: &JobResult, page: &mut String) -> fmt::Result {
     let mut lanes: Vec<&str> = Vec::new();
     for span in &job.spans {
@@ -83,7 +83,7 @@ pub(super) fn timeline(job: &JobResult, page: &mut String) -> fmt::Result {
     scale(end, top, page)
 }
 
-/// A stretch of time, with its name where there is room and when one points at it.
+/// A span of time, with its name if there is room, and as a tooltip.
 fn bar(span: &Span, end_us: u64, top: f32, page: &mut String) -> fmt::Result {
     let from = along(part(span.start_us, end_us));
     let width = (along(part(span.end_us, end_us)) - from).max(1.0);
@@ -115,7 +115,7 @@ fn open(name: &str, height: f32, page: &mut String) -> fmt::Result {
     )
 }
 
-/// The name of a row. Longer ones end in dots; the whole of it is shown when one points at it.
+/// The name of a row. A long one ends in dots; its tooltip shows all of it.
 fn label(name: &str, y: f32, page: &mut String) -> fmt::Result {
     let mut short: String = name.chars().take(20).collect();
     if short.len() < name.len() {
@@ -128,7 +128,7 @@ fn label(name: &str, y: f32, page: &mut String) -> fmt::Result {
     )
 }
 
-/// The scale below, which ends the picture.
+/// The scale at the bottom, which ends the picture.
 fn scale(duration_us: u64, top: f32, page: &mut String) -> fmt::Result {
     let y = top + SCALE - 7.0;
     write!(
@@ -155,7 +155,8 @@ fn digital(mut level: bool, changes: &[f32], top: f32, page: &mut String) -> fmt
         "<path class=\"wave\" d=\"M{NAMES} {:.1}",
         height(level)
     )?;
-    // Of more changes than can be seen every so many are left out, in pairs, so that levels stay true.
+    // If there are more changes than can be seen, some are left out, in pairs, so that levels stay
+    // correct.
     let skip = (changes.len() / CHANGES_MAX) * 2;
     let mut at = 0;
     while let Some(change) = changes.get(at) {
@@ -214,7 +215,7 @@ fn analog(parts: &[(f32, f32)], unit: &str, top: f32, page: &mut String) -> fmt:
     Ok(())
 }
 
-/// Where a part of the whole, from 0 to 1, is in the picture; anything else is at an edge.
+/// The position in the picture of a part of the whole, from 0 to 1; anything else is at an edge.
 fn along(part: f32) -> f32 {
     let part = if part.is_nan() {
         0.0

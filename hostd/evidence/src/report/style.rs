@@ -1,6 +1,7 @@
-//! The look of the page. Each colour of a word has enough contrast on its ground in light and in dark.
+//! The style of the page. The colour of each word has enough contrast with its background in light and
+//! in dark.
 
-/// All of it.
+/// The whole style sheet.
 pub(super) const CSS: &str = "\
 :root{color-scheme:light dark;--ground:#fff;--ink:#1d2430;--soft:#5b6675;--line:#d9dee6;--pane:#f5f7fa;\
 --good:#18753c;--bad:#b3261e;--bench:#8a5300;--none:#5b6675;--wave:#1f5fbf}\

@@ -1,4 +1,4 @@
-//! The page is whole, needs nothing, and lets nothing of a job out of its place.
+//! The page is complete, needs nothing else, and keeps a job's texts in their places.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
