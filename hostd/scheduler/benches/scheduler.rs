@@ -1,4 +1,4 @@
-//! What a pass costs with 10,000 jobs in the queue, and what fairness does for small users.
+//! The cost of a pass with 10,000 jobs in the queue, and what fairness does for small users.
 //!
 //! `cargo bench -p scheduler --bench scheduler`
 

@@ -1,15 +1,15 @@
-//! Who uses how much: what each user and organisation has queued and running, and the users' virtual
-//! time, by which they take turns.
+//! Who uses how much: what each user and organisation has queued and running, and each user's
+//! virtual time, which decides whose turn it is.
 
 use std::collections::HashMap;
 
 use crate::limits::{Limits, Refused};
 use crate::names::{OrgId, UserId};
 
-/// What a task is taken to cost until its user has run some.
+/// Assumed cost of a task until its user has run some.
 const COST_MS: u64 = 10_000;
 
-/// A user's mean cost moves by one part in so many with each attempt.
+/// Each attempt moves a user's mean cost by one part in this many.
 const MEAN_WEIGHT: u64 = 8;
 
 /// All users and organisations that ever submitted. There are no more than the store has.
@@ -20,7 +20,7 @@ pub(crate) struct Accounts {
     orgs: Vec<Org>,
     org_by_name: HashMap<OrgId, usize>,
     queued: usize,
-    /// Attempts that run, in all.
+    /// Number of running attempts of all users.
     pub(crate) running: u32,
     /// Virtual time below which no returning user starts.
     floor_ms: u64,
@@ -37,14 +37,14 @@ struct Org {
 struct Account {
     org: usize,
     name: UserId,
-    /// Jobs with a task that waits.
+    /// Jobs with a waiting task.
     queued: usize,
     running: u32,
     /// Unfinished jobs.
     jobs: usize,
-    /// Time of devices and slots that this user has had, and what was charged in advance.
+    /// Time on devices and slots that this user has had, including time charged in advance.
     virtual_ms: u64,
-    /// What an attempt of this user costs on average.
+    /// Average cost of an attempt of this user.
     mean_ms: u64,
 }
 
@@ -117,7 +117,8 @@ impl Accounts {
         Ok(())
     }
 
-    /// Whether one more attempt of this user may run, as far as the user and the organisation go.
+    /// Whether one more attempt of this user may run under the limits of the user and the
+    /// organisation.
     pub(crate) fn may_run(&self, user: usize, limits: &Limits) -> bool {
         let account = &self.users[user];
         account.running < limits.running_per_user_max
@@ -140,8 +141,9 @@ impl Accounts {
         }
     }
 
-    /// A job begins. A user who had none starts where the least served of the others are, so that
-    /// nobody saves up turns by staying away; when nobody else is there, all are equal again.
+    /// A job begins. A user without other jobs starts level with the least served of the other
+    /// users, so that nobody saves up turns by staying away; if there are no other users, all
+    /// become equal again.
     pub(crate) fn job_begins(&mut self, user: usize) {
         if self.users[user].jobs == 0 {
             let active = self.users.iter().filter(|other| other.jobs > 0);
@@ -159,7 +161,7 @@ impl Accounts {
         self.users[user].jobs -= 1;
     }
 
-    /// An attempt begins: what it is charged in advance.
+    /// An attempt begins; returns what it is charged in advance.
     pub(crate) fn run_begins(&mut self, user: usize) -> u64 {
         let account = &mut self.users[user];
         account.running += 1;
@@ -169,15 +171,16 @@ impl Accounts {
         account.mean_ms
     }
 
-    /// A running attempt has had `used_ms`, of which `charged_ms` were charged; the new charge.
+    /// A running attempt has used `used_ms`, of which `charged_ms` were charged; returns the new
+    /// charge.
     pub(crate) fn charge(&mut self, user: usize, charged_ms: u64, used_ms: u64) -> u64 {
         let more = used_ms.saturating_sub(charged_ms);
         self.users[user].virtual_ms += more;
         charged_ms + more
     }
 
-    /// An attempt ends after `used_ms`: what was charged too much is given back. `None`: it did not
-    /// begin at all.
+    /// An attempt ends after `used_ms`: an excess charge is given back. `None`: it did not begin at
+    /// all.
     pub(crate) fn run_ends(&mut self, user: usize, charged_ms: u64, used_ms: Option<u64>) {
         let account = &mut self.users[user];
         let used = used_ms.unwrap_or_default();

@@ -1,41 +1,42 @@
 //! How far a job is, why it ended, and what it says about the firmware: three questions, so three
-//! axes. One word for all of them cannot tell a red test from a bench that fell over.
+//! axes. A single word for all of them cannot tell a failed test from a failed bench.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a job or an attempt is. It only moves forward; a second attempt is a new thing with its own.
+/// How far a job or an attempt is. It only moves forward; a second attempt has a state of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Waits for a place.
+    /// Waiting for a place.
     Queued,
     /// Has a place and is being set up.
     Assigned,
-    /// Its steps run.
+    /// Its steps are running.
     Running,
-    /// Is being ended: no further steps, the device is made safe.
+    /// Being ended: no further steps, the device is made safe.
     Stopping,
     /// Has ended.
     Finished,
 }
 
-/// Why it ended. The first reason stays: a pod that is unplugged after a cancel was cancelled.
+/// Why it ended. The first reason stays: if the pod is unplugged after a cancel, the job was
+/// cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBecause {
-    /// All steps that were to run have run.
+    /// All steps that should run have run.
     Completed,
     /// Somebody ended it.
     Cancelled,
     /// It found no place in time.
     QueueTimeout,
-    /// A step or the whole took too long.
+    /// A step or the whole job took too long.
     Timeout,
     /// The device went away.
     DeviceLost,
     /// The organisation has no device that fits.
     NoMatchingDevice,
-    /// The pipeline cannot be run as it is written.
+    /// The pipeline cannot be run as written.
     DefinitionError,
     /// The bench or the server failed.
     InfraError,
@@ -57,22 +58,22 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Waits.
+    /// Waiting.
     New,
-    /// Has a place, or runs.
+    /// Has a place, or is running.
     InProgress,
-    /// Is being ended.
+    /// Being ended.
     Stopping,
-    /// Ended, with success.
+    /// Ended with success.
     Done,
-    /// Ended, without.
+    /// Ended without success.
     Failed,
-    /// Ended, since it took or waited too long.
+    /// Ended because it took or waited too long.
     TimedOut,
 }
 
-/// The three axes of a job or of an attempt, which keep their own rules: a change against them is not
-/// made, and the call says so.
+/// The three axes of a job or of an attempt, which enforce their own rules: a change that breaks them
+/// is not made, and the call reports that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Axes {
     state: State,
@@ -122,8 +123,8 @@ impl Axes {
         }
     }
 
-    /// Moves on to `to`; whether it did. It never moves back, never twice, and finishes only with a
-    /// reason.
+    /// Moves on to `to`; returns whether it did. It never moves back, never makes the same move
+    /// twice, and finishes only with a reason.
     pub fn advance(&mut self, to: State) -> bool {
         let may = to > self.state && (to != State::Finished || self.ended_because.is_some());
         if may {
@@ -132,7 +133,7 @@ impl Axes {
         may
     }
 
-    /// Writes why it ends; whether it did. The first writer wins.
+    /// Records why it ends; returns whether it did. The first writer wins.
     pub fn end(&mut self, because: EndedBecause) -> bool {
         let may = self.ended_because.is_none() && self.state != State::Finished;
         if may {
@@ -141,9 +142,9 @@ impl Axes {
         may
     }
 
-    /// Writes what it says about the firmware; whether it did. The first writer wins. Success is said
-    /// only of what completed; failure at any time before the end, since what was seen to fail has
-    /// failed, whatever ends the rest.
+    /// Records what it says about the firmware; returns whether it did. The first writer wins.
+    /// Success is recorded only after completion; failure at any time before the end, since an
+    /// observed failure stays a failure, whatever ends the rest.
     pub fn judge(&mut self, verdict: Verdict) -> bool {
         let possible = match verdict {
             Verdict::Pending => false,

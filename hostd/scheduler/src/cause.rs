@@ -1,5 +1,5 @@
-//! Why a task or an attempt ended, as a type that keeps apart what the firmware did and what the bench
-//! did. The axes follow from it, and so does the sentence that says what to do.
+//! Why a task or an attempt ended, as a type that separates failures of the firmware from failures of
+//! the bench. The axes follow from it, and so does the sentence that says what to do.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use crate::axes::{EndedBecause, Verdict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// A build step ended with another code than 0.
+    /// A build step ended with a code other than 0.
     Build,
-    /// A test or command ended with another code than 0.
+    /// A test or command ended with a code other than 0.
     Test,
-    /// A statement about what was measured is not true.
+    /// An assertion about a measurement does not hold.
     Assert,
-    /// Firmware that was flashed and verified did not say what was expected.
+    /// Firmware that was flashed and verified did not print what was expected.
     Expect,
-    /// It wanted more memory than it may have.
+    /// It needed more memory than it may have.
     Memory,
-    /// It wanted more room on disk than it may have.
+    /// It needed more disk space than it may have.
     Disk,
-    /// It wanted more processes than it may have.
+    /// It needed more processes than it may have.
     Processes,
 }
 
@@ -31,11 +31,11 @@ pub enum Failure {
 pub enum Infra {
     /// The pod went away.
     DeviceLost,
-    /// The pod is there, and its debug probe or instrument does not answer.
+    /// The pod is there, but its debug probe or instrument does not answer.
     ProbeUnreachable,
-    /// The board carries another chip than it is said to.
+    /// The board has a different chip than configured.
     WrongTarget,
-    /// Whatever drives the device did not come to an end.
+    /// The driver of the device did not stop.
     StuckStop,
     /// Somebody took the lease away.
     LeaseLost,
@@ -77,16 +77,16 @@ pub enum Ending {
     QueueTimeout,
     /// It found no place in time, and no device of the organisation fits.
     NoMatchingDevice,
-    /// The pipeline cannot be run as it is written.
+    /// The pipeline cannot be run as written.
     DefinitionError,
     /// The bench or the server failed.
     Infra(Infra),
-    /// It was not run, since a task that it needs did not pass.
+    /// It was not run, because a task that it needs did not pass.
     Skipped,
 }
 
 impl Infra {
-    /// Whether the device is suspected, not the server.
+    /// Whether this raises a suspicion against the device rather than the server.
     #[must_use]
     pub fn is_of_device(self) -> bool {
         match self {
@@ -156,7 +156,7 @@ impl Failure {
 }
 
 impl Ending {
-    /// What it means for the axis of reasons.
+    /// Its word on the axis of reasons.
     #[must_use]
     pub fn ended_because(self) -> EndedBecause {
         match self {
@@ -171,8 +171,8 @@ impl Ending {
         }
     }
 
-    /// What a task that ended so says about the firmware. A step or task that hangs has failed; a job
-    /// whose clock runs out may only have waited, and a slow start is the server's.
+    /// What a task with this ending says about the firmware. A step or task that hangs has failed; a
+    /// job whose clock runs out may only have waited, and a slow start is the server's fault.
     #[must_use]
     pub fn verdict(self) -> Verdict {
         match self {
@@ -182,7 +182,7 @@ impl Ending {
         }
     }
 
-    /// One sentence, or two, for a person: what happened and what to do.
+    /// One or two sentences for a person: what happened and what to do.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {

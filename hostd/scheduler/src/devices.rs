@@ -12,7 +12,7 @@ use crate::task::TaskKey;
 pub struct Quarantine {
     /// What happened, for a person.
     pub reason: String,
-    /// The jobs it happened to.
+    /// The jobs to which it happened.
     pub jobs: Vec<JobId>,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Device<D> {
     pub(crate) online: bool,
     pub(crate) held: Option<Held>,
     pub(crate) quarantine: Option<Quarantine>,
-    /// The task that runs on it.
+    /// The task that is running on it.
     pub(crate) used_by: Option<TaskKey>,
-    /// It is removed as soon as nothing runs on it.
+    /// It will be removed as soon as nothing runs on it.
     forgotten: bool,
     failures: VecDeque<Failed>,
 }
 
-/// A failure of the bench in a row of them.
+/// One of several failures of the bench in a row.
 #[derive(Debug)]
 struct Failed {
     job: JobId,
@@ -50,7 +50,7 @@ impl<D> Device<D> {
         self.online && self.held.is_none() && self.quarantine.is_none() && self.used_by.is_none()
     }
 
-    /// The bench failed under `job`; the quarantine that follows, if one does.
+    /// The bench failed under `job`; returns the quarantine if this leads to one.
     pub(crate) fn failed(&mut self, job: &JobId, user: usize) -> Option<Quarantine> {
         self.failures.push_back(Failed {
             job: job.clone(),
@@ -77,13 +77,13 @@ impl<D> Device<D> {
         self.quarantine.clone()
     }
 
-    /// It did its work.
+    /// A task ran on it without a failure of the bench.
     pub(crate) fn worked(&mut self) {
         self.failures.clear();
     }
 }
 
-/// All devices of all organisations. A device's number stays as long as the device is known.
+/// All devices of all organisations. A device keeps its number as long as it is known.
 #[derive(Debug)]
 pub(crate) struct Devices<D> {
     slots: Vec<Option<Device<D>>>,
@@ -115,13 +115,13 @@ impl<D> Devices<D> {
         self.get_mut(number)
     }
 
-    /// All, by name.
+    /// All devices, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Device<D>)> {
         let all = self.by_name.values();
         all.filter_map(|number| Some((*number, self.get(*number)?)))
     }
 
-    /// The device exists, with these abilities; its number. A new one is not there yet.
+    /// The device exists, with these abilities; returns its number. A new device counts as absent.
     pub(crate) fn known(&mut self, id: &DeviceId, org: usize, facts: D) -> usize {
         if let Some(number) = self.number(id)
             && let Some(device) = self.get_mut(number)
@@ -164,7 +164,7 @@ impl<D> Devices<D> {
         }
     }
 
-    /// What ran on it has ended.
+    /// The attempt on it has ended.
     pub(crate) fn release(&mut self, number: usize) {
         let Some(device) = self.get_mut(number) else {
             return;
@@ -175,7 +175,7 @@ impl<D> Devices<D> {
         }
     }
 
-    /// A job failed on several devices, so what it did to them is not theirs.
+    /// A job failed on several devices, so its failures do not count against them.
     pub(crate) fn acquit(&mut self, job: &JobId) {
         for device in self.slots.iter_mut().flatten() {
             device.failures.retain(|failed| failed.job != *job);
@@ -190,7 +190,7 @@ impl<D> Devices<D> {
         }
     }
 
-    /// Those a task could have now, least capable first.
+    /// The devices that a task could have now, least capable first.
     pub(crate) fn free<R: Requirement<Device = D>>(&self) -> Vec<usize> {
         let free = self.all().filter(|(_, device)| device.is_free());
         let mut free: Vec<(u32, usize)> = free

@@ -1,11 +1,11 @@
-//! Tasks that ask for the same of a device, together: which devices fit is looked at once for all of
-//! them, and remembered until the device changes.
+//! Groups of tasks with the same requirement: which devices fit is determined once for all of them,
+//! and remembered until the device changes.
 
 use std::collections::HashMap;
 
 use crate::submission::Requirement;
 
-/// Where a task waits for its place.
+/// Where a task waits for a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     /// A build slot.
@@ -28,7 +28,7 @@ struct Group<R> {
     requirement: R,
     /// Tasks of unfinished jobs.
     tasks: usize,
-    /// For each device, whether it fits, once that was asked.
+    /// For each device, whether it fits; `None` until that is needed.
     fits: Vec<Option<bool>>,
 }
 
@@ -96,7 +96,7 @@ impl<R: Requirement> Groups<R> {
         *group.fits[device].get_or_insert_with(|| group.requirement.misfit(facts).is_none())
     }
 
-    /// The device is another one now, or the same with other abilities.
+    /// The number now stands for another device, or the device has other abilities.
     pub(crate) fn device_changed(&mut self, device: usize) {
         for group in self.groups.iter_mut().flatten() {
             if let Some(fits) = group.fits.get_mut(device) {

@@ -1,43 +1,44 @@
-//! How much may wait and run at once, and how a submission is refused.
+//! How much may wait and run at once, and why a submission is refused.
 
 use thiserror::Error;
 
 use crate::names::JobId;
 
-/// Waiting that raises a job by one class.
+/// Waiting time that raises a job by one class.
 pub(crate) const AGE_STEP_MS: u64 = 10 * 60 * 1000;
 
 /// Infrastructure failures in a row that put a device under quarantine.
 pub(crate) const FAILURES_MAX: usize = 3;
 
-/// Users whose jobs must have failed for that: one user's jobs may all be wrong in the same way.
+/// Users whose jobs must have failed before a quarantine: one user's jobs may all be wrong in the
+/// same way.
 pub(crate) const FAILED_USERS_MIN: usize = 2;
 
 /// Failures in a row that are remembered for each device.
 pub(crate) const FAILURES_KEPT: usize = 8;
 
-/// Devices on which a task fails before it is blamed itself.
+/// Devices on which a task must fail before the task itself is blamed.
 pub(crate) const BLAME_DEVICES: usize = 2;
 
-/// Restarts of the server that a task survives: what takes the server down with it is not run for ever.
+/// Restarts of the server that a task survives: a task that crashes the server is not run for ever.
 pub(crate) const RESTARTS_MAX: u32 = 10;
 
 /// How much may wait and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Jobs with a task that waits, in all.
+    /// Jobs with a waiting task, of all organisations.
     pub queued_max: usize,
-    /// Of them one organisation's.
+    /// As `queued_max`, for one organisation.
     pub queued_per_org_max: usize,
-    /// Of them one user's.
+    /// As `queued_max`, for one user.
     pub queued_per_user_max: usize,
     /// Attempts that run at once on this machine, builds included.
     pub running_max: u32,
-    /// Of them one organisation's.
+    /// As `running_max`, for one organisation.
     pub running_per_org_max: u32,
-    /// Of them one user's.
+    /// As `running_max`, for one user.
     pub running_per_user_max: u32,
-    /// Builds at once.
+    /// Builds that run at once.
     pub build_slots: u32,
     /// Tasks of a job.
     pub tasks_max: usize,
@@ -58,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a submission is not taken.
+/// Why a submission is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refused {
     /// The server is about to stop.
@@ -67,29 +68,29 @@ pub enum Refused {
     /// The queue is full.
     #[error("queue the job: {0} jobs wait already, no more may")]
     Full(usize),
-    /// The organisation has as many as it may.
+    /// The organisation has as many waiting jobs as it may have.
     #[error("queue the job: {0} jobs of the organisation wait already, no more may")]
     OrgFull(usize),
-    /// The user has as many as they may.
+    /// The user has as many waiting jobs as they may have.
     #[error("queue the job: {0} jobs of the user wait already, no more may")]
     UserFull(usize),
-    /// There is an unfinished job of this name.
+    /// There is an unfinished job with this name.
     #[error("queue the job: {0} is queued already")]
     Known(JobId),
     /// No tasks, or too many.
     #[error("queue the job: it has {count} tasks, 1 to {max} are possible")]
     Tasks {
-        /// Those it has.
+        /// Number of tasks.
         count: usize,
-        /// Most it may have.
+        /// Most tasks that a job may have.
         max: usize,
     },
-    /// A task needs one that does not stand before it.
+    /// A task needs one that does not come before it.
     #[error("queue the job: task {task} needs task {needs}, which does not stand before it")]
     Needs {
         /// The task.
         task: u32,
-        /// What it needs.
+        /// The task that it needs.
         needs: u32,
     },
 }

@@ -1,5 +1,6 @@
 //! A bipartite matching that grows: tasks come in their order, each takes a free device, and if all
-//! that fit it are taken in this pass, those who have them are moved to others they may have as well.
+//! fitting devices are taken in this pass, their owners are moved to other devices that fit them as
+//! well.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,10 +14,10 @@ pub(crate) struct Matching {
     has: Vec<Option<usize>>,
     /// For each matched task, the devices it may have, the best first.
     choices: Vec<Rc<[usize]>>,
-    /// The last search that came by each device.
+    /// The last search that reached each device.
     seen: Vec<u32>,
     search: u32,
-    /// Through which task that search came.
+    /// The task through which that search reached it.
     through: Vec<usize>,
 }
 
@@ -32,8 +33,9 @@ impl Matching {
         }
     }
 
-    /// Matches one more task with one of `choices`; whether that was possible. The tasks before it keep
-    /// a device, perhaps another one. What is impossible for some choices stays so for the same choices.
+    /// Matches one more task with one of `choices`; returns whether that was possible. Earlier tasks
+    /// keep a device, though perhaps a different one. What is impossible for some choices stays
+    /// impossible for the same choices.
     pub(crate) fn add(&mut self, choices: Rc<[usize]>) -> bool {
         let task = self.choices.len();
         self.choices.push(choices);
@@ -62,8 +64,9 @@ impl Matching {
         false
     }
 
-    /// Gives `device` to whoever the search came through, their former device to whoever it came
-    /// through there, and so on back to the one that searched, who had none.
+    /// Gives `device` to the task through which the search reached it, that task's former device to
+    /// the task through which the search reached that one, and so on back to the task that started
+    /// the search, which had none.
     fn hand_over(&mut self, device: usize) {
         let mut handed = Some(device);
         while let Some(device) = handed {
@@ -125,7 +128,7 @@ mod tests {
         }
     }
 
-    /// By trying everything.
+    /// The answer by brute force.
     fn all_can_be_served(tasks: &[Vec<usize>], used: &mut [bool]) -> bool {
         let Some((first, rest)) = tasks.split_first() else {
             return true;

@@ -1,5 +1,5 @@
-//! What jobs, devices and people are called. The texts are whoever drives the scheduler's; here they
-//! are only compared.
+//! Names of jobs, devices and people. The driver of the scheduler chooses the texts; here they are
+//! only compared.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ name!(
     DeviceId
 );
 name!(
-    /// An organisation: a wall that no job looks over.
+    /// An organisation: a boundary across which no job sees anything.
     OrgId
 );
 name!(
@@ -46,18 +46,19 @@ name!(
 pub struct TaskId {
     /// The job.
     pub job: JobId,
-    /// Place of the task in the submission, from 0.
+    /// Index of the task in the submission, from 0.
     pub task: u32,
 }
 
-/// An attempt: one run of a task. Who reports about it names all of it, so that what an earlier
-/// attempt says late is not taken for the present one's.
+/// An attempt: one run of a task. Reports about it give all of its fields, so that a late report
+/// from an earlier attempt is not taken for one from the current attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// What runs.
+    /// The task.
     pub task: TaskId,
     /// Number of the attempt within the job, from 1.
     pub attempt: u32,
-    /// Grows with every assignment of this server, across restarts: of two the later has the greater.
+    /// Grows with every assignment by this server, across restarts: the later of two has the greater
+    /// one.
     pub epoch: u64,
 }

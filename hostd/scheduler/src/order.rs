@@ -1,6 +1,6 @@
-//! The order in which tasks have their turn: level, then the user who has had least, then who came
-//! first. Nothing is sorted: tasks of one user, class and kind stand in a line that is in order at any
-//! time, and the heads of the lines are merged.
+//! The order of tasks: level, then the user who has had least, then who came first. Nothing is sorted:
+//! tasks of one user, class and kind are in a line that is always in order, and the heads of the lines
+//! are merged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,7 +11,7 @@ use crate::limits::AGE_STEP_MS;
 use crate::submission::Class;
 use crate::task::TaskKey;
 
-/// A line of tasks that differ in nothing but when they came.
+/// A line of tasks that differ only in when they came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LineKey {
     pub(crate) user: usize,
@@ -19,7 +19,7 @@ pub(crate) struct LineKey {
     pub(crate) kind: Kind,
 }
 
-/// All tasks that wait for a place, each with the time its job was submitted.
+/// All tasks that wait for a place, each with the time at which its job was submitted.
 #[derive(Debug, Default)]
 pub(crate) struct Lines(BTreeMap<LineKey, BTreeMap<TaskKey, u64>>);
 
@@ -38,7 +38,7 @@ impl Lines {
     }
 }
 
-/// A task at the head of what is left of its line. The greatest has the next turn.
+/// A task at the head of the rest of its line. The greatest has the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
     level: u64,
@@ -47,7 +47,7 @@ struct Head {
     line: LineKey,
 }
 
-/// A walk through all lines, or one user's, in order.
+/// A walk through all lines, or through one user's, in order.
 #[derive(Debug)]
 pub(crate) struct Order<'l> {
     lines: &'l Lines,
@@ -56,7 +56,7 @@ pub(crate) struct Order<'l> {
 }
 
 impl<'l> Order<'l> {
-    /// Of the lines of `user`, or all. `virtual_ms` says how much a user has had.
+    /// Through the lines of `user`, or all lines. `virtual_ms` says how much a user has had.
     pub(crate) fn new(
         lines: &'l Lines,
         user: Option<usize>,
@@ -83,9 +83,9 @@ impl<'l> Order<'l> {
         order
     }
 
-    /// The task whose turn is next, which stays at the head of its line until
-    /// [`pass_on`](Self::pass_on). What is left of a line that is not passed on is left out.
-    /// `virtual_ms` may have grown since the last call.
+    /// The task whose turn is next. It stays at the head of its line until
+    /// [`pass_on`](Self::pass_on); without that, the rest of its line is left out. `virtual_ms` may
+    /// have grown since the last call.
     pub(crate) fn next(&mut self, virtual_ms: impl Fn(usize) -> u64) -> Option<(LineKey, TaskKey)> {
         loop {
             let head = self.heads.pop()?;
@@ -100,7 +100,7 @@ impl<'l> Order<'l> {
         }
     }
 
-    /// The task behind `task` in its line comes to the head.
+    /// The task after `task` in its line moves to the head.
     pub(crate) fn pass_on(&mut self, line: LineKey, task: TaskKey, virtual_ms: u64) {
         let behind = (Bound::Excluded(task), Bound::Unbounded);
         let next = self.lines.0.get(&line).and_then(|l| l.range(behind).next());

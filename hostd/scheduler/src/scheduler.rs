@@ -1,4 +1,4 @@
-//! The state machine: what may happen, and what is decided about it.
+//! The state machine: which events there are, and what is decided about them.
 
 mod bench;
 mod clocks;
@@ -23,12 +23,12 @@ use crate::task::{Job, TaskEntry, TaskKey, TaskState};
 use clocks::Timer;
 pub use restore::{Stored, StoredTask};
 
-/// What whoever drives the scheduler has to do, in this order. Each is stored before it is carried
-/// out; [`Scheduler::stored`] has what is stored of a job.
+/// What the driver of the scheduler must do, in this order. Each decision is stored before it is
+/// carried out; [`Scheduler::stored`] returns what to store about a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Store the attempt with its device's lease in one transaction, then set it up and report
-    /// [`Scheduler::started`]; [`Scheduler::give_back`] if the lease is somebody else's.
+    /// [`Scheduler::started`], or [`Scheduler::give_back`] if somebody else has the lease.
     Assign {
         /// The attempt.
         run: Run,
@@ -48,7 +48,7 @@ pub enum Decision {
         run: Run,
         /// Why.
         ending: Ending,
-        /// It was told before and did not: kill what is left.
+        /// It was told to stop before but did not: kill what is left.
         hard: bool,
     },
     /// The task is over.
@@ -60,15 +60,16 @@ pub enum Decision {
         /// How.
         ending: Ending,
     },
-    /// The job is over. It is forgotten here.
+    /// The job is over. The scheduler forgets it.
     Finish {
         /// The job.
         job: JobId,
         /// Its axes, finished.
         axes: Axes,
-        /// The ending of a task that says most.
+        /// The most informative ending of its tasks.
         ending: Ending,
-        /// Devices on which a task of it failed that is blamed itself, since it failed on several.
+        /// Devices on which those of its tasks failed that are themselves blamed, since they failed
+        /// on several.
         blamed: Vec<DeviceId>,
     },
     /// No job gets the device until a person re-admits it.
@@ -78,7 +79,7 @@ pub enum Decision {
         /// Why.
         quarantine: Quarantine,
     },
-    /// After [`Scheduler::drain`]: nothing runs any more.
+    /// After [`Scheduler::drain`]: nothing is running any more.
     Drained,
 }
 
@@ -102,7 +103,8 @@ pub struct Scheduler<R: Requirement> {
 }
 
 impl<R: Requirement> Scheduler<R> {
-    /// With no jobs and no devices. `epoch` is the greatest that was ever given out, 0 on a new server.
+    /// A scheduler without jobs and devices. `epoch` is the greatest that was ever assigned, 0 on a new
+    /// server.
     #[must_use]
     pub fn new(limits: Limits, epoch: u64) -> Self {
         Self {
@@ -140,12 +142,12 @@ impl<R: Requirement> Scheduler<R> {
             self.queue_if_ready((number, task));
         }
         self.count_queued(number);
-        // All others have had their chance, and no device became free since.
+        // All others have had their chance, and no device has become free since.
         self.pass(Some(user), &mut decisions);
         Ok(decisions)
     }
 
-    /// Somebody ends a job; nothing happens when it is finished or about to end already.
+    /// Somebody ends a job; nothing happens if it has finished or is already ending.
     pub fn cancel(&mut self, job: &JobId, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
@@ -156,7 +158,8 @@ impl<R: Requirement> Scheduler<R> {
         decisions
     }
 
-    /// The server is about to stop: nothing starts any more. What waits stays queued and is stored so.
+    /// The server is about to stop: nothing more starts. Waiting jobs stay queued and are stored as
+    /// queued.
     pub fn drain(&mut self, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         self.is_draining = true;
@@ -171,7 +174,7 @@ impl<R: Requirement> Scheduler<R> {
         Some(self.job(job)?.axes)
     }
 
-    /// Unfinished jobs, first submitted first.
+    /// Unfinished jobs, in the order of submission.
     pub fn jobs(&self) -> impl Iterator<Item = &JobId> {
         self.jobs.values().map(|job| &job.id)
     }
@@ -180,7 +183,7 @@ impl<R: Requirement> Scheduler<R> {
         self.jobs.get(self.numbers.get(id)?)
     }
 
-    /// Time goes on, never back.
+    /// Time moves forward, never back.
     fn at(&mut self, now_ms: u64) {
         self.now_ms = self.now_ms.max(now_ms);
     }
@@ -206,7 +209,7 @@ impl<R: Requirement> Scheduler<R> {
         Ok(user)
     }
 
-    /// Takes a job up with all its tasks blocked; its number.
+    /// Adds a job with all its tasks blocked; returns its number.
     fn enter(&mut self, submission: Submission<R>, user: usize, submitted_ms: u64) -> u64 {
         let org = self.accounts.org_of(user);
         let groups = &mut self.groups;
@@ -244,7 +247,7 @@ impl<R: Requirement> Scheduler<R> {
         number
     }
 
-    /// A blocked task whose needs have passed waits for its place.
+    /// A blocked task whose needs have passed now waits for a place.
     fn queue_if_ready(&mut self, key: TaskKey) {
         let job = &self.jobs[&key.0];
         if matches!(job.task(key.1).state, TaskState::Blocked) && job.is_ready(key.1) {
@@ -263,7 +266,7 @@ impl<R: Requirement> Scheduler<R> {
         self.count_queued(key.0);
     }
 
-    /// Keeps the counts of who has how many queued jobs.
+    /// Maintains the counts of queued jobs.
     fn count_queued(&mut self, number: u64) {
         let Some(job) = self.jobs.get_mut(&number) else {
             return;
@@ -275,7 +278,7 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// Ends a job: what waits is over, what runs is told to stop.
+    /// Ends a job: waiting tasks are over, running ones are told to stop.
     fn stop_job(&mut self, number: u64, ending: Ending, out: &mut Vec<Decision>) {
         let Some(job) = self.jobs.get_mut(&number) else {
             return;
@@ -286,7 +289,7 @@ impl<R: Requirement> Scheduler<R> {
         job.axes.end(ending.ended_because());
         job.axes.advance(State::Stopping);
         for task in job.numbers() {
-            // The last one to be settled finishes the job.
+            // The last task that is settled finishes the job.
             let Some(entry) = self.jobs.get(&number).map(|job| job.task(task)) else {
                 return;
             };
@@ -298,7 +301,7 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// A task is over, and with it those that need it unless it passed.
+    /// A task is over, and unless it passed, so are those that need it.
     fn settle(&mut self, key: TaskKey, ending: Ending, run: Option<Run>, out: &mut Vec<Decision>) {
         let Some(job) = self.jobs.get_mut(&key.0) else {
             return;
@@ -371,7 +374,8 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// Whether the bench failed: nothing is known about the firmware, so another attempt may tell.
+    /// Whether the bench failed: then nothing is known about the firmware, and another attempt may
+    /// show more.
     fn is_of_bench(ending: Ending) -> bool {
         matches!(ending, Ending::Infra(_) | Ending::TimedOut(Clock::Start))
             && ending != Ending::Infra(Infra::StuckStop)

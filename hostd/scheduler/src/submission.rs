@@ -1,34 +1,34 @@
-//! What is submitted: a job, its tasks, what they need, and how long each part may take.
+//! A submission: a job, its tasks, what they need, and how long each part may take.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::names::{JobId, OrgId, UserId};
 
-/// What a task asks of a device. Tasks with equal requirements share one look at each device, so what
-/// is asked is asked once for 10,000 tasks.
+/// What a task requires of a device. Tasks with equal requirements share one check of each device, so
+/// 10,000 equal tasks cost one check.
 pub trait Requirement: Clone + Eq + Hash + Debug {
     /// What is known about a device.
     type Device: Debug;
 
-    /// What the device lacks, as a fragment such as "has 2 logic channels, 4 are needed"; `None` when
-    /// it fits. The answer depends on the arguments alone.
+    /// What the device lacks, as a fragment such as "has 2 logic channels, 4 are needed"; `None` if
+    /// it fits. The answer depends only on the arguments.
     fn misfit(&self, device: &Self::Device) -> Option<String>;
 
-    /// How much the device can do: of two that fit the lower one is taken, so that the abler stays for
-    /// whoever needs it.
+    /// How much the device can do: of two that fit, the lower one is taken, so that the more capable
+    /// one stays free for tasks that need it.
     fn rank(device: &Self::Device) -> u32;
 }
 
-/// How urgent a job is. Each step of waiting raises it by one.
+/// How urgent a job is. Each further step of waiting raises it by one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// When nobody else wants the bench.
+    /// For times when nobody else needs the bench.
     Low,
-    /// As most.
+    /// For most jobs.
     #[default]
     Normal,
-    /// Before the others.
+    /// Ahead of the others.
     High,
 }
 
@@ -39,8 +39,8 @@ pub struct Clocks {
     pub queue_ms: u64,
     /// From the assignment to the first step.
     pub start_ms: u64,
-    /// From being told to stop to having stopped. After it the order is repeated as a hard one, and
-    /// after it once more the attempt is given up.
+    /// From being told to stop until it has stopped. After this time it is told to stop hard, and
+    /// after the same time again the attempt is given up.
     pub stop_ms: u64,
     /// The whole job, from its first assignment.
     pub job_ms: u64,
@@ -55,13 +55,13 @@ pub enum Work<R> {
     Bench(R),
 }
 
-/// A part of a job that is scheduled as one.
+/// A part of a job that is scheduled as a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task<R> {
     /// Where it runs.
     pub work: Work<R>,
-    /// The tasks that must have passed before, by their place in the submission. Each stands before
-    /// this one.
+    /// The tasks that must have passed before, by their indices in the submission. Each comes
+    /// before this one.
     pub needs: Vec<u32>,
     /// All its steps together, in milliseconds.
     pub run_ms: u64,
@@ -70,11 +70,11 @@ pub struct Task<R> {
 /// A job as it is submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission<R> {
-    /// Its name, which no unfinished job has.
+    /// Its name, unique among unfinished jobs.
     pub job: JobId,
-    /// Whose devices it sees.
+    /// The organisation whose devices it may use.
     pub org: OrgId,
-    /// Who pays with their place in the queue.
+    /// The user whose turn it takes.
     pub user: UserId,
     /// How urgent it is.
     pub class: Class,

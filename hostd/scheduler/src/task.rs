@@ -1,4 +1,4 @@
-//! Jobs and their tasks as they are kept until the job is finished.
+//! Jobs and their tasks, kept until the job is finished.
 
 use crate::axes::{Axes, EndedBecause, State};
 use crate::cause::{Clock, Ending};
@@ -8,7 +8,7 @@ use crate::names::{DeviceId, JobId, Run, TaskId};
 use crate::order::LineKey;
 use crate::submission::{Class, Clocks};
 
-/// The job's number in the order of submission, and the task's place in it.
+/// The job's number in the order of submission, and the task's index in it.
 pub(crate) type TaskKey = (u64, u32);
 
 #[derive(Debug)]
@@ -37,9 +37,9 @@ pub(crate) struct TaskEntry {
     pub(crate) state: TaskState,
     pub(crate) retries: u32,
     pub(crate) restarts: u32,
-    /// Devices on which the bench failed under it.
+    /// Devices on which the bench failed while it ran there.
     pub(crate) failed_on: Vec<DeviceId>,
-    /// When its present clock runs out.
+    /// When its current clock runs out.
     pub(crate) deadline_ms: Option<u64>,
 }
 
@@ -62,14 +62,14 @@ pub(crate) struct Attempt {
     /// Assigned, running or stopping.
     pub(crate) state: State,
     pub(crate) assigned_ms: u64,
-    /// What its user was charged so far.
+    /// What its user has been charged so far.
     pub(crate) charged_ms: u64,
     pub(crate) first_output: bool,
-    /// The first reason to end it.
+    /// The first reason for ending it.
     pub(crate) ending: Option<Ending>,
     /// It was told to stop a second time.
     pub(crate) hard: bool,
-    /// It did not, and may still run.
+    /// It did not stop, and may still be running.
     pub(crate) given_up: bool,
 }
 
@@ -92,7 +92,7 @@ impl TaskEntry {
         matches!(self.state, TaskState::Blocked | TaskState::Waiting)
     }
 
-    /// Whether it failed where others do not.
+    /// Whether it failed where other tasks do not.
     pub(crate) fn is_blamed(&self) -> bool {
         self.failed_on.len() >= BLAME_DEVICES
     }
@@ -141,7 +141,7 @@ impl Job {
         self.task(task).needs.iter().all(passed)
     }
 
-    /// The ending that says most: the one behind the reason on the axis, or the first failure.
+    /// The most informative ending: the one behind the reason on the axis, or the first failure.
     pub(crate) fn ending(&self) -> Ending {
         let settled = self.tasks.iter().filter_map(|task| match task.state {
             TaskState::Settled(ending) => Some(ending),
@@ -160,7 +160,7 @@ impl Job {
         })
     }
 
-    /// The devices on which tasks failed that are blamed themselves.
+    /// The devices on which blamed tasks failed.
     pub(crate) fn blamed(&self) -> Vec<DeviceId> {
         let blamed = self.tasks.iter().filter(|task| task.is_blamed());
         blamed.flat_map(|task| task.failed_on.clone()).collect()

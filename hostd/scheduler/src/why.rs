@@ -1,4 +1,4 @@
-//! Why a task does not run yet, or how it ended: what a person asks first of a queue.
+//! Why a task is not running yet, or how it ended: what people ask a queue first.
 
 use crate::axes::{Axes, State};
 use crate::cause::Ending;
@@ -22,30 +22,30 @@ pub struct Why {
 /// A task, explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhyTask {
-    /// For a task that waits: how many have their turn before it, for the same kind of place.
+    /// For a waiting task: how many tasks are ahead of it, for the same kind of place.
     pub ahead: Option<usize>,
-    /// For a task that waits for a device: each device of the organisation and what is in the way there.
+    /// For a task that waits for a device: each device of the organisation, and what prevents its use.
     pub devices: Vec<(DeviceId, Blocked)>,
-    /// When it gives up, or is ended for taking too long, in milliseconds.
+    /// When it gives up, or is ended because it took too long, in milliseconds.
     pub until_ms: Option<u64>,
-    /// One or two sentences: what has to happen next, or what to do.
+    /// One or two sentences: what must happen next, or what to do.
     pub next: String,
 }
 
-/// What is in the way on a device.
+/// What prevents the use of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
     /// The device lacks something.
     Misfit(String),
-    /// A person has to re-admit it.
+    /// A person must re-admit it.
     Quarantined(Quarantine),
     /// It cannot be reached.
     Offline,
-    /// A job runs on it.
+    /// A job is running on it.
     Busy {
         /// The job.
         job: JobId,
-        /// Whose it is.
+        /// The job's user.
         user: UserId,
         /// Since when, in milliseconds.
         since_ms: u64,
@@ -57,7 +57,7 @@ pub enum Blocked {
         /// Until when at most, in milliseconds.
         expires_ms: Option<u64>,
     },
-    /// Nothing; a limit is in the way.
+    /// Nothing; a limit prevents the task from running.
     Free,
 }
 
@@ -119,7 +119,7 @@ impl<R: Requirement> Scheduler<R> {
         why
     }
 
-    /// How many tasks for the same kind of place have their turn before this one, if nobody else comes.
+    /// How many tasks for the same kind of place are ahead of this one, if no others come.
     fn ahead(&self, key: TaskKey) -> usize {
         let accounts = &self.accounts;
         let org = accounts.org_of(self.jobs[&key.0].user);

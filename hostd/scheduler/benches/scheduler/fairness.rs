@@ -1,5 +1,6 @@
-//! How long small users wait beside one who submits four fifths of all jobs, in simulated time: 500
-//! jobs on 4 devices, fair and first come, first served. For the latter all jobs are one user's.
+//! How long small users wait next to one who submits four fifths of all jobs, in simulated time:
+//! 500 jobs on 4 devices, with fairness and without (first come, first served). For the latter, all
+//! jobs belong to one user.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,7 +15,7 @@ const JOBS: usize = 500;
 /// The first user has four fifths of the jobs; the others share the rest.
 const USERS: usize = 4;
 
-/// When somebody submits and how long it runs, in simulated milliseconds.
+/// When a job is submitted and how long it runs, in simulated milliseconds.
 struct Arrival {
     user: usize,
     class: Class,

@@ -1,8 +1,8 @@
-//! Devices and jobs as a bench needs them: abilities are bits, and a job may want one thing more.
+//! Devices and jobs for the benches: abilities are bits, and a job may require one thing more.
 
 use scheduler::{Class, Clocks, Requirement, Submission, Task, Work};
 
-/// Abilities, and what else is asked for, which no device here has unless it is 0.
+/// Abilities, and the further requirement, which no device here meets unless it is 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Need(pub(crate) u32, pub(crate) u32);
 

@@ -62,7 +62,7 @@ fn with_jobs(
     }
     let mut running = Vec::new();
     for number in 0..JOBS + if has_all { DEVICES } else { 0 } {
-        // Another one than 0, so that each is a requirement of its own.
+        // Not 0, so that each is a separate requirement.
         let submission = job(number, number % USERS, Class::Normal, need(number + 1));
         let decisions = scheduler.submit(submission, 0).expect("there is room");
         running.extend(assigned(decisions));
@@ -91,7 +91,7 @@ fn one_becomes_free(need: impl Fn(usize) -> Need, rounds: usize) -> Vec<Duration
     times.collect()
 }
 
-/// Everything is looked at, and nothing is found.
+/// Every task is examined, and none finds a place.
 fn none_fits(rounds: usize) -> Vec<Duration> {
     let (mut scheduler, _) = with_jobs(false, |number| Need(1, u32::try_from(number).unwrap_or(1)));
     let times = (0..rounds).map(|round| {

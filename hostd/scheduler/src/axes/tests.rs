@@ -50,7 +50,7 @@ impl Change {
     }
 }
 
-/// What can be reached from the start, by whatever changes.
+/// Everything that can be reached from the start, by any changes.
 fn reachable() -> HashSet<Axes> {
     let mut seen = HashSet::from([Axes::default()]);
     let mut open = vec![Axes::default()];
@@ -69,8 +69,9 @@ fn reachable() -> HashSet<Axes> {
 #[test]
 fn no_change_breaks_a_rule_wherever_it_happens() {
     let all = reachable();
-    // Before the end: 4 states, and no reason with two verdicts or one of eight with two, and completed
-    // with a third. Finished: the same less what has no reason.
+    // Before the end there are 4 states, each with no reason and two verdicts, with one of eight
+    // reasons and two verdicts, or completed with a third verdict. Finished: the same, minus those
+    // without a reason.
     assert_eq!(all.len(), 4 * (2 + 8 * 2 + 1) + 8 * 2 + 1);
     for before in &all {
         for change in Change::all() {

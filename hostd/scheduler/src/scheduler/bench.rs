@@ -1,4 +1,4 @@
-//! What happens to devices. Each may be told again; what is not known is passed over.
+//! Events about devices. Each may be repeated; unknown devices are ignored.
 
 use super::{Decision, Scheduler};
 use crate::cause::{Ending, Infra};
@@ -7,9 +7,10 @@ use crate::names::{DeviceId, OrgId};
 use crate::submission::Requirement;
 
 impl<R: Requirement> Scheduler<R> {
-    /// A device belongs to the organisation, whether or not it is there. After a restart all are made
-    /// known so, then [`held`](Self::held) and [`quarantine`](Self::quarantine) as they were, and then
-    /// each that is there is [`device_seen`](Self::device_seen).
+    /// A device belongs to the organisation, whether or not it is there. After a restart all devices
+    /// are made known in this way, then [`held`](Self::held) and [`quarantine`](Self::quarantine)
+    /// restore their state, and then each device that is there is reported by
+    /// [`device_seen`](Self::device_seen).
     pub fn device_known(&mut self, id: &DeviceId, org: &OrgId, facts: R::Device) {
         let org = self.accounts.org(org);
         let number = self.devices.known(id, org, facts);
@@ -31,7 +32,7 @@ impl<R: Requirement> Scheduler<R> {
         self.pass_at(now_ms)
     }
 
-    /// A device cannot be reached any more. What runs on it has lost it.
+    /// A device can no longer be reached. An attempt on it has lost it.
     pub fn device_gone(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
@@ -55,8 +56,8 @@ impl<R: Requirement> Scheduler<R> {
         decisions
     }
 
-    /// Somebody else has the device: a person's lease, or a safe state that is still owed. What runs
-    /// on it is not ended by that.
+    /// Somebody else has the device: by a person's lease, or because a safe state is still owed.
+    /// This does not end an attempt that is running on it.
     pub fn held(&mut self, id: &DeviceId, holder: &str, expires_ms: Option<u64>) {
         if let Some(device) = self.devices.named_mut(id) {
             device.held = Some(Held {
@@ -66,7 +67,7 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// Nobody else has the device any more.
+    /// Nobody else has the device any longer.
     pub fn freed(&mut self, id: &DeviceId, now_ms: u64) -> Vec<Decision> {
         if let Some(device) = self.devices.named_mut(id) {
             device.held = None;
@@ -74,7 +75,8 @@ impl<R: Requirement> Scheduler<R> {
         self.pass_at(now_ms)
     }
 
-    /// No job gets the device until it is re-admitted: by a person, or as it was before a restart.
+    /// No job gets the device until it is re-admitted: a person's decision, or a state restored
+    /// after a restart.
     pub fn quarantine(&mut self, id: &DeviceId, quarantine: Quarantine) {
         if let Some(device) = self.devices.named_mut(id) {
             device.quarantine = Some(quarantine);

@@ -7,7 +7,7 @@ use crate::groups::Kind;
 use crate::submission::Requirement;
 use crate::task::{TaskKey, TaskState};
 
-/// Whose clock it is.
+/// Which clock it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
     Task(TaskKey),
@@ -15,13 +15,13 @@ pub(super) enum Timer {
 }
 
 impl<R: Requirement> Scheduler<R> {
-    /// When [`tick`](Self::tick) has something to do next, in milliseconds.
+    /// When [`tick`](Self::tick) next has something to do, in milliseconds.
     #[must_use]
     pub fn next_deadline_ms(&self) -> Option<u64> {
         self.timers.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Time has gone on: whatever took too long is ended.
+    /// Time has passed: whatever took too long is ended.
     pub fn tick(&mut self, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();

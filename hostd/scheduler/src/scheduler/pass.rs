@@ -1,5 +1,5 @@
-//! A pass: everything that waits against everything that is free. It looks at no pair of a task and a
-//! device twice, and at no task whose like has found nothing in this pass.
+//! A pass matches everything that waits with everything that is free. It examines no pair of task and
+//! device twice, and no task if one with the same requirement has found nothing in this pass.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,13 +19,13 @@ struct Found {
     builds: Vec<(TaskKey, u64)>,
     benches: Vec<(TaskKey, u64)>,
     matching: Matching,
-    /// For each group that came by, its devices by their place in `free`.
+    /// For each group that came up, its devices as indices into `free`.
     choices: HashMap<usize, Rc<[usize]>>,
 }
 
 impl<R: Requirement> Scheduler<R> {
-    /// Gives places to those whose turn it is; only `user`'s when nothing has become free since the
-    /// last pass and only this user's queue has grown.
+    /// Gives places to the tasks whose turn it is; only to tasks of `user` if nothing has become
+    /// free since the last pass and only this user's queue has grown.
     pub(super) fn pass(&mut self, user: Option<usize>, out: &mut Vec<Decision>) {
         if self.is_draining {
             return;
@@ -54,7 +54,7 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     fn search(&mut self, user: Option<usize>, slots: usize, found: &mut Found) {
-        // Apart, since the order looks at the lines while the accounts change.
+        // Taken out, since the walk reads the lines while the accounts change.
         let lines = std::mem::take(&mut self.lines);
         let mut order = Order::new(&lines, user, self.now_ms, |user| {
             self.accounts.virtual_ms(user)
@@ -78,7 +78,7 @@ impl<R: Requirement> Scheduler<R> {
         self.lines = lines;
     }
 
-    /// Finds a place for one task; whether there is one.
+    /// Finds a place for one task; returns whether there is one.
     fn find(&mut self, line: LineKey, key: TaskKey, slots: usize, found: &mut Found) -> bool {
         let Kind::Bench(group) = line.kind else {
             let has_slot = found.builds.len() < slots;
@@ -111,7 +111,7 @@ impl<R: Requirement> Scheduler<R> {
         has_device
     }
 
-    /// The devices of `free` that fit the group, by their place in it.
+    /// The devices of `free` that fit the group, as indices.
     fn choices(&mut self, group: usize, free: &[usize]) -> Rc<[usize]> {
         let mut choices = Vec::new();
         for (place, &number) in free.iter().enumerate() {
@@ -124,7 +124,7 @@ impl<R: Requirement> Scheduler<R> {
         choices.into()
     }
 
-    /// The same devices, those where the task failed before last.
+    /// The same devices, with those where the task failed before moved to the end.
     fn preferred(&self, key: TaskKey, choices: Rc<[usize]>, free: &[usize]) -> Rc<[usize]> {
         let failed_on = &self.jobs[&key.0].task(key.1).failed_on;
         if failed_on.is_empty() {
@@ -139,7 +139,7 @@ impl<R: Requirement> Scheduler<R> {
         choices.into()
     }
 
-    /// Charges everybody for what runs longer than it was expected to.
+    /// Charges all users for attempts that run longer than expected.
     fn charge(&mut self) {
         for key in &self.active {
             if let Some(job) = self.jobs.get_mut(&key.0) {

@@ -1,4 +1,5 @@
-//! What is stored of a job, and how the queue is built from it after a restart, orderly or not.
+//! What is stored about a job, and how the queue is rebuilt from it after a restart, orderly or
+//! not.
 
 use super::{Decision, Scheduler, Timer};
 use crate::axes::{Axes, State};
@@ -9,12 +10,12 @@ use crate::names::{DeviceId, JobId, Run};
 use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
 
-/// An unfinished job as it is stored.
+/// An unfinished job in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored<R> {
     /// As it was submitted.
     pub submission: Submission<R>,
-    /// When.
+    /// When it was submitted.
     pub submitted_ms: u64,
     /// Its axes.
     pub axes: Axes,
@@ -26,29 +27,30 @@ pub struct Stored<R> {
     pub tasks: Vec<StoredTask>,
 }
 
-/// A task as it is stored.
+/// A task in its stored form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredTask {
-    /// How it ended, when it has.
+    /// How it ended, if it has.
     pub ending: Option<Ending>,
-    /// Its attempt and that one's epoch, while it has a place.
+    /// The number and epoch of its attempt, while it has a place.
     pub attempt: Option<(u32, u64)>,
-    /// Whether that attempt has had output of a test.
+    /// Whether a test has produced output in that attempt.
     pub first_output: bool,
-    /// Attempts that the bench failed.
+    /// Number of attempts in which the bench failed.
     pub retries: u32,
-    /// Attempts that a restart of the server ended.
+    /// Number of attempts that were ended by a restart of the server.
     pub restarts: u32,
-    /// Devices on which the bench failed under it.
+    /// Devices on which the bench failed while it ran there.
     pub failed_on: Vec<DeviceId>,
 }
 
 impl<R: Requirement> Scheduler<R> {
-    /// Builds the queue from what was stored, in the order of submission. Nothing runs any more: an
-    /// attempt without output of a test is requeued, any other has ended. Then make the devices known, [`device_known`](Self::device_known) first.
+    /// Rebuilds the queue from what was stored, in the order of submission. Nothing is running any more: an
+    /// attempt in which no test has produced output is requeued, any other has ended. Then make the devices
+    /// known, [`device_known`](Self::device_known) first.
     ///
-    /// Returns last the jobs that were left out since they contradict themselves, which none does that
-    /// [`stored`](Self::stored) gave.
+    /// Also returns, last, the jobs that were left out because they contradict themselves; none that came
+    /// from [`stored`](Self::stored) does.
     #[must_use]
     pub fn restore(
         limits: Limits,
@@ -77,7 +79,7 @@ impl<R: Requirement> Scheduler<R> {
         (scheduler, decisions, refused)
     }
 
-    /// What is to be stored of an unfinished job.
+    /// What to store about an unfinished job.
     #[must_use]
     pub fn stored(&self, id: &JobId) -> Option<Stored<R>> {
         let job = self.job(id)?;
@@ -168,7 +170,7 @@ impl<R: Requirement> Scheduler<R> {
         self.finish_if_settled(number, out);
     }
 
-    /// Tasks that were not decided about when the server went down.
+    /// Tasks that had not been decided about when the server went down.
     fn skip_or_queue(&mut self, number: u64, out: &mut Vec<Decision>) {
         let tasks = self.jobs.get(&number).map_or(0..0, Job::numbers);
         for task in tasks {
@@ -189,7 +191,7 @@ impl<R: Requirement> Scheduler<R> {
     }
 }
 
-/// Puts a task back as it was; how it is over, if the restart or an earlier stop ended it.
+/// Restores a task; returns how it ended, if the restart or an earlier stop ended it.
 fn restore_task(
     entry: &mut TaskEntry,
     stored: StoredTask,

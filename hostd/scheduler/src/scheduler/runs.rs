@@ -8,7 +8,7 @@ use crate::submission::Requirement;
 use crate::task::{Attempt, TaskKey, TaskState};
 
 impl<R: Requirement> Scheduler<R> {
-    /// The first step of an attempt runs. Whether the attempt is still the present one.
+    /// The first step of an attempt runs. Returns whether the attempt is still current.
     pub fn started(&mut self, run: &Run, now_ms: u64) -> bool {
         self.at(now_ms);
         let Some(key) = self.present(run) else {
@@ -32,8 +32,8 @@ impl<R: Requirement> Scheduler<R> {
         true
     }
 
-    /// The first output of a test was seen, so the task is never run again unasked. Store this before
-    /// the output is shown to anybody. Whether the attempt is still the present one.
+    /// The first output of a test was seen, so the task is never run again without a request. Store
+    /// this before anybody is shown the output. Returns whether the attempt is still current.
     pub fn first_output(&mut self, run: &Run, now_ms: u64) -> bool {
         self.at(now_ms);
         let key = self.present(run);
@@ -48,9 +48,9 @@ impl<R: Requirement> Scheduler<R> {
         is_present
     }
 
-    /// An attempt has ended, and nothing of it is left; a device that still has to be made safe was
-    /// reported as [`held`](Self::held) before. Nothing happens when the attempt is not the present
-    /// one, so this may be said twice. What ended the attempt first counts, not what came of it.
+    /// An attempt has ended, and nothing of it is left; a device that still must be made safe was
+    /// reported as [`held`](Self::held) before. Nothing happens if the attempt is not current, so
+    /// this may be reported twice. The first reason to end the attempt counts, not what came of it.
     pub fn ended(&mut self, run: &Run, ending: Ending, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
@@ -62,8 +62,8 @@ impl<R: Requirement> Scheduler<R> {
         decisions
     }
 
-    /// An attempt that was assigned could not begin, since somebody else has the device: it never was,
-    /// and the task waits again in its place.
+    /// An assigned attempt could not begin, because somebody else has the device: it counts as never
+    /// made, and the task returns to its place in the queue.
     pub fn give_back(
         &mut self,
         run: &Run,
@@ -98,7 +98,7 @@ impl<R: Requirement> Scheduler<R> {
         decisions
     }
 
-    /// The task whose present attempt this is.
+    /// The task whose current attempt this is.
     fn present(&self, run: &Run) -> Option<TaskKey> {
         let number = *self.numbers.get(&run.task.job)?;
         let job = &self.jobs[&number];
@@ -130,7 +130,7 @@ impl<R: Requirement> Scheduler<R> {
         self.set_clock(key, Some(self.now_ms.saturating_add(stop_ms)));
     }
 
-    /// The present attempt of a task that is known to be active.
+    /// The current attempt of a task that is known to be active.
     pub(super) fn run_of(&self, key: TaskKey) -> Run {
         let job = &self.jobs[&key.0];
         let attempt = job.task(key.1).attempt();
@@ -141,7 +141,8 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// Takes the place from a task, which is blocked then; its former attempt, if it had one.
+    /// Takes the place from a task, which becomes blocked; returns its former attempt, if it had
+    /// one.
     pub(super) fn take(&mut self, key: TaskKey, has_run: bool) -> Option<Attempt> {
         let job = self.jobs.get_mut(&key.0)?;
         let user = job.user;
@@ -196,7 +197,7 @@ impl<R: Requirement> Scheduler<R> {
             && !entry.is_blamed()
     }
 
-    /// What an ending says about the device, and about the task.
+    /// Records what an ending means for the device and for the task.
     fn note_health(
         &mut self,
         key: TaskKey,
@@ -236,8 +237,8 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    /// An attempt was told twice to stop and did not: it is given up, and nobody gets its device before
-    /// a person has looked.
+    /// An attempt was told twice to stop but did not: it is given up, and nobody gets its device before
+    /// a person has checked it.
     pub(super) fn give_up(&mut self, key: TaskKey, out: &mut Vec<Decision>) {
         let job = &self.jobs[&key.0];
         let device = job.task(key.1).attempt().and_then(|a| a.device);

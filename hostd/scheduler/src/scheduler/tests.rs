@@ -11,7 +11,7 @@ mod why;
 use super::*;
 use crate::submission::{Class, Clocks, Requirement, Submission, Task, Work};
 
-/// Abilities as bits; a device fits that has all of them.
+/// Abilities as bits; a device fits if it has all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Need(pub(super) u32);
 
@@ -43,7 +43,7 @@ fn task(work: Work<Need>, needs: &[u32]) -> Task<Need> {
     }
 }
 
-/// A job that runs once on a device with `caps`.
+/// A job with one task on a device with `caps`.
 fn bench(job: &str, user: &str, caps: u32) -> Submission<Need> {
     Submission {
         job: job.into(),

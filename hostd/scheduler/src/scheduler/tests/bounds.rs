@@ -1,4 +1,4 @@
-//! What is refused, and what waits although a place is free.
+//! What is refused, and what waits even though a place is free.
 
 use super::*;
 

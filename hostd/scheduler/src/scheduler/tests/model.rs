@@ -1,13 +1,14 @@
 //! The whole machine under random interleavings of people, devices, attempts, clocks and crashes that
 //! lose everything but what was stored.
 //!
-//! What has to hold after every step:
+//! What must hold after every step:
 //!
-//! 1. **No device twice**: at most one attempt has a device, and it is of the device's organisation.
-//! 2. **None lost**: every job that was taken is unfinished or was finished exactly once.
-//! 3. **None run twice past its first output**: no task is assigned again after it was seen.
-//! 4. **None idle**: no free device while a task waits that fits it and may run.
-//! 5. **In order**: of one user, class and requirement whoever came first starts first.
+//! 1. **No device twice**: at most one attempt has a device, and the attempt belongs to the device's
+//!    organisation.
+//! 2. **None lost**: every accepted job is unfinished or was finished exactly once.
+//! 3. **None run twice past its first output**: no task is assigned again after its output was seen.
+//! 4. **None idle**: there is no free device while a task waits that fits it and may run.
+//! 5. **In order**: among tasks of one user, class and requirement, the first to come starts first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -36,7 +37,7 @@ struct World {
     random: Rng,
     now_ms: u64,
     s: Scheduler<Need>,
-    /// What the store has; the scheduler's jobs after each step.
+    /// The content of the store: the scheduler's jobs after each step.
     store: BTreeMap<usize, Stored<Need>>,
     /// Number of each job, in the order of submission.
     jobs: HashMap<JobId, usize>,
@@ -47,7 +48,7 @@ struct World {
     started_once: HashSet<TaskId>,
     /// Organisation and abilities of each device.
     devices: BTreeMap<DeviceId, (OrgId, u32)>,
-    /// Those that are away or somebody's, as far as the scheduler was told.
+    /// Devices that are away or held, as far as the scheduler was told.
     away: BTreeSet<DeviceId>,
     held: BTreeSet<DeviceId>,
     seen: Seen,
@@ -132,7 +133,7 @@ impl World {
         }
     }
 
-    /// An attempt says something.
+    /// An attempt reports something.
     fn report(&mut self) -> Vec<Decision> {
         let mut keys: Vec<_> = self.runs.keys().cloned().collect();
         keys.sort();
@@ -234,7 +235,7 @@ impl World {
                 }
                 Decision::Stop { .. } => self.seen.stopped += 1,
                 Decision::TaskEnded { run, ending, .. } => {
-                    // Only an attempt that was given up has not said so itself.
+                    // Only an attempt that was given up has not reported this itself.
                     if let Some(run) = run
                         && self.runs.remove(&(run.task, run.attempt)).is_some()
                     {
@@ -285,7 +286,7 @@ impl World {
         self.check_order();
     }
 
-    /// Every free device against every task that waits, by looking at all of them.
+    /// Checks every free device against every waiting task, one by one.
     fn check_idle(&self, limits: &Limits) {
         if self.s.accounts.running == limits.running_max {
             return;
@@ -315,14 +316,14 @@ impl World {
         }
     }
 
-    /// Tasks that were never assigned wait only behind ones that came later if those differ.
+    /// A task that was never assigned waits behind a later one only if the two differ.
     fn check_order(&self) {
         let mut waiting = BTreeMap::new();
         for (number, job) in &self.s.jobs {
             for (task, entry) in (0..).zip(&job.tasks) {
                 let key = (*number, task);
                 let fresh = !self.started_once.contains(&job.task_id(task));
-                // Blocked before or given back: it could not start when others could.
+                // A task that was blocked or given back could not start when others could.
                 if matches!(entry.state, TaskState::Waiting) && fresh && entry.needs.is_empty() {
                     waiting.entry(job.line(task)).or_insert(key);
                 }

@@ -23,7 +23,7 @@ fn the_least_capable_device_that_fits_is_taken() {
 #[test]
 fn a_picky_job_moves_an_undemanding_one_of_the_same_pass_and_none_that_runs() {
     let mut s = with_devices(&[]);
-    // Ranks equal, so the first alone would take the device that the second needs.
+    // Equal ranks: on its own, the first would take the device that the second needs.
     s.submit(bench("any", "u", 0b001), 0).unwrap();
     s.submit(bench("picky", "u", 0b010), 0).unwrap();
     s.drain(0);

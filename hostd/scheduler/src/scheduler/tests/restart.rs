@@ -6,7 +6,7 @@ use crate::limits::RESTARTS_MAX;
 
 const RESTARTED: Ending = Ending::Infra(Infra::ServerRestarted);
 
-/// As after `kill -9`: everything is gone but what was stored.
+/// As after `kill -9`: only what was stored remains.
 fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
     let jobs: Vec<JobId> = s.jobs().cloned().collect();
     let stored = jobs.iter().filter_map(|job| s.stored(job)).collect();

@@ -46,7 +46,7 @@ fn each_phase_has_its_clock() {
     assert_eq!(s.next_deadline_ms(), Some(1000));
     assert!(s.started(&first, 500));
     assert_eq!(s.next_deadline_ms(), Some(50_500));
-    // Saying it again does not wind the clock up.
+    // Reporting it again does not restart the clock.
     assert!(s.started(&first, 900));
     assert_eq!(s.next_deadline_ms(), Some(50_500));
     assert!(s.tick(50_499).is_empty());
@@ -124,7 +124,7 @@ fn a_device_that_goes_away_takes_its_attempt_along() {
     assert_eq!(stops(&s.device_gone(&"a".into(), 1)), [(lost, false)]);
     let decisions = s.ended(&first, Ending::Cancelled, 2);
     assert_eq!(places(&decisions), [place("1", "b")]);
-    // Removed while it runs: it is forgotten when the attempt has ended.
+    // Removed while in use: it is forgotten once the attempt has ended.
     s.device_removed(&"b".into(), 3);
     s.ended(&run(&decisions), Ending::Cancelled, 4);
     assert_eq!(s.devices.all().count(), 1);

@@ -1,4 +1,4 @@
-//! What a person is told about a job that waits.
+//! What a person is told about a waiting job.
 
 use super::*;
 use crate::why::{Blocked, WhyTask};
