@@ -1,7 +1,7 @@
-//! An empty step in a jail against plain bubblewrap, where that is installed.
+//! An empty step in a jail, compared with plain bubblewrap where that is installed.
 //!
-//! `cargo bench -p jail --bench jail`. Rounds are interleaved, so that a busy machine slows all contestants alike;
-//! medians and the fastest of each count.
+//! `cargo bench -p jail --bench jail`. Rounds are interleaved, so that a busy machine slows all contestants
+//! alike; the median and the fastest of each count.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 
@@ -14,7 +14,7 @@ use jail::{How, Jail, Options, Slot, Spec, Streams};
 /// The empty step.
 const PROGRAM: &str = "/bin/true";
 
-/// The file system, the devices and the namespaces of a jail, as far as bubblewrap makes them.
+/// The file system, the devices and the namespaces of a jail, as far as bubblewrap can make them.
 const BUBBLEWRAP: &[&str] = &[
     "--unshare-all",
     "--die-with-parent",
@@ -40,7 +40,7 @@ const BUBBLEWRAP: &[&str] = &[
     "/job",
 ];
 
-/// How much longer than bubblewrap a jail should take at most.
+/// A jail should take at most this many times as long as bubblewrap.
 const RATIO_AIM: f64 = 1.1;
 
 /// One way to run the empty step.
@@ -89,7 +89,7 @@ fn main() {
     } else {
         println!("bubblewrap is not installed: nothing to compare with");
     }
-    // The first of each reads programs from the disk.
+    // The first round reads programs from the disk and does not count.
     for round in 0..=rounds {
         for contestant in &mut contestants {
             let started = Instant::now();
@@ -122,8 +122,8 @@ fn report(contestants: &mut [Contestant<'_>]) {
     }
 }
 
-/// How much longer a jail takes. Groups are more than bubblewrap makes: joining one waits for every processor, so
-/// they count apart.
+/// How much longer a jail takes. Bubblewrap makes no groups, and joining one waits for every processor, so
+/// they are compared separately.
 fn compare(contestants: &mut [Contestant<'_>]) {
     let [_, jails @ .., bubblewrap] = contestants else {
         return;

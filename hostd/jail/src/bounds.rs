@@ -4,23 +4,23 @@ use std::fmt;
 
 use crate::wire::{Makeshift, ProcessBound};
 
-/// What holds a limit.
+/// What enforces a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hold {
-    /// A control group of version 2: the whole jail together.
+    /// A control group of version 2, for the whole jail together.
     GroupV2,
-    /// A control group of version 1: the whole jail together.
+    /// A control group of version 1, for the whole jail together.
     GroupV1,
-    /// The numbers of processes that its namespace has: the whole jail together, but never fewer than 301.
+    /// The number of process ids in its namespace: for the whole jail together, but never fewer than 301.
     PidMax,
-    /// A limit of each process or user alone, so the jail together may use a multiple.
+    /// A limit for each process or user separately, so the jail as a whole may use a multiple.
     EachProcess,
-    /// Nothing but a low priority and the end of its time.
+    /// Nothing but a low priority and the wall time.
     Priority,
 }
 
 impl Hold {
-    /// True if a jail cannot get past the limit whatever it does.
+    /// True if a jail cannot exceed the limit whatever it does.
     #[must_use]
     pub fn is_hard(self) -> bool {
         matches!(self, Self::GroupV2 | Self::GroupV1 | Self::PidMax)
@@ -39,20 +39,20 @@ impl fmt::Display for Hold {
     }
 }
 
-/// What holds each limit that is not the same everywhere. The others (`/tmp`, descriptors, file size, wall time) are
-/// hard on every machine.
+/// What enforces each limit that depends on the machine. The others (`/tmp`, descriptors, file size, wall
+/// time) are hard on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Holds [`Limits::memory_bytes`](crate::Limits::memory_bytes).
+    /// Enforces [`Limits::memory_bytes`](crate::Limits::memory_bytes).
     pub memory: Hold,
-    /// Holds [`Limits::processes`](crate::Limits::processes).
+    /// Enforces [`Limits::processes`](crate::Limits::processes).
     pub processes: Hold,
-    /// Holds [`Limits::cpu_millis`](crate::Limits::cpu_millis).
+    /// Enforces [`Limits::cpu_millis`](crate::Limits::cpu_millis).
     pub cpu: Hold,
 }
 
 impl Bounds {
-    /// With what groups hold, and the rest held as well as this kernel can.
+    /// The bounds with these groups, and the other limits enforced as well as this kernel can.
     pub(crate) fn new(
         memory: Option<Hold>,
         processes: Option<Hold>,
@@ -71,7 +71,7 @@ impl Bounds {
         }
     }
 
-    /// What the stages do for the limits that no group holds.
+    /// What the stages do about the limits that no group enforces.
     pub(crate) fn makeshift(self) -> Makeshift {
         Makeshift {
             memory: self.memory == Hold::EachProcess,
@@ -95,13 +95,13 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The first one where `kernel.pid_max` belongs to a namespace.
+    /// The first version in which `kernel.pid_max` belongs to a namespace.
     const PID_MAX_OF_NAMESPACES: Self = Self {
         major: 6,
         minor: 14,
     };
 
-    /// The one that runs. 0.0 if it has a name of its own making.
+    /// The running version. 0.0 if its name has another form.
     pub(crate) fn running() -> Self {
         let name = rustix::system::uname();
         Self::parse(&name.release().to_string_lossy())

@@ -1,4 +1,4 @@
-//! A jail that runs.
+//! A running jail.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,13 +12,13 @@ use crate::groups::Group;
 use crate::lack::Lack;
 use crate::wire::{self, Event, Step};
 
-/// A jail that was started. Dropping it ends it, and waits until nothing of it is left.
+/// A jail that was started. Dropping it ends the jail, and waits until nothing of it is left.
 #[derive(Debug)]
 pub struct Child {
     /// Writes to the command's standard input, if that is a [`Stream::Pipe`](crate::Stream::Pipe).
     pub stdin: Option<PipeWriter>,
-    /// Reads the command's standard output, if that is a pipe. Whoever does not read it stops the command, as
-    /// anywhere. It ends with the jail.
+    /// Reads the command's standard output, if that is a pipe. A full pipe stops the command, as anywhere.
+    /// The output ends with the jail.
     pub stdout: Option<PipeReader>,
     /// Reads the command's standard error, if that is a pipe.
     pub stderr: Option<PipeReader>,
@@ -33,7 +33,7 @@ struct Running {
     is_killed: AtomicBool,
 }
 
-/// Ends a jail that somebody else waits for.
+/// Ends a jail for which another thread waits.
 #[derive(Clone, Debug)]
 pub struct Killer(Weak<Running>);
 
@@ -42,9 +42,11 @@ pub struct Killer(Weak<Running>);
 pub struct End {
     /// What ended it.
     pub how: How,
-    /// How often a process or thread was refused for there were too many. Only groups count.
+    /// How often a process or thread was refused because there were too many. Counted by groups
+    /// only.
     pub refused_processes: u64,
-    /// Whether the kernel ended a process for lack of memory, which need not have been the command. Only groups tell.
+    /// Whether the kernel ended a process, not necessarily the command, for lack of memory. Reported by
+    /// groups only.
     pub ran_out_of_memory: bool,
 }
 
@@ -53,11 +55,11 @@ pub struct End {
 pub enum How {
     /// The command, with this code.
     Exited(i32),
-    /// A signal to the command, from inside.
+    /// A signal from inside that ended the command.
     Signaled(i32),
     /// It ran out of memory, and the kernel ended the command.
     OutOfMemory,
-    /// Its time was over.
+    /// Its time was up.
     TimedOut,
     /// [`Killer::kill`].
     Killed,
@@ -89,12 +91,12 @@ impl Child {
         Killer(Arc::downgrade(&self.jail))
     }
 
-    /// Waits until nothing of the jail is left, which takes no longer than its wall time and the kernel's tidying.
-    /// Blocks the thread.
+    /// Waits until nothing of the jail is left, which takes no longer than its wall time and the kernel's
+    /// cleaning up. Blocks the thread.
     ///
     /// # Errors
     ///
-    /// If the command was never executed, or if nobody told how it ended.
+    /// If the command was never executed, or if nothing reported how it ended.
     pub fn wait(mut self) -> Result<End, Error> {
         // A command that waits for its input would wait for ever.
         self.stdin = None;
@@ -136,7 +138,7 @@ impl Child {
 impl Running {
     fn kill(&self) {
         self.is_killed.store(true, Ordering::Release);
-        // Outer reads the end of the socket, and ends init.
+        // Outer sees the end of the socket, and ends init.
         let _ = rustix::net::shutdown(&self.control, Shutdown::Write);
         self.group.kill();
     }
@@ -146,7 +148,7 @@ fn failed(step: Step, errno: i32) -> Error {
     let source = io::Error::from_raw_os_error(errno);
     match (Lack::behind(&step, &source), step) {
         (_, Step::Command(program)) => Error::Command { program, source },
-        // Whoever started it was gone before it could notice.
+        // Its parent was gone before it could notice.
         (_, Step::Lifeline) => Error::Lost,
         (Some(lack), _) => Error::NoIsolation { lack, source },
         (None, step) => Error::start(&step.to_string(), source),
@@ -154,7 +156,7 @@ fn failed(step: Step, errno: i32) -> Error {
 }
 
 impl Killer {
-    /// Ends the jail: every process in it, at once. What has ended stays as it is.
+    /// Ends the jail: every process in it, at once. A jail that has ended keeps its result.
     pub fn kill(&self) {
         if let Some(jail) = self.0.upgrade() {
             jail.kill();
@@ -166,7 +168,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         if !self.has_ended {
             self.jail.kill();
-            // Nobody asks how it ended any more.
+            // Nobody will ask how it ended.
             let _ = self.outcome();
         }
     }

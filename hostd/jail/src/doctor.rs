@@ -1,4 +1,4 @@
-//! Says what this machine offers to jails.
+//! Reports what this machine offers to jails.
 
 use std::path::PathBuf;
 
@@ -14,18 +14,18 @@ use crate::spec::{Spec, Streams};
 pub struct Report {
     /// The kernel's version.
     pub kernel: Kernel,
-    /// Whether each slot is a user of its own: see [`Slot::are_users`].
+    /// Whether each slot is a separate user: see [`Slot::are_users`].
     pub has_slot_users: bool,
-    /// Whether a jail could be made: one was tried.
+    /// Whether a jail could be made, found by making one.
     pub isolation: Result<(), Lack>,
-    /// What holds the limits.
+    /// What enforces the limits.
     pub bounds: Bounds,
     /// Podman's program, if it is installed.
     pub podman: Option<PathBuf>,
 }
 
 impl Report {
-    /// What is missing, the worst first. Each has its [cure](Lack::cure).
+    /// What is missing, the worst first. For each there is a [cure](Lack::cure).
     #[must_use]
     pub fn lacks(&self) -> Vec<Lack> {
         let is_group = |hold| matches!(hold, Hold::GroupV2 | Hold::GroupV1);
@@ -48,16 +48,16 @@ impl Report {
     }
 }
 
-/// Tries a jail, and looks at the rest.
+/// Tries to make a jail, and checks everything else.
 ///
 /// # Errors
 ///
-/// If a jail cannot be made for a reason that says nothing about the machine.
+/// If a jail cannot be made for a reason that is not about the machine.
 pub fn probe(options: &Options) -> Result<Report, Error> {
     let jail = Jail::open(options)?;
     let isolation = match attempt(&jail) {
         Err(Error::NoIsolation { lack, .. }) => Err(lack),
-        // A machine without this program has another one.
+        // If this program is missing, the machine has others, and the jail was made.
         Ok(()) | Err(Error::Command { .. }) => Ok(()),
         Err(error) => return Err(error),
     };

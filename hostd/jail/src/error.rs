@@ -4,7 +4,7 @@ use std::io;
 
 use crate::lack::Lack;
 
-/// What goes wrong with a jail. A command that fails is none of it.
+/// What can go wrong with a jail. A command that fails is not an error here.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The machine does not let this user make jails.
@@ -15,20 +15,20 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
-    /// What was asked for cannot be.
+    /// The request cannot be met.
     #[error("failed to describe a jail: {0}")]
     Spec(&'static str),
-    /// The order, mostly arguments and environment, is longer than can be passed on.
+    /// The order, of which arguments and environment are the largest part, is too long to be sent.
     #[error(
         "failed to describe a jail: {bytes} bytes of arguments and environment, at most {most}"
     )]
     TooLong {
         /// Bytes of the order.
         bytes: usize,
-        /// Bytes an order may have.
+        /// Most bytes that an order may have.
         most: usize,
     },
-    /// The jail was there, but the program cannot be executed in it.
+    /// The jail was made, but the program cannot be executed in it.
     #[error("failed to execute {program:?} in the jail")]
     Command {
         /// The program.
@@ -36,7 +36,7 @@ pub enum Error {
         /// Why, for example not found.
         source: io::Error,
     },
-    /// Something that works on this machine otherwise did not work this time.
+    /// A step that usually works on this machine failed this time.
     #[error("failed to {step} for a jail")]
     Start {
         /// What was being done.

@@ -1,8 +1,8 @@
 //! Control groups: a folder of the kernel for each jail, whose files bound all processes in it together.
 //!
-//! A server has one *base* folder in each hierarchy it uses, with a group for each jail below, and holds a lock on
-//! it. The lock goes with the server however it ends, so a base without one is left over and can be removed by the
-//! next server.
+//! A server has one *base* folder in each hierarchy it uses, which contains a group for each jail, and holds
+//! a lock on it. The lock disappears with the server however that ends, so a base without a lock is left over
+//! and the next server can remove it.
 
 mod v1;
 mod v2;
@@ -21,19 +21,19 @@ use rustix::fs::FlockOperation;
 use crate::bounds::{Bounds, Kernel};
 use crate::spec::Limits;
 
-/// How the folders of servers begin.
+/// The folder names of servers begin with this.
 const BASE_PREFIX: &str = "hostd-jails-";
 
-/// How often a server that starts beside others may lose its folder to them.
+/// How often a server that starts next to others may lose its folder to them.
 const BASE_ATTEMPTS: usize = 8;
 
-/// How long the kernel may take until a group whose processes have ended is empty.
+/// How long the kernel may take to empty a group whose processes have ended.
 const EMPTY_WITHIN: Duration = Duration::from_secs(2);
 
-/// How often that is looked at.
+/// How often that is checked.
 const EMPTY_POLL: Duration = Duration::from_millis(2);
 
-/// What the kernel takes as the whole of a period of processor time, in microseconds.
+/// Length of the kernel's period for processor time, in microseconds.
 const CPU_PERIOD_US: u64 = 100_000;
 
 /// Where this server can make groups.
@@ -45,7 +45,7 @@ pub(crate) enum Groups {
 }
 
 impl Groups {
-    /// Looks where groups can be made, and removes what a server before this one left behind.
+    /// Finds out where groups can be made, and removes what an earlier server left behind.
     pub(crate) fn open() -> Self {
         if let Some(hierarchy) = v2::Hierarchy::open() {
             return Self::V2(hierarchy);
@@ -78,13 +78,13 @@ impl Groups {
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     folders: Vec<PathBuf>,
-    /// Says how often the group ran out of memory.
+    /// The file that says how often the group ran out of memory.
     oom: Option<PathBuf>,
-    /// Says how often it wanted more processes than it may have.
+    /// The file that says how often the group wanted more processes than it may have.
     pids: Option<PathBuf>,
-    /// Ends all its processes.
+    /// The file that ends all its processes.
     kill: Option<PathBuf>,
-    /// What the folders are in, which goes after the last of them.
+    /// The folders that contain the groups; removed after the last of them.
     bases: Vec<Arc<Base>>,
 }
 
@@ -95,22 +95,22 @@ impl Group {
         self.folders.iter().map(join).collect()
     }
 
-    /// True if the kernel ended a process of it for lack of memory.
+    /// True if the kernel ended a process in it for lack of memory.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
         self.oom
             .as_ref()
             .is_some_and(|file| 0 < counter(file, "oom_kill"))
     }
 
-    /// How often a process was refused for there were too many.
+    /// How often a process was refused because there were too many.
     pub(crate) fn refused_processes(&self) -> u64 {
         self.pids.as_ref().map_or(0, |file| counter(file, "max"))
     }
 
-    /// Ends all its processes at once, where the kernel can.
+    /// Ends all its processes at once, if the kernel supports that.
     pub(crate) fn kill(&self) {
         if let Some(file) = &self.kill {
-            // What is killed so is killed by the end of init too.
+            // Whatever this does not kill ends with init.
             let _ = write(file, "1");
         }
     }
@@ -126,14 +126,15 @@ impl Drop for Group {
     }
 }
 
-/// Writes a file of the kernel, which is never made: where it is missing, the kernel cannot do it.
+/// Writes a file of the kernel, and never creates it: a missing file means that the kernel cannot
+/// do it.
 fn write(file: &Path, value: &str) -> io::Result<()> {
     use io::Write;
     let mut opened = fs::OpenOptions::new().write(true).open(file)?;
     opened.write_all(value.as_bytes())
 }
 
-/// The number behind a name in a file of the kernel with a line for each. 0 if there is none.
+/// The number after a name in a kernel file of one name a line. 0 if there is none.
 fn counter(file: &Path, name: &str) -> u64 {
     let text = fs::read_to_string(file).unwrap_or_default();
     let value = text
@@ -144,7 +145,7 @@ fn counter(file: &Path, name: &str) -> u64 {
         .unwrap_or_default()
 }
 
-/// Removes a group as soon as the kernel has taken its last process out.
+/// Removes a group as soon as the kernel has removed its last process.
 fn remove_when_empty(folder: &Path) -> io::Result<()> {
     let until = Instant::now() + EMPTY_WITHIN;
     loop {
@@ -158,22 +159,22 @@ fn remove_when_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder of this server in one hierarchy. Removed when the server and all its groups have let go of it.
+/// The folder of this server in one hierarchy. Removed when the server and all its groups have released it.
 #[derive(Debug)]
 struct Base {
     folder: PathBuf,
-    /// Held for as long as the server lives. Closed in what it executes.
+    /// Held as long as the server lives. Not inherited by programs that it executes.
     _lock: File,
 }
 
 impl Base {
-    /// Makes the folder below `parent`, after removing those of servers that are gone.
+    /// Makes the folder below `parent`, after removing folders of servers that are gone.
     fn make(parent: &Path) -> io::Result<Arc<Self>> {
         sweep(parent);
         for _ in 0..BASE_ATTEMPTS {
             let folder = parent.join(format!("{BASE_PREFIX}{}", unique()));
             fs::create_dir(&folder)?;
-            // Until it is locked, another server that starts now takes it for left over, and removes it.
+            // Until it is locked, another server that starts now considers it left over, and removes it.
             match lock(&folder) {
                 Ok(lock) if folder.exists() => {
                     return Ok(Arc::new(Self {
@@ -194,10 +195,11 @@ impl Drop for Base {
     }
 }
 
-/// A name that no other server on this machine has, whatever namespaces it sees its own number from.
+/// A name that no other server on this machine has, whatever process id each sees for itself in its
+/// namespace.
 fn unique() -> String {
     use std::hash::{BuildHasher, RandomState};
-    // Every state begins elsewhere, and the first of a process at random.
+    // Every `RandomState` differs, and the first of a process is random.
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
@@ -207,7 +209,8 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the folders below `parent` whose servers are gone, with their groups and whatever still runs there.
+/// Removes the folders below `parent` whose servers are gone, with their groups and everything that still
+/// runs in them.
 fn sweep(parent: &Path) {
     let is_base = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy());
@@ -216,7 +219,7 @@ fn sweep(parent: &Path) {
     for base in folders(parent).into_iter().filter(is_base) {
         let Ok(_lock) = lock(&base) else { continue };
         for group in folders(&base) {
-            // Exists in version 2. In version 1 the processes died with their init.
+            // This file exists in version 2. In version 1 the processes ended with their init.
             let _ = write(&group.join("cgroup.kill"), "1");
             let _ = remove_when_empty(&group);
         }
@@ -232,8 +235,8 @@ fn folders(parent: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The path behind the line of `/proc/self/cgroup` that `is_meant` picks by its list of controllers, which is empty
-/// for version 2.
+/// The path in the line of `/proc/self/cgroup` that `is_meant` selects by its list of controllers, which is
+/// empty for version 2.
 fn own_path(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<&str> {
     text.lines().find_map(|line| {
         let (_, rest) = line.split_once(':')?;
@@ -242,7 +245,7 @@ fn own_path(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<&str> {
     })
 }
 
-/// Where a kind of file system is mounted, of those whose options `is_meant` picks.
+/// The mount point of a kind of file system, selected by `is_meant` from its options.
 fn mounted_at(mounts: &str, kind: &str, is_meant: impl Fn(&str) -> bool) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let mut fields = line.split(' ').skip(1);
@@ -251,7 +254,7 @@ fn mounted_at(mounts: &str, kind: &str, is_meant: impl Fn(&str) -> bool) -> Opti
     })
 }
 
-/// True if a list, separated by commas, has a word.
+/// True if a comma-separated list contains a word.
 fn lists(list: &str, word: &str) -> bool {
     list.split(',').any(|listed| listed == word)
 }

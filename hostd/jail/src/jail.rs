@@ -21,18 +21,19 @@ use crate::spec::{Spec, Stream, Streams};
 use crate::stage::NURSERY;
 use crate::wire::{self, ORDER_BYTES_MAX, Order};
 
-/// How long the nursery may take to take an order. It takes a thousandth of that.
+/// How long the nursery may take to accept an order. Usually it takes a thousandth of that.
 const ORDER_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long after a nursery's end the next one is started: nothing ends it but a person or a machine out of memory.
+/// How long after the end of a nursery the next one is started: only a person or a machine out of memory ends
+/// it.
 const RESTART_AFTER: Duration = Duration::from_millis(200);
 
 /// How jails are made on this machine.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// A program whose `main` begins with [`entry`](crate::entry). By default the one that runs.
+    /// A program whose `main` begins with [`entry`](crate::entry). By default the running program.
     pub program: PathBuf,
-    /// Whether control groups are used where they can be. They are, by default.
+    /// Whether control groups are used where possible. By default they are.
     pub groups: bool,
 }
 
@@ -45,15 +46,15 @@ impl Default for Options {
     }
 }
 
-/// Makes jails. Dropping it ends all that still run.
+/// Makes jails. Dropping it ends all jails that are still running.
 #[derive(Debug)]
 pub struct Jail {
     nursery: Arc<Nursery>,
     groups: Groups,
     bounds: Bounds,
-    /// Whether slots are users of their own.
+    /// Whether slots are separate users.
     has_users: bool,
-    /// Jails so far, by which groups get their names.
+    /// Number of jails so far, from which groups get their names.
     count: AtomicU64,
 }
 
@@ -65,8 +66,8 @@ struct Nursery {
 }
 
 impl Jail {
-    /// Starts what jails are made by, and removes what a server before this one left behind. Whether the machine lets
-    /// jails be made is told by the first one, or by [`probe`](crate::probe).
+    /// Starts the process that makes jails, and removes what an earlier server left behind. Whether the
+    /// machine allows jails shows with the first one, or with [`probe`](crate::probe).
     ///
     /// # Errors
     ///
@@ -80,7 +81,7 @@ impl Jail {
         let nursery = Arc::new(Nursery::default());
         let (started, is_started) = mpsc::sync_channel(1);
         let (keeper, program) = (Arc::clone(&nursery), options.program.clone());
-        // Parent-death signals follow the thread, so this one lives as long as the nursery.
+        // Parent-death signals are tied to the thread, so this one lives as long as the nursery.
         std::thread::Builder::new()
             .name("jail-nursery".to_owned())
             .spawn(move || keeper.keep(&program, &started))
@@ -102,17 +103,17 @@ impl Jail {
         })
     }
 
-    /// What holds the limits of jails.
+    /// What enforces the limits of jails.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// Starts a program in a jail of its own. Whether it could be executed is told by [`Child::wait`].
+    /// Starts a program in its own jail. [`Child::wait`] reports whether it could be executed.
     ///
     /// # Errors
     ///
-    /// If the description is wrong, or if the machine has no more groups, descriptors or memory to give.
+    /// If the description is wrong, or if the machine has no groups, descriptors or memory left.
     pub fn spawn(&self, spec: &Spec, streams: Streams) -> Result<Child, Error> {
         spec.check()?;
         let name = self.count.fetch_add(1, Ordering::Relaxed).to_string();
@@ -168,7 +169,7 @@ impl Nursery {
                 Ok(child) => (Some(child), Ok(())),
                 Err(error) => (None, Err(error)),
             };
-            // Only the first is waited for.
+            // Only the first start has a waiting receiver.
             let _ = started.try_send(outcome);
             if let Some(mut child) = child {
                 let _ = child.wait();

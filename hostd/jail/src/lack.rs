@@ -1,24 +1,24 @@
-//! What a machine may lack, and the cure of each.
+//! What a machine may lack, and how to cure that.
 
 use std::fmt;
 use std::io;
 
 use crate::wire::Step;
 
-/// Something that this machine does not offer to this user.
+/// Something that this machine does not offer this user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lack {
-    /// The kernel is older than what a jail is built with.
+    /// The kernel is too old for the calls that make a jail.
     OldKernel,
-    /// User namespaces are switched off for everybody, or for everybody but root.
+    /// User namespaces are disabled for everybody, or for everybody but root.
     UserNamespacesOff,
-    /// AppArmor lets only programs with a profile make user namespaces.
+    /// AppArmor allows user namespaces only to programs with a profile.
     AppArmor,
-    /// Something around the server, mostly a container's filter, refuses namespaces.
+    /// Something around the server, usually a container's filter, refuses namespaces.
     NamespacesRefused,
     /// Parts of `/proc` are covered, so the kernel refuses a fresh one.
     ProcMasked,
-    /// No groups can be made: memory and processors are bounded for each process only.
+    /// No groups can be made: memory and processors are bounded only for each process.
     NoGroups,
     /// A group here cannot bound memory.
     NoMemoryGroup,
@@ -29,7 +29,7 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// What to do about it, a sentence for whoever runs the machine.
+    /// What to do about it: a sentence for the machine's administrator.
     #[must_use]
     pub fn cure(self) -> &'static str {
         match self {
@@ -57,14 +57,15 @@ impl Lack {
         }
     }
 
-    /// What an error at a step of a jail's start means here. None if it says nothing about the machine.
+    /// What an error at a step of a jail's start means for this machine. None if it says nothing about
+    /// the machine.
     pub(crate) fn behind(step: &Step, error: &io::Error) -> Option<Self> {
         use rustix::io::Errno;
         let errno = Errno::from_io_error(error)?;
         let is_refusal = matches!(errno, Errno::PERM | Errno::ACCESS);
         match step {
             _ if errno == Errno::NOSYS => Some(Self::OldKernel),
-            // The sysctl is zero, or the kernel was built without.
+            // The sysctl is zero, or the kernel was built without user namespaces.
             Step::Namespaces if matches!(errno, Errno::NOSPC | Errno::INVAL) => {
                 Some(Self::UserNamespacesOff)
             }
@@ -88,7 +89,7 @@ impl Lack {
     }
 }
 
-/// Who refuses namespaces to this user.
+/// What refuses namespaces to this user.
 fn refused() -> Lack {
     if is_zero("kernel/unprivileged_userns_clone") || is_zero("user/max_user_namespaces") {
         Lack::UserNamespacesOff

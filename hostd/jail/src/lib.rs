@@ -1,4 +1,4 @@
-//! Runs a program of a stranger on this machine: in namespaces of its own, without a network, bounded in what it
+//! Runs a stranger's program on this machine: in its own namespaces, without a network, bounded in what it
 //! uses, and gone when the server is.
 //!
 //! ```no_run
@@ -14,7 +14,8 @@
 //! # Ok::<(), jail::Error>(())
 //! ```
 //!
-//! What is promised and what is not is in `docs/jail.md`. Linux alone: the design is its namespaces.
+//! `docs/jail.md` says what is promised and what is not. Linux only: the design is based on its
+//! namespaces.
 
 mod bounds;
 mod child;

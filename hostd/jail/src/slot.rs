@@ -1,17 +1,18 @@
-//! Slots of a server: each is a user of the host, where the server can become one.
+//! Slots of a server: each is a separate user of the host if the server can switch users.
 
 use std::fs;
 
-/// A slot of the server: what runs in it is one user of the host, apart from the users of other slots.
+/// A slot of the server: everything that runs in it is one user of the host, separate from the users
+/// of other slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u16);
 
 impl Slot {
-    /// The user, and group, of the first slot: above those that distributions and systemd (up to 1879048191) give
-    /// away, within 31 bits.
+    /// The user and group id of the first slot: above those that distributions and systemd (up to 1879048191)
+    /// assign, within 31 bits.
     pub const FIRST_UID: u32 = 1_900_000_000;
 
-    /// Slots of a server.
+    /// Number of slots of a server.
     pub const COUNT: u16 = 1024;
 
     /// The slot with a number below [`Slot::COUNT`].
@@ -20,14 +21,14 @@ impl Slot {
         (number < Self::COUNT).then_some(Self(number))
     }
 
-    /// The user and group on the host of what runs in the slot, where [`Slot::are_users`]. Otherwise all slots are
-    /// the server's own user.
+    /// The user and group id on the host of programs in the slot, if [`Slot::are_users`]. Otherwise all slots
+    /// are the server's own user.
     #[must_use]
     pub fn uid(self) -> u32 {
         Self::FIRST_UID + u32::from(self.0)
     }
 
-    /// True if slots are users of their own: the server is root, and not only in a container whose users are few.
+    /// True if slots are separate users: the server is root, and not just inside a container with few users.
     #[must_use]
     pub fn are_users() -> bool {
         let is_mapped = |map: &str| {
@@ -41,7 +42,8 @@ impl Slot {
     }
 }
 
-/// True if a map of user_namespaces(7), lines of first inside, first outside and count, has a number inside.
+/// True if a map as in user_namespaces(7), lines of first inside, first outside and count, contains a number
+/// inside.
 fn covers(map: &str, number: u32) -> bool {
     map.lines().any(|line| {
         let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);

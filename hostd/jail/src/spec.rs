@@ -1,4 +1,4 @@
-//! What a jail is asked for.
+//! Describes a jail.
 
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -9,31 +9,32 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::slot::Slot;
 
-/// The port of the jail's loopback that the relay listens on.
+/// The port on the jail's loopback interface where the relay listens.
 pub const RELAY_PORT: u16 = 8099;
 
-/// Connections of one jail that its relay serves at once. Further ones wait.
+/// Connections that the relay of one jail serves at once. Further ones wait.
 pub const RELAY_CONNECTIONS_MAX: usize = 64;
 
-/// Processes of a jail that are not the command's, at most: init, and outer where processes are counted by user.
+/// Most processes of a jail that do not belong to the command: init, and also outer where processes are
+/// counted by user.
 pub(crate) const OWN_PROCESSES: u32 = 2;
 
-/// The least `kernel.pid_max`: Linux keeps the first 300 numbers from being used twice.
+/// The smallest `kernel.pid_max`: Linux does not reuse the first 300 ids.
 pub(crate) const PID_MAX_MIN: u32 = 301;
 
-/// Folders and files shown to one jail beside the host's `/usr`.
+/// Folders and files shown to one jail in addition to the host's `/usr`.
 pub const BINDS_MAX: usize = 64;
 
-/// The least memory that the stages of a jail themselves get by with.
+/// The least memory with which the stages of a jail can work.
 pub const MEMORY_BYTES_MIN: u64 = 16 << 20;
 
-/// A folder or file of the host that is shown inside, to read.
+/// A folder or file of the host that can be read inside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bind {
-    /// Where it is on the host: absolute, and reachable for the slot's user.
+    /// Its path on the host: absolute, and reachable for the slot's user.
     pub host: PathBuf,
-    /// Where it is inside: absolute, without `..`, not in a folder that jails have of their own. Below `/usr` only
-    /// where the host has something already.
+    /// Its path inside: absolute, without `..`, not in a folder that each jail has for itself. Below `/usr`
+    /// only where the host has something already.
     pub inside: PathBuf,
 }
 
@@ -48,10 +49,12 @@ impl Bind {
     }
 }
 
-/// What a jail may use at most. How firmly each holds on this machine is told by [`Bounds`](crate::Bounds).
+/// The most that a jail may use. [`Bounds`](crate::Bounds) says how firmly each limit holds on this
+/// machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Memory of all processes together, with what they write to `/tmp`. At least [`MEMORY_BYTES_MIN`].
+    /// Memory of all processes together, including what they write to `/tmp`. At least
+    /// [`MEMORY_BYTES_MIN`].
     pub memory_bytes: u64,
     /// Processes and threads together, at least 1.
     pub processes: u32,
@@ -61,11 +64,11 @@ pub struct Limits {
     pub tmp_bytes: u64,
     /// Files and folders in `/tmp`.
     pub tmp_inodes: u64,
-    /// Descriptors of each process.
+    /// Open descriptors of each process.
     pub open_files: u64,
-    /// Bytes of each file that is written.
+    /// Bytes in each file that is written.
     pub file_bytes: u64,
-    /// From the start until all is ended.
+    /// Time from the start until everything is ended.
     pub wall: Duration,
 }
 
@@ -88,25 +91,26 @@ impl Default for Limits {
 /// A program to run in a jail, and what it may see and use.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The program, a path inside or a name that `PATH` of [`Spec::environment`] leads to.
+    /// The program: a path inside, or a name that is found by `PATH` in [`Spec::environment`].
     pub program: String,
-    /// Its arguments, without its name.
+    /// Its arguments, not including its name.
     pub arguments: Vec<String>,
-    /// Its whole environment: nothing is inherited.
+    /// Its complete environment: nothing is inherited.
     pub environment: Vec<(String, String)>,
-    /// The one folder of the host that the program can write to, as `/job`. Where [slots are users](Slot::are_users)
-    /// it must belong to the slot's; the folders above it need not be passable for that user.
+    /// The one folder of the host to which the program can write, as `/job`. If [slots are
+    /// users](Slot::are_users) it must belong to the slot's user, who need not have access to the folders
+    /// above it.
     pub job: PathBuf,
     /// Where the program starts, relative to `/job`.
     pub folder: PathBuf,
-    /// What is shown inside beside the host's `/usr`, at most [`BINDS_MAX`].
+    /// Folders and files shown inside in addition to the host's `/usr`, at most [`BINDS_MAX`].
     pub binds: Vec<Bind>,
     /// The slot that it runs in.
     pub slot: Slot,
     /// What it may use.
     pub limits: Limits,
-    /// The UNIX socket that connections to 127.0.0.1:[`RELAY_PORT`] inside are passed on to. It must be writable for
-    /// the slot's user. Without one there is nothing to connect to.
+    /// The UNIX socket to which connections to 127.0.0.1:[`RELAY_PORT`] inside are forwarded. The slot's user
+    /// must be able to write to it. Without a relay there is nothing to connect to.
     pub relay: Option<PathBuf>,
 }
 
@@ -140,7 +144,7 @@ impl Spec {
         self
     }
 
-    /// Refuses what no jail could be built from, before anything is started.
+    /// Refuses descriptions from which no jail can be built, before anything is started.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let limits = &self.limits;
         let refused = [
@@ -182,7 +186,7 @@ impl Spec {
                 limits.cpu_millis < 10 || 1_000_000 < limits.cpu_millis,
                 "a processor share must be 10 to 1000000 thousandths of a core",
             ),
-            // Zero means no bound to tmpfs.
+            // For tmpfs, zero means no bound.
             (
                 limits.tmp_bytes < 4096 || limits.tmp_inodes < 1,
                 "/tmp needs a page and a file at least",
@@ -206,7 +210,7 @@ impl Spec {
     }
 }
 
-/// Folders that every jail has of its own.
+/// Folders that every jail has for itself.
 const OWN_FOLDERS: [&str; 6] = ["/job", "/tmp", "/proc", "/dev", "/etc", "/"];
 
 fn may_show_at(inside: &Path) -> bool {
@@ -228,7 +232,7 @@ fn is_plain(path: &Path) -> bool {
 /// What one of the standard streams of a command is connected to.
 #[derive(Debug, Default)]
 pub enum Stream {
-    /// Nothing: reading ends at once, what is written is gone.
+    /// Nothing: reading ends at once, and what is written is lost.
     #[default]
     Null,
     /// A pipe, whose other end comes with the [`Child`](crate::Child).

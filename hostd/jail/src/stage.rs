@@ -1,17 +1,17 @@
-//! What happens outside the server: the processes that a jail consists of.
+//! Everything that happens outside the server: the processes of which a jail consists.
 //!
 //! ```text
 //! server ── nursery ── outer ── init (PID 1 inside) ── the command
 //! ```
 //!
-//! *Nursery*: the server's program, executed once and anew, with one thread and no memory of the server. It
-//! duplicates itself for each jail, which costs a tenth of executing the server's program. *Outer* becomes another
-//! user if it may, makes the namespaces, puts init into its groups, and watches: the server's end of the control
-//! socket, the clock, init. *Init* builds the root, relays connections and reaps. *Exec* gives up every right and
-//! becomes the command.
+//! *Nursery*: the server's program, executed anew once, with one thread and none of the server's memory. It
+//! forks for each jail, which costs a tenth of executing the server's program. *Outer* switches to another
+//! user if it may, makes the namespaces, puts init into its groups, and watches the server's end of the
+//! control socket, the clock and init. *Init* builds the root, relays connections and reaps. *Exec* gives up
+//! every right and becomes the command.
 //!
-//! Each dies with the one before it, by the kernel's parent-death signal and by the end of a socket or pipe that
-//! only the one before it holds open.
+//! Each dies with the one before it, because of the kernel's parent-death signal and because of the end of a
+//! socket or pipe that only the one before it holds open.
 
 mod exec;
 mod filter;
@@ -30,12 +30,12 @@ use std::os::fd::BorrowedFd;
 
 use crate::wire::{self, Event, Step};
 
-/// The argument by which a program is told to be a nursery.
+/// The argument that tells a program to be a nursery.
 pub(crate) const NURSERY: &str = "__jail-nursery";
 
 /// Becomes a nursery, and never returns, if this process was started as one.
 ///
-/// The first thing in `main`: before any thread starts, any descriptor is opened and any argument is read.
+/// Call it first in `main`: before any thread starts, any descriptor is opened and any argument is read.
 pub fn entry() {
     if std::env::args_os()
         .nth(1)
@@ -52,7 +52,7 @@ struct Failure {
     error: std::io::Error,
 }
 
-/// Says at which step an error happened.
+/// Adds the step at which an error happened.
 trait At<T> {
     fn at(self, step: Step) -> Result<T, Failure>;
 }
@@ -66,17 +66,17 @@ impl<T, E: Into<std::io::Error>> At<T> for Result<T, E> {
     }
 }
 
-/// Tells the server why there will be no jail.
+/// Tells the server why there is no jail.
 fn tell(control: BorrowedFd<'_>, failure: &Failure) {
     let event = Event::Failed {
         step: failure.step.clone(),
         errno: failure.error.raw_os_error().unwrap_or(libc::EIO),
     };
-    // If the server is gone too, nobody is left to be told.
+    // If the server is gone too, there is nobody to tell.
     let _ = wire::send_event(control, &event);
 }
 
-/// Ends this process. Its code is read by nobody: what happened was told on the control socket.
+/// Ends this process. Nobody reads its exit code: the control socket has reported what happened.
 #[expect(clippy::exit, reason = "a stage is a process of its own")]
 fn leave(code: i32) -> ! {
     std::process::exit(code)

@@ -1,9 +1,9 @@
-//! What server and stages say to each other.
+//! The messages between the server and the stages.
 //!
-//! Two kinds of sockets, both of packets, so that a message arrives whole or not at all. On the nursery's, the
-//! server sends one order for each jail, with four descriptors: the jail's control socket and its standard
-//! streams. On a control socket the jail tells how it went, the first event counts; the server says nothing, but
-//! ends the jail by closing its half.
+//! There are two kinds of sockets, both of packets, so that a message arrives whole or not at all. On the
+//! nursery's, the server sends one order for each jail, with four descriptors: the jail's control socket and
+//! its standard streams. On a control socket the jail reports how it ended, where the first event counts; the
+//! server sends nothing, but ends the jail by closing its half.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::{Bind, Limits};
 
-/// The longest order, arguments and environment included: less than the 208 KiB that Linux lets lie in a socket.
+/// The longest order, arguments and environment included: less than the 208 KiB that Linux buffers in a
+/// socket.
 pub(crate) const ORDER_BYTES_MAX: usize = 128 << 10;
 
 /// The longest event: a step that names a path, and a number.
@@ -27,7 +28,7 @@ const EVENT_BYTES_MAX: usize = 8 << 10;
 /// The descriptors that come with an order.
 const ORDER_DESCRIPTORS: usize = 4;
 
-/// A jail as its stages build it.
+/// A jail as its stages must build it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) program: String,
@@ -38,47 +39,47 @@ pub(crate) struct Order {
     /// Where the command starts, below `/job`.
     pub(crate) folder: PathBuf,
     pub(crate) binds: Vec<Bind>,
-    /// Whom to become on the host, if not who the server is.
+    /// The user to become on the host, if not the server's.
     pub(crate) uid: Option<u32>,
-    /// The socket that connections to the relay are passed on to.
+    /// The socket to which connections to the relay are forwarded.
     pub(crate) relay: Option<PathBuf>,
     pub(crate) limits: Limits,
-    /// The files by which a process joins its groups.
+    /// The files through which a process joins its groups.
     pub(crate) groups: Vec<PathBuf>,
     pub(crate) makeshift: Makeshift,
 }
 
-/// Bounds that stand in for those of groups that are not there.
+/// Bounds in place of those of missing groups.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Makeshift {
     /// Each process may have as much data as the whole jail should.
     pub(crate) memory: bool,
     pub(crate) processes: Option<ProcessBound>,
-    /// The command runs after everything else on the machine.
+    /// The command has the lowest priority on the machine.
     pub(crate) cpu: bool,
 }
 
 /// How processes are counted without a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ProcessBound {
-    /// By the numbers that there are in the namespace.
+    /// By the number of process ids in the namespace.
     PidMax,
-    /// By user, which counts per user namespace.
+    /// By user, counted separately in each user namespace.
     PerUser,
 }
 
-/// What a jail tells about itself.
+/// A jail's report about itself.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Event {
     /// The command ended by itself.
     Exited(i32),
-    /// The command was ended by a signal.
+    /// A signal ended the command.
     Signaled(i32),
-    /// The command ran for longer than it may.
+    /// The command ran for longer than it was allowed to.
     TimedOut,
     /// The server closed its half.
     Killed,
-    /// There is no jail, since this did not work.
+    /// There is no jail, because this step failed.
     Failed { step: Step, errno: i32 },
 }
 
@@ -142,17 +143,17 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// An order with what came along.
+/// An order with its descriptors.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The order, still as it was sent.
+    /// The order, still encoded.
     pub(crate) order: Vec<u8>,
     pub(crate) control: OwnedFd,
     /// Standard input, output and error.
     pub(crate) streams: [OwnedFd; 3],
 }
 
-/// Asks the nursery for a jail.
+/// Requests a jail from the nursery.
 pub(crate) fn send_request(
     nursery: BorrowedFd<'_>,
     order: &[u8],
@@ -172,12 +173,12 @@ pub(crate) fn send_request(
     Ok(())
 }
 
-/// What the nursery hears.
+/// What the nursery receives.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Request(Request),
-    /// An order without its descriptors, for which this process had no room. Its server reads the end of the control
-    /// socket.
+    /// An order without its descriptors, for which this process had no room. Its server sees the end of the
+    /// control socket.
     Incomplete,
     /// The server is gone.
     End,
@@ -221,13 +222,13 @@ pub(crate) fn send_event(control: BorrowedFd<'_>, event: &Event) -> io::Result<(
     Ok(())
 }
 
-/// Waits for the next event. None when nothing of the jail is left.
+/// Waits for the next event. None if nothing of the jail is left.
 pub(crate) fn receive_event(control: BorrowedFd<'_>) -> io::Result<Option<Event>> {
     let mut buffer = [0; EVENT_BYTES_MAX];
     let length = loop {
         match rustix::net::recv(control, &mut buffer, RecvFlags::empty()) {
             Err(rustix::io::Errno::INTR) => {}
-            // The jail ended before it read all that it was sent, which is nothing.
+            // The jail ended before it had read everything it was sent, which was nothing.
             Err(rustix::io::Errno::CONNRESET) => break 0,
             other => break other?.0,
         }

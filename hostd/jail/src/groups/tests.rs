@@ -1,4 +1,4 @@
-//! Tests of groups, on the files that a kernel shows, and on a hierarchy of version 2 where root may use one.
+//! Tests of groups, with the files of a kernel, and in a hierarchy of version 2 if root may use one.
 
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn a_group_of_version_2_gets_what_its_controllers_take() {
     assert_eq!(settings(&["pids"]), all[2..3]);
 }
 
-/// The folder is a plain one, which shows what is asked of the kernel.
+/// A plain folder stands in for the kernel's, and shows what is written to it.
 #[test]
 fn a_delegated_group_is_left_by_the_server_and_passed_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn a_delegated_group_is_left_by_the_server_and_passed_on() {
     write("cgroup.procs", &this);
     fs::create_dir(own.join("hostd-server")).unwrap();
     write("hostd-server/cgroup.procs", "");
-    // The base has no file to pass controllers on by, since no kernel made it.
+    // The base has no file for passing on controllers, since no kernel made it.
     assert!(open().is_err());
     let read = |file: &str| fs::read_to_string(own.join(file)).unwrap();
     assert_eq!(read("hostd-server/cgroup.procs"), this);
@@ -103,7 +103,8 @@ fn only_what_a_server_left_behind_is_swept() {
     assert!(!place.exists());
 }
 
-/// The kernel's own files, in a hierarchy of version 2 without controllers, as there is beside version 1.
+/// The kernel's own files, in a hierarchy of version 2 without controllers, as it exists next to version
+/// 1.
 #[test]
 fn a_real_group_is_joined_killed_and_removed() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();

@@ -1,4 +1,4 @@
-//! Control groups of version 1: a hierarchy for each controller, which only root can make groups in.
+//! Control groups of version 1: a hierarchy for each controller, where only root can make groups.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use super::{Base, CPU_PERIOD_US, Group, lists, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
 
-/// The hierarchies that groups can be made in. Several controllers can share one.
+/// The hierarchies in which groups can be made. Several controllers can share one.
 #[derive(Debug)]
 pub(crate) struct Hierarchies {
     bases: Vec<(Vec<Controller>, Arc<Base>)>,
@@ -33,7 +33,7 @@ impl Controller {
         }
     }
 
-    /// What is written to which file of a group, in this order.
+    /// What to write to which file of a group, in this order.
     fn settings(self, limits: &Limits) -> Vec<(&'static str, u64)> {
         match self {
             Self::Memory => vec![("memory.limit_in_bytes", limits.memory_bytes)],
@@ -50,7 +50,7 @@ impl Controller {
         }
     }
 
-    /// Written where the kernel has the file: memory and swap together.
+    /// Written if the kernel has the file: memory and swap together.
     fn setting_if_there(self, limits: &Limits) -> Option<(&'static str, u64)> {
         let both = ("memory.memsw.limit_in_bytes", limits.memory_bytes);
         (self == Self::Memory).then_some(both)
@@ -58,7 +58,7 @@ impl Controller {
 }
 
 impl Hierarchies {
-    /// None if groups can be made in none.
+    /// None if groups can be made in no hierarchy.
     pub(super) fn open() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
         let text = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -98,7 +98,7 @@ impl Hierarchies {
     }
 
     pub(super) fn make(&self, name: &str, limits: &Limits) -> io::Result<Group> {
-        // Removed again, as far as it got, if something is refused.
+        // If something is refused, dropping this removes what was made.
         let mut group = Group::default();
         for (controllers, base) in &self.bases {
             let folder = base.folder.join(name);

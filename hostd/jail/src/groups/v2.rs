@@ -9,22 +9,23 @@ use super::{Base, CPU_PERIOD_US, Group, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
 
-/// The group that the server itself moves to: one with groups below it must not have processes of its own.
+/// The group to which the server itself moves: a group that contains groups must not have processes of its
+/// own.
 const SERVER: &str = "hostd-server";
 
-/// What is bounded.
+/// The controllers that are needed.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 
 /// A delegated part of the tree.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
     base: Arc<Base>,
-    /// Those of [`CONTROLLERS`] that groups below the base have.
+    /// The [`CONTROLLERS`] that groups below the base have.
     controllers: Vec<&'static str>,
 }
 
 impl Hierarchy {
-    /// None if nothing is delegated here.
+    /// None if nothing is delegated to this server.
     pub(super) fn open() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
         let root = mounted_at(&mounts, "cgroup2", |_| true)?;
@@ -33,7 +34,8 @@ impl Hierarchy {
         Self::open_at(&root.join(path.trim_start_matches('/'))).ok()?
     }
 
-    /// Uses the part below a folder. None if that is not this server's, or bounds nothing.
+    /// Uses the part of the tree below a folder. None if that does not belong to this server, or
+    /// can bound nothing.
     pub(super) fn open_at(own: &Path) -> io::Result<Option<Self>> {
         let delegated = match own.file_name() {
             Some(name) if name == SERVER => own.parent().unwrap_or(own),
@@ -53,8 +55,8 @@ impl Hierarchy {
         Ok(Some(Self { base, controllers }))
     }
 
-    /// Uses a folder as it is, with whatever controllers it has, none perhaps: what a test of joining and killing
-    /// needs.
+    /// Uses a folder as it is, with whatever controllers it has, perhaps none: enough for a test of joining
+    /// and killing.
     #[cfg(test)]
     pub(super) fn below(parent: &Path, controllers: &[&'static str]) -> io::Result<Self> {
         Ok(Self {
@@ -75,7 +77,7 @@ impl Hierarchy {
     pub(super) fn make(&self, name: &str, limits: &Limits) -> io::Result<Group> {
         let folder = self.base.folder.join(name);
         fs::create_dir(&folder)?;
-        // Removed again if one of the limits is refused.
+        // If one of the limits is refused, dropping this removes the group.
         let group = Group {
             oom: self.has("memory").then(|| folder.join("memory.events")),
             pids: self.has("pids").then(|| folder.join("pids.events")),
@@ -96,12 +98,12 @@ impl Hierarchy {
         Ok(group)
     }
 
-    /// What is written to which file of a group.
+    /// What to write to which file of a group.
     pub(super) fn settings(&self, limits: &Limits) -> Vec<(&'static str, String)> {
         let mut settings = Vec::new();
         if self.has("memory") {
             settings.push(("memory.max", limits.memory_bytes.to_string()));
-            // All of the jail ends together, rather than half a build going on.
+            // The whole jail ends at once, rather than continuing with half a build.
             settings.push(("memory.oom.group", "1".to_owned()));
         }
         if self.has("pids") {
@@ -116,8 +118,8 @@ impl Hierarchy {
     }
 }
 
-/// Moves this process out of the delegated group itself. False if others are in it: then it is somebody else's, such
-/// as that of a login.
+/// Moves this process out of the delegated group itself. False if there are others in it: then it belongs to
+/// somebody else, for example to a login session.
 fn leave(delegated: &Path) -> io::Result<bool> {
     let this = std::process::id().to_string();
     let inside = words(&delegated.join("cgroup.procs"));
@@ -134,7 +136,7 @@ fn leave(delegated: &Path) -> io::Result<bool> {
     }
 }
 
-/// Lets the groups below a folder be bounded.
+/// Lets the groups below a folder use these controllers.
 fn pass_on(folder: &Path, controllers: &[&str]) -> io::Result<()> {
     let wanted: Vec<String> = controllers.iter().map(|name| format!("+{name}")).collect();
     write(&folder.join("cgroup.subtree_control"), &wanted.join(" "))

@@ -15,10 +15,10 @@ use super::{At, Failure};
 use crate::spec::OWN_PROCESSES;
 use crate::wire::{Order, ProcessBound, Step};
 
-/// How far behind everybody else a command runs whose share of the processors nothing else bounds: the nicest.
+/// The priority of a command whose processor share nothing else bounds: the lowest.
 const NICE: i32 = 19;
 
-/// Returns only if there will be no command.
+/// Returns only if the command cannot be started.
 pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
     match prepare(order, filter) {
         Ok(()) => become_command(order),
@@ -27,11 +27,11 @@ pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
 }
 
 fn prepare(order: &Order, filter: &Filter) -> Result<(), Failure> {
-    // A process group that nobody outside belongs to: a signal to the own group passes borders of namespaces.
+    // A process group without members outside: signals to one's own group cross namespaces.
     rustix::process::setpgid(None, None).at(Step::Rights)?;
     limit(order).at(Step::Limits)?;
     for capability in CapabilitySet::all().iter() {
-        // A kernel that does not know the capability cannot give it either.
+        // A kernel that does not know the capability cannot grant it either.
         let _ = remove_capability_from_bounding_set(capability);
     }
     give_up_capabilities().at(Step::Rights)?;
@@ -58,7 +58,7 @@ fn limit(order: &Order) -> io::Result<()> {
     let limits = &order.limits;
     set(Resource::Nofile, limits.open_files)?;
     set(Resource::Fsize, limits.file_bytes)?;
-    // No core is written, no memory is locked, no queue outlives its makers.
+    // No core dumps, no locked memory, no message queues, which would outlive their makers.
     for resource in [Resource::Core, Resource::Memlock, Resource::Msgqueue] {
         set(resource, 0)?;
     }
@@ -74,7 +74,7 @@ fn limit(order: &Order) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets a limit, or keeps what the server itself is held to if that is lower.
+/// Sets a limit, or keeps the server's own limit if that is lower.
 fn set(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource)
         .maximum

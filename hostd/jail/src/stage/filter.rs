@@ -1,10 +1,10 @@
-//! The system calls that a command is refused, with "operation not permitted".
+//! The system calls that are refused to a command, with "operation not permitted".
 //!
-//! What a build or a test of firmware has no use for and what attacks on the kernel are made of: other
-//! namespaces, mounts, other processes' memory, programs in the kernel, keyrings, rings of requests that no
-//! filter sees, clocks, modules. Most of it the kernel refuses to a user without capabilities anyway; this is
-//! the second lock. Sockets are of four families: others, such as those to the host of a virtual machine, belong
-//! to no network namespace.
+//! They are useless for building or testing firmware, and attacks on the kernel are made of them: other
+//! namespaces, mounts, other processes' memory, programs in the kernel, keyrings, request rings that no
+//! filter sees, clocks, modules. The kernel refuses most of them to a user without capabilities anyway; this
+//! is a second lock. Four families of sockets are allowed: others, such as those to the host of a virtual
+//! machine, belong to no network namespace.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,7 @@ use seccompiler::{
 /// A compiled filter.
 pub(super) type Filter = BpfProgram;
 
-/// Refused whatever the arguments, on every processor.
+/// Refused whatever the arguments, on every processor architecture.
 const REFUSED: &[i64] = &[
     // Namespaces and mounts.
     libc::SYS_unshare,
@@ -45,7 +45,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_bpf,
     libc::SYS_userfaultfd,
     libc::SYS_perf_event_open,
-    // Rings: what is asked through them is seen by no filter.
+    // Rings: no filter sees the requests in them.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -72,14 +72,14 @@ const REFUSED: &[i64] = &[
     libc::SYS_clock_settime,
     libc::SYS_clock_adjtime,
     libc::SYS_adjtimex,
-    // Files past their folders' permissions.
+    // Files, bypassing the permissions of the folders that contain them.
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_fanotify_init,
     libc::SYS_lookup_dcookie,
 ];
 
-/// Refused where it exists.
+/// Refused where they exist.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: &[i64] = &[
     libc::SYS_kexec_file_load,
@@ -92,11 +92,11 @@ const REFUSED_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[libc::SYS_kexec_file_load];
 
-/// `open_tree_attr(2)`, Linux 6.15, the same number everywhere.
+/// `open_tree_attr(2)`, Linux 6.15, with the same number on every architecture.
 const OPEN_TREE_ATTR: i64 = 467;
 
-/// Families of sockets that network namespaces hold in: UNIX, IPv4, IPv6, and netlink, by which a program lists
-/// its addresses.
+/// Families of sockets that network namespaces contain: UNIX, IPv4, IPv6, and netlink, by which a program
+/// lists its addresses.
 const FAMILIES: [i32; 4] = [
     libc::AF_UNIX,
     libc::AF_INET,
@@ -104,13 +104,13 @@ const FAMILIES: [i32; 4] = [
     libc::AF_NETLINK,
 ];
 
-/// On x86-64 the same calls answer to a second set of numbers, those of the x32 ABI: with this bit, and for a few
-/// with numbers of their own (`ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev`).
+/// On x86-64 the same calls have a second set of numbers, those of the x32 ABI: with this bit, and a few with
+/// separate numbers (`ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev`).
 #[cfg(target_arch = "x86_64")]
 const X32: (i64, [i64; 4]) = (0x4000_0000, [521, 528, 539, 540]);
 
-/// Compiles the filter for this processor. A program for another one (32-bit x86 on x86-64) is killed at its
-/// first call, since the numbers above mean nothing there.
+/// Compiles the filter for this architecture. A program for another one (32-bit x86 on x86-64) is killed at
+/// its first call, since the numbers above have other meanings there.
 pub(super) fn compile() -> io::Result<Filter> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED
@@ -137,7 +137,7 @@ pub(super) fn compile() -> io::Result<Filter> {
         .map_err(io::Error::other)
 }
 
-/// True of a socket whose family is none of the four.
+/// Matches a socket whose family is none of the four.
 fn other_family() -> io::Result<SeccompRule> {
     let conditions = FAMILIES.map(|family| {
         let family = u64::from(family.unsigned_abs());

@@ -1,5 +1,5 @@
-//! Init, PID 1 of a jail: builds the root, relays connections, reaps what is left behind by others, and ends the
-//! jail with the command.
+//! Init, PID 1 of a jail: builds the root, relays connections, reaps orphaned processes, and ends the jail
+//! with the command.
 
 use std::io::PipeReader;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,7 +15,7 @@ use super::relay::Relay;
 use super::{At, Failure, exec, kernel, leave, loopback, root, tell};
 use crate::wire::{self, Event, Order, Step};
 
-/// Runs until the command has ended. The kernel kills the rest of the jail with this process.
+/// Runs until the command has ended. With this process, the kernel kills the rest of the jail.
 pub(super) fn run(
     order: &Order,
     control: &OwnedFd,
@@ -43,9 +43,10 @@ fn serve(
     loopback::up().at(Step::Loopback)?;
     let mut relay = Relay::listen(relay, lifeline).at(Step::Relay)?;
     relay.wait_for_outer().at(Step::Lifeline)?;
-    // After outer has put this process into its groups, so that these are the root of those that are seen.
+    // After outer has put this process into its groups, so that these appear as the root inside.
     kernel::unshare(UnshareFlags::NEWCGROUP).at(Step::Namespaces)?;
-    // Before anything of the job runs: this process is the job's own user, and holds what the job must not have.
+    // Before any code of the job runs: this process has the job's user id, and holds what the job must not
+    // have.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Rights)?;
     let Some(command) = kernel::fork().at(Step::Fork)? else {
         drop(relay);
@@ -63,7 +64,7 @@ fn serve(
     }
 }
 
-/// Reaps every process that has ended, and says how the command did if it is among them.
+/// Reaps every process that has ended, and returns how the command ended if it is among them.
 fn reap(command: Pid) -> std::io::Result<Option<Event>> {
     let mut event = None;
     loop {

@@ -1,4 +1,4 @@
-//! The system calls of a jail that no library offers as safe functions.
+//! The system calls of a jail for which no library offers safe functions.
 #![allow(
     unsafe_code,
     reason = "fork, unshare, mount_setattr, signals and close_range have no safe wrapper; each use says why it is sound"
@@ -12,35 +12,36 @@ use rustix::thread::UnshareFlags;
 
 /// Nothing can be changed or created below the mount.
 pub(super) const READ_ONLY: u64 = 0x1;
-/// Bits that change the user at `execve` are ignored.
+/// Set-user-ID bits are ignored at `execve`.
 pub(super) const NO_SUID: u64 = 0x2;
 /// Device nodes cannot be opened.
 pub(super) const NO_DEV: u64 = 0x4;
 /// Nothing can be executed.
 pub(super) const NO_EXEC: u64 = 0x8;
 
-/// Duplicates this process. The new one gets `None`.
+/// Forks this process. The new one gets `None`.
 ///
-/// A process of stages has one thread: it is entered before the program has started any, and starts none.
+/// A stage has one thread: it is entered before the program has started any, and starts none.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: with one thread there is no lock that somebody else could hold for ever in the copy.
+    // SAFETY: with one thread there is no lock that another thread could hold for ever in the copy.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         child => Ok(Pid::from_raw(child)),
     }
 }
 
-/// Moves this process into namespaces of its own.
+/// Moves this process into new namespaces.
 pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     assert!(
         !flags.contains(UnshareFlags::FILES),
         "descriptors stay shared"
     );
-    // SAFETY: the one unsound flag, a table of descriptors apart from other threads', was refused.
+    // SAFETY: the one unsound flag, which gives this thread a separate table of descriptors, was
+    // refused.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
-/// What `mount_setattr(2)` takes, `struct mount_attr` of `linux/mount.h`.
+/// The argument of `mount_setattr(2)`, `struct mount_attr` of `linux/mount.h`.
 #[repr(C)]
 struct MountAttr {
     set: u64,
@@ -54,7 +55,7 @@ pub(super) fn restrict(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()>
     set_attributes(mount, attributes, libc::AT_RECURSIVE)
 }
 
-/// Adds attributes to a mount, not to those below it.
+/// Adds attributes to a mount, but not to those below it.
 pub(super) fn restrict_alone(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
     set_attributes(mount, attributes, 0)
 }
@@ -67,7 +68,7 @@ fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Res
         user_namespace: 0,
     };
     let flags = libc::AT_EMPTY_PATH | depth;
-    // SAFETY: the path is a C string, and the kernel reads as many bytes of `wanted` as it is told it has.
+    // SAFETY: the path is a C string, and the kernel reads exactly the given number of bytes of `wanted`.
     let failed = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -84,11 +85,12 @@ fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Res
     Err(io::Error::last_os_error())
 }
 
-/// A descriptor that can be read when a child has ended, instead of a signal.
+/// A descriptor that becomes readable when a child has ended, in place of a signal.
 pub(super) fn ended_children() -> io::Result<OwnedFd> {
     let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
-    // SAFETY: the set is filled before it is used, and lives as long as the calls; the new descriptor is nobody's.
+    // SAFETY: the set is filled before it is used, and lives as long as the calls; the new descriptor has no
+    // other owner.
     unsafe {
         libc::sigemptyset(signals.as_mut_ptr());
         libc::sigaddset(signals.as_mut_ptr(), libc::SIGCHLD);
@@ -102,12 +104,12 @@ pub(super) fn ended_children() -> io::Result<OwnedFd> {
     }
 }
 
-/// Takes back what the standard library does about faults of memory, which is to say that a stack overflowed.
+/// Removes the standard library's handlers for memory faults, which report stack overflows.
 ///
-/// A signal that init does nothing about of its own cannot be sent to it from inside.
+/// A signal for which init has no handler cannot be sent to it from inside.
 pub(super) fn forget_handlers() -> io::Result<()> {
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
-        // SAFETY: the default runs none of this program's code.
+        // SAFETY: the default action runs no code of this program.
         if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
             return Err(io::Error::last_os_error());
         }
@@ -115,7 +117,7 @@ pub(super) fn forget_handlers() -> io::Result<()> {
     Ok(())
 }
 
-/// Closes every descriptor but the three standard ones: whatever this process was started with.
+/// Closes every descriptor with which this process was started, except the three standard ones.
 pub(super) fn close_inherited() -> io::Result<()> {
     // SAFETY: called first in this program, when nothing in it owns a descriptor above 2.
     if unsafe { libc::close_range(3, u32::MAX, 0) } == 0 {

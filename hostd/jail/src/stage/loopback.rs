@@ -1,4 +1,4 @@
-//! Brings up the loopback interface of a new network namespace, the only one there.
+//! Brings up the loopback interface of a new network namespace, its only interface.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const REQUEST_AND_ACK: u16 = 1 | 4;
 /// `IFF_UP` of netdevice(7).
 const UP: u32 = 1;
 
-/// The lengths of `struct nlmsghdr` and of `struct ifinfomsg` behind it.
+/// The lengths of `struct nlmsghdr` and of the `struct ifinfomsg` after it.
 const MESSAGE_BYTES: u32 = 16 + 16;
 
 pub(super) fn up() -> io::Result<()> {

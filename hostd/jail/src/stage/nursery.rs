@@ -1,4 +1,4 @@
-//! The nursery: duplicates itself for each jail that the server asks for.
+//! The nursery: forks for each jail that the server asks for.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +17,8 @@ pub(super) fn run() -> ! {
     let code = match serve() {
         Ok(()) => 0,
         Err(error) => {
-            // The server's own standard error, inherited: there is no other way to be heard from here.
+            // The server's own standard error, inherited: there is no other way to report anything
+            // from here.
             use std::io::Write;
             let _ = writeln!(io::stderr(), "failed to run the nursery of jails: {error}");
             1
@@ -31,8 +32,8 @@ fn serve() -> io::Result<()> {
     kernel::forget_handlers()?;
     rustix::thread::set_name(c"jail-nursery")?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // Away from the terminal of the server. One session for all jails: the kernel divides processors among sessions,
-    // and a jail that made its own would begin with waiting for its turn.
+    // Away from the server's terminal. All jails share one session: the kernel divides processors among
+    // sessions, and a jail with a new one would begin by waiting for its turn.
     rustix::process::setsid()?;
     let filter = filter::compile()?;
     let this = rustix::process::getpid();
@@ -54,7 +55,7 @@ fn serve() -> io::Result<()> {
     }
 }
 
-/// Waits for a request or for the end of jails, which are reaped. True when there is a request.
+/// Waits for a request or for jails to end, and reaps those. True if there is a request.
 fn wait(server: BorrowedFd<'_>, running: &mut Vec<OwnedFd>) -> io::Result<bool> {
     let mut watched = vec![PollFd::from_borrowed_fd(server, PollFlags::IN)];
     watched.extend(
@@ -74,7 +75,7 @@ fn wait(server: BorrowedFd<'_>, running: &mut Vec<OwnedFd>) -> io::Result<bool> 
     running.retain(|outer| {
         let has_ended = ended.next().unwrap_or_default();
         if has_ended {
-            // A child of this process that has ended: there is nothing this could fail by.
+            // A child of this process that has ended: this cannot fail.
             let _ = waitid(WaitId::PidFd(outer.as_fd()), WaitIdOptions::EXITED);
         }
         !has_ended
@@ -82,9 +83,10 @@ fn wait(server: BorrowedFd<'_>, running: &mut Vec<OwnedFd>) -> io::Result<bool> 
     Ok(asked)
 }
 
-/// Starts one jail, and gives what says when it has ended. The copy of this process never returns from here.
+/// Starts one jail, and returns a descriptor that shows when it has ended. The forked process never returns
+/// from here.
 ///
-/// What fails here fails this jail alone, and tells its server.
+/// A failure here affects only this jail, and is reported to its server.
 fn fork(
     request: Request,
     others: &mut Vec<OwnedFd>,
@@ -105,8 +107,8 @@ fn fork(
         .ok()
 }
 
-/// A descriptor that says when the child has ended. A child without one would never be reaped, so it is not left
-/// running.
+/// A descriptor that shows when the child has ended. Without one a child would never be reaped, so in that
+/// case it is not left running.
 fn watch(child: Pid) -> io::Result<OwnedFd> {
     pidfd_open(child, PidfdFlags::empty()).map_err(|error| {
         let _ = kill_process(child, Signal::KILL);

@@ -1,4 +1,5 @@
-//! The outer stage: everything that must happen on the host's side of the namespaces, and the watch over init.
+//! The outer stage: everything that must happen on the host's side of the namespaces, and the supervision of
+//! init.
 
 use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,11 +16,11 @@ use rustix::thread::UnshareFlags;
 use super::{At, Failure, filter::Filter, init, kernel, leave, tell};
 use crate::wire::{self, Event, Order, Request, Step};
 
-/// The user and the group of a command, as itself sees them.
+/// The user and group id of a command, as it sees them itself.
 pub(super) const UID_INSIDE: u32 = 1000;
 
-/// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000: sooner than
-/// the server, which has 0.
+/// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000:
+/// sooner than the server, which has 0.
 const OOM_SCORE: &str = "500";
 
 /// Runs one jail from its beginning to its end.
@@ -54,7 +55,7 @@ fn serve(
     };
     drop::<PipeReader>(lifeline);
     drop(relay);
-    // Init builds the root meanwhile: joining waits for every processor of the machine.
+    // Meanwhile init builds the root: joining waits for every processor of the machine.
     let joined = join(init, &groups).and_then(|()| held.write_all(b"."));
     drop(groups);
     let outcome = match joined.at(Step::Groups) {
@@ -64,20 +65,20 @@ fn serve(
             Err(failure)
         }
     };
-    // Waiting for PID 1 waits for all that ran below it.
+    // Waiting for PID 1 also waits for everything that ran below it.
     let ended = waitpid(Some(init), WaitOptions::empty());
     outcome.and(ended.map(drop).at(Step::Fork))
 }
 
-/// What is opened on the host's side, with the server's rights, for later.
+/// Descriptors that are opened on the host's side, with the server's rights, for later use.
 struct Host {
-    /// The files by which init joins its groups.
+    /// The files through which init joins its groups.
     groups: Vec<OwnedFd>,
-    /// The socket behind the relay.
+    /// The socket to which the relay forwards.
     relay: Option<OwnedFd>,
 }
 
-/// Puts init into its groups, and with it everything it will start.
+/// Puts init into its groups, and with it everything that it will start.
 fn join(init: Pid, groups: &[OwnedFd]) -> io::Result<()> {
     let number = init.as_raw_nonzero().to_string();
     for group in groups {
@@ -86,8 +87,8 @@ fn join(init: Pid, groups: &[OwnedFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// The job's streams become this process's own, and so those of everything it starts. The nursery's socket, which
-/// was standard input, is closed by that.
+/// Makes the job's streams those of this process, and so of everything that it starts. This closes the
+/// nursery's socket, which was standard input.
 fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
     let [stdin, stdout, stderr] = streams;
     rustix::stdio::dup2_stdin(stdin)?;
@@ -96,7 +97,7 @@ fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
     Ok(())
 }
 
-/// Leaves this process in namespaces of its own. What needs the server's rights comes first.
+/// Leaves this process in new namespaces. Steps that need the server's rights come first.
 fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     rustix::thread::set_name(c"jail-outer").at(Step::Lifeline)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
@@ -107,16 +108,17 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
         .map(|group| open(group, OFlags::WRONLY))
         .collect();
     let groups = groups.at(Step::Groups)?;
-    // Refused to a server whose own score is worse already.
+    // The kernel refuses this if the server's own score is higher already.
     let _ = write_at_once("/proc/self/oom_score_adj", OOM_SCORE);
-    // As the current folder it can be reached later, whoever may not pass the folders above it.
+    // As the current folder it remains reachable, even for a user without access to the folders
+    // above it.
     rustix::process::chdir(&order.job).at(Step::JobFolder)?;
     let relay = order.relay.as_ref().map(|path| open(path, OFlags::PATH));
     let relay = relay.transpose().at(Step::RelaySocket)?;
     if let Some(uid) = order.uid {
         become_user(uid).at(Step::User)?;
     }
-    // Changing the user took the parent-death signal back, so it comes after.
+    // After the change of user, which clears the parent-death signal.
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::Lifeline)?;
     if rustix::process::getppid() != Some(nursery) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH)).at(Step::Lifeline);
@@ -141,12 +143,12 @@ fn become_user(uid: u32) -> io::Result<()> {
     rustix::thread::set_thread_groups(&[])?;
     rustix::thread::set_thread_res_gid(group, group, group)?;
     rustix::thread::set_thread_res_uid(user, user, user)?;
-    // A process that changed its user is not dumpable, and its own maps in /proc belong to root.
+    // After a change of user a process is not dumpable, and its own maps in /proc belong to root.
     set_dumpable_behavior(DumpableBehavior::Dumpable)?;
     Ok(())
 }
 
-/// Inside there is one user and one group. Root is nobody there.
+/// There is one user and one group inside, and neither is root.
 fn map(uid: Uid, gid: Gid) -> io::Result<()> {
     write_at_once("/proc/self/setgroups", "deny")?;
     let (uid, gid) = (uid.as_raw(), gid.as_raw());
@@ -154,18 +156,18 @@ fn map(uid: Uid, gid: Gid) -> io::Result<()> {
     write_at_once("/proc/self/gid_map", &format!("{UID_INSIDE} {gid} 1"))
 }
 
-/// Writes a file of the kernel, which takes the whole value in one call.
+/// Writes a file of the kernel, which needs the whole value in one call.
 pub(super) fn write_at_once(path: impl rustix::path::Arg, value: &str) -> io::Result<()> {
     let file = rustix::fs::openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, value.as_bytes())?;
     Ok(())
 }
 
-/// Waits for the end of init, and hastens it when the server lets go or the time is over.
+/// Waits for the end of init, and hastens it when the server lets go or the time is up.
 fn watch(init: Pid, control: &OwnedFd, started: Instant, order: &Order) -> Result<(), Failure> {
     let end_init = |event: Option<Event>| {
         let _ = kill_process(init, Signal::KILL);
-        // Only the first event counts: init may just have told how the command ended.
+        // Only the first event counts: init may just have reported how the command ended.
         if let Some(event) = event {
             let _ = wire::send_event(control.as_fd(), &event);
         }

@@ -1,8 +1,8 @@
-//! The one way out of a jail: connections to [`RELAY_PORT`] of its loopback, each passed on to a socket of the
-//! server's. Bytes are copied, not looked at, so WebSockets pass like requests.
+//! The one way out of a jail: connections to [`RELAY_PORT`] on its loopback interface are forwarded to a
+//! socket of the server. Bytes are copied without being inspected, so WebSockets pass like requests.
 //!
-//! Init serves all connections between two children that it reaps, with as many bytes of buffer each as are named
-//! here. It watches the lifeline too, and ends the jail with it. It has no thread for that: while a thread is made
+//! Init serves all connections while no child needs reaping, with the buffer sizes below for each. It watches
+//! the lifeline too, and ends the jail with it. It has no thread for that: while a thread is being made
 //! signals are blocked, and then the kernel does not ignore those that a job sends to init.
 
 use std::io::{self, PipeReader, Read};
@@ -19,10 +19,10 @@ use rustix::net::{
 use super::leave;
 use crate::spec::{RELAY_CONNECTIONS_MAX, RELAY_PORT};
 
-/// What lies between reading at one end and writing at the other, for each direction of a connection.
+/// Bytes between reading at one end and writing at the other, for each direction of a connection.
 const BUFFER_BYTES: usize = 32 << 10;
 
-/// What is read of the ends of children: a `struct signalfd_siginfo`, and there is one at most.
+/// Bytes that are read when children end: a `struct signalfd_siginfo`, and there is at most one.
 const CHILDREN_BYTES: usize = 128;
 
 /// The relay of one jail, and its lifeline.
@@ -33,7 +33,7 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Listens, if there is a socket to pass connections on to.
+    /// Listens, if there is a socket to forward connections to.
     pub(super) fn listen(server: Option<OwnedFd>, lifeline: PipeReader) -> io::Result<Self> {
         let listen = |server| {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, RELAY_PORT))?;
@@ -47,12 +47,12 @@ impl Relay {
         })
     }
 
-    /// Waits for the byte by which outer says that its part is done.
+    /// Waits for the byte that outer sends when its part is done.
     pub(super) fn wait_for_outer(&mut self) -> io::Result<()> {
         self.lifeline.read_exact(&mut [0])
     }
 
-    /// Serves until a child has ended. Ends the jail if the lifeline ends before.
+    /// Serves until a child has ended. Ends the jail if the lifeline ends first.
     pub(super) fn serve_until(&mut self, children: BorrowedFd<'_>) -> io::Result<()> {
         loop {
             let listener = self.way_out.as_ref().map(|(listener, _)| listener);
@@ -86,18 +86,18 @@ impl Relay {
         }
     }
 
-    /// Takes a connection. None if the client or the server does not want it any more.
+    /// Accepts a connection. None if the client or the server no longer wants it.
     fn accept(&self) -> Option<Connection> {
         let (listener, server) = self.way_out.as_ref()?;
         let (client, _) = listener.accept().ok()?;
         client.set_nonblocking(true).ok()?;
-        // Messages of WebSockets are small and somebody waits for each.
+        // Messages of WebSockets are small, and somebody waits for each.
         client.set_nodelay(true).ok()?;
         Connection::new(client.into(), connect_to(server).ok()?).into()
     }
 }
 
-/// Connects to a socket by a descriptor of its file: no path leads to it from inside.
+/// Connects to a socket by a descriptor of its file: inside the jail, no path leads to it.
 fn connect_to(server: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -110,11 +110,11 @@ fn connect_to(server: &OwnedFd) -> io::Result<OwnedFd> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Open,
-    /// Both directions have ended and everything was delivered.
+    /// Both directions have ended and everything has been delivered.
     Done,
 }
 
-/// Two sockets, each reading what the other one is sent.
+/// Two sockets: whatever one receives is sent by the other.
 pub(super) struct Connection {
     client: OwnedFd,
     server: OwnedFd,
@@ -123,7 +123,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Both sockets must not block.
+    /// Both sockets must be non-blocking.
     pub(super) fn new(client: OwnedFd, server: OwnedFd) -> Self {
         Self {
             client,
@@ -133,8 +133,8 @@ impl Connection {
         }
     }
 
-    /// What has to happen before a step can do anything. An end that nothing is wanted of is left out: once both
-    /// its directions are closed it would be reported again and again.
+    /// The events after which a step can do something. A socket from which nothing is needed is left out:
+    /// once both its directions are closed it would be reported again and again.
     pub(super) fn waits_for(&self) -> impl Iterator<Item = PollFd<'_>> {
         let of = |fd, reads: &Pump, writes: &Pump| {
             let mut wanted = PollFlags::empty();
@@ -149,7 +149,7 @@ impl Connection {
         ends.into_iter().flatten()
     }
 
-    /// Copies what can be copied without waiting.
+    /// Copies as much as possible without waiting.
     pub(super) fn step(&mut self) -> io::Result<Progress> {
         self.up.step(&self.client, &self.server)?;
         self.down.step(&self.server, &self.client)?;
@@ -164,10 +164,10 @@ impl Connection {
 /// One direction of a connection.
 struct Pump {
     buffer: Box<[u8]>,
-    /// Where the bytes lie that were read and not written yet.
+    /// The range of bytes that have been read but not written yet.
     held: std::ops::Range<usize>,
     source_ended: bool,
-    /// The end was passed on.
+    /// The end has been passed on.
     closed: bool,
 }
 
@@ -206,10 +206,11 @@ impl Pump {
             self.held.start += unless_blocked(sent)?.unwrap_or_default();
         }
         if self.source_ended && !self.closed {
-            // Half of the connection only: the other direction goes on until it ends by itself.
+            // Closes only half of the connection: the other direction continues until it ends by
+            // itself.
             self.closed = true;
             return match shutdown(&sink, Shutdown::Write) {
-                // The sink has closed both of its directions already.
+                // The receiving side has already closed both of its directions.
                 Err(Errno::NOTCONN) => Ok(()),
                 other => Ok(other?),
             };
@@ -218,7 +219,7 @@ impl Pump {
     }
 }
 
-/// None if there was nothing to do yet.
+/// None if there is nothing to do yet.
 fn unless_blocked<T>(outcome: Result<T, Errno>) -> Result<Option<T>, Errno> {
     match outcome {
         Ok(done) => Ok(Some(done)),

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use super::relay::{Connection, Progress};
 
-/// A connection between two peers, who are held here.
+/// A connection between two peers, whose ends are returned too.
 fn connection() -> (UnixStream, Connection, UnixStream) {
     let (client, inner_client) = UnixStream::pair().unwrap();
     let (server, inner_server) = UnixStream::pair().unwrap();
@@ -17,7 +17,7 @@ fn connection() -> (UnixStream, Connection, UnixStream) {
     (client, connection, server)
 }
 
-/// Takes what has arrived, and whether it was the end.
+/// Reads what has arrived, and returns whether it was the end.
 fn take(socket: &mut UnixStream, into: &mut Vec<u8>, most: usize) -> bool {
     let mut buffer = vec![0; most];
     match socket.read(&mut buffer) {
@@ -71,7 +71,8 @@ fn a_reader_that_does_not_read_holds_its_writer_back() {
     assert!(sent < 4 << 20, "{sent} bytes were taken and lie somewhere");
 }
 
-/// Two peers that write, read, pause and close in any order: what arrives is what was sent, and both ends come.
+/// Two peers that write, read, pause and close in any order: what arrives is what was sent, and both see the
+/// end.
 #[test]
 fn whatever_the_order_everything_arrives() {
     for seed in 0..200 {

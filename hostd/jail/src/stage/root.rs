@@ -1,7 +1,8 @@
-//! The file system of a jail, built beside the host's and then entered.
+//! The file system of a jail, built next to the host's and then entered.
 //!
-//! Whatever is shown inside is taken as a copy of its mount before the new root covers anything, restricted while
-//! nobody sees it, and then moved to its place: below it nothing stays writable that should not be.
+//! Everything that is shown inside is a copy of its mount, taken before the new root covers anything,
+//! restricted while it is visible nowhere, and then moved to its place: nothing below it stays writable that
+//! should not be.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -19,16 +20,18 @@ use super::{At, Failure};
 use crate::spec::{Limits, OWN_PROCESSES, PID_MAX_MIN};
 use crate::wire::{Order, ProcessBound, Step};
 
-/// Folders of the host's root that are links into `/usr` on most systems and folders of their own on others.
+/// Folders in the host's root that are links into `/usr` on most systems and separate folders on others.
 const ROOT_FOLDERS: [&str; 4] = ["bin", "lib", "lib64", "sbin"];
 
-/// What of `/etc` programs do not run without: where libraries are, and which of several programs is meant.
+/// The files of `/etc` that programs need to run: where libraries are, and which of several programs a name
+/// means.
 const ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
 
-/// The devices that are shown.
+/// The devices that exist inside.
 const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
 
-/// Links in `/dev` that programs count on. Shared memory is files in `/tmp`, and bounded with them.
+/// Links in `/dev` that programs rely on. Shared memory consists of files in `/tmp`, and is bounded
+/// with them.
 const DEVICE_LINKS: [(&str, &str); 5] = [
     ("dev/fd", "/proc/self/fd"),
     ("dev/stdin", "/proc/self/fd/0"),
@@ -37,14 +40,16 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
     ("dev/shm", "/tmp"),
 ];
 
-/// The one folder that every host has which has a jail. The new root covers it for the moment that it takes to
-/// become the root.
+/// The one folder that every host capable of jails has. The new root covers it for the moment until it
+/// becomes the root.
 const BESIDE: &str = "/proc";
 
-/// The root's own bound: folders and links, as many as binds may need, and a few files of a line.
+/// Bounds of the root itself: folders and links, as many as binds may need, and a few one-line
+/// files.
 const ROOT_OPTIONS: &std::ffi::CStr = c"size=1m,nr_inodes=4096,mode=755";
 
-/// Builds the root and enters it. The current folder is the job's before, and the command's after.
+/// Builds the root and enters it. The current folder is the job's folder before, and the command's
+/// after.
 pub(super) fn build(order: &Order) -> Result<(), Failure> {
     let job = copy_of(Path::new("."), NO_SUID | NO_DEV).at(Step::JobFolder)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -88,7 +93,7 @@ fn system() -> Result<(), Failure> {
             shown => shown.at(Step::Bind(host))?,
         }
     }
-    // Programs ask for the name of their user, and for the address of localhost.
+    // Programs look up the name of their user, and the address of localhost.
     let (user, group) = (
         format!("job:x:{UID_INSIDE}:{UID_INSIDE}::/job:/bin/sh\n"),
         format!("job:x:{UID_INSIDE}:\n"),
@@ -112,7 +117,7 @@ fn devices() -> io::Result<()> {
     Ok(())
 }
 
-/// Shows a folder or file of the host, to read.
+/// Makes a folder or file of the host readable inside.
 fn show(host: &Path, inside: &Path) -> io::Result<()> {
     let copy = copy_of(host, READ_ONLY | NO_SUID | NO_DEV)?;
     let stat = rustix::fs::fstat(&copy)?;
@@ -179,9 +184,9 @@ fn tmp(limits: &Limits) -> std::ffi::CString {
     std::ffi::CString::new(options).unwrap_or_default()
 }
 
-/// Bounds that are written through the jail's own `/proc`, while this process still may.
+/// Bounds that are written through the jail's own `/proc`, while this process may still do that.
 fn bound(order: &Order) -> io::Result<()> {
-    // No namespace inside this one, whichever system call asks for it.
+    // No namespaces inside this one, whichever system call asks for them.
     write_at_once("proc/sys/user/max_user_namespaces", "0")?;
     if order.makeshift.processes == Some(ProcessBound::PidMax) {
         let most = (order.limits.processes + OWN_PROCESSES).max(PID_MAX_MIN);
@@ -190,11 +195,11 @@ fn bound(order: &Order) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the current folder the root, which nobody can write to, and lets go of the host's.
+/// Makes the current folder the root, to which nobody can write, and lets go of the host's root.
 fn enter() -> io::Result<()> {
     let root = open_tree(CWD, ".", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
     kernel::restrict_alone(root.as_fd(), READ_ONLY | NO_SUID | NO_DEV)?;
-    // The old root comes to lie over the new one, and is taken off there: pivot_root(2).
+    // The old root ends up on top of the new one, and is unmounted there: pivot_root(2).
     pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;
     Ok(())

@@ -1,6 +1,7 @@
-//! Attempts to get out of a jail, each a system call or an access that must be refused.
+//! Attempts to get out of a jail: each is a system call or an access that must be refused.
 //!
-//! Most of them succeed outside, as root: a test tries that too, so that none is refused for being wrong.
+//! Most of them succeed outside, as root: a test tries that too, so that none is refused because it is
+//! wrong.
 #![allow(
     unsafe_code,
     reason = "an attack is a raw system call; this program is run by tests alone"
@@ -12,10 +13,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 
-/// The argument that makes this program try.
+/// The argument that makes this program run an attempt.
 pub(crate) const MARK: &str = "attempt";
 
-/// What an attempt is, and whether root outside of a jail can do it without harm to the machine.
+/// An attempt, and whether root outside a jail can make it without harm to the machine.
 pub(crate) struct Attempt {
     pub(crate) name: &'static str,
     pub(crate) works_outside: bool,
@@ -30,7 +31,7 @@ const fn works(name: &'static str, attack: fn() -> io::Result<()>) -> Attempt {
     }
 }
 
-/// Does harm outside, or needs what a machine may not have.
+/// An attempt that does harm outside, or needs something that a machine may not have.
 const fn harms(name: &'static str, attack: fn() -> io::Result<()>) -> Attempt {
     Attempt {
         name,
@@ -196,7 +197,7 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
             [0, handle.as_ptr() as c_long, 0, 0, 0],
         )
     }),
-    // Sockets that no network namespace holds.
+    // Sockets that belong to no network namespace.
     harms("reach a virtual machine's host", || {
         socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0)
     }),
@@ -248,7 +249,7 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     harms("see a control group", || lists("/sys/fs/cgroup")),
 ];
 
-/// Tries one, by its name. The code is 0 if it was refused.
+/// Runs the attempt of this name. The exit code is 0 if it was refused.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let found = ATTEMPTS.iter().find(|attempt| arguments == [attempt.name]);
     match (found.expect("a name of an attempt").attack)() {
@@ -265,7 +266,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
 
 fn call(number: c_long, with: [c_long; 5]) -> io::Result<()> {
     let [a, b, c, d, e] = with;
-    // SAFETY: none: whatever it does to this process, it ends after it.
+    // SAFETY: none: whatever it does to this process, the process ends after it.
     match unsafe { libc::syscall(number, a, b, c, d, e) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -282,7 +283,7 @@ fn unshare(flag: i32) -> io::Result<()> {
 
 fn clone(flag: i32) -> io::Result<()> {
     let flags = c_long::from(flag | libc::SIGCHLD);
-    // SAFETY: without a stack of its own the child goes on in a copy of this one, like after a fork.
+    // SAFETY: without a separate stack the child continues in a copy of this one, as after a fork.
     end_child(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })
 }
 
@@ -303,7 +304,7 @@ fn clone3(flag: i32) -> io::Result<()> {
 fn end_child(cloned: c_long) -> io::Result<()> {
     match cloned {
         -1 => Err(io::Error::last_os_error()),
-        // SAFETY: nothing of this process is to be tidied up in the copy.
+        // SAFETY: nothing of this process needs cleaning up in the copy.
         0 => unsafe { libc::_exit(0) },
         _ => Ok(()),
     }
@@ -330,7 +331,8 @@ fn lists(folder: &str) -> io::Result<()> {
     fs::read_dir(folder).map(drop)
 }
 
-/// Writes every setting there is, with what it has already. Those of a process itself are not among them.
+/// Writes every setting that exists, with its present value. The settings of a process itself are left
+/// out.
 fn write_settings() -> io::Result<()> {
     let mut folders = vec![std::path::PathBuf::from("/proc/sys")];
     let mut refused = 0;
@@ -342,7 +344,7 @@ fn write_settings() -> io::Result<()> {
             }
             let value = fs::read(entry.path()).unwrap_or_else(|_| b"1".to_vec());
             let opened = OpenOptions::new().write(true).open(entry.path());
-            // One of them anybody may open, and only some may write.
+            // Anybody may open some of them, but only some users may write.
             if opened.and_then(|mut file| file.write_all(&value)).is_ok() {
                 println!("{} was written", entry.path().display());
                 return Ok(());

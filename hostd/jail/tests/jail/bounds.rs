@@ -1,4 +1,4 @@
-//! Programs that use things up: each bound, with groups where there are some and without.
+//! Programs that use resources up: each bound, with groups if there are any and without.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(crate) const CASES: &[Case] = &[
 
 const MIB: u64 = 1 << 20;
 
-/// With groups if there are some, and without.
+/// With groups if there are any, and without.
 fn jails(home: &Home) -> [Jail; 2] {
     [true, false].map(|groups| Jail::open(&home.options(groups)).unwrap())
 }
@@ -72,7 +72,7 @@ fn tmp_is_memory(home: &Home) {
 
 fn processes(home: &Home) {
     for jail in jails(home) {
-        // More than the 301 that numbers of processes bound at least.
+        // More than 301, the smallest bound that process ids can give.
         let most = 400;
         let mut spec = home.own(&["inside", "processes", "2000"]);
         spec.limits.processes = most;
@@ -87,7 +87,7 @@ fn processes(home: &Home) {
         if matches!(jail.bounds().processes, Hold::GroupV1 | Hold::GroupV2) {
             assert_eq!(outcome.end.refused_processes, 1);
         }
-        // A shell that multiplies until its time is over.
+        // A shell that multiplies until its time is up.
         let mut bomb = home.shell("b() { b | b & }; b; sleep 600");
         bomb.limits.processes = 64;
         bomb.limits.wall = Duration::from_millis(500);
@@ -128,7 +128,7 @@ fn tmp(home: &Home) {
     }
     let mut spec = home.own(&["inside", "files", "/tmp"]);
     spec.limits = limits;
-    // The folder is one of them.
+    // The folder is one of the inodes.
     assert_eq!(number(&run(&jail, &spec).unwrap()), 99);
 }
 
@@ -137,13 +137,13 @@ fn files(home: &Home) {
     let mut spec = home.own(&["inside", "fill", "/job/x"]);
     spec.limits.file_bytes = 3 * MIB;
     let outcome = run(&jail, &spec).unwrap();
-    // Without a handler for the signal that comes first, the process is ended by it.
+    // Without a handler for the signal that comes first, the signal ends the process.
     assert_eq!(outcome.end.how, How::Signaled(libc::SIGXFSZ));
     let written = std::fs::metadata(home.job(0).join("x")).unwrap().len();
     assert_eq!(written, 3 * MIB);
     let mut spec = home.own(&["inside", "open"]);
     spec.limits.open_files = 64;
-    // Three are there already.
+    // Three descriptors are open already.
     assert_eq!(number(&run(&jail, &spec).unwrap()), 61);
 }
 
@@ -202,7 +202,7 @@ fn killed(home: &Home) {
         let ending = std::thread::spawn(move || killer.kill());
         assert_eq!(child.wait().unwrap().how, How::Killed);
         ending.join().unwrap();
-        // Dropped at once, before it could even start.
+        // Dropped at once, before it can even start.
         for _ in 0..10 {
             drop(jail.spawn(&home.shell("sleep 600"), piped()).unwrap());
         }

@@ -1,4 +1,4 @@
-//! Deaths without warning: of the server at any moment, of the nursery, of a jail.
+//! Deaths without warning: of the server at any moment, of the nursery, and of a jail.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::Case;
 use crate::home::{Home, eventually, finish, piped, processes_with, run};
 
-/// The argument that makes this program a server to be killed.
+/// The argument that makes this program a server for a test to kill.
 pub(crate) const SERVER: &str = "server";
 
 pub(crate) const CASES: &[Case] = &[
@@ -21,10 +21,10 @@ pub(crate) const CASES: &[Case] = &[
     ("a_dropped_server_leaves_nothing", dropped),
 ];
 
-/// Jails that the server has at a time.
+/// Jails that the server has at the same time.
 const JAILS: u16 = 3;
 
-/// Makes jails without end, each with processes of its own, some short and some that stay.
+/// Makes jails endlessly, each with several processes, some that end soon and some that stay.
 pub(crate) fn serve(arguments: &[&str]) -> ExitCode {
     let [mark] = arguments else {
         panic!("a mark is needed");
@@ -62,7 +62,7 @@ fn start_server(home: &Home) -> Child {
     let mark = home.program();
     let mut server = Command::new(home.program())
         .args([SERVER, mark.to_str().unwrap()])
-        // Its folders, so that they go with this test's.
+        // The server's folders, so that they are removed with this test's.
         .env("TMPDIR", home.path().join("tmp"))
         .stdout(Stdio::piped())
         .spawn()
@@ -104,7 +104,7 @@ fn server_killed(home: &Home) {
     );
 }
 
-/// Folders of groups of this user whose server is gone, in all hierarchies of this machine.
+/// Group folders of this user whose server is gone, in all hierarchies of this machine.
 fn orphaned_groups() -> Vec<std::path::PathBuf> {
     let mut orphaned = Vec::new();
     let mut folders = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
@@ -144,11 +144,11 @@ fn parent(process: u32) -> u32 {
         .unwrap_or_default()
 }
 
-/// The child of this process among those with its own copy of the program.
+/// The child of this process among the processes with its copy of the program.
 fn nursery(home: &Home) -> u32 {
     let this = std::process::id();
     let mut found = None;
-    // A program that was just executed has no arguments for a moment.
+    // A program that has just been executed has no arguments for a moment.
     eventually("a nursery", || {
         let named = processes_with(home.program().to_str().unwrap());
         found = named.into_iter().find(|process| parent(*process) == this);

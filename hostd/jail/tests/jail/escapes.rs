@@ -1,4 +1,4 @@
-//! Whether anybody gets out: each attempt, and what can be seen and touched from inside.
+//! Whether a program can get out: each attempt, and what it can see and touch from inside.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -37,10 +37,10 @@ fn refused(home: &Home) {
     assert!(escaped.is_empty(), "{escaped:#?}");
 }
 
-/// An attempt that is refused everywhere would show nothing about jails.
+/// An attempt that is refused everywhere would prove nothing about jails.
 fn work_outside(home: &Home) {
     if !rustix::process::geteuid().is_root() {
-        // Only root can do all of them. The same attempts are tried in the test of that name as root.
+        // Only root can make all of them. The test tries the same attempts when it runs as root.
         return;
     }
     let mut wrong = Vec::new();
@@ -64,7 +64,7 @@ fn seen(home: &Home) {
     let words =
         |part: &str| -> Vec<String> { part.split_whitespace().map(str::to_owned).collect() };
     let mut root = words(parts[0]);
-    // Links into /usr, or folders, that the host has.
+    // Links into /usr, or folders, if the host has them.
     root.retain(|name| !["bin", "lib", "lib64", "sbin"].contains(&&**name));
     assert_eq!(root, ["dev", "etc", "job", "proc", "tmp", "usr"]);
     let devices = "fd full null random shm stderr stdin stdout urandom zero";
@@ -72,14 +72,14 @@ fn seen(home: &Home) {
     let mut etc = words(parts[2]);
     etc.retain(|name| !["alternatives", "ld.so.cache"].contains(&&**name));
     assert_eq!(etc, ["group", "hosts", "passwd"]);
-    // Neither has anything in it, which `ls` complains about.
+    // Both are empty, and `ls` complains about both.
     assert_eq!(words(parts[3]), ["2"]);
     let rest: Vec<&str> = parts[4].lines().collect();
     // Init and the shell.
     assert_eq!(rest[0], "2");
     assert_eq!(outcome.stderr, "");
     assert!(outcome.stdout.contains("not a tty"));
-    // Two lines of a heading, and loopback.
+    // Two heading lines, and loopback.
     assert_eq!(rest.last(), Some(&"3"));
 }
 
@@ -139,7 +139,8 @@ attempt(socket.AF_INET, ('127.0.0.1', 8099))"
 }
 
 fn descriptors(home: &Home) {
-    // One that is not closed when a program is executed, from before the nursery and from before the jail.
+    // A descriptor that is not closed when a program is executed, opened before the nursery and before the
+    // jail.
     let leak = || {
         let file = File::open("/proc/self/status").unwrap();
         rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
@@ -158,10 +159,10 @@ fn signals(home: &Home) {
         s=1; while [ $s -lt 65 ]; do kill -$s 1 2>/dev/null; s=$((s+1)); done
         echo alive; trap 'echo mine' TERM; kill -TERM 0; kill -KILL -1; echo still";
     let jail = home.jail();
-    // Often, since what is sent while init is still starting could be what it does not ignore.
+    // Repeated, since a signal that is sent while init is still starting may not be ignored.
     for _ in 0..40 {
         let outcome = run(&jail, &home.shell(script)).unwrap();
-        // A signal to everybody is not sent to whoever sends it, and nobody else is there.
+        // A signal to everybody is not sent to its sender, and nobody else is there.
         assert_eq!(outcome.stdout, "alive\nmine\nstill\n");
         assert_eq!(outcome.end.how, How::Exited(0));
     }
@@ -169,7 +170,7 @@ fn signals(home: &Home) {
 
 fn setuid(home: &Home) {
     if !rustix::process::geteuid().is_root() {
-        // A program that becomes another user takes root to make; `a_job_has_no_rights` holds for everybody.
+        // Only root can make a program that becomes another user; `a_job_has_no_rights` covers everybody.
         return;
     }
     let program = home.tools().join("id");
@@ -192,7 +193,7 @@ fn rights(home: &Home) {
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>());
     let mut next = || lines.next().unwrap_or_default();
-    // Groups of a user without rights cannot be given up, only made nobody's.
+    // Groups of a user without rights cannot be dropped, only mapped to nobody.
     assert!(next().iter().skip(1).all(|group| *group == "65534"));
     for _ in 0..5 {
         let line = next();
@@ -207,7 +208,7 @@ fn rights(home: &Home) {
     } else {
         rustix::process::geteuid().as_raw()
     };
-    // As seen from inside, the host's number is not told: the map's middle is that of the namespace above.
+    // From inside, the host's id is not visible: the middle of the map is the id in the namespace above.
     assert!(map[1] == "1000" || map[1] == owner.to_string(), "{map:?}");
     assert_eq!(
         next(),

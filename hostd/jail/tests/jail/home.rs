@@ -1,5 +1,5 @@
-//! Where tests run jails: folders of their own, this program where everybody may execute it, and short ways to run
-//! one thing.
+//! Where tests run jails: separate folders, this program where everybody may execute it, and short ways to
+//! run something.
 
 use std::fs;
 use std::io::Read;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use jail::{Bind, Child, End, Error, Jail, Options, Slot, Spec, Stream, Streams};
 use tempfile::TempDir;
 
-/// Where the folder with this program is inside.
+/// The path inside of the folder with this program.
 const TOOLS: &str = "/opt/tools";
 
-/// Longer than any jail of these tests takes on a slow machine.
+/// Longer than any jail in these tests takes on a slow machine.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 /// The folders of one test.
@@ -45,12 +45,12 @@ impl Home {
         self.path().join("tools")
     }
 
-    /// This program, under a path that no other test has.
+    /// This program, at a path that no other test has.
     pub(crate) fn program(&self) -> PathBuf {
         self.tools().join("jail-tests")
     }
 
-    /// How jails of this test are made: by its own copy of the program.
+    /// The options of jails in this test: they are made by its own copy of the program.
     pub(crate) fn options(&self, groups: bool) -> Options {
         Options {
             program: self.program(),
@@ -62,7 +62,7 @@ impl Home {
         Jail::open(&self.options(true)).unwrap()
     }
 
-    /// Makes a job's folder, which only its slot's user may enter.
+    /// Makes a job's folder, which only the slot's user may enter.
     pub(crate) fn job(&self, slot: u16) -> PathBuf {
         let job = self.path().join(format!("job{slot}"));
         fs::create_dir_all(&job).unwrap();
@@ -98,7 +98,7 @@ impl Home {
     }
 }
 
-/// What a jail wrote and how it ended.
+/// What a jail wrote, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) end: End,
@@ -119,7 +119,7 @@ pub(crate) fn run(jail: &Jail, spec: &Spec) -> Result<Outcome, Error> {
     finish(jail.spawn(spec, piped())?)
 }
 
-/// Reads all that a jail writes, up to its end.
+/// Reads everything that a jail writes, up to its end.
 pub(crate) fn finish(mut child: Child) -> Result<Outcome, Error> {
     let mut stderr = child.stderr.take().unwrap();
     let errors = std::thread::spawn(move || {
@@ -137,7 +137,7 @@ pub(crate) fn finish(mut child: Child) -> Result<Outcome, Error> {
     })
 }
 
-/// Looks again and again until it is so.
+/// Checks again and again until it is so.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = std::time::Instant::now() + SOON;
     while !is_so() {
@@ -146,8 +146,8 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Numbers of all processes of the machine whose arguments contain a text, those that have ended and wait to be
-/// reaped aside.
+/// Ids of all processes on the machine whose arguments contain a text, except those that have ended and wait
+/// to be reaped.
 pub(crate) fn processes_with(text: &str) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

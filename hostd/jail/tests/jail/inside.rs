@@ -1,14 +1,14 @@
-//! What tests run inside a jail that a shell cannot do: using things up, and holding on.
+//! What tests run inside a jail that a shell cannot do: using resources up, and staying.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// The argument that makes this program do one of these.
+/// The argument that makes this program do one of these things.
 pub(crate) const MARK: &str = "inside";
 
-/// Does the named thing and prints what came of it.
+/// Does the named thing and prints the result.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
         ["memory", most_mib] => memory(most_mib.parse().unwrap()),
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Takes memory, a mebibyte at a time, and tells how much there was.
+/// Takes memory, a mebibyte at a time, and prints how much it got.
 fn memory(most_mib: usize) {
     let mut held: Vec<Vec<u8>> = Vec::new();
     while held.len() < most_mib {
@@ -40,7 +40,7 @@ fn memory(most_mib: usize) {
     println!("{}", held.len());
 }
 
-/// Starts processes that stay, and tells how many there could be.
+/// Starts processes that stay, and prints how many it could start.
 fn processes(most: usize) {
     let mut started = Vec::new();
     while started.len() < most {
@@ -56,7 +56,7 @@ fn processes(most: usize) {
     println!("{}", started.len());
 }
 
-/// Writes to a file until something refuses, and tells how many bytes there are.
+/// Writes to a file until something refuses, and prints how many bytes there are.
 fn fill(path: &str) {
     let mut file = File::create(path).unwrap();
     let block = vec![1; 1 << 16];
@@ -72,7 +72,7 @@ fn fill(path: &str) {
     );
 }
 
-/// Makes empty files until something refuses, and tells how many there are.
+/// Makes empty files until something refuses, and prints how many there are.
 fn files(folder: &str) {
     let mut count = 0;
     while File::create(format!("{folder}/{count}")).is_ok() {
@@ -81,7 +81,7 @@ fn files(folder: &str) {
     println!("{count}");
 }
 
-/// Opens a file until something refuses, and tells how often it could be.
+/// Opens a file until something refuses, and prints how often it could be opened.
 fn open() {
     let mut opened = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
@@ -90,7 +90,8 @@ fn open() {
     println!("{}", opened.len());
 }
 
-/// Computes for a second on so many threads, and tells how many milliseconds of processor that got.
+/// Computes for a second on this many threads, and prints how many milliseconds of processor time
+/// that took.
 fn spin(threads: usize) {
     let until = Instant::now() + Duration::from_secs(1);
     std::thread::scope(|scope| {
@@ -102,7 +103,7 @@ fn spin(threads: usize) {
     println!("{}", spent.tv_sec * 1000 + spent.tv_nsec / 1_000_000);
 }
 
-/// Leaves processes behind that have left its session.
+/// Leaves processes behind, outside its session.
 fn orphans(count: usize) {
     for _ in 0..count {
         let child = Command::new("setsid")
@@ -110,7 +111,7 @@ fn orphans(count: usize) {
             .status();
         assert!(child.unwrap().success());
     }
-    // Each is another program for a moment after its parent has gone.
+    // For a moment after its parent has gone, each is still another program.
     let mut sleeping = 0;
     while sleeping < count {
         let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -123,7 +124,7 @@ fn orphans(count: usize) {
     println!("{sleeping}");
 }
 
-/// Says that it runs, and stays.
+/// Prints that it runs, and stays.
 fn hold() {
     println!("holding");
     loop {

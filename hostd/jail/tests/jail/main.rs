@@ -1,8 +1,8 @@
 //! Tests of jails: what runs in one, what bounds it, what it cannot reach, and that nothing is left of it.
 //!
-//! This program is everything at once. It is the tests, each run as root (if it is started so) and as a user
-//! without rights; it is the server's program that jails are made by; and it is what runs inside, so that an
-//! attempt to escape can make any system call.
+//! This program has several parts to play. It is the tests, each of which runs as root (if it was started as
+//! root) and as a user without rights; it is the server's program that makes jails; and it is the program
+//! inside, so that an attempt to escape can make any system call.
 
 #![allow(
     clippy::print_stderr,
@@ -27,7 +27,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use home::Home;
 
-/// Whom tests become that must not have any rights. Nobody has this number.
+/// The user that tests become if they must not have any rights. Nobody else has this id.
 const USER: u32 = 1_950_000_000;
 
 /// A test, which panics if it fails.
@@ -47,10 +47,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The argument that makes this program run one test as whoever it is.
+/// The argument that makes this program run one test as its current user.
 const CASE: &str = "case";
 
-/// Makes it a failure that no jail can be made.
+/// Environment variable that makes it a failure when no jail can be made.
 const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
 fn cases() -> impl Iterator<Item = Case> {
@@ -97,7 +97,8 @@ fn run_tests() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Runs a test in a process that is nobody's, with this program where everybody may execute it.
+/// Runs a test in a process of a user without rights, with this program where everybody may execute
+/// it.
 fn run_as_user(name: &str) -> Result<(), Failed> {
     let home = Home::new();
     let output = Command::new(home.program())

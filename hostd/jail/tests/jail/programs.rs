@@ -1,4 +1,4 @@
-//! Programs that behave: their codes, streams, folders and environment.
+//! Well-behaved programs: their exit codes, streams, folders and environment.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -171,7 +171,7 @@ fn tools(home: &Home) {
     let outcome = run(&jail, &spec).unwrap();
     assert_eq!(outcome.stdout, "13.2");
     assert!(outcome.stderr.contains("Read-only"), "{}", outcome.stderr);
-    // A file alone, and one that only the server may write to.
+    // A single file, and a file that only the server may write.
     spec.binds[0].host = tools.join("version");
     spec.arguments[1] = "cat /srv/arm/bin".into();
     assert_eq!(run(&jail, &spec).unwrap().stdout, "13.2");
@@ -192,7 +192,7 @@ fn many(home: &Home) {
         nursery.len() == 1
     });
     let nursery = nursery[0].to_string();
-    // Its own streams, and none of any jail.
+    // The nursery's own streams, and none of any jail.
     let is_idle = || descriptors(&nursery) == 3;
     eventually("an idle nursery", is_idle);
     std::thread::scope(|scope| {
@@ -246,7 +246,7 @@ pub(crate) fn print_lack(arguments: &[&str]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Machines as containers and sysctls make them, imitated in namespaces of this one.
+/// Machines as restricted by containers and sysctls, imitated in namespaces of this one.
 fn lacks(home: &Home) {
     let program = home.program();
     let program = program.to_str().unwrap();
@@ -272,7 +272,8 @@ fn lacks(home: &Home) {
     }
 }
 
-/// What programs of a build count on: temporary files, pipes, shared memory, locks, random numbers, a local server.
+/// What programs in a build rely on: temporary files, pipes, shared memory, locks, random numbers, a local
+/// server.
 fn usual(home: &Home) {
     let script = "set -e
         f=$(mktemp); echo a b | tr ' ' '\\n' | sort -r > $f; cat $f

@@ -18,7 +18,8 @@ pub(crate) const CASES: &[Case] = &[
     ("the_relay_outlives_its_server_s_refusals", refusals),
 ];
 
-/// A socket that only its slot's user and root may connect to, in a folder that nobody else may enter.
+/// A socket to which only the slot's user and root may connect, in a folder that nobody else may
+/// enter.
 fn listen(home: &Home) -> (UnixListener, PathBuf) {
     let folder = home.path().join("sockets");
     std::fs::create_dir(&folder).unwrap();
@@ -29,7 +30,7 @@ fn listen(home: &Home) -> (UnixListener, PathBuf) {
     (listener, path)
 }
 
-/// Sends bytes, closes its half, and reads as many back.
+/// Sends bytes, closes its half of the connection, and reads as many back.
 pub(crate) fn talk(bytes: usize) {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, RELAY_PORT)).unwrap();
     let mut writes = stream.try_clone().unwrap();
@@ -50,7 +51,7 @@ pub(crate) fn talk(bytes: usize) {
     println!("{}", back.len());
 }
 
-/// Answers with what it hears, up to the end.
+/// Sends back what it receives, until the end.
 fn answer(mut stream: UnixStream) {
     let mut buffer = vec![0; 10_000];
     loop {
@@ -88,7 +89,7 @@ fn web_socket(home: &Home) {
         socket.send(Message::text("first")).unwrap();
         let heard = socket.read().unwrap();
         socket.send(heard).unwrap();
-        // The client closes; this end answers that, and then there is nothing more.
+        // The client closes; this end answers the close, and then there is nothing more.
         while socket.read().is_ok() {}
     });
     let mut spec = home.own(&["inside", "web-socket"]);
@@ -98,7 +99,7 @@ fn web_socket(home: &Home) {
     server.join().unwrap();
 }
 
-/// The client of that test, inside.
+/// The client for that test, inside.
 pub(crate) fn talk_by_web_socket() {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, RELAY_PORT)).unwrap();
     let url = format!("ws://127.0.0.1:{RELAY_PORT}/");
@@ -110,7 +111,8 @@ pub(crate) fn talk_by_web_socket() {
     while socket.read().is_ok() {}
 }
 
-/// A server that is gone, and connections that it closes at once: the client reads an end, and the jail goes on.
+/// A server that is gone, and connections that it closes at once: the client sees an end, and the jail
+/// continues.
 fn refusals(home: &Home) {
     let (listener, path) = listen(home);
     let jail = home.jail();
