@@ -1,4 +1,4 @@
-//! Renews the tables of keys in the document that is named: `cargo xtask docs` calls it.
+//! Renews the tables of keys in the given document: `cargo xtask docs` calls it.
 
 use std::error::Error;
 use std::{env, fs};
