@@ -115,7 +115,7 @@ fn apart() {
         ended.iter().all(|(_, outcome)| outcome.has_passed()),
         "{ended:?}"
     );
-    // Nor do the sources see the runs.
+    // Nor do the runs change the sources.
     assert_eq!(
         fs::read_to_string(home.source().join("src/a.c")).unwrap(),
         "int a;"

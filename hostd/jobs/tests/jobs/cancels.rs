@@ -1,4 +1,4 @@
-//! Jobs that somebody ends, at any moment.
+//! Jobs that somebody cancels, at any moment.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,7 +52,8 @@ fn step() {
     home.is_clean();
 }
 
-/// Sources to copy, a cache to restore and keep, artifacts to take: each is met by some of the moments.
+/// Sources to copy, a cache to restore and to keep, artifacts to take: the moments of cancelling hit
+/// each of them.
 fn any_moment() {
     let home = Home::new();
     for file in 0..80 {

@@ -11,10 +11,10 @@ use crate::home::{Home, eventually, pipeline_of, plan, processes_with};
 
 pub(crate) const CASES: &[Case] = &[("a_killed_runner_leaves_nothing", killed)];
 
-/// The argument that makes this program a runner to be killed.
+/// The argument that makes this program a runner for a test to kill.
 pub(crate) const RUNNER: &str = "runner";
 
-/// Carries out a job that does not end.
+/// Runs a job that does not end.
 pub(crate) fn run(folder: &str) -> ExitCode {
     let folder = Path::new(folder);
     let mark = folder.file_name().unwrap().to_str().unwrap();
@@ -61,7 +61,7 @@ fn killed() {
             processes_with(&mark).is_empty()
         });
     }
-    // The next one removes the folders.
+    // The next runner removes the folders.
     let run = home.build("      - run: test ! -e left");
     assert!(run.outcome.has_passed(), "{}", run.outcome);
 }

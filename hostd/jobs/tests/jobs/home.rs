@@ -1,4 +1,4 @@
-//! Where tests carry jobs out: folders of their own, and short ways to run one pipeline.
+//! Where tests run jobs: separate folders, and short ways to run one pipeline.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ impl Home {
         fs::write(path, text).unwrap();
     }
 
-    /// Carries a pipeline out, and looks that nothing is left of it.
+    /// Runs a pipeline, and checks that nothing is left of it.
     pub(crate) fn try_run(&self, text: &str) -> Result<(Job, Vec<Event>), StartError> {
         let plan = plan(text);
         let runner = Runner::open(self.options.clone()).unwrap();
@@ -65,14 +65,14 @@ impl Home {
         self.try_run(text).unwrap()
     }
 
-    /// Carries a build out that has one run with these steps and keys.
+    /// Runs a build with a single run that has these steps and keys.
     pub(crate) fn build(&self, steps: &str) -> RunEnd {
         let (mut job, _) = self.run(&pipeline_of("", steps));
         assert_eq!(job.runs.len(), 1);
         job.runs.remove(0)
     }
 
-    /// Nothing of a job is in any place.
+    /// Checks that no part of a job is left anywhere.
     pub(crate) fn is_clean(&self) {
         for place in fs::read_dir(self.options.state.join("places")).unwrap() {
             let place = place.unwrap().path();
@@ -85,7 +85,7 @@ impl Home {
         }
     }
 
-    /// What all logs have, as it is stored.
+    /// The stored log of a run.
     pub(crate) fn log(&self, run: &str) -> String {
         let log = fs::read(self.out().join("logs").join(run).join("log")).unwrap();
         String::from_utf8_lossy(&log).into_owned()
@@ -104,7 +104,7 @@ pub(crate) fn pipeline_of(head: &str, steps: &str) -> String {
     format!("version: 1\n{head}\nbuilds:\n  - id: fw\n    steps:\n{steps}\n")
 }
 
-/// Looks again and again until it is so.
+/// Checks again and again until it is so.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !is_so() {
@@ -113,7 +113,7 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Numbers of all processes of the machine whose arguments contain a text.
+/// Ids of all processes on the machine whose arguments contain a text.
 pub(crate) fn processes_with(text: &str) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

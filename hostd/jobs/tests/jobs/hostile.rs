@@ -50,7 +50,7 @@ fn timeouts() {
             panic!("{:?}", run.outcome);
         };
         assert!(of == clock || head.contains("job"), "{of:?}");
-        // There is no time left for it.
+        // There is no time left for this step.
         assert!(matches!(run.steps[1].outcome, Outcome::Skipped(_)));
     }
     let text = "version: 1
@@ -101,7 +101,7 @@ fn fork_bomb() {
     assert_eq!(job.verdict().exit_code(), 1);
 }
 
-/// What holds limits here: groups count what they refuse, and nothing else does.
+/// What enforces limits here: only groups count what they refuse.
 fn bounds() -> jail::Bounds {
     let jail = jail::Jail::open(&jail::Options::default()).unwrap();
     jail.bounds()
@@ -114,7 +114,7 @@ fn is_group(hold: jail::Hold) -> bool {
 fn memory_bomb() {
     let home = Home::new();
     let head = "limits: { memory: 64MiB }";
-    // A process of the build, and the build's shell itself.
+    // First a process of the build, then the build's shell itself.
     for steps in [
         "      - run: tail /dev/zero; echo still here",
         "      - run: exec tail /dev/zero",
@@ -222,12 +222,12 @@ fn unsupported() {
 
 fn leftovers() {
     let home = Home::new();
-    // Deeper than paths reach, unreadable, and named as removing would name things.
+    // Deeper than paths can be, unreadable, and with names that removal itself would use.
     let steps = "      - run: |
           mkdir .1 locked; touch .1/x .2 locked/y
           i=0; while [ $i -lt 600 ]; do mkdir directory-$i; cd directory-$i; i=$((i+1)); done
           cd /job; chmod 0 locked .1; chmod 500 directory-0";
     let (job, _) = home.run(&pipeline_of("", steps));
-    // Folders so deep cannot be looked through, and count as too much.
+    // A tree this deep cannot be measured, and counts as too large.
     assert_eq!(job.runs[0].outcome.kind(), Some("disk_limit"));
 }

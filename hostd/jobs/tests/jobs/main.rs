@@ -1,7 +1,8 @@
-//! Tests of jobs as they are carried out: how each ends, what is known about it, and that nothing is left of it.
+//! Tests of running jobs: how each ends, what is known about it, and that nothing is left of it.
 //!
-//! This program is everything at once: the tests, the runner's program that jails are made by, and a runner that is
-//! killed. A machine that cannot isolate leaves them out and says why; with `TESTS_NEED_ISOLATION=1` it fails.
+//! This program has several parts to play: it is the tests, the runner's program that makes jails, and a
+//! runner that is killed. A machine that cannot isolate leaves the tests out and says why; with
+//! `TESTS_NEED_ISOLATION=1` the program fails instead.
 
 #![allow(
     clippy::print_stderr,
@@ -25,7 +26,7 @@ use libtest_mimic::{Arguments, Trial};
 /// A test, which panics if it fails.
 type Case = (&'static str, fn());
 
-/// Makes it a failure that no jail can be made.
+/// Environment variable that makes it a failure when no jail can be made.
 const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What is written about a job.
+//! The reports about a job.
 
 use std::fs;
 
