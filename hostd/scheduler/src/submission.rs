@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 use crate::names::{JobId, OrgId, UserId};
 
 /// What a task requires of a device. Tasks with equal requirements share one check of each device, so
@@ -21,7 +23,10 @@ pub trait Requirement: Clone + Eq + Hash + Debug {
 }
 
 /// How urgent a job is. Each further step of waiting raises it by one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Class {
     /// For times when nobody else needs the bench.
     Low,
@@ -33,7 +38,7 @@ pub enum Class {
 }
 
 /// How long a job's parts may take, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
     /// A task that could run waits for its place.
     pub queue_ms: u64,
@@ -47,7 +52,8 @@ pub struct Clocks {
 }
 
 /// Where a task runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Work<R> {
     /// In a slot of this machine.
     Build,
@@ -56,7 +62,7 @@ pub enum Work<R> {
 }
 
 /// A part of a job that is scheduled as a unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task<R> {
     /// Where it runs.
     pub work: Work<R>,
@@ -68,7 +74,7 @@ pub struct Task<R> {
 }
 
 /// A job as it is submitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission<R> {
     /// Its name, unique among unfinished jobs.
     pub job: JobId,

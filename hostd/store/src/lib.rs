@@ -27,6 +27,7 @@ mod database;
 pub mod devices;
 mod error;
 pub mod handler_kv;
+pub mod jobs;
 pub mod keys;
 pub mod leases;
 mod opening;

@@ -5,12 +5,12 @@ use tracing::info;
 
 use super::error::StoreError;
 use super::{
-    builds, captures, codes, devices, handler_kv, keys, leases, orgs, refreshes, revocations, seal,
-    secrets, trust, updates, users, waveforms,
+    builds, captures, codes, devices, handler_kv, jobs, keys, leases, orgs, refreshes, revocations,
+    seal, secrets, trust, updates, users, waveforms,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
@@ -22,12 +22,13 @@ pub(super) const META: TableDefinition<'static, &'static str, u32> = TableDefini
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table: what a reader may expect and a new file gets.
-const TABLES: [&[&str]; 15] = [
+const TABLES: [&[&str]; 16] = [
     &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,
     &devices::TABLES,
     &handler_kv::TABLES,
+    &jobs::TABLES,
     &keys::TABLES,
     &leases::TABLES,
     &orgs::TABLES,
@@ -44,8 +45,7 @@ type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
 
 /// Step `i` turns version `i` into `i + 1`. Version 0 is an empty file. Never edit a step that has
 /// shipped; add one. A version that only adds tables creates those that are missing.
-const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] =
-    [create_tables, create_tables, create_tables];
+const MIGRATIONS: [Migration; SCHEMA_VERSION as usize] = [create_tables; SCHEMA_VERSION as usize];
 
 /// Bring `database` to [`SCHEMA_VERSION`], in one transaction; writes nothing if it is already
 /// there.
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn a_newer_file_is_refused_by_name_of_version() {
         let database = empty();
-        let more: Migration = |_| Ok(());
-        let newer = [create_tables, create_tables, create_tables, more];
+        let mut newer = MIGRATIONS.to_vec();
+        newer.push(|_| Ok(()));
         migrate_with(&database, &newer).unwrap();
         let error = migrate(&database).unwrap_err();
-        assert!(matches!(error, StoreError::NewerSchema { found: 4 }));
+        assert!(matches!(error, StoreError::NewerSchema { found } if found == SCHEMA_VERSION + 1));
         assert!(
-            error.to_string().contains("version 4 is newer than 3"),
+            error.to_string().contains("version 5 is newer than 4"),
             "{error}"
         );
     }
@@ -157,13 +157,16 @@ mod tests {
             Ok(())
         };
         let fails: Migration = |_| Err(StoreError::Closed);
-        let steps = [create_tables, create_tables, create_tables, mark, fails];
+        let mut steps = MIGRATIONS.to_vec();
+        steps.extend([mark, fails]);
         let failed = migrate_with(&database, &steps);
         assert!(matches!(failed, Err(StoreError::Closed)));
         assert_eq!(version(&database).unwrap(), SCHEMA_VERSION);
         assert!(database.begin_read().unwrap().open_table(MARK).is_err());
         let never: Migration = |_| Err(StoreError::Closed);
-        migrate_with(&database, &[never, never, never, mark]).unwrap();
+        let mut steps = vec![never; MIGRATIONS.len()];
+        steps.push(mark);
+        migrate_with(&database, &steps).unwrap();
         assert_eq!(version(&database).unwrap(), SCHEMA_VERSION + 1);
         assert!(database.begin_read().unwrap().open_table(MARK).is_ok());
     }

@@ -8,6 +8,7 @@ use super::*;
 
 mod damage;
 pub(crate) mod disk;
+mod jobs;
 mod tables;
 
 const TABLE: &str = handler_kv::TABLES[0];

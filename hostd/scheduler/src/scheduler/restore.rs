@@ -1,6 +1,8 @@
 //! What is stored about a job, and how the queue is rebuilt from it after a restart, orderly or
 //! not.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Decision, Scheduler, Timer};
 use crate::axes::{Axes, State};
 use crate::cause::{Ending, Infra};
@@ -11,7 +13,7 @@ use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
 
 /// An unfinished job in its stored form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored<R> {
     /// As it was submitted.
     pub submission: Submission<R>,
@@ -28,7 +30,7 @@ pub struct Stored<R> {
 }
 
 /// A task in its stored form.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredTask {
     /// How it ended, if it has.
     pub ending: Option<Ending>,

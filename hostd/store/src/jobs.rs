@@ -1,0 +1,326 @@
+//! Tables of jobs: each with its place in the queue and its attempts, the requests that made them, and what the
+//! queue must remember of the benches. What a job leaves behind lies in files; the record lists those that are blobs.
+
+use std::collections::HashSet;
+use std::ops::{Bound, ControlFlow};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::records::{Records, pair, pairs_of};
+use super::snapshot::{Range, Source};
+use super::{Store, StoreError, Writing};
+
+pub(super) const TABLES: [&str; 4] = ["jobs", "job_requests", "job_quarantines", "job_epochs"];
+
+/// `org/id` to job; ids sort by time.
+const JOBS: Records<Job> = Records::new(TABLES[0]);
+
+/// `org/user/key` to the request that had the key.
+const REQUESTS: Records<Request> = Records::new(TABLES[1]);
+
+/// Device id to the reason why no job gets it.
+const QUARANTINES: Records<Quarantine> = Records::new(TABLES[2]);
+
+/// [`EPOCH`] to the greatest number that was given to an attempt.
+const EPOCHS: Records<u64> = Records::new(TABLES[3]);
+const EPOCH: &str = "epoch";
+
+/// Sources that came with a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archive {
+    /// Lower-case hexadecimal; the blob's name.
+    pub sha256: String,
+    pub size_bytes: u64,
+    pub entries: u64,
+    pub unpacked_bytes: u64,
+    /// Path of the pipeline in it.
+    pub definition: String,
+}
+
+/// A file that a run made, kept as a blob.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Relative path, `/` between its parts.
+    pub name: String,
+    pub size_bytes: u64,
+    /// Lower-case hexadecimal; the blob's name.
+    pub sha256: String,
+}
+
+/// How a run or an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The scheduler's, as JSON.
+    pub ending: Value,
+    /// Stable word: `infra.device_lost`.
+    pub code: String,
+    /// What happened and what to do.
+    pub message: String,
+}
+
+/// A run of the job's plan, in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// `fw.debug.f0`
+    pub id: String,
+    pub is_bench: bool,
+    pub needs: Vec<String>,
+    /// Chips that a build is for.
+    pub targets: Vec<String>,
+    /// None until it is over.
+    pub end: Option<End>,
+}
+
+/// One attempt at a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// From 1, within the job.
+    pub number: u32,
+    /// Place of its run.
+    pub run: u32,
+    pub epoch: u64,
+    /// Device id; none for a build.
+    pub device: Option<String>,
+    /// The lease under which it has the device.
+    pub lease_id: Option<String>,
+    pub assigned_ms: u64,
+    pub started_ms: Option<u64>,
+    pub ended_ms: Option<u64>,
+    pub end: Option<End>,
+    pub log_bytes: u64,
+    /// Those of a build that passed.
+    pub files: Vec<File>,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// ULID.
+    pub id: String,
+    pub org: String,
+    /// User whose credential submitted it.
+    pub user: String,
+    pub name: Option<String>,
+    /// Branch or tag.
+    pub r#ref: Option<String>,
+    pub commit: Option<String>,
+    pub retry_of: Option<String>,
+    pub archive: Option<Archive>,
+    /// The scheduler's three axes, as JSON.
+    pub axes: Value,
+    /// What the scheduler needs to go on with it, as JSON; none once it is over.
+    pub queue: Option<Value>,
+    /// How it ended.
+    pub end: Option<End>,
+    pub runs: Vec<Run>,
+    pub attempts: Vec<Attempt>,
+    pub created_ms: u64,
+    pub started_ms: Option<u64>,
+    pub finished_ms: Option<u64>,
+}
+
+/// A request that made a job, so that the same one again makes no second.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub job: String,
+    /// SHA-256 of what was asked, lower-case hexadecimal.
+    pub digest: String,
+    pub at_ms: u64,
+}
+
+/// Who used which key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestKey {
+    pub org: String,
+    pub user: String,
+    /// Lower-case hexadecimal: whatever the client chose, it has no `/`.
+    pub key: String,
+}
+
+/// Why no job gets a device until a person re-admits it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantine {
+    pub device: String,
+    pub reason: String,
+    /// The jobs it happened to.
+    pub jobs: Vec<String>,
+    pub since_ms: u64,
+}
+
+/// What changes in one transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// Jobs as they are from now on.
+    pub jobs: Vec<Job>,
+    /// The greatest number that was given to an attempt, if it has grown.
+    pub epoch: Option<u64>,
+    /// New quarantines.
+    pub quarantines: Vec<Quarantine>,
+    /// The request that made a job.
+    pub request: Option<(RequestKey, Request)>,
+}
+
+/// One job of an organisation.
+///
+/// # Errors
+/// The storage failed.
+pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Job>, StoreError> {
+    JOBS.get(from, &pair(org, id))
+}
+
+/// Visit the jobs of an organisation, newest first, those before `before` if that is given, until `visit` breaks.
+///
+/// # Errors
+/// The storage failed.
+pub fn newest_first(
+    from: &impl Source,
+    org: &str,
+    before: Option<&str>,
+    mut visit: impl FnMut(Job) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let (low, high) = pairs_of(org);
+    let high = before.map_or(high, |id| pair(org, id));
+    let range = Range {
+        from: Bound::Included(&low),
+        to: Bound::Excluded(&high),
+        backwards: true,
+    };
+    JOBS.each(from, range, |_, job| visit(job))
+}
+
+/// The request that had this key.
+///
+/// # Errors
+/// The storage failed.
+pub fn request(from: &impl Source, key: &RequestKey) -> Result<Option<Request>, StoreError> {
+    REQUESTS.get(from, &key.text())
+}
+
+/// What a queue is restored from: unfinished jobs in the order of their ids, quarantines, and the greatest epoch.
+///
+/// # Errors
+/// The storage failed.
+pub fn unfinished(from: &impl Source) -> Result<(Vec<Job>, Vec<Quarantine>, u64), StoreError> {
+    let mut jobs = Vec::new();
+    each(from, |job| {
+        if job.queue.is_some() {
+            jobs.push(job);
+        }
+    })?;
+    jobs.sort_by(|a, b| a.id.cmp(&b.id));
+    let epoch = EPOCHS.get(from, EPOCH)?.unwrap_or_default();
+    Ok((jobs, QUARANTINES.all(from)?, epoch))
+}
+
+/// Visit all jobs of all organisations.
+///
+/// # Errors
+/// The storage failed.
+pub fn each(from: &impl Source, mut visit: impl FnMut(Job)) -> Result<(), StoreError> {
+    JOBS.each(from, Range::ALL, |_, job| {
+        visit(job);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Ids of all jobs of all organisations.
+///
+/// # Errors
+/// The storage failed.
+pub fn ids(from: &impl Source) -> Result<HashSet<String>, StoreError> {
+    let mut found = HashSet::new();
+    each(from, |job| {
+        found.insert(job.id);
+    })?;
+    Ok(found)
+}
+
+/// Blobs that any job of any organisation refers to.
+///
+/// # Errors
+/// The storage failed.
+pub fn blobs(from: &impl Source) -> Result<HashSet<String>, StoreError> {
+    let mut found = HashSet::new();
+    each(from, |job| {
+        found.extend(job.archive.map(|archive| archive.sha256));
+        let files = job.attempts.into_iter().flat_map(|attempt| attempt.files);
+        found.extend(files.map(|file| file.sha256));
+    })?;
+    Ok(found)
+}
+
+impl RequestKey {
+    fn text(&self) -> String {
+        format!("{}/{}/{}", self.org, self.user, self.key)
+    }
+}
+
+impl Store {
+    /// Store what was decided, all of it or nothing.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn jobs_change(&self, changes: Changes) -> Result<(), StoreError> {
+        self.write(move |w| {
+            for job in &changes.jobs {
+                put(w, job)?;
+            }
+            if let Some(epoch) = &changes.epoch {
+                EPOCHS.put(w, EPOCH, epoch)?;
+            }
+            if let Some((key, request)) = &changes.request {
+                REQUESTS.put(w, &key.text(), request)?;
+            }
+            for quarantine in &changes.quarantines {
+                QUARANTINES.put(w, &quarantine.device, quarantine)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// End a quarantine; whether there was one.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn quarantine_end(&self, device: &str) -> Result<bool, StoreError> {
+        let device = device.to_owned();
+        self.write(move |w| QUARANTINES.remove(w, &device)).await
+    }
+
+    /// Delete jobs that finished before `before_ms`, and requests made before it; returns the ids of the jobs.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn jobs_forget(&self, before_ms: u64) -> Result<Vec<String>, StoreError> {
+        self.write(move |w| {
+            let mut old = Vec::new();
+            JOBS.each(w, Range::ALL, |key, job| {
+                if job.finished_ms.is_some_and(|at| at < before_ms) {
+                    old.push((key.to_owned(), job.id));
+                }
+                ControlFlow::Continue(())
+            })?;
+            let mut requests = Vec::new();
+            REQUESTS.each(w, Range::ALL, |key, request| {
+                if request.at_ms < before_ms {
+                    requests.push(key.to_owned());
+                }
+                ControlFlow::Continue(())
+            })?;
+            for key in &requests {
+                REQUESTS.remove(w, key)?;
+            }
+            for (key, _) in &old {
+                JOBS.remove(w, key)?;
+            }
+            Ok(old.into_iter().map(|(_, id)| id).collect())
+        })
+        .await
+    }
+}
+
+fn put(w: &Writing<'_>, job: &Job) -> Result<(), StoreError> {
+    JOBS.put(w, &pair(&job.org, &job.id), job)
+}
