@@ -17,8 +17,8 @@ pub use keys::{KEYS, default_text, env_name};
 pub use proxies::Proxies;
 pub use sections::{
     AtQuota, AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, DiskConfig, HandlersConfig,
-    HttpConfig, LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig,
-    PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
+    HttpConfig, JobsConfig, LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig,
+    PodsConfig, PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -56,6 +56,7 @@ pub struct Config {
     pub pods: PodsConfig,
     pub captures: CapturesConfig,
     pub builds: BuildsConfig,
+    pub jobs: JobsConfig,
     pub uploads: UploadsConfig,
     pub waveforms: WaveformsConfig,
     pub leases: LeasesConfig,
@@ -78,6 +79,7 @@ impl Default for Config {
             pods: PodsConfig::default(),
             captures: CapturesConfig::default(),
             builds: BuildsConfig::default(),
+            jobs: JobsConfig::default(),
             uploads: UploadsConfig::default(),
             waveforms: WaveformsConfig::default(),
             leases: LeasesConfig::default(),
@@ -194,6 +196,9 @@ impl Config {
         if self.builds.count_max == 0 {
             return bad("builds.count_max", "must be at least 1");
         }
+        self.jobs
+            .check()
+            .or_else(|(key, message)| bad(key, message))?;
         self.uploads
             .check()
             .or_else(|(key, message)| bad(key, message))?;

@@ -12,7 +12,13 @@ pub const CAPTURES: &str = "captures";
 /// Files of builds and waveforms, named by their digest.
 pub const BLOBS: &str = "blobs";
 
-/// All that hostd keeps there.
+/// Logs and pipelines of jobs.
+pub const JOBS: &str = "jobs";
+
+/// Places of running jobs, and their caches: nothing that must be kept.
+pub const WORK: &str = "work";
+
+/// What versions have left there that did not keep it from others. What came later is made so.
 pub(crate) const KEPT: [&str; 3] = [STORE, CAPTURES, BLOBS];
 
 /// Prefix of folders that a backup or a restore has not finished.

@@ -159,6 +159,41 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("builds.keep_days", "days until a build is forgotten"),
     ("builds.upload_wait_ms", "time for a file to arrive"),
+    ("jobs.build_slots", "builds that run at once"),
+    (
+        "jobs.running_max",
+        "builds and tests that run at once, at most 128",
+    ),
+    ("jobs.running_per_org_max", "of them one organisation's"),
+    ("jobs.running_per_user_max", "of them one user's"),
+    ("jobs.queued_max", "jobs that wait"),
+    ("jobs.queued_per_org_max", "of them one organisation's"),
+    ("jobs.queued_per_user_max", "of them one user's"),
+    (
+        "jobs.archive_mib_max",
+        "size of the sources of one job as they are sent, in MiB, at most 2047",
+    ),
+    (
+        "jobs.unpacked_mib_max",
+        "size of the sources of one job when they are unpacked, in MiB",
+    ),
+    (
+        "jobs.archive_entries_max",
+        "files and folders in the sources of one job",
+    ),
+    (
+        "jobs.cache_mib",
+        "size of what all builds together keep for later ones, in MiB",
+    ),
+    (
+        "jobs.tools",
+        "folders of compilers and libraries that jobs can read, with colons between them",
+    ),
+    ("jobs.keep_days", "days until a finished job is forgotten"),
+    (
+        "jobs.drain_ms",
+        "time for running jobs to end when the server is told to stop",
+    ),
     (
         "uploads.per_user_max",
         "files and bodies over 64 KiB of one user that arrive at once; further ones wait",

@@ -1,0 +1,91 @@
+//! The section `jobs`.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JobsConfig {
+    pub build_slots: u32,
+    pub running_max: u32,
+    pub running_per_org_max: u32,
+    pub running_per_user_max: u32,
+    pub queued_max: u32,
+    pub queued_per_org_max: u32,
+    pub queued_per_user_max: u32,
+    pub archive_mib_max: u32,
+    pub unpacked_mib_max: u32,
+    pub archive_entries_max: u32,
+    pub cache_mib: u32,
+    pub tools: String,
+    pub keep_days: u32,
+    pub drain_ms: u64,
+}
+
+impl Default for JobsConfig {
+    fn default() -> Self {
+        Self {
+            build_slots: 2,
+            running_max: 64,
+            running_per_org_max: 64,
+            running_per_user_max: 32,
+            queued_max: 10_000,
+            queued_per_org_max: 5_000,
+            queued_per_user_max: 2_000,
+            archive_mib_max: 256,
+            unpacked_mib_max: 2048,
+            archive_entries_max: 100_000,
+            cache_mib: 4096,
+            tools: String::new(),
+            keep_days: 30,
+            drain_ms: 30_000,
+        }
+    }
+}
+
+impl JobsConfig {
+    /// Folders that jobs can read.
+    pub fn tools(&self) -> impl Iterator<Item = &Path> {
+        let folders = self.tools.split(':').filter(|folder| !folder.is_empty());
+        folders.map(Path::new)
+    }
+
+    /// The first invalid key, and its rule.
+    pub(in crate::config) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        let counts = [
+            ("jobs.build_slots", self.build_slots),
+            ("jobs.running_max", self.running_max),
+            ("jobs.running_per_org_max", self.running_per_org_max),
+            ("jobs.running_per_user_max", self.running_per_user_max),
+        ];
+        for (key, value) in counts {
+            if !(1..=128).contains(&value) {
+                return Err((key, "must be 1 to 128"));
+            }
+        }
+        let queued = [
+            ("jobs.queued_max", self.queued_max),
+            ("jobs.queued_per_org_max", self.queued_per_org_max),
+            ("jobs.queued_per_user_max", self.queued_per_user_max),
+        ];
+        for (key, value) in queued {
+            if !(1..=100_000).contains(&value) {
+                return Err((key, "must be 1 to 100000"));
+            }
+        }
+        if !(1..=2047).contains(&self.archive_mib_max) {
+            return Err(("jobs.archive_mib_max", "must be 1 to 2047"));
+        }
+        if !(1..=10_000_000).contains(&self.archive_entries_max) {
+            return Err(("jobs.archive_entries_max", "must be 1 to 10000000"));
+        }
+        if self.tools().any(|folder| !folder.is_absolute()) {
+            return Err(("jobs.tools", "must be absolute paths"));
+        }
+        if self.drain_ms > 3_600_000 {
+            return Err(("jobs.drain_ms", "must be at most 3600000"));
+        }
+        Ok(())
+    }
+}
