@@ -12,9 +12,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::error::shown;
-use crate::glob::Pattern;
-
 mod content;
 mod error;
 
@@ -32,14 +29,13 @@ pub struct CollectLimits {
     pub file_bytes_max: u64,
     /// Bytes of all files.
     pub bytes_max: u64,
-    /// Names that are examined, whether a pattern matches or not.
+    /// Names that are looked at, whether they are wanted or not.
     pub visited_max: usize,
     /// Folders above a file.
     pub depth_max: usize,
     /// Bytes of a path.
     pub name_bytes_max: usize,
-    /// Bytes of the paths that are kept during the search, of folders and of files that match: it bounds the
-    /// memory.
+    /// Bytes of the paths that are kept while it looks, of folders and of wanted files: it bounds the memory.
     pub names_bytes_max: usize,
     /// Skipped files that are listed; more are only counted.
     pub skipped_max: usize,
@@ -70,12 +66,12 @@ pub struct Artifact {
     seen: Seen,
 }
 
-/// What a folder contains for some patterns.
+/// What a folder has of what is wanted.
 #[derive(Debug)]
 pub struct Artifacts {
     /// What can be taken, sorted by name.
     pub files: Vec<Artifact>,
-    /// What a pattern matches but is left out, or may hide such files; the first of them.
+    /// What is wanted and left out, or may hide such; the first of them.
     pub skipped: Vec<Skipped>,
     /// How many more are left out.
     pub skipped_more: usize,
@@ -103,18 +99,18 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// Finds the files below `dir` that one of `patterns` matches.
+/// Looks for files below `dir` whose paths are wanted. Such a path is relative, without `.` and `..`.
 ///
 /// # Errors
 /// The folder has more names than may be examined, or cannot be read. A problem with one file leaves out only
 /// that file, see [`Artifacts::skipped`].
 pub fn collect(
     dir: OwnedFd,
-    patterns: &[Pattern],
+    is_wanted: &dyn Fn(&str) -> bool,
     limits: &CollectLimits,
 ) -> Result<Artifacts, CollectError> {
     let mut search = Search {
-        patterns,
+        is_wanted,
         limits,
         visited: 0,
         names_bytes: 0,
@@ -137,7 +133,7 @@ pub fn collect(
 }
 
 struct Search<'a> {
-    patterns: &'a [Pattern],
+    is_wanted: &'a dyn Fn(&str) -> bool,
     limits: &'a CollectLimits,
     visited: usize,
     names_bytes: usize,
@@ -212,7 +208,7 @@ impl Search<'_> {
                 if seen.links > 1 {
                     *self.links.entry(seen.inode()).or_default() += 1;
                 }
-                if self.is_wanted(&full) {
+                if (self.is_wanted)(&full) {
                     self.count(&full)?;
                     self.found.push(Artifact {
                         name: full,
@@ -237,21 +233,19 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn is_wanted(&self, name: &str) -> bool {
-        self.patterns.iter().any(|pattern| pattern.matches(name))
-    }
-
-    /// Notes what is left out, unless no pattern asks for it.
+    /// Notes what is left out, unless nobody asked for it.
     fn skip(&mut self, name: &str, reason: SkipReason) {
-        if !reason.may_hide_files() && !self.is_wanted(name) {
+        if !reason.may_hide_files() && !(self.is_wanted)(name) {
             return;
         }
         if self.skipped.len() == self.limits.skipped_max {
             self.skipped_more += 1;
             return;
         }
-        let name = shown(name.as_bytes());
-        self.skipped.push(Skipped { name, reason });
+        self.skipped.push(Skipped {
+            name: name.to_owned(),
+            reason,
+        });
     }
 
     /// The files that can be taken, within the bounds.

@@ -106,6 +106,18 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
+    /// Whether it is refused for how much it is, not for what it holds.
+    pub fn is_too_large(&self) -> bool {
+        matches!(
+            self,
+            Self::PackedTooLarge { .. }
+                | Self::UnpackedTooLarge { .. }
+                | Self::TooDense { .. }
+                | Self::TooManyEntries { .. }
+                | Self::NamesTooLarge { .. }
+        )
+    }
+
     /// A word for programs. It does not change when a message is reworded.
     pub fn code(&self) -> &'static str {
         match self {

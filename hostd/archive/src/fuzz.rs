@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::{Limits, Pattern, inspect, unpack};
+use crate::{Limits, inspect, unpack};
 
 /// Small enough that every input is quick.
 const LIMITS: Limits = Limits {
@@ -74,21 +74,4 @@ fn count(folder: &Path) -> usize {
             }
         })
         .sum()
-}
-
-/// Arbitrary text as a pattern and a path, separated by a line break: there is an answer, and
-/// quickly.
-pub fn pattern(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let (pattern, path) = text.split_once('\n').unwrap_or((&text, "a/b/c.elf"));
-    if let Ok(pattern) = Pattern::parse(pattern) {
-        pattern.matches(path);
-    }
-    // A pattern without special characters matches itself.
-    if let Ok(itself) = Pattern::parse(path)
-        && !path.contains(['*', '?'])
-        && !path.split('/').any(|part| part.is_empty() || part == ".")
-    {
-        assert!(itself.matches(path));
-    }
 }

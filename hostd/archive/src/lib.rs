@@ -21,7 +21,6 @@ mod content;
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
-mod glob;
 mod inspect;
 mod limits;
 mod meter;
@@ -41,7 +40,6 @@ pub use collect::{
     Artifact, Artifacts, CollectError, CollectLimits, Content, SkipReason, Skipped, collect,
 };
 pub use error::ArchiveError;
-pub use glob::{Pattern, PatternError};
 pub use inspect::{Inspected, inspect};
 pub use limits::Limits;
 pub use unpack::{UnpackError, Unpacked, unpack};

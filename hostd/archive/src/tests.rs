@@ -9,7 +9,6 @@ use crate::{ArchiveError, Limits, UnpackError, inspect, unpack};
 
 mod collect;
 mod fuzz;
-mod glob;
 mod kinds;
 mod limits;
 mod links;

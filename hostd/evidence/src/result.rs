@@ -1,5 +1,7 @@
 //! What is known about a job once it has ended, as types: the one source of its JUnit and its page.
 
+use serde::{Deserialize, Serialize};
+
 /// A job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobResult {
@@ -51,7 +53,7 @@ pub struct RunResult {
 }
 
 /// A test case.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Its name, which need not be unique.
     pub name: String,
@@ -70,7 +72,8 @@ pub struct Case {
 }
 
 /// The outcome of a case.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It passed.
     #[default]
@@ -85,7 +88,7 @@ pub enum Outcome {
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// One word, such as `assert` or `infra.device_lost`.
     pub kind: String,
@@ -96,7 +99,7 @@ pub struct Fault {
 }
 
 /// A capture, reduced to what a small picture shows.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     /// Its name.
     pub name: String,
@@ -107,7 +110,7 @@ pub struct Capture {
 }
 
 /// A channel of a capture.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Channel {
     /// What is connected to it.
     pub name: String,
@@ -116,7 +119,8 @@ pub struct Channel {
 }
 
 /// The signal of a channel.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Signal {
     /// The level at the beginning, and when it changed, as parts of the whole from 0 to 1.
     Digital(bool, Vec<f32>),

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use crate::wire::Step;
 
 /// Something that this machine does not offer this user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Lack {
     /// The kernel is too old for the calls that make a jail.
     OldKernel,

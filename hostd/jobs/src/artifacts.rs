@@ -1,25 +1,30 @@
 //! Artifacts: files that a build left below `$HOSTD_OUT`, taken from there by name.
-//!
-//! Whoever wrote the build chose what lies there, so each is opened by the kernel below that folder and without
-//! following a link, and is copied from what was opened.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use archive::{Artifacts, CollectError, CollectLimits, Content, SkipReason};
 use base::private;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::{Failure, Outcome};
+use crate::script::OUT;
+use crate::tree;
 
 /// Bytes that are copied at once.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// Files that are named when one is not there.
+const TOLD_MAX: usize = 5;
+
+/// Bytes of the path of a file that is named then.
+const TOLD_BYTES_MAX: usize = 100;
+
 /// A file that a run made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// Its path below `$HOSTD_OUT`.
     pub name: String,
@@ -31,39 +36,43 @@ pub struct Artifact {
     pub path: PathBuf,
 }
 
-/// Takes the artifacts `names` from `out` and keeps them below `to`.
+/// Takes the artifacts `names` of the folder `job` and keeps them below `to`.
 ///
 /// # Errors
 /// One is not there, is no file, or `bytes_max` is not enough for all of them; or the disk.
 pub(crate) fn collect(
-    out: &Path,
+    job: &Path,
     names: &[String],
     to: &Path,
     bytes_max: u64,
 ) -> Result<Vec<Artifact>, Outcome> {
     let broken = |error: io::Error| Outcome::broken("keep an artifact", &error);
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = match openat(CWD, out, flags, Mode::empty()) {
-        Ok(folder) => folder,
-        Err(_) => return Err(missing(names.first())),
-    };
-    let mut left = bytes_max;
-    let mut artifacts = Vec::new();
-    for name in names {
-        let file = open(&folder, name)?;
-        let path = to.join(name);
-        if let Some(parent) = path.parent() {
-            private::make_folder(parent).map_err(broken)?;
-        }
-        let copied = copy(file, &path, left).map_err(broken)?;
-        let Some((bytes, sha256)) = copied else {
-            let why = "all artifacts together are larger than `limits.disk`";
-            return Err(Outcome::Failed(Failure::UnfitArtifact(name.clone(), why)));
+    let wanted: Vec<String> = names
+        .iter()
+        .map(|name| plain(name))
+        .collect::<Result<_, _>>()?;
+    let found = search(job, &wanted, bytes_max).map_err(|error| match names.first() {
+        Some(name) => refused(name, error),
+        None => Outcome::broken("look for artifacts", &error.into()),
+    })?;
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    for (name, wanted) in names.iter().zip(&wanted) {
+        let Some(found) = &found else {
+            return Err(missing(name, job));
         };
-        left -= bytes;
+        let Some(file) = found.files.iter().find(|file| file.name == *wanted) else {
+            return Err(why_not(name, wanted, found, job));
+        };
+        let content = found.open(file).map_err(|error| refused(name, error))?;
+        let path = to.join(wanted);
+        let is_same = |artifact: &&Artifact| artifact.path == path;
+        let sha256 = match artifacts.iter().find(is_same) {
+            Some(same) => same.sha256.clone(),
+            None => keep(content, &path).map_err(broken)?,
+        };
         artifacts.push(Artifact {
             name: name.clone(),
-            bytes,
+            bytes: file.size,
             sha256,
             path,
         });
@@ -71,47 +80,133 @@ pub(crate) fn collect(
     Ok(artifacts)
 }
 
-fn missing(name: Option<&String>) -> Outcome {
-    Outcome::Failed(Failure::MissingArtifact(name.cloned().unwrap_or_default()))
+/// A name without parts that mean nothing, as `./`.
+fn plain(name: &str) -> Result<String, Outcome> {
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !["", "."].contains(part))
+        .collect();
+    if name.starts_with('/') || parts.contains(&"..") {
+        return Err(unfit(name, "it does not lie below $HOSTD_OUT"));
+    }
+    Ok(parts.join("/"))
 }
 
-/// Opens a file below `folder`. Opening a pipe or device must not wait for anybody.
-fn open(folder: &OwnedFd, name: &String) -> Result<File, Outcome> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let unfit = |why| Outcome::Failed(Failure::UnfitArtifact(name.clone(), why));
-    use rustix::io::Errno;
-    match openat2(folder, name, flags, Mode::empty(), resolve) {
-        Ok(file) => {
-            let file = File::from(file);
-            match file.metadata() {
-                Ok(meta) if meta.is_file() => Ok(file),
-                _ => Err(unfit("it is no file; pack a folder into one, as with tar")),
-            }
-        }
-        Err(Errno::LOOP | Errno::XDEV) => Err(unfit(
-            "it is a link, or behind one; copy the file instead (cp -L)",
-        )),
-        Err(Errno::ACCESS | Errno::PERM) => Err(unfit("its mode does not let its owner read it")),
-        Err(Errno::NOENT | Errno::NOTDIR) => Err(missing(Some(name))),
-        Err(error) => Err(Outcome::broken("open an artifact", &error.into())),
+/// What `$HOSTD_OUT` has of `wanted`, and what stands in their way. None if there is no such folder.
+fn search(
+    job: &Path,
+    wanted: &[String],
+    bytes_max: u64,
+) -> Result<Option<Artifacts>, CollectError> {
+    let limits = CollectLimits {
+        file_bytes_max: bytes_max,
+        bytes_max,
+        ..limits()
+    };
+    let is_wanted = |path: &str| wanted.iter().any(|name| is_at(name, path));
+    let out = open(job).ok();
+    out.map(|out| archive::collect(out, &is_wanted, &limits))
+        .transpose()
+}
+
+fn limits() -> CollectLimits {
+    CollectLimits {
+        visited_max: tree::ENTRIES_MAX,
+        depth_max: tree::DEPTH_MAX,
+        ..CollectLimits::default()
     }
 }
 
-/// Copies what `from` has. None if that is more than `bytes_max`, whatever its length was said to be.
-fn copy(mut from: File, path: &Path, bytes_max: u64) -> io::Result<Option<(u64, String)>> {
+/// Opens `$HOSTD_OUT`, however the build changed the way there.
+fn open(job: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let job = openat(CWD, job, flags, Mode::empty())?;
+    openat2(job, OUT, flags, Mode::empty(), resolve)
+}
+
+/// Whether a name is this path, or lies below it.
+fn is_at(name: &str, path: &str) -> bool {
+    let rest = name.strip_prefix(path);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Why there is no file `wanted` among those that were found.
+fn why_not(name: &str, wanted: &str, found: &Artifacts, job: &Path) -> Outcome {
+    let mut skipped = found.skipped.iter();
+    let Some(skipped) = skipped.find(|skipped| is_at(wanted, &skipped.name)) else {
+        return missing(name, job);
+    };
+    match skipped.reason {
+        SkipReason::TooLarge | SkipReason::TooMuch => {
+            unfit(name, "all artifacts together are larger than `limits.disk`")
+        }
+        SkipReason::Link => unfit(
+            name,
+            "it is a link, or behind one; copy the file instead (cp -L)",
+        ),
+        other => unfit(name, other),
+    }
+}
+
+/// What to say of a name that no file has: it is a folder, or what is there instead.
+fn missing(name: &str, job: &Path) -> Outcome {
+    let limits = CollectLimits {
+        name_bytes_max: TOLD_BYTES_MAX,
+        ..limits()
+    };
+    let found = open(job).map(|out| archive::collect(out, &|_| true, &limits));
+    let files = match found {
+        Ok(Ok(found)) => found.files,
+        // What is there is told if it can be.
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    let folder = plain(name).unwrap_or_default();
+    let is_in = |path: &str| folder.is_empty() || path != folder && is_at(path, &folder);
+    if files.iter().any(|file| is_in(&file.name)) {
+        return unfit(name, "it is no file; pack a folder into one, as with tar");
+    }
+    let told: Vec<&str> = files
+        .iter()
+        .take(TOLD_MAX)
+        .map(|file| &*file.name)
+        .collect();
+    let more = match files.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let there = told.join(", ") + &more;
+    Outcome::Failed(Failure::MissingArtifact(name.to_owned(), there))
+}
+
+fn unfit(name: &str, why: impl ToString) -> Outcome {
+    Outcome::Failed(Failure::UnfitArtifact(name.to_owned(), why.to_string()))
+}
+
+/// What it means that a file, or the folder it is in, cannot be read.
+fn refused(name: &str, error: CollectError) -> Outcome {
+    match error {
+        CollectError::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            unfit(name, SkipReason::Unreadable)
+        }
+        CollectError::Read { source, .. } => Outcome::broken("read an artifact", &source),
+        CollectError::NoOpenat2 => Outcome::broken("read an artifact", &error.into()),
+        other => unfit(name, other),
+    }
+}
+
+/// Copies a file and says what its digest is.
+fn keep(mut from: Content, path: &Path) -> io::Result<String> {
+    if let Some(parent) = path.parent() {
+        private::make_folder(parent)?;
+    }
     let mut to = private::make_file(path)?;
     let mut digest = Sha256::new();
     let mut piece = vec![0; PIECE_BYTES];
-    let mut bytes = 0;
     loop {
         let len = from.read(&mut piece)?;
         if len == 0 {
-            return Ok(Some((bytes, hex::encode(digest.finalize()))));
-        }
-        bytes += len as u64;
-        if bytes_max < bytes {
-            return Ok(None);
+            return Ok(hex::encode(digest.finalize()));
         }
         digest.update(&piece[..len]);
         to.write_all(&piece[..len])?;
@@ -125,50 +220,108 @@ mod tests {
 
     use super::*;
 
-    fn take(folder: &Path, names: &[&str]) -> Result<Vec<Artifact>, String> {
+    fn take(job: &Path, names: &[&str]) -> Result<Vec<Artifact>, Outcome> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let to = tempfile::tempdir().unwrap();
-        collect(&folder.join("out"), &names, to.path(), 10)
-            .map_err(|outcome| outcome.kind().unwrap_or_default().to_owned())
+        let taken = collect(job, &names, to.path(), 10);
+        for artifact in taken.iter().flatten() {
+            let kept = fs::read(&artifact.path).unwrap();
+            assert_eq!(kept.len() as u64, artifact.bytes);
+            assert_eq!(hex::encode(Sha256::digest(kept)), artifact.sha256);
+        }
+        taken
+    }
+
+    fn kind(job: &Path, name: &str) -> &'static str {
+        take(job, &[name]).unwrap_err().kind().unwrap_or_default()
+    }
+
+    /// A job's folder, and its `$HOSTD_OUT`.
+    fn job() -> (tempfile::TempDir, PathBuf) {
+        let job = tempfile::tempdir().unwrap();
+        let out = job.path().join(OUT);
+        fs::create_dir_all(out.join("sub")).unwrap();
+        fs::write(out.join("sub/fw.elf"), "abc").unwrap();
+        (job, out)
     }
 
     #[test]
     fn files_are_taken_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        fs::create_dir_all(root.join("out/sub")).unwrap();
-        fs::write(root.join("out/sub/fw.elf"), "abc").unwrap();
-        fs::write(root.join("out/long"), "more than ten").unwrap();
-        fs::write(root.join("secret"), "s").unwrap();
-        symlink("../secret", root.join("out/link")).unwrap();
-        symlink("sub", root.join("out/inner")).unwrap();
-        symlink("..", root.join("out/up")).unwrap();
+        let (job, out) = job();
+        let job = job.path();
+        fs::write(out.join("long"), "more than ten").unwrap();
+        fs::write(job.join(".hostd/secret"), "s").unwrap();
+        symlink("../secret", out.join("link")).unwrap();
+        symlink("sub", out.join("inner")).unwrap();
+        symlink("..", out.join("up")).unwrap();
+        fs::write(job.join("elsewhere"), "e").unwrap();
+        fs::hard_link(job.join("elsewhere"), out.join("hard")).unwrap();
         let mode = Mode::from_raw_mode(0o600);
-        let pipe = root.join("out/pipe");
+        let pipe = out.join("pipe");
         rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
 
-        let taken = take(root, &["sub/fw.elf"]).unwrap();
+        let taken = take(job, &["sub/fw.elf"]).unwrap();
         assert_eq!((taken[0].bytes, taken[0].name.as_str()), (3, "sub/fw.elf"));
         assert!(taken[0].sha256.starts_with("ba7816bf"), "{taken:?}");
+        let taken = take(job, &["sub/fw.elf", "./sub//fw.elf"]).unwrap();
+        assert_eq!(taken[1].name, "./sub//fw.elf");
+        assert_eq!(taken[1].path, taken[0].path);
         let unfit = [
             "link",
             "inner/fw.elf",
             "up/secret",
+            "hard",
             "sub",
+            ".",
             "pipe",
             "long",
             "../secret",
             "/etc/passwd",
         ];
         for name in unfit {
-            assert_eq!(take(root, &[name]).unwrap_err(), "unfit_artifact", "{name}");
+            assert_eq!(kind(job, name), "unfit_artifact", "{name}");
         }
         for name in ["none", "sub/fw.elf/x"] {
-            assert_eq!(
-                take(root, &[name]).unwrap_err(),
-                "missing_artifact",
-                "{name}"
-            );
+            assert_eq!(kind(job, name), "missing_artifact", "{name}");
         }
+    }
+
+    #[test]
+    fn all_artifacts_together_are_bounded() {
+        let (job, out) = job();
+        fs::write(out.join("eight"), "8 bytes!").unwrap();
+        let outcome = take(job.path(), &["eight", "sub/fw.elf"]).unwrap_err();
+        assert!(outcome.to_string().contains("`limits.disk`"), "{outcome}");
+        assert!(take(job.path(), &["eight"]).is_ok());
+    }
+
+    #[test]
+    fn what_is_there_is_told_when_a_file_is_missing() {
+        let (job, out) = job();
+        let told = |name: &str| take(job.path(), &[name]).unwrap_err().to_string();
+        let sentence = told("fw.elf");
+        assert!(
+            sentence.contains("not there, only sub/fw.elf;"),
+            "{sentence}"
+        );
+        for number in 0..6 {
+            fs::write(out.join(format!("{number}.o")), "").unwrap();
+        }
+        let sentence = told("fw.elf");
+        let files = "only 0.o, 1.o, 2.o, 3.o, 4.o and 2 more;";
+        assert!(sentence.contains(files), "{sentence}");
+        fs::remove_dir_all(&out).unwrap();
+        assert!(told("fw.elf").contains("not there, nor is anything else;"));
+    }
+
+    #[test]
+    fn the_way_to_the_folder_leads_nowhere_else() {
+        let (job, _) = job();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::create_dir(elsewhere.path().join("out")).unwrap();
+        fs::write(elsewhere.path().join("out/key"), "secret").unwrap();
+        fs::remove_dir_all(job.path().join(".hostd")).unwrap();
+        symlink(elsewhere.path(), job.path().join(".hostd")).unwrap();
+        assert_eq!(kind(job.path(), "key"), "missing_artifact");
     }
 }

@@ -20,7 +20,6 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::cancel::Cancel;
-use crate::patterns;
 use crate::tree::{self, CopyError, Rules};
 
 /// Kept trees at most, whatever their size.
@@ -61,7 +60,7 @@ impl Key {
         let mut digest = Sha256::new();
         digest.update(toolchain);
         add(&mut digest, cache.definition.as_bytes());
-        for file in patterns::matching(job, cache.key.iter().map(String::as_str))? {
+        for file in tree::matching(job, &cache.key)? {
             add(&mut digest, file.as_os_str().as_encoded_bytes());
             let content = digest_of(&job.join(&file));
             digest.update(content.map_err(|source| CopyError::Io { path: file, source })?);

@@ -1,5 +1,5 @@
 //! Carries out what a pipeline comes to: each run of a build in a copy of the sources, step by step in a jail, with
-//! its log, its artifacts and its cache.
+//! its log, its artifacts and its cache; each run of a bench on a device that is given to it ([`Bench`]).
 //!
 //! ```no_run
 //! use jobs::{Cancel, Live, Options, Request, Runner};
@@ -20,32 +20,43 @@
 //! folder is read only after all its processes have ended, and no link in it is followed.
 
 mod artifacts;
+mod attempt;
+mod bench;
 mod build;
 mod cache;
 mod cancel;
 mod disk;
 mod job;
+mod judge;
 mod live;
 mod log;
+mod micros;
 mod outcome;
-mod patterns;
 mod place;
 mod report;
+mod request;
 mod results;
 mod runner;
 mod script;
 mod select;
 mod step;
+mod task;
 mod toolchain;
 mod tree;
 
 pub use artifacts::Artifact;
-pub use cancel::Cancel;
+pub use bench::{
+    Bench, BenchError, Decoding, Flashed, Found, Link, Recording, Relay, Taken, Transfer,
+    TransferPart, Until,
+};
+pub use cancel::{Cancel, Watching};
 pub use job::{Job, Verdict};
 pub use live::{Event, Events, Live};
 pub use log::LogSummary;
 pub use outcome::{Breakage, Clock, Failure, Outcome, Skip};
-pub use report::{Files, Subject, write_reports};
-pub use results::{RunEnd, Span, StepEnd};
-pub use runner::{OpenError, Options, Request, Runner, StartError};
+pub use report::{Files, Subject, result_of, write_log, write_reports, write_trace};
+pub use request::Request;
+pub use results::{CaptureEnd, RunEnd, Span, StepEnd};
+pub use runner::{OpenError, Options, Runner, StartError};
 pub use select::{UnknownRun, select};
+pub use task::{Task, Watch};

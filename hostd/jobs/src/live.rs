@@ -1,6 +1,7 @@
 //! What happens in a job, told while it happens. Telling never waits: whoever listens too slowly misses output, is
 //! told how much, and finds all of it in the log.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -30,11 +31,20 @@ pub enum Event {
 }
 
 /// The end that tells. Cloning shares it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Live {
-    events: Sender<Event>,
-    waiting_bytes: Arc<AtomicU64>,
+    to: To,
     missed: Arc<AtomicU64>,
+}
+
+/// Where events go.
+#[derive(Clone)]
+enum To {
+    Queue {
+        events: Sender<Event>,
+        waiting_bytes: Arc<AtomicU64>,
+    },
+    Listener(Arc<dyn Fn(&Event) + Send + Sync>),
 }
 
 /// The end that listens.
@@ -51,8 +61,10 @@ impl Live {
         let (sender, receiver) = mpsc::channel();
         let waiting_bytes = Arc::<AtomicU64>::default();
         let live = Self {
-            events: sender,
-            waiting_bytes: Arc::clone(&waiting_bytes),
+            to: To::Queue {
+                events: sender,
+                waiting_bytes: Arc::clone(&waiting_bytes),
+            },
             missed: Arc::default(),
         };
         let events = Events {
@@ -62,29 +74,61 @@ impl Live {
         (live, events)
     }
 
+    /// Tells `listener` on the threads that carry the job out, which wait for it: it must be quick, and two may call
+    /// it at once.
+    pub fn listening(listener: Arc<dyn Fn(&Event) + Send + Sync>) -> Self {
+        Self {
+            to: To::Listener(listener),
+            missed: Arc::default(),
+        }
+    }
+
     /// Tells something that is no output.
     pub(crate) fn tell(&self, event: Event) {
         self.tell_missed();
-        // Nobody need listen.
-        let _ = self.events.send(event);
+        self.send(event);
+    }
+
+    fn send(&self, event: Event) -> bool {
+        match &self.to {
+            // Nobody need listen.
+            To::Queue { events, .. } => events.send(event).is_ok(),
+            To::Listener(listener) => {
+                listener(&event);
+                true
+            }
+        }
     }
 
     /// Tells output, if there is room for it.
     pub(crate) fn output(&self, stream: Stream, bytes: &[u8]) {
         let len = bytes.len() as u64;
-        let waiting = self.waiting_bytes.fetch_add(len, Ordering::AcqRel);
-        if waiting + len > WAITING_BYTES_MAX {
-            self.waiting_bytes.fetch_sub(len, Ordering::AcqRel);
+        if !self.reserve(len) {
             self.miss(len);
             return;
         }
         self.tell_missed();
-        if self
-            .events
-            .send(Event::Output(stream, bytes.to_vec()))
-            .is_err()
-        {
-            self.waiting_bytes.fetch_sub(len, Ordering::AcqRel);
+        if !self.send(Event::Output(stream, bytes.to_vec())) {
+            self.release(len);
+        }
+    }
+
+    /// Takes room for bytes that wait. A listener that is called has none waiting.
+    fn reserve(&self, len: u64) -> bool {
+        let To::Queue { waiting_bytes, .. } = &self.to else {
+            return true;
+        };
+        let waiting = waiting_bytes.fetch_add(len, Ordering::AcqRel);
+        let has_room = waiting + len <= WAITING_BYTES_MAX;
+        if !has_room {
+            self.release(len);
+        }
+        has_room
+    }
+
+    fn release(&self, len: u64) {
+        if let To::Queue { waiting_bytes, .. } = &self.to {
+            waiting_bytes.fetch_sub(len, Ordering::AcqRel);
         }
     }
 
@@ -96,8 +140,14 @@ impl Live {
     fn tell_missed(&self) {
         let missed = self.missed.swap(0, Ordering::AcqRel);
         if missed > 0 {
-            let _ = self.events.send(Event::Missed(missed));
+            self.send(Event::Missed(missed));
         }
+    }
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live").finish_non_exhaustive()
     }
 }
 
@@ -139,5 +189,23 @@ mod tests {
         );
         live.output(Stream::Output, &piece);
         assert!(matches!(events.next(), Some(Event::Output(..))));
+    }
+
+    #[test]
+    fn a_listener_hears_everything_in_order() {
+        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let to = Arc::clone(&heard);
+        let live = Live::listening(Arc::new(move |event: &Event| {
+            to.lock().unwrap().push(event.clone());
+        }));
+        let piece = vec![b'x'; 3 << 20];
+        live.output(Stream::Uart, &piece);
+        live.output(Stream::Uart, &piece);
+        live.miss(7);
+        live.tell(Event::Note("end".to_owned()));
+        let output = Event::Output(Stream::Uart, piece);
+        let note = Event::Note("end".to_owned());
+        let heard = heard.lock().unwrap();
+        assert!(*heard == [output.clone(), output, Event::Missed(7), note]);
     }
 }

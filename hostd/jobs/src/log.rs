@@ -4,16 +4,18 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use base::private;
 use evidence::log::{Stream, Writer};
 use evidence::redact::Secrets;
 use memchr::memmem::Finder;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::cancel::Cancel;
 use crate::live::{Event, Live};
+use crate::task::Watch;
 
 /// Bytes that are read from a step at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -22,7 +24,7 @@ const PIECE_BYTES: usize = 64 << 10;
 const TAIL_BYTES: usize = 8 << 10;
 
 /// What became of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogSummary {
     /// Bytes of output in it.
     pub bytes: u64,
@@ -31,12 +33,55 @@ pub struct LogSummary {
 }
 
 /// The log of a run.
-pub(crate) struct RunLog {
+pub(crate) struct RunLog<'l> {
     inner: Mutex<Inner>,
     /// When the job began.
     begun: Instant,
     live: Live,
     cap: u64,
+    gate: Gate<'l>,
+}
+
+/// Asks once whether the first output of a run may be shown.
+pub(crate) struct Gate<'g> {
+    /// None: nobody need be asked.
+    watch: Option<&'g dyn Watch>,
+    cancel: &'g Cancel,
+    answer: OnceLock<bool>,
+}
+
+impl<'g> Gate<'g> {
+    pub(crate) fn new(watch: Option<&'g dyn Watch>, cancel: &'g Cancel) -> Self {
+        Self {
+            watch,
+            cancel,
+            answer: OnceLock::new(),
+        }
+    }
+
+    /// Whether output may be shown. If not, the run is cancelled.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Some(watch) = self.watch else {
+            return true;
+        };
+        *self.answer.get_or_init(|| {
+            let may_pass = watch.first_output();
+            if !may_pass {
+                self.cancel.cancel();
+            }
+            may_pass
+        })
+    }
+
+    /// Whether somebody has said that output may not be shown.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.answer.get() == Some(&false)
+    }
+
+    /// Whether output was shown that had to be asked for.
+    pub(crate) fn was_passed(&self) -> bool {
+        self.answer.get() == Some(&true)
+    }
 }
 
 struct Inner {
@@ -47,9 +92,15 @@ struct Inner {
     tail: Vec<u8>,
 }
 
-impl RunLog {
+impl<'l> RunLog<'l> {
     /// Makes the files `log` and `index` in a folder, which is made too.
-    pub(crate) fn create(folder: &Path, cap: u64, begun: Instant, live: Live) -> io::Result<Self> {
+    pub(crate) fn create(
+        folder: &Path,
+        cap: u64,
+        begun: Instant,
+        live: Live,
+        gate: Gate<'l>,
+    ) -> io::Result<Self> {
         private::make_folder(folder)?;
         let file = |name: &str| {
             let path = folder.join(name);
@@ -67,6 +118,7 @@ impl RunLog {
             begun,
             live,
             cap,
+            gate,
         })
     }
 
@@ -95,9 +147,13 @@ impl RunLog {
         self.lock().push(self.now_us(), stream, bytes);
     }
 
+    pub(crate) fn gate(&self) -> &Gate<'l> {
+        &self.gate
+    }
+
     /// Output of a step, secrets blotted out.
-    fn output(&self, stream: Stream, bytes: &[u8]) {
-        if bytes.is_empty() {
+    pub(crate) fn output(&self, stream: Stream, bytes: &[u8]) {
+        if bytes.is_empty() || !self.gate.may_pass() {
             return;
         }
         let mut inner = self.lock();
@@ -177,15 +233,20 @@ impl<'t> Search<'t> {
         }
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    /// Looks on in what comes next. Where in it the text ends, when it is found for the first time.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.is_found {
-            return;
+            return None;
         }
+        let before = self.end.len();
         self.end.extend_from_slice(bytes);
-        self.is_found = self.finder.find(&self.end).is_some();
+        let found = self.finder.find(&self.end);
+        self.is_found = found.is_some();
+        let found = found.map(|at| (at + self.finder.needle().len()).saturating_sub(before));
         let kept = self.finder.needle().len().saturating_sub(1);
         let gone = self.end.len().saturating_sub(kept);
         self.end.drain(..gone);
+        found
     }
 }
 
@@ -193,7 +254,7 @@ impl<'t> Search<'t> {
 pub(crate) fn drain(
     mut from: impl Read,
     stream: Stream,
-    log: &RunLog,
+    log: &RunLog<'_>,
     secrets: &Secrets,
     searches: &mut [Search<'_>],
 ) {
@@ -210,12 +271,16 @@ pub(crate) fn drain(
         seen.clear();
         redactor.push(&piece[..len], &mut seen);
         log.output(stream, &seen);
-        searches.iter_mut().for_each(|search| search.push(&seen));
+        for search in searches.iter_mut() {
+            search.push(&seen);
+        }
     }
     seen.clear();
     redactor.finish(&mut seen);
     log.output(stream, &seen);
-    searches.iter_mut().for_each(|search| search.push(&seen));
+    for search in searches.iter_mut() {
+        search.push(&seen);
+    }
 }
 
 #[cfg(test)]
@@ -228,22 +293,34 @@ mod tests {
     fn a_text_is_found_across_reads_and_in_no_other() {
         let seen = |pieces: &[&str], text: &str| {
             let mut search = Search::new(text);
-            pieces
-                .iter()
-                .for_each(|piece| search.push(piece.as_bytes()));
+            for piece in pieces {
+                search.push(piece.as_bytes());
+            }
             search.is_found
         };
         assert!(seen(&["boot o", "k\n"], "boot ok"));
         assert!(seen(&["bo", "ot", " ", "ok"], "boot ok"));
         assert!(!seen(&["boot o", "x", "k"], "boot ok"));
         assert!(seen(&["x"], ""));
+        let mut search = Search::new("ok");
+        assert_eq!(search.push(b"boot o"), None);
+        assert_eq!(search.push(b"k ok"), Some(1));
+        assert_eq!(search.push(b"ok"), None);
     }
 
     #[test]
     fn secrets_are_neither_in_the_log_nor_in_what_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let (live, events) = Live::new();
-        let log = RunLog::create(folder.path(), 1 << 20, Instant::now(), live).unwrap();
+        let cancel = Cancel::default();
+        let log = RunLog::create(
+            folder.path(),
+            1 << 20,
+            Instant::now(),
+            live,
+            Gate::new(None, &cancel),
+        )
+        .unwrap();
         let secrets = Secrets::new([("KEY", b"opensesame".as_slice())]).unwrap();
         log.begin_step(0, "make");
         drain(

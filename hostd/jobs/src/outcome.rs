@@ -7,15 +7,19 @@ use std::time::Duration;
 
 use base::space;
 use jail::Lack;
+use serde::{Deserialize, Serialize};
+
+use crate::micros;
 
 /// How something went.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// As it should.
     Passed,
     /// The code or the pipeline is wrong.
     Failed(Failure),
-    /// This machine is at fault; nothing is known about the code.
+    /// This machine or the bench is at fault; nothing is known about the code.
     Broken(Breakage),
     /// Somebody ended it.
     Cancelled,
@@ -24,26 +28,33 @@ pub enum Outcome {
 }
 
 /// What was wrong with the code or the pipeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The command ended with this code.
     Exit(i32),
     /// A signal of its own making ended the command.
     Signal(i32),
     /// It took longer than it may.
-    Timeout(Clock, Duration),
+    Timeout(Clock, #[serde(with = "micros")] Duration),
     /// It needed more memory than so many bytes.
     Memory(u64),
     /// It left more bytes in its folder than so many, or folders deeper than can be looked through.
     Disk(u64),
     /// So many processes were refused to it, for it may have no more than the second number.
     Processes(u64, u64),
-    /// A pack's artifact is not there.
-    MissingArtifact(String),
+    /// A pack's artifact is not there: its name, and those of some files that are.
+    MissingArtifact(String, String),
     /// A pack's artifact is there, but cannot be taken: its name, and why.
-    UnfitArtifact(String, &'static str),
+    UnfitArtifact(String, String),
     /// An assertion about a step: what it says, and what was seen.
     Assertion(String, String),
+    /// A text did not come on the serial line in time: which, and the end of what came.
+    Expect(String, String),
+    /// What starts a capture did not come in time.
+    NoTrigger,
+    /// The device cannot do what the step asks.
+    Refused(String),
     /// So many tests failed.
     Tests(usize),
     /// A JUnit file cannot be read: its name, and why.
@@ -51,18 +62,24 @@ pub enum Failure {
 }
 
 /// Whose time was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// The step's own.
     Step,
-    /// The run's: `timeouts.build`.
+    /// That of a build's run: `timeouts.build`.
     Run,
+    /// That of a bench's run: `timeouts.test`.
+    Test,
+    /// That of all steps under `always` together.
+    Always,
     /// The job's: `timeouts.job`.
     Job,
 }
 
-/// What this machine could not do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What this machine or the bench could not do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Breakage {
     /// It does not let jails be made.
     NoIsolation(Lack),
@@ -75,11 +92,20 @@ pub enum Breakage {
     /// A folder of the job could not be made, read or copied.
     Files(String),
     /// The pipeline asks for something that this machine does not offer.
-    Unsupported(&'static str),
+    Unsupported(String),
+    /// The device is gone, or does not answer as it should.
+    DeviceLost(String),
+    /// The probe does not reach the target, or the target cannot be programmed.
+    Probe(String),
+    /// The chip is another one than announced.
+    WrongTarget(String),
+    /// The device was taken away from the run.
+    LeaseLost(String),
 }
 
 /// Why something was not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Skip {
     /// A step before it failed.
     StepFailed,
@@ -165,9 +191,12 @@ impl Failure {
             Self::Memory(_) => "out_of_memory",
             Self::Disk(_) => "disk_limit",
             Self::Processes(..) => "process_limit",
-            Self::MissingArtifact(_) => "missing_artifact",
+            Self::MissingArtifact(..) => "missing_artifact",
             Self::UnfitArtifact(..) => "unfit_artifact",
             Self::Assertion(..) => "assert",
+            Self::Expect(..) => "expect",
+            Self::NoTrigger => "no_trigger",
+            Self::Refused(_) => "refused",
             Self::Tests(_) => "tests",
             Self::BadJunit(..) => "bad_junit",
         }
@@ -187,13 +216,15 @@ impl fmt::Display for Failure {
             ),
             Self::Timeout(clock, time) => {
                 let key = match clock {
-                    Clock::Step => "the step's `timeout`",
-                    Clock::Run => "`timeouts.build`",
-                    Clock::Job => "`timeouts.job`",
+                    Clock::Step => "raise the step's `timeout`",
+                    Clock::Run => "raise `timeouts.build`",
+                    Clock::Test => "raise `timeouts.test`",
+                    Clock::Always => "do less under `always`",
+                    Clock::Job => "raise `timeouts.job`",
                 };
                 write!(
                     f,
-                    "it was not done after {time:?}; look what it waits for, or raise {key}"
+                    "it was not done after {time:?}; look what it waits for, or {key}"
                 )
             }
             Self::Memory(bytes) => write!(
@@ -210,14 +241,29 @@ impl fmt::Display for Failure {
                 f,
                 "it started more than {most} processes, and {refused} were refused; start fewer, or raise `limits.processes`"
             ),
-            Self::MissingArtifact(name) => write!(
+            Self::MissingArtifact(name, there) => write!(
                 f,
-                "the artifact {name} is not there; let a step write it to \"$HOSTD_OUT/{name}\", or take it out of `artifacts`"
+                "the artifact {name} is not there, {}; let a step write it to \"$HOSTD_OUT/{name}\", or take it out of `artifacts`",
+                match there.as_str() {
+                    "" => "nor is anything else".to_owned(),
+                    there => format!("only {there}"),
+                }
             ),
             Self::UnfitArtifact(name, why) => {
                 write!(f, "the artifact {name} cannot be taken: {why}")
             }
             Self::Assertion(wanted, seen) => write!(f, "wanted {wanted}, but {seen}"),
+            Self::Expect(text, seen) if seen.is_empty() => {
+                write!(f, "wanted {text:?} on the serial line, but nothing came")
+            }
+            Self::Expect(text, seen) => write!(
+                f,
+                "wanted {text:?} on the serial line, but it did not come; the last was {seen:?}"
+            ),
+            Self::NoTrigger => f.write_str(
+                "the capture's trigger did not come; look at the channel, or raise its `timeout`",
+            ),
+            Self::Refused(why) => write!(f, "this device cannot do that: {why}"),
             Self::Tests(1) => f.write_str("a test failed; the report says which"),
             Self::Tests(count) => write!(f, "{count} tests failed; the report says which"),
             Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),
@@ -236,12 +282,24 @@ impl Breakage {
             Self::DiskFull => "infra.disk_full",
             Self::Files(_) => "infra.files",
             Self::Unsupported(_) => "infra.unsupported",
+            Self::DeviceLost(_) => "infra.device_lost",
+            Self::Probe(_) => "infra.probe_unreachable",
+            Self::WrongTarget(_) => "infra.wrong_target",
+            Self::LeaseLost(_) => "infra.lease_lost",
         }
     }
 
     /// True if it may go well the next time, though nobody does anything about it.
-    pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::Jail(_))
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Jail(_)
+                | Self::DeviceLost(_)
+                | Self::Probe(_)
+                | Self::WrongTarget(_)
+                | Self::LeaseLost(_)
+        )
     }
 }
 
@@ -263,6 +321,24 @@ impl fmt::Display for Breakage {
             Self::DiskFull => f.write_str("the disk is nearly full; make room and run it again"),
             Self::Files(why) => write!(f, "failed to {why}"),
             Self::Unsupported(what) => write!(f, "this cannot be run here yet: {what}"),
+            Self::DeviceLost(why) => write!(
+                f,
+                "the device was lost: {why}; look at its cable and its power"
+            ),
+            Self::Probe(why) => write!(
+                f,
+                "the probe does not reach the target: {why}; look at its wiring and its power"
+            ),
+            Self::WrongTarget(why) => write!(
+                f,
+                "the device has another chip than announced: {why}; correct its wiring, or the step's `target`"
+            ),
+            Self::LeaseLost(why) => {
+                write!(
+                    f,
+                    "the device was taken away from the run: {why}; run it again"
+                )
+            }
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use evidence::log::{Piece, Reader, Stream};
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
@@ -11,10 +10,11 @@ use evidence::trace::Trace;
 use evidence::{junit, report};
 use serde::Serialize;
 
-use crate::build::log_folder;
 use crate::job::{Job, Verdict};
+use crate::micros;
 use crate::outcome::Outcome;
-use crate::results::{RunEnd, StepEnd};
+use crate::request::{attempt_folder, logs};
+use crate::results::{CaptureEnd, RunEnd, StepEnd};
 use crate::tree;
 
 /// Bytes of the log's end that the page has.
@@ -61,8 +61,8 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
         trace: out.join("trace.json"),
         log: out.join("log.txt"),
     };
-    let logs = out.join("logs");
-    write_log(job, &logs, &files.log)?;
+    let logs = logs(out);
+    write_logs(job, &logs, &files.log)?;
     tree::remove(&logs)?;
     let mut result = result_of(job, subject);
     (result.log_tail, result.log_before) = end_of(&files.log)?;
@@ -72,26 +72,35 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
     let mut cases = BufWriter::new(File::create(&files.junit)?);
     junit::write(&result, &mut cases)?;
     cases.flush()?;
-    write_trace(&result, &files.trace)?;
+    write_trace(job, subject, BufWriter::new(File::create(&files.trace)?))?;
     Ok(files)
 }
 
-/// Joins the logs of all runs.
-fn write_log(job: &Job, logs: &Path, to: &Path) -> io::Result<()> {
+/// Joins the logs of all attempts at all runs.
+fn write_logs(job: &Job, logs: &Path, to: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(to)?);
     for run in &job.runs {
         writeln!(out, "=== {}: {}", run.id, run.outcome)?;
-        match File::open(log_folder(logs, &run.id).join("log")) {
-            Ok(log) => write_run(log, &mut out)?,
-            // It was not run.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+        for attempt in 1..=run.attempts {
+            if run.attempts > 1 {
+                writeln!(out, "=== {}, attempt {attempt}", run.id)?;
+            }
+            match File::open(attempt_folder(logs, &run.id, attempt).join("log")) {
+                Ok(log) => write_log(log, &mut out)?,
+                // It could not be made.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
         }
     }
     out.flush()
 }
 
-fn write_run(log: File, out: &mut impl Write) -> io::Result<()> {
+/// Writes the log of an attempt as text. It ends with a line's end.
+///
+/// # Errors
+/// It cannot be read, or `out` not be written to.
+pub fn write_log(log: File, out: &mut impl Write) -> io::Result<()> {
     let mut reader = Reader::new(log, &[], 0)?;
     let mut is_at_start = true;
     while let Some(piece) = reader.next_piece()? {
@@ -130,15 +139,40 @@ fn end_of(path: &Path) -> io::Result<(String, u64)> {
     Ok((String::from_utf8_lossy(&end).into_owned(), before))
 }
 
-fn write_trace(job: &JobResult, to: &Path) -> io::Result<()> {
-    let mut trace = Trace::new(BufWriter::new(File::create(to)?), &job.name)?;
-    for span in &job.spans {
+/// Writes the timeline of a job, for Perfetto.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn write_trace(job: &Job, subject: &Subject, out: impl Write) -> io::Result<()> {
+    let mut trace = Trace::new(out, &subject.name)?;
+    for span in job.runs.iter().flat_map(spans) {
         trace.phase(&span.lane, &span.name, span.start_us, span.end_us)?;
+    }
+    for run in &job.runs {
+        let lane = run.device.as_deref().unwrap_or(&run.id);
+        for capture in captures(run) {
+            let CaptureEnd { id, name, time, .. } = capture;
+            trace.capture_begins(lane, id, name, micros::of(time.start))?;
+            trace.capture_ends(lane, id, name, micros::of(time.end))?;
+        }
     }
     trace.finish()?.flush()
 }
 
-fn result_of(job: &Job, subject: &Subject) -> JobResult {
+/// Every capture of a run, once.
+fn captures(run: &RunEnd) -> Vec<&CaptureEnd> {
+    let mut captures: Vec<&CaptureEnd> = Vec::new();
+    for capture in run.steps.iter().flat_map(|step| &step.captures) {
+        if !captures.iter().any(|other| other.id == capture.id) {
+            captures.push(capture);
+        }
+    }
+    captures
+}
+
+/// What a job came to, as its JUnit and its page have it. The log's end is left out.
+#[must_use]
+pub fn result_of(job: &Job, subject: &Subject) -> JobResult {
     let verdict = job.verdict();
     let ended_because = match &verdict {
         Verdict::Cancelled => "cancelled",
@@ -153,7 +187,7 @@ fn result_of(job: &Job, subject: &Subject) -> JobResult {
         commit: subject.commit.clone(),
         submitted_by: subject.by.clone(),
         submitted_at: subject.at.clone(),
-        duration_us: us(job.duration),
+        duration_us: micros::of(job.duration),
         state: "finished".to_owned(),
         ended_because: Some(ended_because.to_owned()),
         verdict: match &verdict {
@@ -173,7 +207,7 @@ fn run_result(run: &RunEnd) -> RunResult {
     let name = if run.is_bench { "test" } else { "build" };
     let whole = Case {
         name: name.to_owned(),
-        duration_us: us(run.time.len()),
+        duration_us: micros::of(run.time.len()),
         outcome: case_outcome(&run.outcome, ""),
         output: run.steps.iter().rev().find_map(bad_end).unwrap_or_default(),
         ..Case::default()
@@ -181,9 +215,9 @@ fn run_result(run: &RunEnd) -> RunResult {
     let cases = run.steps.iter().flat_map(step_cases);
     RunResult {
         class: run.id.clone(),
-        device: None,
+        device: run.device.clone(),
         attempts: run.attempts,
-        duration_us: us(run.time.len()),
+        duration_us: micros::of(run.time.len()),
         cases: std::iter::once(whole).chain(cases).collect(),
     }
 }
@@ -196,9 +230,19 @@ fn bad_end(step: &StepEnd) -> Option<String> {
 
 /// The case that a step is, and those that it wrote.
 fn step_cases(step: &StepEnd) -> Vec<Case> {
+    let link = |capture: &CaptureEnd| {
+        let address = format!("/api/capture/{}", capture.id);
+        (format!("hostd.capture.{}", capture.name), address)
+    };
     let own = step.case.as_ref().map(|name| Case {
         name: name.clone(),
-        duration_us: us(step.time.len()),
+        links: step.captures.iter().map(link).collect(),
+        captures: step
+            .captures
+            .iter()
+            .filter_map(|capture| capture.picture.clone())
+            .collect(),
+        duration_us: micros::of(step.time.len()),
         outcome: case_outcome(&step.outcome, &step.at),
         output: step.tail.clone(),
         ..Case::default()
@@ -228,13 +272,9 @@ fn spans(run: &RunEnd) -> Vec<result::Span> {
     let span = |(name, time): &(String, crate::results::Span)| result::Span {
         lane: run.id.clone(),
         name: name.clone(),
-        start_us: us(time.start),
-        end_us: us(time.end),
+        start_us: micros::of(time.start),
+        end_us: micros::of(time.end),
         failed: is_bad(name),
     };
     run.spans.iter().map(span).collect()
-}
-
-fn us(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

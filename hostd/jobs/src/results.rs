@@ -2,23 +2,29 @@
 
 use std::time::Duration;
 
-use evidence::result::Case;
+use evidence::result::{Capture, Case};
+use serde::{Deserialize, Serialize};
 
 use crate::artifacts::Artifact;
 use crate::log::LogSummary;
+use crate::micros;
 use crate::outcome::{Clock, Outcome};
 
 /// A run of a build or bench that has ended, or was not run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// Its id, as `fw.debug.f0`.
     pub id: String,
     /// True for a bench.
     pub is_bench: bool,
+    /// What people call the device that it had.
+    pub device: Option<String>,
     /// How it went.
     pub outcome: Outcome,
     /// Attempts it took; 0 if it was not run.
     pub attempts: u32,
+    /// Its target or its tests have said something, so it must not be repeated.
+    pub has_test_output: bool,
     /// From the job's begin to its own, and to its end.
     pub time: Span,
     /// Its steps, as far as they were reached.
@@ -34,7 +40,7 @@ pub struct RunEnd {
 }
 
 /// A step that has ended, or was not reached.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepEnd {
     /// Where it is written, as `builds[0].steps[2]`.
     pub at: String,
@@ -52,14 +58,31 @@ pub struct StepEnd {
     pub tail: String,
     /// Cases of the JUnit files that it wrote.
     pub cases: Vec<Case>,
+    /// What it recorded.
+    pub captures: Vec<CaptureEnd>,
+}
+
+/// A capture that a step made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaptureEnd {
+    /// Its id among the captures of the bench.
+    pub id: String,
+    /// What the step is called.
+    pub name: String,
+    /// From its begin until it was kept.
+    pub time: Span,
+    /// Reduced to what a small picture shows.
+    pub picture: Option<Capture>,
 }
 
 /// A stretch of time, from the job's begin on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Its begin.
+    #[serde(rename = "start_us", with = "micros")]
     pub start: Duration,
     /// Its end.
+    #[serde(rename = "end_us", with = "micros")]
     pub end: Duration,
 }
 
@@ -83,8 +106,10 @@ impl RunEnd {
         Self {
             id: run.id.clone(),
             is_bench: matches!(run.role, pipeline::plan::Role::Bench { .. }),
+            device: None,
             outcome,
             attempts: 0,
+            has_test_output: false,
             time: Span { start: at, end: at },
             steps: Vec::new(),
             spans: Vec::new(),
@@ -92,6 +117,14 @@ impl RunEnd {
             cache_hit: None,
             log: LogSummary::default(),
         }
+    }
+
+    /// Whether it may be carried out again: the bench or the machine spoiled it, need not do so again, and no test has
+    /// said anything.
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
+        matches!(&self.outcome, Outcome::Broken(breakage) if breakage.may_pass())
+            && !self.has_test_output
     }
 
     /// Whether the job's time was over in it.

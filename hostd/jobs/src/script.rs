@@ -1,6 +1,9 @@
 //! What a step executes, and what people call it.
 
+use std::time::Duration;
+
 use pipeline::plan::{Action, Step};
+use pipeline::{Pattern, Rail, Switch};
 
 /// The folder below `/job` that belongs to the runner.
 pub(crate) const OWN: &str = ".hostd";
@@ -20,7 +23,7 @@ pub(crate) struct Command {
     pub(crate) program: &'static str,
     pub(crate) arguments: Vec<String>,
     /// JUnit files that it writes.
-    pub(crate) junit: Option<String>,
+    pub(crate) junit: Option<Pattern>,
     /// No exit code is a failure.
     pub(crate) any_exit_code: bool,
 }
@@ -53,7 +56,7 @@ impl Command {
                         .chain(args.clone())
                         .chain([report])
                         .collect(),
-                    junit: Some(file),
+                    junit: Some(Pattern::parse(&file).expect("our own name has no signs")),
                     any_exit_code: *any_exit_code,
                 })
             }
@@ -83,7 +86,23 @@ pub(crate) fn name(step: &Step) -> String {
         }
         Action::Pytest { path, .. } => format!("pytest {path}"),
         Action::Assert { on, .. } => format!("assert {on}"),
-        _ => step.at.clone(),
+        Action::Power(power) => {
+            let rail = match power.rail {
+                Rail::Internal => "internal",
+                Rail::External => "external",
+            };
+            match power.state {
+                Switch::On => format!("power {rail} on"),
+                Switch::Off => format!("power {rail} off"),
+            }
+        }
+        Action::Reset { .. } => "reset".to_owned(),
+        Action::Flash(flash) => format!("flash {}", flash.artifact.name),
+        Action::Uart(_) => "uart".to_owned(),
+        Action::Capture(_) => "capture".to_owned(),
+        Action::Decode(decode) => format!("decode {}", decode.on),
+        Action::Replay(replay) => format!("replay {}", replay.waveform),
+        Action::Wait { ms } => format!("wait {:?}", Duration::from_millis(*ms)),
     }
 }
 
@@ -96,6 +115,30 @@ mod tests {
         let caps = pipeline::Caps::default();
         let parsed = pipeline::parse(&text, &caps).unwrap();
         pipeline::expand(&parsed, &caps).runs.remove(0).steps
+    }
+
+    #[test]
+    fn steps_of_benches_are_called_by_what_they_do() {
+        let text = "version: 1
+benches:
+  - id: b
+    device: { name: x }
+    steps:
+      - power: { rail: internal, state: on }
+      - reset: {}
+      - wait: 1500ms
+      - uart: { expect: ready }
+      - uart: { expect: ready }
+        case: greets
+";
+        let caps = pipeline::Caps::default();
+        let parsed = pipeline::parse(text, &caps).unwrap();
+        let steps = pipeline::expand(&parsed, &caps).runs.remove(0).steps;
+        let names: Vec<String> = steps.iter().map(name).collect();
+        assert_eq!(
+            names,
+            ["power internal on", "reset", "wait 1.5s", "uart", "greets"]
+        );
     }
 
     #[test]
@@ -116,6 +159,7 @@ mod tests {
                 "--junitxml=/job/.hostd/junit/3.xml"
             ]
         );
-        assert_eq!(pytest.junit.as_deref(), Some(".hostd/junit/3.xml"));
+        let junit = pytest.junit.unwrap();
+        assert!(junit.matches(".hostd/junit/3.xml") && !junit.matches(".hostd/junit/2.xml"));
     }
 }

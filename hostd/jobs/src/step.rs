@@ -1,6 +1,7 @@
 //! One command in the jail: started, listened to, watched, and judged by how it ended.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -35,9 +36,20 @@ pub(crate) struct Scene<'s> {
     pub(crate) limits: &'s pipeline::plan::Limits,
     pub(crate) floor_bytes: u64,
     pub(crate) cpu_millis: u32,
-    pub(crate) log: &'s RunLog,
+    pub(crate) log: &'s RunLog<'s>,
     pub(crate) secrets: &'s Secrets,
     pub(crate) cancel: &'s Cancel,
+    /// How commands reach the bench.
+    pub(crate) relay: Option<&'s Relay>,
+}
+
+/// How commands of a run reach their bench.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relay {
+    /// The UNIX socket that serves the API, writable for the jail's user.
+    pub socket: PathBuf,
+    /// What tells the SDK of it: `BENCHPOD_API_BASE`, `BENCHPOD_API_KEY`, `BENCHPOD_CONNECTION`.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// When a command must be done, and by whose clock.
@@ -47,6 +59,27 @@ pub(crate) struct Deadline {
     pub(crate) clock: Clock,
     /// What that clock gives from its beginning on.
     pub(crate) time: Duration,
+}
+
+impl Deadline {
+    /// So long from now.
+    pub(crate) fn of(clock: Clock, time: Duration) -> Self {
+        Self {
+            at: Instant::now() + time,
+            clock,
+            time,
+        }
+    }
+
+    /// Whether the step's own time is the shortest.
+    pub(crate) fn is_step(&self) -> bool {
+        self.clock == Clock::Step
+    }
+
+    /// What something came to that was not done by then.
+    pub(crate) fn passed(&self) -> Outcome {
+        Outcome::Failed(Failure::Timeout(self.clock, self.time))
+    }
 }
 
 /// How a command ended.
@@ -75,11 +108,7 @@ impl Scene<'_> {
     ) -> (Ended, Vec<bool>) {
         let left = deadline.at.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let timeout = Failure::Timeout(deadline.clock, deadline.time);
-            return (
-                Ended::new(Outcome::Failed(timeout)),
-                vec![false; texts.len()],
-            );
+            return (Ended::new(deadline.passed()), vec![false; texts.len()]);
         }
         let spec = self.spec(command, environment, left);
         let streams = Streams {
@@ -89,7 +118,8 @@ impl Scene<'_> {
         };
         match self.jail.spawn(&spec, streams) {
             Ok(child) => {
-                self.cancel.watch(child.killer());
+                let killer = child.killer();
+                let _watching = self.cancel.when_set(move || killer.kill());
                 let (end, passed, found) = self.attend(child, texts);
                 (self.judge(command, end, passed, deadline), found)
             }
@@ -112,6 +142,10 @@ impl Scene<'_> {
         let mut whole: BTreeMap<String, String> = spec.environment.drain(..).collect();
         whole.insert("LANG".to_owned(), "C.UTF-8".to_owned());
         whole.extend(environment.clone());
+        if let Some(relay) = self.relay {
+            whole.extend(relay.environment.clone());
+            spec.relay = Some(relay.socket.clone());
+        }
         whole.extend(own);
         spec.environment = whole.into_iter().collect();
         spec.binds = self.tools.to_vec();
@@ -217,7 +251,7 @@ impl Scene<'_> {
             (How::Exited(0), Some(Passed::Floor)) => Outcome::Passed,
             (_, Some(Passed::Floor)) => Outcome::Broken(Breakage::DiskFull),
             _ if self.cancel.is_set() && exit_code.is_none() => Outcome::Cancelled,
-            (How::TimedOut, _) => Outcome::Failed(Failure::Timeout(deadline.clock, deadline.time)),
+            (How::TimedOut, _) => deadline.passed(),
             _ => self.fault(command, &end),
         };
         if outcome.has_passed() && end.refused_processes > 0 {

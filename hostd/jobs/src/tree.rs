@@ -12,7 +12,9 @@ mod usage;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-pub(crate) use copy::{CopyError, Rules, copy, files_below};
+use pipeline::Pattern;
+
+pub(crate) use copy::{CopyError, Rules, copy};
 pub(crate) use remove::remove;
 pub(crate) use usage::disk_use;
 
@@ -20,7 +22,17 @@ pub(crate) use usage::disk_use;
 pub(crate) const DEPTH_MAX: usize = 128;
 
 /// Files, folders and links of one tree.
-pub(crate) const ENTRIES_MAX: u64 = 1_000_000;
+pub(crate) const ENTRIES_MAX: usize = 1_000_000;
+
+/// Files below `root` that one of the patterns matches, relative to it and sorted.
+pub(crate) fn matching(root: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, CopyError> {
+    let mut files = copy::files_below(root)?;
+    files.retain(|file| {
+        let path = file.to_string_lossy();
+        patterns.iter().any(|pattern| pattern.matches(&path))
+    });
+    Ok(files)
+}
 
 /// The path of something below `root`, or none if a part of the way there is no folder.
 pub(crate) fn beneath(root: &Path, relative: &Path) -> io::Result<Option<PathBuf>> {

@@ -42,6 +42,22 @@ pub(crate) const DEFAULTS: Caps = Caps {
 
 const MINUTE_MS: u64 = 60_000;
 
+impl Caps {
+    /// For whoever reads a pipeline for a server whose caps are not known.
+    pub const UNLIMITED: Self = Self {
+        queue_ms: u64::MAX,
+        build_ms: u64::MAX,
+        flash_ms: u64::MAX,
+        test_ms: u64::MAX,
+        job_ms: u64::MAX,
+        memory_bytes: u64::MAX,
+        processes: u64::MAX,
+        disk_bytes: u64::MAX,
+        log_bytes: u64::MAX,
+        infra_retries: u64::MAX,
+    };
+}
+
 impl Default for Caps {
     /// What a server allows that configures nothing.
     fn default() -> Self {

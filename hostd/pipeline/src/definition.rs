@@ -15,10 +15,11 @@ use crate::limits::{
     ALWAYS_STEPS_MAX, ARTIFACTS_MAX, BENCHES_MAX, BUILDS_MAX, LIST_MAX, QUANTITY_MAX, STEPS_MAX,
     TARGETS_MAX, WAIT_MS_MAX,
 };
+use crate::pattern::Pattern;
 use crate::predicate::Predicate;
 use crate::scalars::{
-    Artifact, Glob, Id, Image, Label, List, Names, RelativePath, Script, SecretName, Text,
-    Variable, Whole,
+    Artifact, Id, Image, Label, List, Names, RelativePath, Script, SecretName, Text, Variable,
+    Whole,
 };
 use crate::template::Templated;
 use crate::units::{Bytes, Duration};
@@ -168,7 +169,7 @@ pub(crate) struct Sandbox {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cache {
     /// Files whose content decides: another content is another cache.
-    pub(crate) key: List<Glob, LIST_MAX>,
+    pub(crate) key: List<Pattern, LIST_MAX>,
     /// Folders that are kept.
     pub(crate) paths: List<RelativePath, LIST_MAX>,
 }
@@ -277,7 +278,7 @@ pub(crate) struct Step {
     #[serde(default)]
     pub(crate) background: bool,
     /// JUnit files that `run` or `pytest` writes; their cases are the job's.
-    pub(crate) junit: Option<Glob>,
+    pub(crate) junit: Option<Pattern>,
     /// When it runs.
     #[serde(rename = "if")]
     pub(crate) condition: Option<Condition>,

@@ -356,7 +356,7 @@ impl<'d> Expansion<'d> {
                 timeout_ms: step.timeout.map_or(phase_ms, |timeout| timeout.0),
                 background: step.background,
                 env: action::environment(step),
-                junit: step.junit.as_deref().map(str::to_owned),
+                junit: step.junit.clone(),
                 action,
             });
         }

@@ -1,7 +1,7 @@
-//! An entry for fuzzers: any bytes as a pipeline.
+//! Entries for fuzzers: any bytes as a pipeline, and as a pattern with a path.
 
 use crate::limits::PROBLEMS_MAX;
-use crate::{Caps, expand, parse};
+use crate::{Caps, Pattern, expand, parse};
 
 /// Reads a document, expands it if it is right and renders its report if it is not.
 ///
@@ -34,5 +34,24 @@ pub fn document(bytes: &[u8]) {
             }
             assert!(report.render("ci.yml").len() < 1 << 20);
         }
+    }
+}
+
+/// Any text as a pattern and a path, separated by a line break: it answers, and soon.
+///
+/// # Panics
+/// When a pattern without signs does not match itself.
+pub fn pattern(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (pattern, path) = text.split_once('\n').unwrap_or((&text, "a/b/c.elf"));
+    if let Ok(pattern) = Pattern::parse(pattern) {
+        pattern.matches(path);
+    }
+    // What has no sign in it matches itself.
+    if let Ok(itself) = Pattern::parse(path)
+        && !path.contains(['*', '?'])
+        && !path.split('/').any(|part| part.is_empty() || part == ".")
+    {
+        assert!(itself.matches(path));
     }
 }

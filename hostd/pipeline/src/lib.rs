@@ -38,6 +38,7 @@ mod expand;
 pub mod fuzz;
 pub mod limits;
 mod path;
+mod pattern;
 pub mod plan;
 mod predicate;
 mod problem;
@@ -54,6 +55,7 @@ pub use condition::When;
 pub use definition::action::{
     BusDecoder, CaptureKind, Decoder, Edge, Mapping, Output, Power, Rail, Switch,
 };
+pub use pattern::{Pattern, PatternError};
 pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};
 pub use problem::{Code, Problem, Report};
 pub use schema::schema;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::condition::When;
+use crate::pattern::Pattern;
 use crate::predicate::Requirements;
 pub use action::{
     Action, Artifact, Assertion, Capture, Decode, Flash, Replay, Trigger, Uart, UartChannels,
@@ -108,8 +109,8 @@ pub struct Cache {
     /// What of the definition decides: the same text for the same steps, environment and image. To hash, with the
     /// toolchain and the content of the files that `key` finds.
     pub definition: String,
-    /// Patterns of files whose content decides.
-    pub key: Vec<String>,
+    /// Files whose content decides.
+    pub key: Vec<Pattern>,
     /// Folders that are kept.
     pub paths: Vec<String>,
 }
@@ -131,8 +132,8 @@ pub struct Step {
     pub background: bool,
     /// What is added to the environment.
     pub env: BTreeMap<String, EnvValue>,
-    /// JUnit files it writes, as a pattern.
-    pub junit: Option<String>,
+    /// JUnit files it writes.
+    pub junit: Option<Pattern>,
     /// What it does.
     pub action: Action,
 }

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use crate::limits::{LABEL_CHARS_MAX, LIST_MAX};
 
 /// What one capability must be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Predicate {
     /// One of these; numbers and versions by value, text without regard to case.
@@ -213,8 +213,20 @@ pub struct Capabilities {
     pub values: BTreeMap<String, Capability>,
 }
 
+impl Capabilities {
+    /// How much the device offers: what it has, counted. Of two that fit, the one with less is taken.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        let has = |value: &&Capability| match value {
+            Capability::Unknown | Capability::Flag(false) | Capability::Count(0) => false,
+            Capability::Flag(true) | Capability::Count(_) | Capability::Text(_) => true,
+        };
+        u32::try_from(self.values.values().filter(has).count()).unwrap_or(u32::MAX)
+    }
+}
+
 /// What a run of a bench wants of its device. All of it must hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Requirements {
     /// That device alone.
     pub name: Option<String>,

@@ -119,7 +119,7 @@ fn named(name: &str) -> String {
         "Id" | "Target" => "id",
         "Variable" | "Label" | "Text" | "SecretName" => "text",
         "RelativePath" | "Artifact" => "path",
-        "Glob" => "pattern of paths",
+        "Pattern" => "pattern of paths",
         "Script" => "lines",
         "Image" => "image",
         "Condition" => "condition",

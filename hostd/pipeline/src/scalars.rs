@@ -14,7 +14,7 @@ use crate::limits::{
 use crate::reading::AS_WRITTEN;
 
 /// What a path below a folder looks like, as [`relative`] checks it.
-const RELATIVE: &str = r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\]+$";
+const RELATIVE: &str = r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\*?]+$";
 
 macro_rules! text {
     ($(#[doc = $doc:literal])+ $name:ident, $max:expr, $pattern:expr, $check:expr) => {
@@ -80,11 +80,6 @@ text! {
 text! {
     /// A path below the job's folder: relative, without `..`.
     RelativePath, PATH_CHARS_MAX, RELATIVE, relative
-}
-
-text! {
-    /// A pattern of paths below the job's folder, with `*`, `**` and `?`.
-    Glob, PATH_CHARS_MAX, RELATIVE, relative
 }
 
 text! {
@@ -163,6 +158,10 @@ fn relative(text: &str) -> Result<(), String> {
     require(
         is_plain,
         "a path has `/` between folders, no `\\` and no control characters",
+    )?;
+    require(
+        !text.contains(['*', '?']),
+        "`*` and `?` have no meaning here: write the path itself",
     )
 }
 

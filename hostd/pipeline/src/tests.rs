@@ -4,6 +4,7 @@ mod agreement;
 mod bombs;
 mod document;
 mod expansion;
+mod patterns;
 mod refusals;
 mod values;
 

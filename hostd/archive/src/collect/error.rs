@@ -19,9 +19,7 @@ pub enum CollectError {
         max: usize,
     },
     /// Their paths take too much memory.
-    #[error(
-        "the paths in the folder are over {max} bytes together; use narrower patterns and fewer folders"
-    )]
+    #[error("the paths in the folder are over {max} bytes together; use fewer folders")]
     NamesTooLarge {
         /// How many bytes they may take.
         max: usize,
@@ -87,16 +85,24 @@ impl CollectError {
     }
 }
 
-/// Something that is left out.
+/// Something that is left out. Written out, it is one plain line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its path, escaped and truncated so that it is one plain line.
+    /// Its path as it is, with U+FFFD for what is not UTF-8.
     pub name: String,
     /// Why.
     pub reason: SkipReason,
 }
 
-/// Why something is left out. As text, it follows "is left out since".
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, reason } = self;
+        let name = shown(name.as_bytes());
+        write!(f, "'{name}' is left out since {reason}")
+    }
+}
+
+/// Why something is left out. Written out, it follows "is left out since".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
     /// A symbolic link.
@@ -122,7 +128,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Whether there could be files below it that a pattern matches.
+    /// Whether wanted files could lie below.
     pub(super) fn may_hide_files(self) -> bool {
         matches!(
             self,
@@ -138,7 +144,7 @@ impl fmt::Display for SkipReason {
             Self::Special => "it is no file",
             Self::LinkedElsewhere => "it has hard links outside the folder; copy it instead",
             Self::TooLarge => "it is too large; compress it or split it up",
-            Self::TooMuch => "there would be too many files or bytes; use narrower patterns",
+            Self::TooMuch => "there would be too many files or bytes; leave fewer",
             Self::NameNotPlain => "its name is no plain text; rename it",
             Self::NameTooLong => "its path is too long; use a shorter one",
             Self::TooDeep => "it lies too deep; use a flatter layout",

@@ -10,17 +10,20 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::open;
-use crate::{Artifacts, CollectLimits, Pattern, SkipReason, collect};
+use crate::{Artifacts, CollectLimits, SkipReason, collect};
 
-fn patterns(texts: &[&str]) -> Vec<Pattern> {
-    texts
-        .iter()
-        .map(|text| Pattern::parse(text).unwrap())
-        .collect()
+/// Takes files of these names, and all files that are below a folder of these names.
+fn taken(folder: &Path, wanted: &[&str]) -> Artifacts {
+    let is_below = |path: &str, folder: &str| {
+        let rest = path.strip_prefix(folder);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_wanted = |path: &str| wanted.iter().any(|name| is_below(path, name));
+    collect(open(folder), &is_wanted, &CollectLimits::default()).unwrap()
 }
 
-fn taken(folder: &Path, texts: &[&str]) -> Artifacts {
-    collect(open(folder), &patterns(texts), &CollectLimits::default()).unwrap()
+fn all_of(folder: &Path) -> Artifacts {
+    collect(open(folder), &|_| true, &CollectLimits::default()).unwrap()
 }
 
 fn names(artifacts: &Artifacts) -> Vec<&str> {
@@ -34,7 +37,7 @@ fn write(folder: &Path, name: &str, content: &[u8]) {
 }
 
 #[test]
-fn files_that_match_are_taken_sorted() {
+fn wanted_files_are_taken_sorted() {
     let folder = tempfile::tempdir().unwrap();
     for name in [
         "build/b.elf",
@@ -45,7 +48,7 @@ fn files_that_match_are_taken_sorted() {
     ] {
         write(folder.path(), name, name.as_bytes());
     }
-    let found = taken(folder.path(), &["build/*.elf", "logs/"]);
+    let found = taken(folder.path(), &["build/b.elf", "build/a.elf", "logs"]);
     assert_eq!(
         names(&found),
         ["build/a.elf", "build/b.elf", "logs/x/y.txt"]
@@ -58,7 +61,7 @@ fn files_that_match_are_taken_sorted() {
         .read_to_string(&mut text)
         .unwrap();
     assert_eq!((&*text, found.files[2].size), ("logs/x/y.txt", 12));
-    assert_eq!(names(&taken(folder.path(), &["**/*.elf"])).len(), 3);
+    assert_eq!(names(&all_of(folder.path())).len(), 5);
     assert_eq!(names(&taken(folder.path(), &[])).len(), 0);
 }
 
@@ -79,7 +82,7 @@ fn what_is_no_file_is_left_and_named() {
     .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
     fs::write(folder.path().join(OsStr::from_bytes(b"odd\xff\n")), "").unwrap();
-    let found = taken(folder.path(), &["**"]);
+    let found = all_of(folder.path());
     assert_eq!(names(&found), ["good"]);
     let mut skipped: Vec<_> = found.skipped.iter().map(|s| (&*s.name, s.reason)).collect();
     skipped.sort_unstable_by_key(|(name, _)| name.to_owned());
@@ -89,11 +92,14 @@ fn what_is_no_file_is_left_and_named() {
             ("etc", SkipReason::Link),
             ("fifo", SkipReason::Special),
             ("link", SkipReason::Link),
-            ("odd\u{fffd}\\n", SkipReason::NameNotPlain),
+            ("odd\u{fffd}\n", SkipReason::NameNotPlain),
             ("socket", SkipReason::Special),
         ]
     );
-    // No pattern matches them.
+    let told: Vec<String> = found.skipped.iter().map(ToString::to_string).collect();
+    let odd = "'odd\u{fffd}\\n' is left out since its name is no plain text; rename it";
+    assert!(told.iter().any(|line| line == odd), "{told:?}");
+    // Nobody asked for them.
     assert!(taken(folder.path(), &["good"]).skipped.is_empty());
 }
 
@@ -116,7 +122,7 @@ fn every_bound_holds() {
     for name in ["a", "b", "c/d/e"] {
         write(folder.path(), name, &[b'x'; 100]);
     }
-    let with = |limits| collect(open(folder.path()), &patterns(&["**"]), &limits);
+    let with = |limits| collect(open(folder.path()), &|_| true, &limits);
     let all = CollectLimits::default();
     let found = with(CollectLimits {
         file_bytes_max: 99,
@@ -237,7 +243,7 @@ fn what_cannot_be_read_does_not_hide_the_rest() {
     write(folder.path(), "closed/b", b"1");
     let closed = folder.path().join("closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-    let found = taken(folder.path(), &["**"]);
+    let found = all_of(folder.path());
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     // Root can read it all the same.
     if rustix::process::geteuid().is_root() {

@@ -26,6 +26,7 @@ use std::process::{Command, ExitCode, Stdio};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use home::Home;
+use jail::{Bounds, Hold};
 
 /// The user that tests become if they must not have any rights. Nobody else has this id.
 const USER: u32 = 1_950_000_000;
@@ -53,20 +54,26 @@ const CASE: &str = "case";
 /// Environment variable that makes it a failure when no jail can be made.
 const NEEDED: &str = "TESTS_NEED_ISOLATION";
 
-fn cases() -> impl Iterator<Item = Case> {
+/// Makes it a failure that the bounds are not those of control groups of version 2.
+const CGROUP2_NEEDED: &str = "TESTS_NEED_CGROUP2";
+
+/// All tests, with the names of what they are about.
+fn cases() -> impl Iterator<Item = (&'static str, Case)> {
     let lists = [
-        programs::CASES,
-        bounds::CASES,
-        escapes::CASES,
-        relay::CASES,
-        death::CASES,
+        ("programs", programs::CASES),
+        ("bounds", bounds::CASES),
+        ("escapes", escapes::CASES),
+        ("relay", relay::CASES),
+        ("death", death::CASES),
     ];
-    lists.into_iter().flatten().copied()
+    let cases = |(about, cases): (_, &'static [Case])| cases.iter().map(move |case| (about, *case));
+    lists.into_iter().flat_map(cases)
 }
 
 fn run_tests() -> ExitCode {
     let arguments = Arguments::from_args();
-    let isolation = jail::probe(&jail::Options::default()).map(|report| report.isolation);
+    let report = jail::probe(&jail::Options::default());
+    let isolation = report.as_ref().map(|report| report.isolation);
     if !matches!(isolation, Ok(Ok(()))) && !arguments.list {
         eprintln!("this machine makes no jails, so these tests are left out: {isolation:?}");
         return match std::env::var_os(NEEDED) {
@@ -74,19 +81,28 @@ fn run_tests() -> ExitCode {
             None => ExitCode::SUCCESS,
         };
     }
+    if std::env::var_os(CGROUP2_NEEDED).is_some() && !arguments.list {
+        let bounds = report.map(|report| report.bounds);
+        let v2 = Hold::GroupV2;
+        let are_v2 = |b: &Bounds| [b.memory, b.processes, b.cpu] == [v2, v2, v2];
+        if !bounds.as_ref().is_ok_and(are_v2) {
+            eprintln!("control groups of version 2 do not bound jails here: {bounds:?}");
+            return ExitCode::FAILURE;
+        }
+    }
     let is_root = rustix::process::geteuid().is_root();
     if !is_root && !arguments.list {
         eprintln!("not root, so the tests with names `root::` are left out");
     }
     let mut trials = Vec::new();
-    for (name, case) in cases() {
+    for (about, (name, case)) in cases() {
         if is_root {
-            trials.push(Trial::test(format!("root::{name}"), move || {
+            trials.push(Trial::test(format!("root::{about}::{name}"), move || {
                 case(&Home::new());
                 Ok(())
             }));
         }
-        trials.push(Trial::test(format!("user::{name}"), move || {
+        trials.push(Trial::test(format!("user::{about}::{name}"), move || {
             if is_root {
                 return run_as_user(name);
             }
@@ -116,8 +132,8 @@ fn run_as_user(name: &str) -> Result<(), Failed> {
 }
 
 fn run_case(rest: &[&str]) -> ExitCode {
-    let found = cases().find(|(name, _)| rest == [*name]);
-    let (_, case) = found.expect("a name of a test");
+    let found = cases().find(|(_, (name, _))| rest == [*name]);
+    let (_, (_, case)) = found.expect("a name of a test");
     case(&Home::new());
     ExitCode::SUCCESS
 }

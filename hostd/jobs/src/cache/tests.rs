@@ -39,7 +39,7 @@ impl Home {
     fn key(&self, definition: &str, toolchain: u8) -> Key {
         let cache = pipeline::plan::Cache {
             definition: definition.to_owned(),
-            key: vec!["src/**".to_owned()],
+            key: vec![pipeline::Pattern::parse("src/**").unwrap()],
             paths: vec![".ccache".to_owned()],
         };
         Key::of(&cache, &[toolchain; 32], &self.job()).unwrap()

@@ -61,7 +61,7 @@ struct Copied<'r> {
     rules: &'r Rules<'r>,
     root: &'r Path,
     bytes: u64,
-    entries: u64,
+    entries: usize,
 }
 
 type Waiting = Vec<(PathBuf, PathBuf, usize)>;
@@ -160,7 +160,7 @@ fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> io::Result<()> {
 }
 
 /// Paths of all files below a folder, relative to it, sorted. Links are not followed and not told.
-pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>, CopyError> {
+pub(super) fn files_below(root: &Path) -> Result<Vec<PathBuf>, CopyError> {
     let mut files = Vec::new();
     let mut entries = 0;
     let mut waiting = vec![(PathBuf::new(), 0)];

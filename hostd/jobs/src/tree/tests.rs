@@ -4,7 +4,10 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use super::{CopyError, DEPTH_MAX, Rules, beneath, copy, disk_use, files_below, remove};
+use pipeline::Pattern;
+
+use super::copy::files_below;
+use super::{CopyError, DEPTH_MAX, Rules, beneath, copy, disk_use, matching, remove};
 use crate::cancel::Cancel;
 
 fn rules<'r>(cancel: &'r Cancel, leave_out: &'r [PathBuf], bytes_max: u64) -> Rules<'r> {
@@ -124,5 +127,59 @@ fn what_a_tree_takes_is_what_its_files_take() {
     assert!(
         (1 << 20..2 << 20).contains(&(after - before)),
         "{before} {after}"
+    );
+}
+
+#[test]
+fn a_pattern_means_files_as_a_shell_would() {
+    let root = tempfile::tempdir().unwrap();
+    let paths = [
+        "Makefile",
+        "src/a.c",
+        "src/sub/b.c",
+        "src/sub/b.h",
+        "r/x.xml",
+    ];
+    for path in paths {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    symlink("../src", root.path().join("r/src")).unwrap();
+    let found = |patterns: &[&str]| {
+        let patterns: Vec<Pattern> = patterns
+            .iter()
+            .map(|text| Pattern::parse(text).unwrap())
+            .collect();
+        matching(root.path(), &patterns)
+            .unwrap()
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let sources = "src/a.c src/sub/b.c src/sub/b.h";
+    assert_eq!(
+        found(&["Makefile", "src/**"]),
+        format!("Makefile {sources}")
+    );
+    assert_eq!(found(&["src"]), sources);
+    assert_eq!(found(&["src/*.c"]), "src/a.c");
+    assert_eq!(found(&["src/**/*.?"]), sources);
+    assert_eq!(found(&["**/*.c", "src/a.c"]), "src/a.c src/sub/b.c");
+    assert_eq!(found(&["./r/*.xml"]), "r/x.xml");
+    assert_eq!(found(&["none"]), "");
+}
+
+#[test]
+fn a_file_without_a_plain_name_is_a_file_too() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"odd\xff.c");
+    fs::write(root.path().join(name), "").unwrap();
+    let pattern = Pattern::parse("*.c").unwrap();
+    assert_eq!(
+        matching(root.path(), &[pattern]).unwrap(),
+        [PathBuf::from(name)]
     );
 }

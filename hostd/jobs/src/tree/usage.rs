@@ -26,7 +26,7 @@ pub(crate) fn disk_use(folder: &Path) -> io::Result<Option<u64>> {
 
 struct Usage {
     bytes: u64,
-    entries: u64,
+    entries: usize,
 }
 
 impl Usage {

@@ -151,7 +151,7 @@ fn missing() {
       - { id: b, artifacts: [link] }
       - { id: c, artifacts: [there] }";
     let (job, _) = home.run(&pipeline_of("", steps));
-    let missing = Failure::MissingArtifact("fw.elf".to_owned());
+    let missing = Failure::MissingArtifact("fw.elf".to_owned(), "there".to_owned());
     assert_eq!(job.runs[0].outcome, Outcome::Failed(missing));
     let told = job.runs[0].outcome.to_string();
     assert!(told.contains("\"$HOSTD_OUT/fw.elf\""), "{told}");

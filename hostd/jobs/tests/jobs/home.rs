@@ -87,7 +87,7 @@ impl Home {
 
     /// The stored log of a run.
     pub(crate) fn log(&self, run: &str) -> String {
-        let log = fs::read(self.out().join("logs").join(run).join("log")).unwrap();
+        let log = fs::read(self.out().join("logs").join(run).join("1/log")).unwrap();
         String::from_utf8_lossy(&log).into_owned()
     }
 }

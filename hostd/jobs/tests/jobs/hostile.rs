@@ -73,7 +73,7 @@ fn endless() {
     let run = &job.runs[0];
     assert_eq!(run.outcome.kind(), Some("timeout"));
     assert!(run.log.dropped > 1 << 20, "{:?}", run.log);
-    let size = home.out().join("logs/fw/log").metadata().unwrap().len();
+    let size = home.out().join("logs/fw/1/log").metadata().unwrap().len();
     assert!(size < 4 << 20, "{size} bytes");
     assert!(run.log.bytes <= 3 << 20);
 }

@@ -11,10 +11,12 @@
     reason = "a test, though it is its own harness"
 )]
 
+mod benches;
 mod builds;
 mod caches;
 mod cancels;
 mod deaths;
+mod fake;
 mod home;
 mod hostile;
 mod reports;
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let trials = lists.into_iter().flatten().copied().map(trial).collect();
+    let trials = lists.into_iter().flatten().copied();
+    let trials = trials.chain(benches::cases()).map(trial).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

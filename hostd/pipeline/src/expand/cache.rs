@@ -22,7 +22,7 @@ pub(super) fn of(
     Cache {
         definition: json!({"steps": steps, "env": env, "image": sandbox.image, "paths": paths})
             .to_string(),
-        key: cache.key.iter().map(|pattern| pattern.0.clone()).collect(),
+        key: cache.key.to_vec(),
         paths,
     }
 }

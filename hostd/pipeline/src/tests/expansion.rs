@@ -4,7 +4,7 @@ use insta::assert_json_snapshot;
 
 use super::{EXAMPLE, plan, read};
 use crate::plan::{Action, Assertion, EnvValue, Plan, Role, Run};
-use crate::{Caps, When, expand};
+use crate::{Caps, Pattern, When, expand};
 
 fn run<'p>(plan: &'p Plan, id: &str) -> &'p Run {
     plan.runs.iter().find(|run| run.id == id).unwrap()
@@ -290,7 +290,10 @@ fn a_cache_is_another_one_for_other_steps_and_the_same_for_other_times() {
     let first = cache("{ run: make }", "{}");
     assert_eq!(
         (first.key.as_slice(), first.paths.as_slice()),
-        (&["src/**".to_owned()][..], &[".ccache".to_owned()][..])
+        (
+            &[Pattern::parse("src/**").unwrap()][..],
+            &[".ccache".to_owned()][..]
+        )
     );
     assert_eq!(first, cache("{ run: make, timeout: 1m, case: name }", "{}"));
     for other in [

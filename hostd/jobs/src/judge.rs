@@ -8,24 +8,24 @@ use std::path::Path;
 use evidence::junit;
 use evidence::redact::Secrets;
 use evidence::result::{Case, Fault, Outcome as CaseOutcome};
-use pipeline::When;
 use pipeline::plan::{Action, Assertion, Step};
+use pipeline::{Pattern, When};
 
-use super::Build;
+use crate::attempt::Attempt;
 use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip};
-use crate::patterns;
 use crate::results::StepEnd;
 use crate::script::Command;
 use crate::step::{Deadline, Ended, Scene};
+use crate::tree;
 
 /// JUnit files of one step that are read.
 const JUNIT_FILES_MAX: usize = 256;
 
 /// Why a step is not run after what came before; none if it is.
-pub(super) fn reason_to_skip(step: &Step, first: Option<&Outcome>) -> Option<Skip> {
+pub(crate) fn reason_to_skip(step: &Step, first: Option<&Outcome>) -> Option<Skip> {
     let is_over = match first {
         None => return (step.when == When::Failure).then_some(Skip::NothingFailed),
-        Some(Outcome::Failed(Failure::Timeout(Clock::Run | Clock::Job, _))) => true,
+        Some(Outcome::Failed(Failure::Timeout(clock, _))) => *clock != Clock::Step,
         Some(Outcome::Failed(_)) => false,
         Some(_) => true,
     };
@@ -33,8 +33,8 @@ pub(super) fn reason_to_skip(step: &Step, first: Option<&Outcome>) -> Option<Ski
 }
 
 /// What is known about steps with an id, for assertions.
-pub(super) struct Judge<'j> {
-    steps: &'j [Step],
+pub(crate) struct Judge<'j> {
+    steps: Vec<&'j Step>,
     seen: BTreeMap<&'j str, Seen<'j>>,
 }
 
@@ -45,45 +45,37 @@ struct Seen<'j> {
 }
 
 impl<'j> Judge<'j> {
-    pub(super) fn new(steps: &'j [Step]) -> Self {
+    pub(crate) fn new(steps: impl IntoIterator<Item = &'j Step>) -> Self {
         Self {
-            steps,
+            steps: steps.into_iter().collect(),
             seen: BTreeMap::new(),
         }
     }
 
-    /// Does a step and says how it went in `end`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "all of them are the step's and used once"
-    )]
-    pub(super) fn step(
+    /// Does a step that needs no device, and says how it went in `end`.
+    pub(crate) fn step(
         &mut self,
-        build: &Build<'_>,
-        index: usize,
-        step: &Step,
+        attempt: &Attempt<'_>,
         scene: &Scene<'_>,
-        environment: &BTreeMap<String, String>,
+        index: usize,
         deadline: Deadline,
         end: &mut StepEnd,
     ) {
+        let step = self.steps[index];
         let Some(command) = Command::of(index, step) else {
             end.outcome = self.assertion(&step.action);
             return;
         };
-        let id = self.steps[index].id.as_deref();
-        let texts = id.map_or_else(Vec::new, |id| self.texts_about(id));
-        let (ended, found) = scene.execute(&command, environment, deadline, &texts);
+        let texts = self.texts_about(step);
+        let environment = attempt.environment(step);
+        let (ended, found) = scene.execute(&command, &environment, deadline, &texts);
         let Ended { outcome, exit_code } = ended;
         end.outcome = outcome;
         end.exit_code = exit_code;
-        if let Some(id) = id {
-            let texts = texts.into_iter().zip(found).collect();
-            self.seen.insert(id, Seen { exit_code, texts });
-        }
+        self.note(step, exit_code, texts.into_iter().zip(found).collect());
         // What ended by itself has written its files, whatever its exit code.
         if let (Some(pattern), Some(_)) = (&command.junit, exit_code) {
-            let failed = read_cases(build, pattern, end);
+            let failed = read_cases(attempt, pattern, end);
             let is_own_word = matches!(end.outcome, Outcome::Failed(Failure::Exit(_)));
             if failed > 0 && (is_own_word || end.outcome.has_passed() && !command.any_exit_code) {
                 end.outcome = Outcome::Failed(Failure::Tests(failed));
@@ -91,73 +83,92 @@ impl<'j> Judge<'j> {
         }
     }
 
-    /// Texts that later steps assert of the step with this id.
-    fn texts_about(&self, id: &str) -> Vec<&'j str> {
+    /// Remembers how a step ended, and which of the texts came that are asserted of it.
+    pub(crate) fn note(
+        &mut self,
+        step: &'j Step,
+        exit_code: Option<i32>,
+        texts: Vec<(&'j str, bool)>,
+    ) {
+        if let Some(id) = &step.id {
+            self.seen.insert(id, Seen { exit_code, texts });
+        }
+    }
+
+    /// Texts that later steps assert of this one.
+    pub(crate) fn texts_about(&self, of: &Step) -> Vec<&'j str> {
         let texts = self.steps.iter().filter_map(|step| match &step.action {
             Action::Assert {
                 on,
                 that: Assertion::Text(text),
-            } if on == id => Some(text.as_str()),
+            } if of.id.as_ref() == Some(on) => Some(text.as_str()),
             _ => None,
         });
         texts.collect()
     }
 
-    fn assertion(&self, action: &Action) -> Outcome {
+    pub(crate) fn assertion(&self, action: &Action) -> Outcome {
         let Action::Assert { on, that } = action else {
-            let why = "a step that needs a device, in a build";
-            return Outcome::Broken(Breakage::Unsupported(why));
+            return unsupported("a step that needs a device, in a build");
         };
-        let failed =
-            |wanted: String, seen: String| Outcome::Failed(Failure::Assertion(wanted, seen));
         let seen = self.seen.get(on.as_str());
         match that {
-            Assertion::ExitCode(code) => match seen.and_then(|seen| seen.exit_code) {
-                Some(seen) if seen == i32::from(*code) => Outcome::Passed,
-                Some(seen) => failed(
-                    format!("exit code {code} of {on}"),
-                    format!("it was {seen}"),
-                ),
-                None => failed(
-                    format!("exit code {code} of {on}"),
-                    "it did not end by itself".to_owned(),
-                ),
-            },
-            Assertion::Text(text) => {
-                let wanted = format!("{text:?} in the output of {on}");
-                let texts = seen.map_or(&[][..], |seen| &seen.texts);
-                match texts.iter().any(|(of, is_found)| of == text && *is_found) {
-                    true => Outcome::Passed,
-                    false => failed(wanted, "it did not come".to_owned()),
+            Assertion::ExitCode(code) => {
+                let wanted = format!("exit code {code} of {on}");
+                match seen.and_then(|seen| seen.exit_code) {
+                    Some(seen) if seen == i32::from(*code) => Outcome::Passed,
+                    Some(seen) => failed(wanted, format!("it was {seen}")),
+                    None => failed(wanted, "it did not end by itself".to_owned()),
                 }
             }
-            _ => Outcome::Broken(Breakage::Unsupported(
-                "an assertion about a capture, in a build",
-            )),
+            Assertion::Text(text) => {
+                let texts = seen.map_or(&[][..], |seen| &seen.texts);
+                let has_come = texts.iter().any(|(of, is_found)| of == text && *is_found);
+                text_judged(on, text, has_come)
+            }
+            _ => unsupported("an assertion about a capture, in a build"),
         }
     }
 }
 
+fn unsupported(what: &str) -> Outcome {
+    Outcome::Broken(Breakage::Unsupported(what.to_owned()))
+}
+
+/// An assertion that does not hold.
+pub(crate) fn failed(wanted: String, seen: String) -> Outcome {
+    Outcome::Failed(Failure::Assertion(wanted, seen))
+}
+
+/// What an assertion of a text comes to.
+pub(crate) fn text_judged(on: &str, text: &str, has_come: bool) -> Outcome {
+    if has_come {
+        return Outcome::Passed;
+    }
+    let wanted = format!("{text:?} in the output of {on}");
+    failed(wanted, "it did not come".to_owned())
+}
+
 /// Takes the cases of the JUnit files that a step wrote, and tells how many failed. A file that is none fails the step.
-fn read_cases(build: &Build<'_>, pattern: &str, end: &mut StepEnd) -> usize {
-    let job = build.place.job();
+fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> usize {
+    let job = attempt.place().job();
     let fail = |end: &mut StepEnd, failure| {
         if end.outcome.has_passed() {
             end.outcome = Outcome::Failed(failure);
         }
         0
     };
-    let files = match patterns::matching(&job, [pattern]) {
+    let files = match tree::matching(&job, std::slice::from_ref(pattern)) {
         Ok(files) => files,
         Err(error) => {
             return fail(
                 end,
-                Failure::BadJunit(pattern.to_owned(), error.to_string()),
+                Failure::BadJunit(pattern.to_string(), error.to_string()),
             );
         }
     };
     if files.is_empty() {
-        build
+        attempt
             .log
             .note(&format!("no file is at {pattern}: no cases"));
     }
@@ -166,7 +177,7 @@ fn read_cases(build: &Build<'_>, pattern: &str, end: &mut StepEnd) -> usize {
             Ok(cases) => end.cases.extend(
                 cases
                     .into_iter()
-                    .map(|case| without_secrets(case, build.secrets)),
+                    .map(|case| without_secrets(case, attempt.grounds.secrets)),
             ),
             Err(why) => return fail(end, Failure::BadJunit(file.display().to_string(), why)),
         }

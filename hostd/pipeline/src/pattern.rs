@@ -1,8 +1,14 @@
 //! Patterns of paths: `*` and `?` within one name, `**` for any folders. Three symbols, without regular
 //! expressions underneath, so that a stranger's pattern takes time in proportion to its length.
 
-/// Bytes of one pattern.
-const PATTERN_BYTES_MAX: usize = 1024;
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Serialize, Serializer};
+
+use crate::limits::PATH_CHARS_MAX;
 
 /// Characters that other pattern languages use, and that may get a meaning here one day.
 const RESERVED: [char; 6] = ['[', ']', '{', '}', '\\', '!'];
@@ -11,6 +17,7 @@ const RESERVED: [char; 6] = ['[', ']', '{', '}', '\\', '!'];
 /// stands for everything below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
+    text: String,
     parts: Vec<Part>,
 }
 
@@ -28,8 +35,11 @@ pub enum PatternError {
     #[error("the pattern is empty; `**` stands for every file")]
     Empty,
     /// It is too long.
-    #[error("the pattern is over {PATTERN_BYTES_MAX} bytes; use a shorter one")]
+    #[error("the pattern is over {PATH_CHARS_MAX} characters; use a shorter one")]
     TooLong,
+    /// It has control characters.
+    #[error("the pattern has control characters; write it as one line of plain text")]
+    NotPlain,
     /// It leads out of the folder.
     #[error("the pattern leads out of the folder; use a relative path without `..`")]
     Escapes,
@@ -47,8 +57,11 @@ impl Pattern {
     /// # Errors
     /// It is not a pattern, and the message says what to write instead.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
-        if text.len() > PATTERN_BYTES_MAX {
+        if text.chars().count() > PATH_CHARS_MAX {
             return Err(PatternError::TooLong);
+        }
+        if text.chars().any(|c| c.is_ascii_control()) {
+            return Err(PatternError::NotPlain);
         }
         if let Some(reserved) = text.chars().find(|c| RESERVED.contains(c)) {
             return Err(PatternError::Reserved(reserved));
@@ -56,7 +69,8 @@ impl Pattern {
         if text.starts_with('/') || text.split('/').any(|part| part == "..") {
             return Err(PatternError::Escapes);
         }
-        let parts = crate::name::parts(text).map(|part| match part {
+        let names = text.split('/').filter(|part| !["", "."].contains(part));
+        let parts = names.map(|part| match part {
             "**" => Ok(Part::Folders),
             _ if part.contains("**") => Err(PatternError::StarsInName),
             _ => Ok(Part::Name(part.chars().collect())),
@@ -65,7 +79,10 @@ impl Pattern {
         if parts.is_empty() {
             return Err(PatternError::Empty);
         }
-        Ok(Self { parts })
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+        })
     }
 
     /// Whether `path`, or a folder that it is in, matches.
@@ -103,8 +120,43 @@ impl Pattern {
     }
 }
 
-/// Whether one name fits. It backtracks only to the last star, since everything before that fits
-/// already.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // Relative, without `..`, not only of dots and slashes; `**` between slashes; no reserved sign.
+        let pattern = r"^(?!/)(?!(.*/)?\.\.(/|$))(?!(\.?/)*\.?$)(?!.*([^/]\*\*|\*\*[^/]))[^\x00-\x1f\x7f\\\[\]{}!]+$";
+        json_schema!({
+            "type": "string",
+            "description": "A pattern of paths below the job's folder, with `*`, `**` and `?`.",
+            "minLength": 1,
+            "maxLength": PATH_CHARS_MAX,
+            "pattern": pattern,
+        })
+    }
+}
+
+/// Whether one name fits. It returns to the last star only, since what stands before it fits already.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star = None;

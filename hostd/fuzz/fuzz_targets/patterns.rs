@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| archive::fuzz::pattern(bytes));
+fuzz_target!(|bytes: &[u8]| pipeline::fuzz::pattern(bytes));

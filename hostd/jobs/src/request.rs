@@ -1,0 +1,248 @@
+//! A whole job, carried out run after run on this machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use base::private;
+use pipeline::plan::{Artifact, Plan, Run};
+
+use crate::attempt::Grounds;
+use crate::bench::Bench;
+use crate::cancel::Cancel;
+use crate::job::Job;
+use crate::live::{Event, Live};
+use crate::outcome::{Outcome, Skip};
+use crate::results::RunEnd;
+use crate::runner::{Runner, StartError, absolute};
+use crate::task::{self, Task};
+use crate::tree;
+
+/// A job to carry out.
+#[derive(Clone)]
+pub struct Request<'r> {
+    /// What is to be done.
+    pub plan: &'r Plan,
+    /// The sources, which are copied for each run.
+    pub source: PathBuf,
+    /// Folders and files of the sources, absolute, that are not copied.
+    pub leave_out: Vec<PathBuf>,
+    /// Where artifacts and logs go.
+    pub out: PathBuf,
+    /// By name.
+    pub secrets: BTreeMap<String, String>,
+    /// Whether what a build keeps is kept for later jobs. It is restored in either case.
+    pub keeps_cache: bool,
+    /// Runs of benches are left out on purpose.
+    pub builds_only: bool,
+    /// A folder that the folders of runs are moved to, to be looked at. It must be on the disk of
+    /// [`Options::state`](crate::Options::state).
+    pub keep: Option<PathBuf>,
+    /// The device of all runs of benches. Without one they are not run.
+    pub bench: Option<&'r dyn Bench>,
+}
+
+/// Left in the folder for results, so that only such a folder is ever cleared.
+const MARK: &str = ".hostd-results";
+
+impl<'r> Request<'r> {
+    /// A job without secrets, whose results go to `out`.
+    pub fn new(plan: &'r Plan, source: impl Into<PathBuf>, out: impl Into<PathBuf>) -> Self {
+        Self {
+            plan,
+            source: source.into(),
+            leave_out: Vec::new(),
+            out: out.into(),
+            secrets: BTreeMap::new(),
+            keeps_cache: true,
+            builds_only: false,
+            keep: None,
+            bench: None,
+        }
+    }
+
+    /// Runs that are carried out, if those before them succeed.
+    fn runs(&self) -> impl Iterator<Item = &'r Run> {
+        let with_benches = self.bench.is_some() && !self.builds_only;
+        let runs = self.plan.runs.iter();
+        runs.filter(move |run| with_benches || task::is_build(run))
+    }
+
+    /// Makes the folder for results, without those of an earlier job.
+    fn prepare_out(&self) -> Result<(), StartError> {
+        let files = |source| StartError::Files(self.out.clone(), source);
+        private::make_folder(&self.out).map_err(files)?;
+        let mark = self.out.join(MARK);
+        for folder in [artifacts(&self.out), logs(&self.out)] {
+            if folder.symlink_metadata().is_ok() && !mark.exists() {
+                return Err(StartError::ForeignOut(folder));
+            }
+            tree::remove(&folder).map_err(files)?;
+        }
+        fs::write(mark, "").map_err(files)
+    }
+}
+
+/// Where artifacts go: `artifacts/<run>/<name>` below the folder for results.
+fn artifacts(out: &Path) -> PathBuf {
+    out.join("artifacts")
+}
+
+/// Where logs go while they are written: `logs/<run>/<attempt>/log` and `index`.
+pub(crate) fn logs(out: &Path) -> PathBuf {
+    out.join("logs")
+}
+
+/// The folder of an attempt, from 1, at a run.
+pub(crate) fn attempt_folder(logs: &Path, run: &str, attempt: u32) -> PathBuf {
+    logs.join(run).join(attempt.to_string())
+}
+
+impl Runner {
+    /// Carries a job out, run after run, and returns when nothing of it is left but its results. What a job came to
+    /// is no error, however bad.
+    ///
+    /// # Errors
+    /// The job was not begun.
+    pub fn run(
+        &self,
+        request: &Request<'_>,
+        live: &Live,
+        cancel: &Cancel,
+    ) -> Result<Job, StartError> {
+        let begun = Instant::now();
+        let secrets = task::check_secrets(request.runs(), &request.secrets)?;
+        request.prepare_out()?;
+        let out = absolute(&request.out)?;
+        let own = [out.clone(), absolute(&self.options().state)?];
+        let place = self.take_place()?;
+        let course = Course {
+            runner: self,
+            request,
+            grounds: Grounds {
+                place: &place,
+                secrets: &secrets,
+                source: absolute(&request.source)?,
+                leave_out: request.leave_out.iter().cloned().chain(own).collect(),
+            },
+            out,
+            begun,
+            live,
+            cancel,
+        };
+        let mut runs: Vec<RunEnd> = Vec::new();
+        for run in &request.plan.runs {
+            let ended = course.run(run, &runs);
+            runs.push(ended);
+        }
+        Ok(Job {
+            runs,
+            duration: begun.elapsed(),
+            builds_only: request.builds_only,
+        })
+    }
+}
+
+/// A job on its way.
+struct Course<'c> {
+    runner: &'c Runner,
+    request: &'c Request<'c>,
+    grounds: Grounds<'c>,
+    out: PathBuf,
+    begun: Instant,
+    live: &'c Live,
+    cancel: &'c Cancel,
+}
+
+impl Course<'_> {
+    fn run(&self, run: &Run, before: &[RunEnd]) -> RunEnd {
+        let made_by = |artifact: &Artifact| self.made_by(artifact);
+        let mut task = Task {
+            artifact: &made_by,
+            secrets: &self.request.secrets,
+            keeps_cache: self.request.keeps_cache,
+            begun: self.begun,
+            job_deadline: Some(self.begun + Duration::from_millis(self.request.plan.job_ms)),
+            keep: self.request.keep.clone(),
+            bench: self.request.bench.filter(|_| !self.request.builds_only),
+            ..Task::new(
+                self.request.plan,
+                run,
+                self.grounds.source.clone(),
+                self.out.clone(),
+            )
+        };
+        let skip = task.reason_to_skip(self.cancel);
+        if let Some(skip) = skip.or_else(|| lacks(run, before)) {
+            return RunEnd::skipped(run, Outcome::Skipped(skip), self.begun.elapsed());
+        }
+        self.live.tell(Event::RunStarted(run.id.clone()));
+        let ended = self.carry_out(&mut task);
+        let sentence = ended.outcome.to_string();
+        let told = Event::RunEnded(run.id.clone(), ended.outcome.word(), sentence);
+        self.live.tell(told);
+        ended
+    }
+
+    /// Tries until the run has ended for reasons of its own, or as often as the plan allows.
+    fn carry_out(&self, task: &mut Task<'_>) -> RunEnd {
+        let start = self.begun.elapsed();
+        let mut attempts = 1;
+        loop {
+            task.out = attempt_folder(&logs(&self.out), &task.run.id, attempts);
+            let mut ended = self
+                .runner
+                .attempt_on(&self.grounds, task, self.live, self.cancel);
+            let may_repeat = ended.may_repeat() && !self.cancel.is_set();
+            if !may_repeat || self.request.plan.infra_retries < u64::from(attempts) {
+                self.hand_over(task, &mut ended);
+                ended.attempts = attempts;
+                ended.time.start = start;
+                return ended;
+            }
+            attempts += 1;
+            let note = format!("{}; attempt {attempts}", ended.outcome);
+            self.live.tell(Event::Note(note));
+        }
+    }
+
+    /// Moves the artifacts of the last attempt to those of the job.
+    fn hand_over(&self, task: &Task<'_>, ended: &mut RunEnd) {
+        if ended.artifacts.is_empty() {
+            return;
+        }
+        let folder = artifacts(&self.out);
+        let to = folder.join(&ended.id);
+        let moved = private::make_folder(&folder).and_then(|()| fs::rename(task.artifacts(), &to));
+        match moved {
+            Ok(()) => {
+                for artifact in &mut ended.artifacts {
+                    artifact.path = to.join(&artifact.name);
+                }
+            }
+            Err(error) => {
+                ended.artifacts.clear();
+                ended.outcome = Outcome::broken("keep the artifacts", &error);
+            }
+        }
+    }
+
+    fn made_by(&self, artifact: &Artifact) -> Option<PathBuf> {
+        let path = artifacts(&self.out)
+            .join(&artifact.run)
+            .join(&artifact.name);
+        path.is_file().then_some(path)
+    }
+}
+
+/// What a run needs that did not succeed.
+fn lacks(run: &Run, before: &[RunEnd]) -> Option<Skip> {
+    let has_passed = |id: &&String| {
+        before
+            .iter()
+            .any(|run| run.id == **id && run.outcome.has_passed())
+    };
+    let lacking = run.needs.iter().find(|id| !has_passed(id))?;
+    Some(Skip::NeedFailed(lacking.clone()))
+}

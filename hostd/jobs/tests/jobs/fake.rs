@@ -1,0 +1,264 @@
+//! A device that does what a script says, and writes down what was asked of it.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use jobs::{
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Taken, Transfer,
+    TransferPart, Until,
+};
+use pipeline::Power;
+use pipeline::plan::{Capture, Flash, Replay, Uart};
+
+/// What an action of the device comes to.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    Fails(BenchError),
+    /// It goes on for ever, unless somebody ends it.
+    Hangs,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Fake {
+    /// What the target says when it begins anew, in pieces.
+    pub(crate) boot: Vec<&'static str>,
+    /// What it says as soon as it has power, before it is programmed.
+    pub(crate) old: &'static str,
+    /// What it answers.
+    pub(crate) answer: &'static str,
+    /// How long captures take.
+    pub(crate) records: Duration,
+    pub(crate) transfers: Vec<Transfer>,
+    /// Actions that go another way, by name.
+    pub(crate) ways: Vec<(&'static str, Way)>,
+    pub(crate) asked: Mutex<Vec<String>>,
+    pub(crate) lines: Arc<Lines>,
+}
+
+/// What the target says, for each line that is open.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    open: Mutex<Vec<(u64, VecDeque<u8>)>>,
+    has_changed: Condvar,
+}
+
+impl Fake {
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub(crate) fn say(&self, text: &str) {
+        for (_, line) in self.lines.open.lock().unwrap().iter_mut() {
+            line.extend(text.as_bytes());
+        }
+        self.lines.has_changed.notify_all();
+    }
+
+    fn call(&self, name: &str, told: &str, until: &Until<'_>) -> Result<(), BenchError> {
+        let call = format!("{name} {told}");
+        self.asked.lock().unwrap().push(call.trim().to_owned());
+        let way = self.ways.iter().find(|(of, _)| *of == name);
+        match way.map(|(_, way)| way) {
+            Some(Way::Fails(error)) => Err(error.clone()),
+            Some(Way::Hangs) if until.cancel.wait_until(until.at) => Err(BenchError::Cancelled),
+            Some(Way::Hangs) => Err(BenchError::TimedOut),
+            None => Ok(()),
+        }
+    }
+
+    fn begin(&self, anew: &mut dyn FnMut()) {
+        anew();
+        for piece in &self.boot {
+            self.say(piece);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Bench for Fake {
+    fn name(&self) -> &str {
+        "fake-1"
+    }
+
+    fn power(
+        &self,
+        power: &Power,
+        until: &Until<'_>,
+        anew: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
+        self.call("power", &format!("{:?}", power.state), until)?;
+        anew();
+        self.say(self.old);
+        Ok(())
+    }
+
+    fn reset(
+        &self,
+        pulse: Duration,
+        until: &Until<'_>,
+        anew: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
+        self.call("reset", &format!("{pulse:?}"), until)?;
+        self.begin(anew);
+        Ok(())
+    }
+
+    fn flash(
+        &self,
+        file: &Path,
+        _flash: &Flash,
+        until: &Until<'_>,
+        anew: &mut dyn FnMut(),
+    ) -> Result<Flashed, BenchError> {
+        let content = std::fs::read_to_string(file).unwrap();
+        self.call("flash", content.trim(), until)?;
+        self.say(self.old);
+        // Long enough for the old words to be read.
+        std::thread::sleep(Duration::from_millis(50));
+        self.begin(anew);
+        Ok(Flashed {
+            bytes: content.len() as u64,
+            chip: "STM32F030F4".to_owned(),
+            time: Duration::from_millis(7),
+        })
+    }
+
+    fn uart(&self, uart: &Uart, until: &Until<'_>) -> Result<Box<dyn Link>, BenchError> {
+        self.call("uart", &uart.baud.to_string(), until)?;
+        let mut open = self.lines.open.lock().unwrap();
+        let id = open.last().map_or(0, |(id, _)| id + 1);
+        open.push((id, VecDeque::new()));
+        Ok(Box::new(FakeLink {
+            id,
+            lines: Arc::clone(&self.lines),
+            answer: self.answer,
+        }))
+    }
+
+    fn capture(
+        &self,
+        capture: &Capture,
+        until: &Until<'_>,
+    ) -> Result<Box<dyn Recording>, BenchError> {
+        self.call("capture", &capture.samples.to_string(), until)?;
+        let way = self.ways.iter().find(|(of, _)| *of == "record");
+        Ok(Box::new(FakeRecording {
+            ends: Instant::now() + self.records,
+            way: way.map(|(_, way)| way.clone()),
+        }))
+    }
+
+    fn decode(
+        &self,
+        capture: &str,
+        decoding: &Decoding<'_>,
+        until: &Until<'_>,
+        found: &mut dyn FnMut(Found),
+    ) -> Result<(), BenchError> {
+        let channels: Vec<String> = decoding
+            .channels
+            .iter()
+            .map(|(role, number)| format!("{role}={number}"))
+            .collect();
+        self.call(
+            "decode",
+            &format!("{capture} {}", channels.join(" ")),
+            until,
+        )?;
+        for transfer in &self.transfers {
+            found(Found::Line(format!("{:#04x}", transfer.parts[0].address)));
+            found(Found::Transfer(transfer.clone()));
+        }
+        Ok(())
+    }
+
+    fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {
+        self.call("replay", &replay.waveform, until)
+    }
+
+    fn relay(&self) -> Option<Relay> {
+        None
+    }
+}
+
+/// A transfer to one address that is acknowledged.
+pub(crate) fn transfer(address: u8, bytes: &[u8]) -> Transfer {
+    Transfer {
+        parts: vec![TransferPart {
+            address,
+            is_acknowledged: true,
+            bytes: bytes.to_vec(),
+        }],
+    }
+}
+
+struct FakeLink {
+    id: u64,
+    lines: Arc<Lines>,
+    answer: &'static str,
+}
+
+impl Link for FakeLink {
+    fn write(&self, bytes: &[u8], _until: &Until<'_>) -> Result<(), BenchError> {
+        assert!(!bytes.is_empty());
+        for (_, line) in self.lines.open.lock().unwrap().iter_mut() {
+            line.extend(self.answer.as_bytes());
+        }
+        self.lines.has_changed.notify_all();
+        Ok(())
+    }
+
+    fn read(&self, wait: Duration, cancel: &Cancel) -> Result<Vec<u8>, BenchError> {
+        if cancel.is_set() {
+            return Err(BenchError::Cancelled);
+        }
+        let open = self.lines.open.lock().unwrap();
+        let waited = self
+            .lines
+            .has_changed
+            .wait_timeout_while(open, wait, |open| {
+                open.iter()
+                    .any(|(id, line)| *id == self.id && line.is_empty())
+            });
+        let mut open = waited.unwrap().0;
+        let line = open.iter_mut().find(|(id, _)| *id == self.id);
+        Ok(line.unwrap().1.drain(..).collect())
+    }
+}
+
+impl Drop for FakeLink {
+    fn drop(&mut self) {
+        self.lines
+            .open
+            .lock()
+            .unwrap()
+            .retain(|(id, _)| *id != self.id);
+    }
+}
+
+struct FakeRecording {
+    ends: Instant,
+    way: Option<Way>,
+}
+
+impl Recording for FakeRecording {
+    fn wait(&mut self, until: &Until<'_>) -> Result<Taken, BenchError> {
+        let ends = match &self.way {
+            Some(Way::Fails(error)) => return Err(error.clone()),
+            Some(Way::Hangs) => until.at,
+            None => self.ends.min(until.at),
+        };
+        if until.cancel.wait_until(ends) {
+            return Err(BenchError::Cancelled);
+        }
+        if self.way.is_some() || until.at < self.ends {
+            return Err(BenchError::TimedOut);
+        }
+        Ok(Taken {
+            id: "01CAPTURE".to_owned(),
+            picture: None,
+        })
+    }
+}
