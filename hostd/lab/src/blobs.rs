@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tracing::warn;
 
+use base::id;
 use base::pace::{Pace, Paced, TooSlow};
 use base::private;
 use base::space::Space;
@@ -27,7 +28,7 @@ pub use form::{FormRules, StageFormError, StagedFile, StagedForm};
 use writer::Writer;
 
 /// A file part by part. The sender stops when this is dropped.
-pub(crate) type FileParts = mpsc::Receiver<io::Result<Bytes>>;
+pub type FileParts = mpsc::Receiver<io::Result<Bytes>>;
 
 /// Folder of files that are still arriving. No digest has this name.
 const STAGING: &str = "staging";
@@ -157,6 +158,22 @@ impl Blobs {
                 Err(error)
             }
         }
+    }
+
+    /// Take over a finished file of the same disk, whose length and digest are known. Blocks on the disk.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn adopt(&self, file: &Path, size_bytes: u64, sha256: &str) -> io::Result<Staged> {
+        let path = self.dir.join(STAGING).join(id::request_id());
+        fs::rename(file, &path)?;
+        let staged = Staged {
+            path,
+            size_bytes,
+            sha256: sha256.to_owned(),
+        };
+        File::open(&staged.path)?.sync_all()?;
+        Ok(staged)
     }
 
     /// Whether the disk has room for a body of at least `bytes`.

@@ -93,6 +93,8 @@ struct Running {
     /// It selects a level for the logic analyzer's input bank.
     selects_level: bool,
     cancel: watch::Sender<bool>,
+    /// The pod was asked for the samples.
+    begun: watch::Sender<bool>,
 }
 
 /// Why a capture cannot be started, read or changed.
@@ -241,6 +243,29 @@ impl Captures {
         }
         record.status = Status::Cancelled;
         Ok(record)
+    }
+
+    /// Wait until the pod was asked for the samples of a capture, or the capture has finished.
+    pub async fn begun(&self, id: &str) {
+        let begun = self.running().get(id).map(|r| r.begun.subscribe());
+        if let Some(mut begun) = begun {
+            // The sender goes when the capture has finished.
+            let _ = begun.wait_for(|begun| *begun).await;
+        }
+    }
+
+    /// Wait until a capture has finished, and return its last record.
+    ///
+    /// # Errors
+    /// It does not exist, or the store fails.
+    pub async fn finished(&self, org: &str, id: &str) -> Result<CaptureRecord, CaptureError> {
+        self.get(org, id).await?;
+        let begun = self.running().get(id).map(|r| r.begun.subscribe());
+        if let Some(mut begun) = begun {
+            // As above.
+            while begun.changed().await.is_ok() {}
+        }
+        self.get(org, id).await
     }
 
     /// The device's running capture, or else the next one: they run in order.

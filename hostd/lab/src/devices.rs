@@ -52,6 +52,8 @@ pub struct Devices {
     configured: Mutex<Vec<(String, DeviceConfig)>>,
     /// Changes when a pod is attached or let go.
     attached: watch::Sender<()>,
+    /// Changes with everything that is known about any device.
+    changed: watch::Sender<()>,
     stopped: watch::Sender<bool>,
 }
 
@@ -68,6 +70,7 @@ impl Devices {
             changes: tokio::sync::Mutex::default(),
             configured: Mutex::default(),
             attached: watch::Sender::new(()),
+            changed: watch::Sender::new(()),
             stopped: watch::Sender::new(false),
         }
     }
@@ -122,6 +125,7 @@ impl Devices {
         let pod = Some(pod);
         self.write().insert(id.clone(), Entry { record, pod });
         self.attached.send_replace(());
+        self.changed.send_replace(());
         tokio::spawn(self.clone().watch(id, states));
         Ok(())
     }
@@ -161,6 +165,7 @@ impl Devices {
         let mut was_there = false;
         loop {
             let state = states.borrow_and_update().clone();
+            self.changed.send_replace(());
             match &state {
                 PodState::Online(facts) => {
                     if !std::mem::replace(&mut was_there, true) {
@@ -231,6 +236,7 @@ impl Devices {
         if let Some(entry) = self.write().get_mut(&record.id) {
             entry.record = record;
         }
+        self.changed.send_replace(());
     }
 
     /// Devices of one organisation, by name.
@@ -297,6 +303,12 @@ impl Devices {
             Ok(())
         })
         .await
+    }
+
+    /// Changes with everything that is known about any device, whatever it is.
+    #[must_use]
+    pub fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// Changes when a pod is attached or let go.

@@ -32,7 +32,7 @@ mod state;
 mod tests;
 
 pub use outcome::{Ended, Failure, Outcome};
-pub use state::{Phase, State};
+pub use state::{Course, Phase, State};
 
 use job::Job;
 
@@ -195,6 +195,14 @@ impl Flashing {
         let devices = self.devices();
         let jobs = devices.get(device).into_iter().flatten();
         jobs.map(|job| job.state()).collect()
+    }
+
+    /// How far a flash is, as it goes on.
+    ///
+    /// # Errors
+    /// It is not remembered.
+    pub fn watch(&self, device: &str, id: &str) -> Result<watch::Receiver<Course>, FlashingError> {
+        self.job(device, id).map(|job| job.watch())
     }
 
     /// Wait until a flash has ended, at most until `until`; it may still be running then.

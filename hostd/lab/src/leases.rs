@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tracing::{info, warn};
 
 use crate::devices::{DeviceError, Devices};
@@ -61,6 +61,8 @@ pub struct Leases {
     safe: SafeState,
     /// Notified when the next expiry may have moved.
     changed: Notify,
+    /// Changes with every lease and debt.
+    turned: watch::Sender<()>,
 }
 
 /// Why a lease is not given or kept, or a device not removed.
@@ -111,6 +113,7 @@ impl Leases {
             devices,
             safe: SafeState::new(config),
             changed: Notify::new(),
+            turned: watch::Sender::new(()),
         });
         for record in leases.store.leases_all().await? {
             leases.restore(record).await?;

@@ -11,6 +11,7 @@ pub mod devices;
 pub mod flashing;
 pub mod leases;
 pub mod replay;
+pub mod target;
 pub mod tunnel;
 pub mod uart;
 pub mod updates;

@@ -22,9 +22,11 @@ mod control;
 mod during;
 mod keeper;
 mod line;
+mod tap;
 
 pub use client::Client;
 pub use during::{During, Stage, Work};
+pub use tap::{Tap, TapEnd};
 
 use keeper::Keeper;
 use line::{End, Line, Seat};

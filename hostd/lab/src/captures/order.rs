@@ -1,6 +1,6 @@
 //! A client's order for a capture: in the words of the API, before anything is checked.
 
-use pods::Trigger;
+pub use pods::{Edge, Trigger};
 
 /// A capture as it was ordered.
 #[derive(Debug, Clone, PartialEq)]

@@ -100,6 +100,9 @@ impl Run {
         feed.tell(Event::State(self.record.clone()));
         let capture: Arc<str> = self.record.id.as_str().into();
         let mut stream = self.pod.capture(self.plan.request.clone()).await?;
+        if let Some(running) = self.captures.running().get(&self.record.id) {
+            running.begun.send_replace(true);
+        }
         let mut recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
         while let Some(frame) = stream.next().await {
             let frame = frame?;

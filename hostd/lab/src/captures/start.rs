@@ -152,6 +152,7 @@ impl Captures {
                 device: record.device.clone(),
                 selects_level,
                 cancel,
+                begun: watch::Sender::new(false),
             },
         );
         Ok(())

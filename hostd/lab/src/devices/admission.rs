@@ -22,6 +22,7 @@ impl Devices {
             removed.map_err(|e| write_error(e, &id))?;
             devices.write().remove(&id);
             devices.attached.send_replace(());
+            devices.changed.send_replace(());
             Ok(())
         })
         .await

@@ -84,6 +84,10 @@ impl Job {
         self.cancelled.send_replace(true);
     }
 
+    pub(super) fn watch(&self) -> watch::Receiver<Course> {
+        self.course.subscribe()
+    }
+
     /// Resolves when it has ended.
     pub(super) async fn ended(&self) -> State {
         let mut course = self.course.subscribe();

@@ -48,6 +48,7 @@ impl Leases {
         };
         let (now, ok) = (self.now(), stored.is_ok());
         self.slots.with(device, |slot| slot.machine.stored(ok, now));
+        self.turned.send_replace(());
         stored
     }
 

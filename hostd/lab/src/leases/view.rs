@@ -1,8 +1,16 @@
 //! Read-only questions about leases.
 
-use super::{Busy, Leases, Shown};
+use tokio::sync::watch;
+
+use super::{Busy, Granted, Leases, Shown};
 
 impl Leases {
+    /// Changes with every lease and every owed safe state, whatever it is.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.turned.subscribe()
+    }
+
     /// Whether a request that shows this may change a device's name and wiring.
     ///
     /// # Errors
@@ -11,6 +19,22 @@ impl Leases {
         let now_ms = self.clock.steady_ms();
         self.slots
             .with(device, |slot| slot.machine.check_change(shown, now_ms))
+    }
+
+    /// The lease that a request shows, if it holds the device.
+    ///
+    /// # Errors
+    /// It does not: it is over, was never taken, or those let in before it are still inside.
+    pub fn held(&self, device: &str, shown: Shown<'_>) -> Result<Granted, Busy> {
+        let now_ms = self.clock.steady_ms();
+        self.slots.with(device, |slot| {
+            let machine = &slot.machine;
+            let held = machine.held().filter(|held| {
+                held.is_shown(shown) && now_ms < held.expires_ms && machine.is_given(held.fence)
+            });
+            let held = held.ok_or_else(|| machine.busy(None, now_ms))?;
+            Ok(self.granted(held))
+        })
     }
 
     /// Holder and wall-clock expiry of a device's lease.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::Work;
 use super::control::{self, Because, Code, Control, Notice, Told};
 use super::line::{Chunk, End, Request, Seat, WRITE_BYTES_MAX};
+use super::{Tap, Work};
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 use base::ring::{Cursor, Found};
 
@@ -45,6 +45,12 @@ impl Client {
             notices: line.notices.cursor(line.notices.end()),
             seat,
         }
+    }
+
+    /// The line without a WebSocket, from now on.
+    #[must_use]
+    pub fn tap(self) -> Tap {
+        Tap::new(self.seat)
     }
 
     /// Serve the client until something ends it, and say why.

@@ -1,0 +1,127 @@
+//! Recording signals.
+
+use jobs::{BenchError, Recording, Taken, Until};
+use lab::captures::order::{self, Logic, Order, Scope, Trigger, Wanted};
+use pipeline::plan::Capture;
+use pipeline::{CaptureKind, Edge};
+use store::captures::Status;
+
+use crate::device::{Lab, Rig, within};
+use crate::errors::{OVER, of_capture, of_target};
+use crate::picture;
+
+/// A capture that goes on.
+struct Take {
+    lab: Lab,
+    org: String,
+    id: String,
+    capture: Capture,
+    has_ended: bool,
+}
+
+impl Rig {
+    pub(crate) fn record(
+        &self,
+        capture: &Capture,
+        until: &Until<'_>,
+    ) -> Result<Box<dyn Recording>, BenchError> {
+        let entered = self.enter()?;
+        let mut visit = self.enter()?.visit;
+        let (order, captures) = (ordered(capture), &self.lab.captures);
+        let mv = self.hold.wiring.la_mv;
+        let id = self.drive(until, &mut visit, async {
+            if capture.kind == CaptureKind::La {
+                entered.select_level(mv).await.map_err(of_target)?;
+            }
+            let started = captures.start(entered, &order, None).await;
+            let (record, _warnings) = started.map_err(|error| of_capture(&error))?;
+            captures.begun(&record.id).await;
+            Ok(record.id)
+        })?;
+        Ok(Box::new(Take {
+            lab: self.lab.clone(),
+            org: self.hold.org.clone(),
+            id,
+            capture: capture.clone(),
+            has_ended: false,
+        }))
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a rate of at most 24 MHz is exact"
+)]
+fn ordered(capture: &Capture) -> Order {
+    let small = |channel: u64| u8::try_from(channel).unwrap_or(u8::MAX);
+    let sample_rate_mhz = capture.rate_hz as f64 / 1e6;
+    let wanted = match capture.kind {
+        CaptureKind::La => Wanted::Logic(Logic {
+            samples: capture.samples,
+            sample_rate_mhz,
+            channels: capture.channels.values().copied().map(small).collect(),
+            voltage_mv: None,
+        }),
+        CaptureKind::Adc => Wanted::Scope(Scope {
+            samples: capture.samples,
+            sample_rate_mhz,
+            source: None,
+        }),
+    };
+    let trigger = capture.trigger.map(|trigger| Trigger {
+        channel: small(trigger.channel),
+        edge: match trigger.edge {
+            Edge::Rising => order::Edge::Rising,
+            Edge::Falling => order::Edge::Falling,
+            Edge::High => order::Edge::High,
+            Edge::Low => order::Edge::Low,
+        },
+        timeout_ms: u32::try_from(trigger.timeout_ms).unwrap_or(u32::MAX),
+    });
+    Order {
+        name: None,
+        trigger,
+        wanted,
+    }
+}
+
+impl Recording for Take {
+    fn wait(&mut self, until: &Until<'_>) -> Result<Taken, BenchError> {
+        let captures = &self.lab.captures;
+        let record = within(&self.lab.handle, until, async {
+            let finished = captures.finished(&self.org, &self.id).await;
+            finished.map_err(|error| of_capture(&error))
+        })?;
+        self.has_ended = true;
+        match record.status {
+            Status::Done => {}
+            Status::TimedOut => return Err(BenchError::NoTrigger),
+            Status::Cancelled => return Err(BenchError::LeaseLost(OVER.to_owned())),
+            _ => {
+                let why = record.error.unwrap_or_default();
+                return Err(BenchError::Lost(format!("the capture failed: {why}")));
+            }
+        }
+        let picture = within(&self.lab.handle, until, async {
+            let reader = captures.read(&self.org, &self.id).await;
+            Ok(reader.ok())
+        })?;
+        Ok(Taken {
+            id: self.id.clone(),
+            picture: picture.and_then(|reader| picture::of(&reader, &self.capture)),
+        })
+    }
+}
+
+impl Drop for Take {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        let (captures, org, id) = (self.lab.captures.clone(), self.org.clone(), self.id.clone());
+        self.lab.handle.spawn(async move {
+            // It may have finished by itself.
+            let _ = captures.cancel(&org, &id).await;
+        });
+    }
+}

@@ -1,0 +1,163 @@
+//! Steps that go well, and tests that fail.
+
+use jobs::{Bench as _, Cancel, Outcome, Until};
+use pipeline::plan::Replay;
+use pipeline::{Capability, Mapping, Output};
+use std::time::{Duration, Instant};
+
+use crate::Case;
+use crate::bench::Bench;
+
+pub(crate) const CASES: &[Case] = &[
+    ("the_demo_is_flashed_heard_and_its_bus_judged", whole),
+    ("a_banner_that_does_not_come_fails_the_test", banner),
+    ("power_is_switched_and_switched_off", power),
+    ("an_analog_capture_has_a_picture", analog),
+    ("a_trigger_that_does_not_come_is_told", trigger),
+    ("a_waveform_that_nobody_kept_is_refused", replay),
+    ("a_device_tells_what_it_offers", offers),
+];
+
+fn whole() {
+    let bench = Bench::new().with_sensor();
+    let ran = bench.run(
+        "      - power: { rail: internal, state: on }
+      - flash: { artifact: fw.elf }
+      - capture: { kind: la, channels: { scl: 1, sda: 2 }, rate: 2MHz, samples: 4000000 }
+        id: boot
+        background: true
+      - reset: {}
+      - uart: { expect: APP_OK }
+        case: banner
+        timeout: 20s
+      - assert: { on: boot, decode: i2c, address: 0x76, ack: true }
+        case: sensor answers
+      - assert: { on: boot, decode: i2c, address: 0x29, ack: false }
+        case: nobody else does
+      - uart: { send: \"status\\r\", until: \"> \" }
+        id: status
+        timeout: 10s
+      - assert: { on: status, text: bmp280_detected=yes }
+      - decode: { on: boot, decoder: i2c }
+        id: traffic
+      - assert: { on: boot, decode: i2c, address: 0x50, ack: true }
+        case: no such sensor
+    always:
+      - power: { rail: internal, state: off }",
+    );
+    let end = &ran.end;
+    let mut words = vec!["passed"; 10];
+    words.extend(["failed", "passed"]);
+    assert_eq!(ran.words(), words, "{:?}", end.steps);
+    assert_eq!(end.outcome.kind(), Some("assert"));
+    assert!(end.outcome.to_string().contains("0x50"), "{}", end.outcome);
+    let capture = &end.steps[5].captures[0];
+    assert_eq!(capture.name, "boot");
+    let picture = capture.picture.as_ref().unwrap();
+    let mut names: Vec<&str> = picture.channels.iter().map(|c| c.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        (names, picture.duration_us),
+        (vec!["scl", "sda"], 2_000_000)
+    );
+    assert!(
+        end.steps[4]
+            .tail
+            .contains("SCENARIO: bench demo application")
+    );
+    let traffic = std::fs::read_to_string(&end.artifacts[0].path).unwrap();
+    assert!(traffic.contains("Address write: 76"), "{traffic}");
+    assert!(!bench.is_on(), "always");
+}
+
+fn banner() {
+    let bench = Bench::new();
+    let ran = bench.run(
+        "      - flash: { artifact: fw.elf }
+      - uart: { expect: something else }
+        timeout: 4s",
+    );
+    assert_eq!(ran.words(), ["passed", "failed"]);
+    assert_eq!(ran.end.outcome.kind(), Some("expect"));
+    assert!(
+        ran.end.outcome.to_string().contains("APP_OK"),
+        "{}",
+        ran.end.outcome
+    );
+}
+
+fn power() {
+    let bench = Bench::new();
+    let on = bench.run("      - power: { rail: internal, state: on }");
+    assert_eq!(on.end.outcome, Outcome::Passed);
+    assert!(bench.is_on());
+    let off = bench.run("      - power: { rail: internal, state: off }");
+    assert_eq!(off.end.outcome, Outcome::Passed);
+    assert!(!bench.is_on());
+}
+
+fn analog() {
+    let bench = Bench::new();
+    let ran = bench.run("      - capture: { kind: adc, rate: 500kHz, samples: 10000 }");
+    assert_eq!(ran.end.outcome, Outcome::Passed);
+    let picture = ran.end.steps[0].captures[0].picture.as_ref().unwrap();
+    let evidence::result::Signal::Analog(columns, unit) = &picture.channels[0].signal else {
+        panic!("{picture:?}");
+    };
+    assert_eq!((columns.len(), unit.as_str()), (600, "V"));
+    assert!(columns.iter().all(|(low, high)| low <= high));
+}
+
+fn trigger() {
+    let bench = Bench::new();
+    let ran = bench.run(
+        "      - capture:
+          kind: la
+          channels: { irq: 7 }
+          rate: 1MHz
+          samples: 1000
+          trigger: { channel: irq, edge: rising, timeout: 300ms }",
+    );
+    assert_eq!(
+        ran.end.outcome.kind(),
+        Some("no_trigger"),
+        "{}",
+        ran.end.outcome
+    );
+}
+
+fn replay() {
+    let bench = Bench::new();
+    let cancel = Cancel::default();
+    let until = Until {
+        at: Instant::now() + Duration::from_secs(10),
+        cancel: &cancel,
+    };
+    let replay = Replay {
+        waveform: "battery-sag".to_owned(),
+        output: Output::V5,
+        mapping: Mapping::Faithful,
+        rate_hz: None,
+    };
+    let error = bench.rig().replay(&replay, &until).unwrap_err();
+    let why = "no waveform is called battery-sag".to_owned();
+    assert_eq!(error, jobs::BenchError::Refused(why));
+}
+
+fn offers() {
+    let bench = Bench::new();
+    let told = rig::capabilities(&bench.device(), &Bench::wiring());
+    assert_eq!(told.name, "bench-1");
+    assert_eq!(
+        told.values["target"],
+        Capability::Text("STM32F030R8".to_owned())
+    );
+    assert_eq!(told.values["la_channels"], Capability::Count(14));
+    assert_eq!(told.values["uart"], Capability::Flag(true));
+    let rank = told.rank();
+    let mut less = told.clone();
+    less.values
+        .insert("uart".to_owned(), Capability::Flag(false));
+    less.values.insert("target".to_owned(), Capability::Unknown);
+    assert_eq!(less.rank(), rank - 2);
+}
