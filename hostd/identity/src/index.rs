@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tracing::warn;
 
 use super::hash::Digest;
+use super::job_keys::JobEntry;
 use super::scope::Scope;
 use store::keys::Key;
 use store::trust::TrustRule;
@@ -19,6 +20,8 @@ const LAST_USED_INTERVAL_MS: u64 = 60_000;
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) keys: HashMap<String, Arc<KeyEntry>>,
+    /// Keys of jobs, which no store knows.
+    pub(super) jobs: HashMap<String, Arc<JobEntry>>,
     pub(super) users: HashMap<String, Arc<UserEntry>>,
     /// Trust rules by id.
     pub(super) rules: HashMap<String, Arc<TrustRule>>,

@@ -200,11 +200,11 @@ impl Identity {
     }
 
     /// A key id that no current or recent key has.
-    fn new_kid(&self) -> String {
+    pub(super) fn new_kid(&self) -> String {
         let index = self.index();
         loop {
             let kid = id::base62(id::KEY_ID_LEN);
-            if !index.keys.contains_key(&kid) {
+            if !index.keys.contains_key(&kid) && !index.jobs.contains_key(&kid) {
                 return kid;
             }
         }

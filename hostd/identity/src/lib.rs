@@ -20,6 +20,7 @@ mod credential;
 mod error;
 mod hash;
 mod index;
+mod job_keys;
 mod key_admin;
 mod mint;
 pub mod offline;
@@ -44,6 +45,7 @@ mod tests;
 pub use bootstrap::{DemoKey, First};
 pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX};
 pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, UserChangeError};
+pub use job_keys::{JobGrant, JobKey, JobKeyError};
 pub use key_admin::CreatedKey;
 pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
 pub use password::{PASSWORD_CHARS, PasswordError};
@@ -165,6 +167,12 @@ impl Identity {
 
     fn verify_key(&self, text: KeyText<'_>) -> Result<Verified, AuthError> {
         let presented = self.hasher.key(text.kid, text.secret);
+        if let Some(job) = self.job_entry(text.kid) {
+            return match presented.matches(&job.hash) {
+                true => self.job(&job),
+                false => Err(AuthError::Invalid),
+            };
+        }
         let (entry, user) = self.key_and_owner(text.kid);
         // An unknown key id takes as long as a known one.
         let stored = entry.as_ref().map_or(Digest::NONE, |e| e.hash);
@@ -202,6 +210,7 @@ impl Identity {
             root: None,
             epoch: None,
             claims: None,
+            job: None,
         })
     }
 
@@ -216,15 +225,18 @@ impl Identity {
         if claims.exp.saturating_add(EXPIRY_LEEWAY_S) <= now_ms / 1000 {
             return Err(AuthError::Expired);
         }
-        let (user, key, rule) = {
+        let (user, key, rule, job) = {
             let index = self.index();
             let mut ids = [Some(&claims.jti), claims.parent.as_ref()].into_iter();
             if ids.any(|id| id.is_some_and(|id| index.ended.contains_key(id))) {
                 return Err(AuthError::Revoked);
             }
-            let key = claims.kid.as_ref().map(|kid| index.keys.get(kid).cloned());
+            let job = claims.kid.as_ref().and_then(|kid| index.jobs.get(kid));
+            let key = claims.kid.as_ref().filter(|_| job.is_none());
+            let key = key.map(|kid| index.keys.get(kid).cloned());
             let rule = claims.rule.as_ref().map(|id| index.rules.get(id).cloned());
-            (index.users.get(&claims.sub).cloned(), key, rule)
+            let user = index.users.get(&claims.sub).cloned();
+            (user, key, rule, job.cloned())
         };
         let live = |rule: &Arc<TrustRule>| {
             rule.enabled && rule.user == claims.sub && rule.org == claims.org
@@ -253,6 +265,9 @@ impl Identity {
             // driving devices.
             verified.devices = rule.devices.as_deref().map(Arc::from);
             verified.scopes = [Scope::BenchControl].into();
+        }
+        if let Some(job) = job {
+            job.narrow(&mut verified);
         }
         Ok(verified)
     }
@@ -348,5 +363,6 @@ fn of_session(claims: &Arc<Claims>, user: &UserEntry, key: Option<&KeyEntry>) ->
         ),
         epoch: claims.epoch,
         claims: Some(claims.clone()),
+        job: None,
     }
 }

@@ -30,6 +30,10 @@ impl Identity {
     fn again(&self, verified: &Verified) -> Result<Verified, AuthError> {
         match (&verified.claims, &verified.kid) {
             (Some(claims), _) => self.session(claims),
+            (None, Some(kid)) if verified.job().is_some() => {
+                let entry = self.job_entry(kid).ok_or(AuthError::Revoked)?;
+                self.job(&entry)
+            }
             (None, Some(kid)) => {
                 let (entry, user) = self.key_and_owner(kid);
                 let entry = entry.ok_or(AuthError::Revoked)?;

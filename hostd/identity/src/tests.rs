@@ -9,6 +9,7 @@ use store::users::User;
 mod admins;
 mod forgery;
 mod fuzz;
+mod job_keys;
 mod keys;
 mod people;
 mod renewal;

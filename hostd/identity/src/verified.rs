@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use admission::Requester;
 
+use super::job_keys::JobGrant;
 use super::scope::Scope;
 use super::token::Claims;
 use store::users::Role;
@@ -38,6 +39,8 @@ pub struct Verified {
     pub(super) epoch: Option<u32>,
     /// All that its token says, for sessions.
     pub(super) claims: Option<Arc<Claims>>,
+    /// For a job's key and sessions minted from it.
+    pub(super) job: Option<Arc<JobGrant>>,
 }
 
 impl Verified {
@@ -85,13 +88,19 @@ impl Verified {
         &self.scopes
     }
 
-    /// Ids of the devices the session is restricted to; none = every device of the organisation.
+    /// Ids of the devices the credential is restricted to; none = every device of the organisation.
     #[must_use]
     pub fn devices(&self) -> Option<&[String]> {
         self.devices.as_deref()
     }
 
-    /// Whether the session may use the device with this id.
+    /// The job that calls, by its key or a session minted from that.
+    #[must_use]
+    pub fn job(&self) -> Option<&JobGrant> {
+        self.job.as_deref()
+    }
+
+    /// Whether the credential may use the device with this id.
     #[must_use]
     pub fn may_use_id(&self, device: &str) -> bool {
         self.devices()
