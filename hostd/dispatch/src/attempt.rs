@@ -1,0 +1,316 @@
+//! One attempt: the lease, the thread that carries the run out, and what is left of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jobs::{Bench, Cancel, Event as Told, Live, RunEnd, Runner, StartError, Task, Watch};
+use lab::blobs::{Blobs, Staged};
+use lab::leases::{Claim, LeaseError, Leases, Released, Shown, TTL_S};
+use pipeline::plan::{Artifact, Plan};
+use scheduler::{Ending, Infra, Run};
+use store::jobs::File;
+use tokio::sync::oneshot;
+use tracing::warn;
+
+use crate::bench::{Benches, Grant};
+use crate::driver::{Event, Events};
+use crate::ending;
+use crate::files::{Files, gone};
+use crate::record::Left;
+
+/// How long a lease of an attempt lasts unless it is renewed.
+const LEASE_TTL_S: u32 = 60;
+const LEASE_TTL_MS: u64 = LEASE_TTL_S as u64 * 1000;
+
+/// Between two renewals of a lease.
+const RENEW_EVERY: Duration = Duration::from_secs(20);
+
+/// Where the runner puts what an attempt makes, below its folder.
+const ARTIFACTS: &str = "artifacts";
+
+/// Longest label of a holder, in characters.
+const LABEL_CHARS_MAX: usize = 40;
+
+const _: () = assert!(LEASE_TTL_S >= *TTL_S.start() && LEASE_TTL_S <= *TTL_S.end());
+
+/// What every attempt needs of the server.
+pub(crate) struct Tools {
+    pub(crate) runner: Runner,
+    pub(crate) files: Files,
+    pub(crate) blobs: Arc<Blobs>,
+    pub(crate) leases: Arc<Leases>,
+    pub(crate) benches: Arc<dyn Benches>,
+}
+
+/// An attempt to carry out.
+pub(crate) struct Attempt {
+    pub(crate) run: Run,
+    pub(crate) plan: Arc<Plan>,
+    /// Digests of the files that runs before it made, by run and name.
+    pub(crate) made: BTreeMap<(String, String), String>,
+    /// When the job was submitted: what the times of its report count from.
+    pub(crate) begun: Instant,
+    /// When the job must be done.
+    pub(crate) job_deadline: Instant,
+    pub(crate) grant: Option<Grant>,
+    /// What the device is called, and what others see as the holder of its lease.
+    pub(crate) device_name: String,
+    pub(crate) label: String,
+    pub(crate) cancel: Cancel,
+}
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) told: ending::Told,
+    pub(crate) left: Left,
+    /// The files that it made, on their way to their place.
+    pub(crate) staged: Vec<Staged>,
+    /// The device that still has to be made safe.
+    pub(crate) owes: Option<String>,
+}
+
+impl Ended {
+    fn of(ending: Ending) -> Self {
+        Self {
+            told: ending::Told::of(ending),
+            left: Left::default(),
+            staged: Vec::new(),
+            owes: None,
+        }
+    }
+}
+
+/// Carries an attempt out and reports what came of it.
+pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Events) {
+    let run = attempt.run.clone();
+    let Some(grant) = attempt.grant.clone() else {
+        let ended = on_thread(tools, attempt, events.clone()).await;
+        events.ended(run, ended).await;
+        return;
+    };
+    let claim = Claim {
+        lease_id: grant.lease_id.clone(),
+        owner: grant.lease_owner.clone(),
+        holder: attempt.label.chars().take(LABEL_CHARS_MAX).collect(),
+        device_name: attempt.device_name.clone(),
+        ttl_ms: LEASE_TTL_MS,
+    };
+    let leases = tools.leases.clone();
+    match leases.acquire(&grant.device, claim, false).await {
+        Ok(_) => {}
+        Err(LeaseError::Busy(busy)) => {
+            let expires_ms = busy.expires_ms.map(|steady| leases.wall_ms(steady));
+            let holder = busy
+                .holder
+                .unwrap_or_else(|| "the server, which makes it safe".to_owned());
+            return events.give_back(run, holder, expires_ms).await;
+        }
+        Err(error) => {
+            warn!(job = grant.job, device = grant.device, %error, "failed to take a device for a job");
+            let lost = Ended::of(Ending::Infra(Infra::DeviceLost));
+            return events.ended(run, lost).await;
+        }
+    }
+    let cancel = attempt.cancel.clone();
+    let work = on_thread(tools, attempt, events.clone());
+    let (mut ended, is_lost) = with_lease(&leases, &grant, &cancel, work).await;
+    if is_lost && matches!(ended.told.ending, Ending::Cancelled | Ending::Infra(_)) {
+        ended.told = ending::Told::of(Ending::Infra(Infra::LeaseLost));
+    }
+    let shown = shown(&grant);
+    match leases.release(&grant.device, shown).await {
+        Ok(Released::Over { safe: true }) => {}
+        Ok(_) => ended.owes = Some(grant.device.clone()),
+        Err(error) => {
+            warn!(job = grant.job, device = grant.device, %error, "failed to give a device back");
+            ended.owes = Some(grant.device.clone());
+        }
+    }
+    events.ended(run, ended).await;
+}
+
+fn shown(grant: &Grant) -> Shown<'_> {
+    Shown {
+        lease_id: Some(&grant.lease_id),
+        owner: &grant.lease_owner,
+    }
+}
+
+/// Renews the lease while the attempt runs; ends the attempt if the lease is lost. Whether it was.
+async fn with_lease(
+    leases: &Arc<Leases>,
+    grant: &Grant,
+    cancel: &Cancel,
+    work: impl Future<Output = Ended>,
+) -> (Ended, bool) {
+    let mut work = std::pin::pin!(work);
+    let mut is_lost = false;
+    loop {
+        tokio::select! {
+            ended = &mut work => return (ended, is_lost),
+            () = tokio::time::sleep(RENEW_EVERY), if !is_lost => {
+                match leases.renew(&grant.device, shown(grant), LEASE_TTL_MS).await {
+                    Ok(_) => {}
+                    Err(LeaseError::Busy(_)) => {
+                        is_lost = true;
+                        cancel.cancel();
+                    }
+                    // The lease stands until it expires; the next renewal may work.
+                    Err(error) => warn!(job = grant.job, %error, "failed to renew a lease"),
+                }
+            }
+        }
+    }
+}
+
+/// A thread of its own, since a run blocks for as long as it takes and the pool for short work must stay free.
+async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended {
+    let (sender, receiver) = oneshot::channel();
+    let name = format!("attempt-{}", attempt.run.attempt);
+    let spawned = std::thread::Builder::new().name(name).spawn(move || {
+        // Nobody listens only when the server has stopped.
+        let _ = sender.send(blocking(&tools, &attempt, events));
+    });
+    if let Err(error) = spawned {
+        warn!(%error, "failed to start a thread for an attempt");
+        return Ended::of(Ending::Infra(Infra::JailNotStarted));
+    }
+    // A panic in the attempt drops the sender.
+    let broken = Ended::of(Ending::Infra(Infra::JailNotStarted));
+    receiver.await.unwrap_or(broken)
+}
+
+fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
+    let job = attempt.run.task.job.to_string();
+    let number = attempt.run.attempt;
+    let Some(run) = attempt.plan.runs.get(attempt.run.task.task as usize) else {
+        return Ended::of(Ending::DefinitionError);
+    };
+    let bench = match attempt
+        .grant
+        .as_ref()
+        .map(|grant| tools.benches.bench(grant))
+    {
+        None => None,
+        Some(Ok(bench)) => Some(bench),
+        Some(Err(error)) => {
+            warn!(job, %error, "failed to make a bench for a job");
+            return Ended::of(Ending::Infra(Infra::ProbeUnreachable));
+        }
+    };
+    let secrets = bench
+        .as_ref()
+        .map_or_else(BTreeMap::new, |opened| opened.secrets.clone());
+    let artifact = |wanted: &Artifact| -> Option<PathBuf> {
+        let key = (wanted.run.clone(), wanted.name.clone());
+        Some(tools.blobs.path(attempt.made.get(&key)?))
+    };
+    let out = tools.files.attempt(&job, number);
+    let watch = Watcher {
+        run: &attempt.run,
+        events: &events,
+    };
+    let task = Task {
+        plan: &attempt.plan,
+        run,
+        source: tools.files.source(&job),
+        leave_out: Vec::new(),
+        out: out.clone(),
+        artifact: &artifact,
+        secrets: &secrets,
+        keeps_cache: true,
+        begun: attempt.begun,
+        job_deadline: Some(attempt.job_deadline),
+        keep: None,
+        bench: bench.as_ref().map(|opened| &*opened.bench as &dyn Bench),
+        watch: &watch,
+    };
+    let live = Live::listening(Arc::new(|_: &Told| {}));
+    let end = match tools.runner.attempt(&task, &live, &attempt.cancel) {
+        Ok(end) => end,
+        Err(error) => return not_begun(&job, error),
+    };
+    drop(bench);
+    let mut ended = Ended::of(Ending::Passed);
+    ended.told = ending::Told::of_run(&end);
+    ended.left.log_bytes = end.log.bytes;
+    if let Err(error) = save(tools, &job, number, &end)
+        .and_then(|()| stage(tools, &out.join(ARTIFACTS), &end, &mut ended))
+    {
+        warn!(job, %error, "failed to keep what an attempt made");
+        let infra = if base::space::is_full(&error) {
+            Infra::DiskFull
+        } else {
+            Infra::JailNotStarted
+        };
+        ended.told = ending::Told::of(Ending::Infra(infra));
+    }
+    ended
+}
+
+/// How the attempt ended, for its reports. On disk before the end is told to anybody.
+fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<()> {
+    let path = tools.files.end(job, number);
+    let text = serde_json::to_vec(end).map_err(io::Error::other)?;
+    fs::write(&path, text)?;
+    fs::File::open(&path)?.sync_all()
+}
+
+/// Moves what was made to where blobs are staged.
+fn stage(tools: &Tools, artifacts: &Path, end: &RunEnd, ended: &mut Ended) -> io::Result<()> {
+    for artifact in &end.artifacts {
+        let staged = tools
+            .blobs
+            .adopt(&artifact.path, artifact.bytes, &artifact.sha256)?;
+        ended.staged.push(staged);
+        ended.left.files.push(File {
+            name: artifact.name.clone(),
+            size_bytes: artifact.bytes,
+            sha256: artifact.sha256.clone(),
+        });
+    }
+    gone(fs::remove_dir_all(artifacts))
+}
+
+fn not_begun(job: &str, error: StartError) -> Ended {
+    warn!(job, %error, "an attempt was not begun");
+    let ending = match &error {
+        StartError::NoSecret(..) | StartError::Secret(_) | StartError::ForeignOut(_) => {
+            Ending::DefinitionError
+        }
+        StartError::NoPlace => Ending::Infra(Infra::JailNotStarted),
+        StartError::Files(_, source) if base::space::is_full(source) => {
+            Ending::Infra(Infra::DiskFull)
+        }
+        StartError::Files(..) => Ending::Infra(Infra::JailNotStarted),
+    };
+    let mut ended = Ended::of(ending);
+    if ending == Ending::DefinitionError {
+        ended.told.message = format!("The job could not begin: failed to {error}.");
+    }
+    ended
+}
+
+/// Tells the driver how far the attempt is.
+struct Watcher<'w> {
+    run: &'w Run,
+    events: &'w Events,
+}
+
+impl Watch for Watcher<'_> {
+    fn started(&self) {
+        self.events.blocking(Event::Started(self.run.clone()));
+    }
+
+    fn first_output(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        self.events
+            .blocking(Event::FirstOutput(self.run.clone(), answer));
+        answered.blocking_recv().unwrap_or(false)
+    }
+}

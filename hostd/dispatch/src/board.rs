@@ -1,0 +1,65 @@
+//! What everybody may look at without asking the driver: unfinished jobs as they are now, and devices that no job gets.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use store::jobs::Job;
+use tokio::sync::watch;
+
+/// The latest state of each unfinished job, and the devices in quarantine.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    jobs: Mutex<HashMap<String, watch::Sender<Arc<Job>>>>,
+    quarantined: Mutex<HashSet<String>>,
+}
+
+impl Board {
+    /// The job is like this from now on. One that is over is shown once more, and then its followers are on their own.
+    pub(crate) fn show(&self, job: Arc<Job>) {
+        let mut jobs = self.lock();
+        if job.queue.is_none() {
+            if let Some(followers) = jobs.remove(&job.id) {
+                followers.send_replace(job);
+            }
+            return;
+        }
+        match jobs.get(&job.id) {
+            Some(followers) => {
+                followers.send_replace(job);
+            }
+            None => {
+                jobs.insert(job.id.clone(), watch::Sender::new(job));
+            }
+        }
+    }
+
+    /// Follows an unfinished job.
+    pub(crate) fn follow(&self, job: &str) -> Option<watch::Receiver<Arc<Job>>> {
+        Some(self.lock().get(job)?.subscribe())
+    }
+
+    /// Whether no job gets this device from now on, or any may again.
+    pub(crate) fn note_quarantine(&self, device: &str, is_in: bool) {
+        let mut quarantined = self.quarantined();
+        match is_in {
+            true => quarantined.insert(device.to_owned()),
+            false => quarantined.remove(device),
+        };
+    }
+
+    pub(crate) fn is_quarantined(&self, device: &str) -> bool {
+        self.quarantined().contains(device)
+    }
+
+    fn quarantined(&self) -> MutexGuard<'_, HashSet<String>> {
+        // As below.
+        self.quarantined
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<Arc<Job>>>> {
+        // Each change is one insertion or removal, so a panic elsewhere leaves the map whole.
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

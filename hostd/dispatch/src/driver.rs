@@ -1,0 +1,237 @@
+//! The driver: the one task that owns the queue. Events come in, decisions are stored, and then carried out.
+
+mod devices;
+mod event;
+mod settle;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::clock::Clock;
+use jobs::Cancel;
+use lab::devices::Devices;
+use scheduler::{Decision, JobId, Run, Scheduler};
+use store::Store;
+use store::jobs::Job;
+use tokio::sync::{mpsc, oneshot, watch};
+use tracing::{info, warn};
+
+use crate::attempt::Tools;
+use crate::board::Board;
+use crate::error::JobError;
+use crate::facts::Wants;
+use crate::record::Entry;
+use crate::why::{self, Why};
+pub(crate) use event::{Event, Events, Order};
+use settle::Change;
+pub(crate) use settle::lease_owner;
+
+/// Longest sleep between two looks at the clock: it may be set.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// The queue and everything that is under way.
+pub(crate) struct Driver {
+    pub(crate) scheduler: Scheduler<Wants>,
+    pub(crate) entries: HashMap<String, Entry>,
+    pub(crate) running: HashMap<Run, Running>,
+    /// Devices that the scheduler knows.
+    pub(crate) known: HashSet<String>,
+    pub(crate) tools: Arc<Tools>,
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) devices: Arc<Devices>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) events: Events,
+    pub(crate) drained: Vec<oneshot::Sender<()>>,
+}
+
+/// An attempt that is under way.
+pub(crate) struct Running {
+    pub(crate) cancel: Cancel,
+    pub(crate) device: Option<String>,
+}
+
+impl Driver {
+    /// Drives the queue until nobody can send events any more.
+    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Event>, restored: Vec<Decision>) {
+        let mut attached = self.devices.changed();
+        let mut leased = self.tools.leases.changes();
+        self.settle(Change::of(restored)).await;
+        self.look_at_devices().await;
+        loop {
+            tokio::select! {
+                event = inbox.recv() => match event {
+                    Some(event) => self.handle(event).await,
+                    None => return,
+                },
+                () = tokio::time::sleep(self.until_deadline()) => {
+                    let decisions = self.scheduler.tick(self.clock.now_ms());
+                    self.settle(Change::of(decisions)).await;
+                }
+                () = changed(&mut attached) => self.look_at_devices().await,
+                () = changed(&mut leased) => self.look_at_devices().await,
+            }
+        }
+    }
+
+    fn until_deadline(&self) -> Duration {
+        let Some(at_ms) = self.scheduler.next_deadline_ms() else {
+            return LOOK_EVERY;
+        };
+        Duration::from_millis(at_ms.saturating_sub(self.clock.now_ms())).min(LOOK_EVERY)
+    }
+
+    async fn handle(&mut self, event: Event) {
+        let now_ms = self.clock.now_ms();
+        match event {
+            Event::Submit(order, answer) => {
+                let submitted = self.submit(*order, now_ms).await;
+                // Whoever asked may be gone; the job is queued all the same.
+                let _ = answer.send(submitted);
+            }
+            Event::Cancel(org, job, answer) => {
+                let _ = answer.send(self.cancel(&org, &job, now_ms).await);
+            }
+            Event::Why(job, answer) => {
+                let _ = answer.send(self.why(&job));
+            }
+            Event::Readmit(device, answer) => {
+                let ended = self.store.quarantine_end(&device).await;
+                if ended.as_ref().is_ok_and(|was| *was) {
+                    self.board.note_quarantine(&device, false);
+                    info!(device, "jobs may have the device again");
+                    let decisions = self.scheduler.readmit(&device.as_str().into(), now_ms);
+                    self.settle(Change::of(decisions)).await;
+                }
+                let _ = answer.send(ended.map_err(JobError::from));
+            }
+            Event::Started(run) => {
+                if self.scheduler.started(&run, now_ms) {
+                    self.with_entry(&run, |entry| entry.started(run.attempt, now_ms));
+                    self.settle(Change::touching(&run)).await;
+                }
+            }
+            Event::FirstOutput(run, answer) => {
+                let may = self.scheduler.first_output(&run, now_ms);
+                if may {
+                    self.settle(Change::touching(&run)).await;
+                }
+                let _ = answer.send(may);
+            }
+            Event::Ended(run, ended) => self.ended(&run, *ended, now_ms).await,
+            Event::GiveBack(run, holder, expires_ms) => {
+                self.running.remove(&run);
+                self.with_entry(&run, |entry| entry.given_back(run.attempt));
+                let decisions = self.scheduler.give_back(&run, &holder, expires_ms, now_ms);
+                self.settle(Change::touching(&run).and(decisions)).await;
+                // The device may have become free before the scheduler heard that it is held.
+                self.look_at_devices().await;
+            }
+            Event::Drain(answer) => {
+                self.drained.push(answer);
+                let decisions = self.scheduler.drain(now_ms);
+                self.settle(Change::of(decisions)).await;
+            }
+        }
+    }
+
+    async fn submit(&mut self, order: Order, now_ms: u64) -> Result<(Arc<Job>, bool), JobError> {
+        if let Some((key, request)) = &order.request {
+            let asked = key.clone();
+            let used = self
+                .store
+                .read(move |s| store::jobs::request(s, &asked))
+                .await?;
+            if let Some(used) = used {
+                return self
+                    .replay(&order.entry.job.org, used, &request.digest)
+                    .await;
+            }
+        }
+        let decisions = self.scheduler.submit(order.submission, now_ms)?;
+        let id = order.entry.job.id.clone();
+        self.entries.insert(id.clone(), order.entry);
+        let mut change = Change::of(decisions);
+        change.touched.insert(id.clone());
+        change.request = order.request;
+        change.archive = order.archive;
+        let shown = self.settle(change).await;
+        info!(job = id, "job queued");
+        let queued = shown.into_iter().find(|job| job.id == id);
+        Ok((queued.ok_or(JobError::NotFound)?, false))
+    }
+
+    async fn replay(
+        &self,
+        org: &str,
+        used: store::jobs::Request,
+        digest: &str,
+    ) -> Result<(Arc<Job>, bool), JobError> {
+        if used.digest != digest {
+            return Err(JobError::KeyReused);
+        }
+        let org = org.to_owned();
+        let job = self
+            .store
+            .read(move |s| store::jobs::by_id(s, &org, &used.job))
+            .await?;
+        Ok((Arc::new(job.ok_or(JobError::KeyReused)?), true))
+    }
+
+    async fn cancel(&mut self, org: &str, job: &str, now_ms: u64) -> Result<Arc<Job>, JobError> {
+        let entry = self.entries.get(job).filter(|entry| entry.job.org == org);
+        let before = entry.ok_or(JobError::Finished)?.job.clone();
+        let decisions = self.scheduler.cancel(&JobId::from(job), now_ms);
+        let mut change = Change::of(decisions);
+        change.touched.insert(job.to_owned());
+        let shown = self.settle(change).await;
+        Ok(shown
+            .into_iter()
+            .find(|shown| shown.id == job)
+            .unwrap_or(before))
+    }
+
+    fn why(&self, job: &str) -> Option<Why> {
+        let entry = self.entries.get(job)?;
+        let why = self.scheduler.why(&JobId::from(job))?;
+        let name = |id: &str| Some(self.devices.get(&entry.job.org, id)?.record.name);
+        Some(why::of(entry, why, name))
+    }
+
+    async fn ended(&mut self, run: &Run, ended: crate::attempt::Ended, now_ms: u64) {
+        self.running.remove(run);
+        if let Some(device) = &ended.owes {
+            self.scheduler
+                .held(&device.as_str().into(), MAKING_SAFE, None);
+        }
+        let ending = ended.told.ending;
+        let mut left = ended.left;
+        left.told = Some(ended.told);
+        let decisions = self.scheduler.ended(run, ending, now_ms);
+        if decisions.is_empty() {
+            warn!(job = %run.task.job, attempt = run.attempt, "an attempt ended that was given up before");
+        }
+        let mut change = Change::of(decisions);
+        change.left = Some((run.clone(), left));
+        change.staged = ended.staged;
+        self.settle(change).await;
+        self.look_at_devices().await;
+    }
+
+    fn with_entry(&mut self, run: &Run, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.entries.get_mut(&*run.task.job.0) {
+            change(entry);
+        }
+    }
+}
+
+/// What is told as the holder of a device that owes its safe state.
+pub(crate) const MAKING_SAFE: &str = "the server, which makes it safe";
+
+/// Resolves at each change; never when nobody is left who could make one.
+async fn changed(receiver: &mut watch::Receiver<()>) {
+    if receiver.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

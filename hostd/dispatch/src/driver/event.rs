@@ -1,0 +1,88 @@
+//! What happens to the queue from outside.
+
+use std::sync::Arc;
+
+use lab::blobs::Staged;
+use scheduler::{Run, Submission};
+use store::jobs::{Job, Request, RequestKey};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::attempt::Ended;
+use crate::error::JobError;
+use crate::facts::Wants;
+use crate::record::Entry;
+use crate::why::Why;
+
+/// Events that wait for the driver at most. Whoever has one more waits.
+const WAITING_MAX: usize = 256;
+
+/// A job to queue.
+pub(crate) struct Order {
+    pub(crate) entry: Entry,
+    pub(crate) submission: Submission<Wants>,
+    pub(crate) request: Option<(RequestKey, Request)>,
+    /// Its archive, which becomes a blob with the job.
+    pub(crate) archive: Option<Staged>,
+}
+
+type Answer<T> = oneshot::Sender<T>;
+
+/// Something that happened.
+pub(crate) enum Event {
+    /// A job is submitted. With the answer: whether an earlier request made it.
+    Submit(Box<Order>, Answer<Result<(Arc<Job>, bool), JobError>>),
+    /// A job of an organisation is to end.
+    Cancel(String, String, Answer<Result<Arc<Job>, JobError>>),
+    /// Why an unfinished job does not run.
+    Why(String, Answer<Option<Why>>),
+    /// A person trusts a device again. Whether it was in quarantine.
+    Readmit(String, Answer<Result<bool, JobError>>),
+    /// The first step of an attempt begins.
+    Started(Run),
+    /// A test is about to say its first word; whether it may.
+    FirstOutput(Run, Answer<bool>),
+    /// An attempt has ended.
+    Ended(Run, Box<Ended>),
+    /// An attempt could not begin: somebody has its device, perhaps until then.
+    GiveBack(Run, String, Option<u64>),
+    /// Nothing starts any more; answered when nothing runs.
+    Drain(Answer<()>),
+}
+
+/// Where events are sent.
+#[derive(Clone)]
+pub(crate) struct Events(mpsc::Sender<Event>);
+
+impl Events {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Event>) {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        (Self(sender), receiver)
+    }
+
+    /// Asks the driver.
+    ///
+    /// # Errors
+    /// The server stops.
+    pub(crate) async fn ask<T>(
+        &self,
+        event: impl FnOnce(Answer<T>) -> Event,
+    ) -> Result<T, JobError> {
+        let (answer, answered) = oneshot::channel();
+        let sent = self.0.send(event(answer)).await;
+        sent.map_err(|_| JobError::Stopping)?;
+        answered.await.map_err(|_| JobError::Stopping)
+    }
+
+    /// Tells the driver from a thread that may block. Nobody listens only when the server has stopped.
+    pub(crate) fn blocking(&self, event: Event) {
+        let _ = self.0.blocking_send(event);
+    }
+
+    pub(crate) async fn ended(&self, run: Run, ended: Ended) {
+        let _ = self.0.send(Event::Ended(run, Box::new(ended))).await;
+    }
+
+    pub(crate) async fn give_back(&self, run: Run, holder: String, expires_ms: Option<u64>) {
+        let _ = self.0.send(Event::GiveBack(run, holder, expires_ms)).await;
+    }
+}

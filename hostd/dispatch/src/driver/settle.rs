@@ -1,0 +1,385 @@
+//! Decisions on their way: into the records, into the store, and only then into the world.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::id;
+use jobs::Cancel;
+use lab::blobs::Staged;
+use scheduler::{Decision, DeviceId, Ending, JobId, Run};
+use store::StoreError;
+use store::jobs::{Changes, Job, Quarantine, Request, RequestKey};
+use tracing::{error, info, warn};
+
+use super::{Driver, Running};
+use crate::attempt::{self, Attempt};
+use crate::bench::Grant;
+use crate::record::{Entry, Left};
+
+/// Between two tries to store what was decided. Nothing else is decided meanwhile, and the server says that it is not
+/// ready.
+const STORE_RETRY: Duration = Duration::from_secs(1);
+
+/// Random letters of a lease's id, which nobody can guess.
+const LEASE_CHARS: usize = 22;
+
+/// What happened at once, and what was decided about it.
+#[derive(Default)]
+pub(crate) struct Change {
+    pub(crate) decisions: Vec<Decision>,
+    /// Jobs that have changed, whether or not something was decided about them.
+    pub(crate) touched: BTreeSet<String>,
+    pub(crate) request: Option<(RequestKey, Request)>,
+    pub(crate) archive: Option<Staged>,
+    /// What an attempt left that has ended.
+    pub(crate) left: Option<(Run, Left)>,
+    pub(crate) staged: Vec<Staged>,
+}
+
+/// Why nothing was stored.
+#[derive(Debug, thiserror::Error)]
+enum Unwritten {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("keep a file of a job")]
+    Blob(#[from] std::io::Error),
+}
+
+/// An attempt that has its place and is not under way yet.
+struct Begin {
+    run: Run,
+    device: Option<String>,
+}
+
+/// What is to be done once all is stored.
+#[derive(Default)]
+struct Work {
+    begin: Vec<Begin>,
+    /// With each: whether it was told before.
+    stop: Vec<(Run, bool)>,
+    is_drained: bool,
+}
+
+/// Decisions on their way into the records.
+struct Noted {
+    now_ms: u64,
+    touched: BTreeSet<String>,
+    left: Option<(Run, Left)>,
+    changes: Changes,
+    work: Work,
+}
+
+impl Noted {
+    fn touch(&mut self, job: &JobId) {
+        self.touched.insert(job.to_string());
+    }
+}
+
+impl Change {
+    pub(crate) fn of(decisions: Vec<Decision>) -> Self {
+        Self {
+            decisions,
+            ..Self::default()
+        }
+    }
+
+    /// Something happened to a run's job.
+    pub(crate) fn touching(run: &Run) -> Self {
+        let mut change = Self::default();
+        change.touched.insert(run.task.job.to_string());
+        change
+    }
+
+    pub(crate) fn and(mut self, decisions: Vec<Decision>) -> Self {
+        self.decisions.extend(decisions);
+        self
+    }
+}
+
+impl Driver {
+    /// Stores what was decided, then carries it out. The jobs that have changed, as they are now.
+    pub(crate) async fn settle(&mut self, change: Change) -> Vec<Arc<Job>> {
+        let mut noted = Noted {
+            now_ms: self.clock.now_ms(),
+            touched: change.touched,
+            left: change.left,
+            changes: Changes {
+                request: change.request,
+                ..Changes::default()
+            },
+            work: Work::default(),
+        };
+        for decision in change.decisions {
+            self.note(decision, &mut noted);
+        }
+        let Noted {
+            touched,
+            mut changes,
+            work,
+            ..
+        } = noted;
+        for id in &touched {
+            let Some(entry) = self.entries.get_mut(id) else {
+                continue;
+            };
+            if let Some(stored) = self.scheduler.stored(&entry.id()) {
+                entry.goes_on(&stored);
+            }
+            changes.jobs.push(Job::clone(&entry.job));
+        }
+        let staged = change.archive.into_iter().chain(change.staged).collect();
+        let quarantines = changes.quarantines.iter();
+        let quarantined: Vec<String> = quarantines.map(|q| q.device.clone()).collect();
+        self.write(changes, staged).await;
+        for device in quarantined {
+            self.board.note_quarantine(&device, true);
+        }
+        self.carry_out(work);
+        self.show(&touched)
+    }
+
+    /// Writes a decision into the records, and down what is to be done about it.
+    fn note(&mut self, decision: Decision, noted: &mut Noted) {
+        let now_ms = noted.now_ms;
+        match decision {
+            Decision::Assign { run, device } => {
+                noted.touch(&run.task.job);
+                noted.changes.epoch = noted.changes.epoch.max(Some(run.epoch));
+                let device = device.map(|device| device.to_string());
+                let lease = device.clone().map(|device| (device, lease_id(&run)));
+                self.with_entry(&run, |entry| entry.assigned(&run, lease, now_ms));
+                noted.work.begin.push(Begin { run, device });
+            }
+            Decision::Stop { run, hard, .. } => {
+                noted.touch(&run.task.job);
+                noted.work.stop.push((run, hard));
+            }
+            Decision::Requeue { run, ending } => {
+                noted.touch(&run.task.job);
+                info!(job = %run.task.job, attempt = run.attempt, ?ending, "an attempt is repeated");
+                let repeated = || (run.clone(), Left::repeated(ending));
+                noted.left.get_or_insert_with(repeated);
+                self.attempt_ended(&run, ending, noted);
+            }
+            Decision::TaskEnded { task, run, ending } => {
+                noted.touch(&task.job);
+                if let Some(run) = &run {
+                    self.attempt_ended(run, ending, noted);
+                }
+                let last = run.map(|run| run.attempt);
+                if let Some(entry) = self.entries.get_mut(&*task.job.0) {
+                    entry.run_ended(task.task, last, ending);
+                }
+            }
+            Decision::Finish {
+                job,
+                axes,
+                ending,
+                blamed,
+            } => {
+                noted.touch(&job);
+                info!(%job, ?ending, "job finished");
+                let blamed = self.names(&job.0, &blamed);
+                if let Some(entry) = self.entries.get_mut(&*job.0) {
+                    entry.finished(axes, ending, &blamed, now_ms);
+                }
+            }
+            Decision::Quarantine { device, quarantine } => {
+                warn!(%device, reason = quarantine.reason, "no job gets this device until somebody re-admits it");
+                noted.changes.quarantines.push(Quarantine {
+                    device: device.to_string(),
+                    reason: quarantine.reason,
+                    jobs: quarantine.jobs.iter().map(ToString::to_string).collect(),
+                    since_ms: now_ms,
+                });
+            }
+            Decision::Drained => noted.work.is_drained = true,
+        }
+    }
+
+    fn attempt_ended(&mut self, run: &Run, ending: Ending, noted: &mut Noted) {
+        let own = noted.left.take_if(|(of, _)| of == run);
+        let own = own.map_or_else(Left::default, |(_, left)| left);
+        let now_ms = noted.now_ms;
+        self.with_entry(run, |entry| {
+            entry.attempt_ended(run.attempt, ending, own, now_ms);
+        });
+    }
+
+    fn names(&self, job: &str, devices: &[DeviceId]) -> Vec<String> {
+        let org = self.entries.get(job).map(|entry| entry.job.org.clone());
+        let name = |id: &DeviceId| {
+            let device = self.devices.get(org.as_deref()?, &id.0)?;
+            Some(device.record.name)
+        };
+        let name = |id: &DeviceId| name(id).unwrap_or_else(|| id.to_string());
+        devices.iter().map(name).collect()
+    }
+
+    /// Stores the changes, with the blobs that they refer to. Goes on only when they are on disk.
+    async fn write(&self, changes: Changes, staged: Vec<Staged>) {
+        if changes == Changes::default() {
+            return;
+        }
+        loop {
+            match self.try_write(&changes, &staged).await {
+                Ok(()) => return,
+                // The process is about to end, and finds everything as it was stored last.
+                Err(Unwritten::Store(StoreError::Closed)) => return std::future::pending().await,
+                Err(error) => {
+                    error!(%error, "failed to store what was decided about jobs; trying again");
+                    tokio::time::sleep(STORE_RETRY).await;
+                }
+            }
+        }
+    }
+
+    async fn try_write(&self, changes: &Changes, staged: &[Staged]) -> Result<(), Unwritten> {
+        if staged.is_empty() {
+            return Ok(self.store.jobs_change(changes.clone()).await?);
+        }
+        let blobs = &self.tools.blobs;
+        let turn = blobs.turn().await;
+        for staged in staged {
+            blobs.keep(&turn, staged)?;
+        }
+        Ok(self.store.jobs_change(changes.clone()).await?)
+    }
+
+    fn carry_out(&mut self, work: Work) {
+        for begin in work.begin {
+            self.begin(begin);
+        }
+        for (run, hard) in work.stop {
+            if let Some(running) = self.running.get(&run) {
+                if hard {
+                    warn!(job = %run.task.job, attempt = run.attempt, "an attempt does not stop");
+                }
+                running.cancel.cancel();
+            }
+        }
+        if work.is_drained {
+            for waiting in self.drained.drain(..) {
+                // Whoever waited may have given up.
+                let _ = waiting.send(());
+            }
+        }
+    }
+
+    fn begin(&mut self, Begin { run, device }: Begin) {
+        let Some(entry) = self.entries.get(&*run.task.job.0) else {
+            return;
+        };
+        let cancel = Cancel::default();
+        let running = Running {
+            cancel: cancel.clone(),
+            device: device.clone(),
+        };
+        let attempt = self.attempt(entry, &run, device, cancel);
+        self.running.insert(run, running);
+        tokio::spawn(attempt::carry_out(
+            self.tools.clone(),
+            attempt,
+            self.events.clone(),
+        ));
+    }
+
+    fn attempt(&self, entry: &Entry, run: &Run, device: Option<String>, cancel: Cancel) -> Attempt {
+        let job = &entry.job;
+        let found = device
+            .as_ref()
+            .and_then(|id| self.devices.get(&job.org, id));
+        let lease = entry
+            .attempt(run.attempt)
+            .and_then(|attempt| attempt.lease_id.clone());
+        let grant = device.zip(lease).map(|(device, lease_id)| Grant {
+            job: job.id.clone(),
+            attempt: run.attempt,
+            org: job.org.clone(),
+            user: job.user.clone(),
+            device,
+            lease_id,
+            lease_owner: lease_owner(job),
+        });
+        let begun_ms = job.started_ms.unwrap_or_default();
+        let gone_ms = self.clock.now_ms().saturating_sub(begun_ms);
+        let left_ms = entry.plan.job_ms.saturating_sub(gone_ms);
+        Attempt {
+            run: run.clone(),
+            plan: entry.plan.clone(),
+            made: made(entry),
+            begun: begun(self.clock.now_ms().saturating_sub(job.created_ms)),
+            job_deadline: Instant::now() + Duration::from_millis(left_ms),
+            grant,
+            device_name: found.map(|device| device.record.name).unwrap_or_default(),
+            label: label(job),
+            cancel,
+        }
+    }
+
+    /// Shows the jobs to their followers; those that are over are not kept here.
+    fn show(&mut self, touched: &BTreeSet<String>) -> Vec<Arc<Job>> {
+        let mut shown = Vec::new();
+        for id in touched {
+            let Some(job) = self.entries.get(id).map(|entry| entry.job.clone()) else {
+                continue;
+            };
+            self.board.show(job.clone());
+            if job.queue.is_none() {
+                self.entries.remove(id);
+                let (files, id) = (self.tools.files.clone(), id.clone());
+                tokio::task::spawn_blocking(move || {
+                    if let Err(error) = files.drop_source(&id) {
+                        warn!(job = id, %error, "failed to remove the sources of a finished job");
+                    }
+                });
+            }
+            shown.push(job);
+        }
+        shown
+    }
+}
+
+/// So long ago, as far as the clock reaches back.
+fn begun(ago_ms: u64) -> Instant {
+    let now = Instant::now();
+    now.checked_sub(Duration::from_millis(ago_ms))
+        .unwrap_or(now)
+}
+
+/// Who the leases of a job's attempts belong to: the job alone, so that its user cannot drive the device meanwhile.
+pub(crate) fn lease_owner(job: &Job) -> String {
+    format!("job/{}", job.id)
+}
+
+fn lease_id(run: &Run) -> String {
+    format!(
+        "job-{}-{}-{}",
+        run.task.job,
+        run.attempt,
+        id::base62(LEASE_CHARS)
+    )
+}
+
+/// What others see as the holder of a job's device.
+fn label(job: &Job) -> String {
+    let name = job.name.as_deref().unwrap_or_default();
+    let plain: String = name
+        .chars()
+        .filter(|c| c.is_ascii_graphic() || *c == ' ')
+        .collect();
+    format!("job {} {plain}", job.id).trim_end().to_owned()
+}
+
+/// Digests of what the runs of a job have made, by run and name.
+fn made(entry: &Entry) -> BTreeMap<(String, String), String> {
+    let runs = entry.job.runs.iter();
+    let files = runs.flat_map(|run| {
+        let files = entry.files_of(&run.id).unwrap_or_default();
+        files
+            .iter()
+            .map(|file| ((run.id.clone(), file.name.clone()), file.sha256.clone()))
+    });
+    files.collect()
+}

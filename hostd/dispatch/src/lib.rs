@@ -1,0 +1,40 @@
+//! Jobs of a server: taken in, stored, queued, carried out, explained and kept.
+//!
+//! ```text
+//! submit ─> intake ─> driver <─> scheduler      driver ─ store first ─> attempts ─> jobs::Runner
+//!                       ^                                                  │
+//!                       └───────────── started, ended ─────────────────────┘
+//! ```
+//!
+//! One task, the driver, owns the queue. Every event is turned into decisions, these are stored in one transaction,
+//! and only then carried out. So whoever kills the process between any two steps finds the job again, and no attempt
+//! whose test has said something runs twice.
+
+mod attempt;
+mod bench;
+mod board;
+mod driver;
+mod ending;
+mod error;
+mod facts;
+mod files;
+mod follow;
+mod intake;
+mod log;
+mod pages;
+mod record;
+mod restore;
+mod service;
+mod tidy;
+mod why;
+
+pub use bench::{Benches, Grant, Looking, Opened};
+pub use error::{JobError, OpenError};
+pub use files::{ATTEMPT_FILES, DEFINITION};
+pub use intake::{NewJob, Source};
+pub use log::Log;
+pub use pages::Page;
+pub use record::{Outcome, axes, outcome_of, outcome_of_run};
+pub use scheduler::{Axes, EndedBecause, State, Status, Verdict};
+pub use service::{Filter, Jobs, Parts, Submitted, Submitter};
+pub use why::{BlockedDevice, Obstacle, Why, WhyRun};

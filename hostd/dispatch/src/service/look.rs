@@ -1,0 +1,217 @@
+//! Looking at jobs: what is stored of them, what they left, and following one.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use base::live::BoxedLive;
+use lab::blobs::FileParts;
+use scheduler::State;
+use serde_json::Value;
+use store::StoreError;
+use store::jobs::{self as records, File, Job};
+use tokio::runtime::Handle;
+
+use super::Jobs;
+use crate::driver::Event;
+use crate::error::JobError;
+use crate::follow::{Follower, Tell};
+use crate::log::{self, Log};
+use crate::pages::{self, Page};
+use crate::record;
+use crate::why::{self, Why};
+
+/// Which jobs are listed; none: any.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// How far they are.
+    pub state: Option<State>,
+    /// What they are called.
+    pub name: Option<String>,
+    /// Their branch or tag.
+    pub r#ref: Option<String>,
+}
+
+impl Jobs {
+    /// A job.
+    ///
+    /// # Errors
+    /// The organisation has none of this id, or the storage failed.
+    pub async fn get(&self, org: &str, id: &str) -> Result<Arc<Job>, JobError> {
+        let (org, id) = (org.to_owned(), id.to_owned());
+        let job = self
+            .store
+            .read(move |s| records::by_id(s, &org, &id))
+            .await?;
+        Ok(Arc::new(job.ok_or(JobError::NotFound)?))
+    }
+
+    /// Jobs of an organisation, newest first, at most `limit`, those before the job `before` if that is given; and
+    /// whether there are more.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn list(
+        &self,
+        org: &str,
+        filter: Filter,
+        limit: usize,
+        before: Option<String>,
+    ) -> Result<(Vec<Job>, bool), JobError> {
+        let org = org.to_owned();
+        let read = self.store.read(move |s| {
+            let mut found = Vec::new();
+            records::newest_first(s, &org, before.as_deref(), |job| {
+                if filter.fits(&job) {
+                    found.push(job);
+                }
+                match found.len() > limit {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+            Ok::<_, StoreError>(found)
+        });
+        let mut found = read.await?;
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        Ok((found, has_more))
+    }
+
+    /// Why a job does not run yet, or how it ended.
+    ///
+    /// # Errors
+    /// There is none of this id, or the storage failed.
+    pub async fn why(&self, org: &str, id: &str) -> Result<Why, JobError> {
+        let job = self.get(org, id).await?;
+        if job.queue.is_some() {
+            let of = id.to_owned();
+            if let Some(why) = self.events.ask(|answer| Event::Why(of, answer)).await? {
+                return Ok(why);
+            }
+        }
+        Ok(why::of_finished(self.get(org, id).await?))
+    }
+
+    /// The files that a job's runs made: run, file, and when.
+    ///
+    /// # Errors
+    /// There is none of this id, or the storage failed.
+    pub async fn artifacts(
+        &self,
+        org: &str,
+        id: &str,
+    ) -> Result<Vec<(String, File, u64)>, JobError> {
+        Ok(artifacts(&*self.get(org, id).await?))
+    }
+
+    /// Streams a file that a run made.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub async fn artifact(
+        &self,
+        org: &str,
+        id: &str,
+        run: &str,
+        name: &str,
+    ) -> Result<((String, File, u64), FileParts), JobError> {
+        let all = self.artifacts(org, id).await?;
+        let found = all
+            .into_iter()
+            .find(|(of, file, _)| of == run && file.name == name);
+        let found = found.ok_or(JobError::NotFound)?;
+        let sha256 = &found.1.sha256;
+        let parts = self.blobs.read(sha256).await;
+        let parts = parts.map_err(JobError::files(self.blobs.path(sha256)))?;
+        Ok((found, parts))
+    }
+
+    /// The log of an attempt from an offset on, or of all attempts.
+    ///
+    /// # Errors
+    /// There is no such job or attempt, or a file cannot be read.
+    pub async fn log(
+        &self,
+        org: &str,
+        id: &str,
+        attempt: Option<u32>,
+        offset: u64,
+    ) -> Result<Log, JobError> {
+        let job = self.get(org, id).await?;
+        let files = self.files.clone();
+        let runtime = Handle::current();
+        self.blocking(move || log::open(&files, &job, attempt, offset, &runtime))
+            .await
+    }
+
+    /// A page about a job that has ended.
+    ///
+    /// # Errors
+    /// There is none of this id, it has not ended, or a file cannot be read.
+    pub async fn page(&self, org: &str, id: &str, page: Page) -> Result<Vec<u8>, JobError> {
+        let job = self.get(org, id).await?;
+        if job.queue.is_some() {
+            return Err(JobError::Unfinished);
+        }
+        let files = self.files.clone();
+        self.blocking(move || pages::make(&files, &job, page)).await
+    }
+
+    /// Follows a job; `tell` says how its record is told.
+    ///
+    /// # Errors
+    /// There is none of this id, or the storage failed.
+    pub async fn follow(
+        &self,
+        org: &str,
+        id: &str,
+        tell: impl Fn(&Job) -> Value + Send + Sync + 'static,
+    ) -> Result<BoxedLive, JobError> {
+        // Looked for first, so that nothing that happens afterwards is missed.
+        let jobs = self
+            .board
+            .follow(id)
+            .filter(|jobs| jobs.borrow().org == org);
+        let job = match &jobs {
+            Some(jobs) => jobs.borrow().clone(),
+            None => self.get(org, id).await?,
+        };
+        let tell: Tell = Box::new(tell);
+        Ok(Box::new(Follower::new(self.files.clone(), jobs, job, tell)))
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, JobError> + Send + 'static,
+    ) -> Result<T, JobError> {
+        // Never closed.
+        let _permit = self.reads.acquire().await.map_err(|_| JobError::Stopping)?;
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| StoreError::Panicked)?
+    }
+}
+
+impl Filter {
+    fn fits(&self, job: &Job) -> bool {
+        let is =
+            |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        let is_state = self
+            .state
+            .is_none_or(|state| record::axes(job).state() == state);
+        is_state && is(&self.name, &job.name) && is(&self.r#ref, &job.r#ref)
+    }
+}
+
+/// The files of a job, of each run those of the attempt that passed.
+fn artifacts(job: &Job) -> Vec<(String, File, u64)> {
+    let of = |attempt: &records::Attempt| {
+        let run = job.runs.get(attempt.run as usize).map(|run| run.id.clone());
+        let at_ms = attempt.ended_ms.unwrap_or_default();
+        let files = attempt.files.clone().into_iter();
+        files
+            .map(move |file| (run.clone().unwrap_or_default(), file, at_ms))
+            .collect::<Vec<_>>()
+    };
+    job.attempts.iter().flat_map(of).collect()
+}
