@@ -13,6 +13,7 @@ pub const GROUPS: &[(&str, &[Route])] = &[
     ("captures", handler_captures::ROUTES),
     ("cloud", handler_cloud::ROUTES),
     ("devices", handler_devices::ROUTES),
+    ("jobs", handler_jobs::ROUTES),
     ("updates", handler_updates::ROUTES),
     ("waveforms", handler_waveforms::ROUTES),
 ];

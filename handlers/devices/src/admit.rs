@@ -1,5 +1,5 @@
-//! `POST /bench/devices/admit`: undo a removal. The device gets back its id, its name and its wiring, and
-//! its pod if that is configured.
+//! `POST /bench/devices/admit`: undo a removal or a quarantine. A removed device gets back its id, its name and its
+//! wiring, and its pod if that is configured; one in quarantine is given to jobs again.
 
 use guest::{
     ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, devices, members,
@@ -19,7 +19,7 @@ pub(crate) const ROUTE: Route = Route {
     credentials: device::CREDENTIALS,
     scope: device::SCOPE,
     body_limit: JSON_BODY_BYTES_MAX,
-    summary: "Admit a removed device again",
+    summary: "Admit a device again that was removed or is in quarantine",
     openapi: Openapi::of(|operation| {
         operation
             .refusals(&[Refusal::Forbidden, Refusal::NameTaken, Refusal::WrongState])
@@ -36,8 +36,8 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     struct Body {
-        /// Id of the removed device; or its name or the address of its pod, which mean the one that was
-        /// made last.
+        /// Id or name of the device in quarantine; or of the removed one, or the address of its pod, which mean the
+        /// one that was made last.
         device: String = required(text(1..=WHICH_CHARS_MAX)),
     }
 }

@@ -1,4 +1,5 @@
-//! The one error shape: `{"error": sentence, "code": stable word, "request_id": id, "fields"?: […]}`.
+//! The one error shape: `{"error": sentence, "code": stable word, "request_id": id, "fields"?: […]}`, and for files
+//! that came along `"reason"?: word` and `"problems"?: […]`.
 //!
 //! The sentence tells the caller what to do; what happened inside goes to the operator's log as
 //! `cause`, under the same request id, and never into the response.
@@ -25,6 +26,21 @@ pub struct FieldProblem {
     pub message: String,
 }
 
+/// What is wrong at one place of a text of many lines that came along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TextProblem {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+    /// Stable word for programs.
+    pub code: String,
+    /// The value it is about, as `builds[0].steps`; empty for the whole text.
+    pub path: String,
+    /// Sentence for people.
+    pub message: String,
+}
+
 /// A refusal, as the caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -41,10 +57,20 @@ pub struct ApiError {
     pub cause: Option<String>,
     /// Who holds the device.
     held: Option<Box<Held>>,
+    /// What is wrong with a file that came along.
+    content: Option<Box<Content>>,
     short: bool,
 }
 
-/// The holder of the device that the request is about.
+/// What is wrong with a file that came along.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Content {
+    /// Stable word for programs, finer than the code.
+    reason: Option<String>,
+    problems: Vec<TextProblem>,
+}
+
+/// Whoever holds the device that the request is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Held {
     /// Label; none while the device changes hands.
@@ -71,6 +97,10 @@ struct Told<'a> {
     queue_place: Option<u32>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fields: &'a [FieldProblem],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    problems: &'a [TextProblem],
 }
 
 impl ApiError {
@@ -84,6 +114,7 @@ impl ApiError {
             retry_after_s: None,
             cause: None,
             held: None,
+            content: None,
             short: false,
         }
     }
@@ -177,6 +208,20 @@ impl ApiError {
         self
     }
 
+    /// With a stable word that is finer than the code, as `reason`.
+    #[must_use]
+    pub fn reason(mut self, word: impl Into<String>) -> Self {
+        self.content.get_or_insert_default().reason = Some(word.into());
+        self
+    }
+
+    /// With all that is wrong with a text that came along, as `problems`.
+    #[must_use]
+    pub fn problems(mut self, problems: Vec<TextProblem>) -> Self {
+        self.content.get_or_insert_default().problems = problems;
+        self
+    }
+
     /// Keep the whole body under 300 bytes: `fields` go first, then the end of the sentence.
     #[must_use]
     pub fn short(mut self) -> Self {
@@ -214,6 +259,7 @@ impl ApiError {
 
     fn body(&self, request_id: &str) -> Vec<u8> {
         let held = self.held.as_deref();
+        let content = self.content.as_deref();
         written(&Told {
             error: &self.message,
             code: self.code,
@@ -223,6 +269,8 @@ impl ApiError {
             expires_at: held.map(|held| held.expires_at.as_deref()),
             queue_place: held.and_then(|held| held.queue_place),
             fields: &self.fields,
+            reason: content.and_then(|content| content.reason.as_deref()),
+            problems: content.map_or(&[], |content| &content.problems),
         })
     }
 }

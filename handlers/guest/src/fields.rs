@@ -93,14 +93,26 @@ impl Fields {
         self.members.get(name).is_some_and(|value| !value.is_null())
     }
 
+    /// Take the member `alias`, as older clients call it, for `name`. If there are both, `alias` stays, and is not
+    /// known.
+    pub fn rename(&mut self, alias: &str, name: &str) {
+        if self.has(name) {
+            return;
+        }
+        if let Some(value) = self.take(alias) {
+            self.members.insert(name.to_owned(), value);
+        }
+    }
+
     /// Whether the member is given as an object, without reading it.
     #[must_use]
     pub fn is_object(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(Value::is_object)
     }
 
-    /// Whether members are text, whatever they stand for.
-    pub(crate) fn are_texts(&self) -> bool {
+    /// Whether members are text, whatever they stand for: those of a form or a query.
+    #[must_use]
+    pub fn are_texts(&self) -> bool {
         self.texts
     }
 

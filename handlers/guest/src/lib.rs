@@ -32,11 +32,12 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    builds, captures, decode, devices, flashing, http_types, keys, leases, log, pod, recordings,
-    replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms,
+    builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log, pod,
+    recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
+    waveforms,
 };
 pub use bindings::bench;
-pub use error::{ApiError, FieldProblem};
+pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
 pub use members::{Member, Members, Rule, inline, nested, optional, or, required};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::testing::{bytes, header, json as body};
-use crate::{ApiError, FieldProblem};
+use crate::{ApiError, FieldProblem, Refusal, TextProblem};
 
 #[test]
 fn one_shape() {
@@ -38,6 +38,32 @@ fn fields_are_listed_and_the_first_one_is_in_the_sentence() {
                 {"field": "c", "message": "is required"}
             ]
         })
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_stands_beside_the_sentence() {
+    let refused = ApiError::of(Refusal::ArchiveRefused, "it is damaged").reason("damaged");
+    assert_eq!(
+        body(&refused.into_response("R1")),
+        json!({
+            "error": "it is damaged", "code": "archive_refused", "request_id": "R1", "reason": "damaged"
+        })
+    );
+    let problem = TextProblem {
+        line: 4,
+        column: 5,
+        code: "unknown_key".to_owned(),
+        path: "builds[0].stpes".to_owned(),
+        message: "there is no key `stpes` here".to_owned(),
+    };
+    let refused = ApiError::of(Refusal::InvalidDefinition, "line 4 is wrong");
+    assert_eq!(
+        body(&refused.problems(vec![problem]).into_response("R1"))["problems"],
+        json!([{
+            "line": 4, "column": 5, "code": "unknown_key", "path": "builds[0].stpes",
+            "message": "there is no key `stpes` here"
+        }])
     );
 }
 

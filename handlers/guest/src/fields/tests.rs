@@ -230,3 +230,18 @@ fn parts_of_a_form_are_read_as_text() {
     let error = read(&[("swclk", "15"), ("other", "")]).err().unwrap();
     assert_eq!(error.fields.len(), 2);
 }
+
+#[test]
+fn an_older_name_stands_for_the_newer_one() {
+    let read = |list: &[(&str, &str)]| {
+        let owned = list.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned()));
+        let mut fields = Fields::of_texts(owned.collect());
+        fields.rename("goal", "target");
+        fields.read::<Parts>()
+    };
+    let parts = read(&[("goal", "11")]).unwrap();
+    assert_eq!(parts.target.as_deref(), Some("11"));
+    assert_eq!(read(&[]).unwrap().target, None);
+    let error = read(&[("goal", "11"), ("target", "12")]).err().unwrap();
+    assert_eq!(error.fields[0].field, "goal");
+}

@@ -1,0 +1,43 @@
+//! Handler group `jobs`: submit pipelines, follow them, and fetch what they leave.
+
+mod artifact;
+mod artifacts;
+mod cancel;
+mod example;
+mod get;
+mod job;
+mod junit;
+mod list;
+mod live;
+mod log;
+mod page;
+mod refusal;
+mod report;
+mod retry;
+mod schema;
+mod submit;
+mod trace;
+mod why;
+
+/// The endpoints of this group.
+pub static ROUTES: &[guest::Route] = &[
+    submit::ROUTE,
+    list::ROUTE,
+    schema::ROUTE,
+    get::ROUTE,
+    cancel::ROUTE,
+    retry::ROUTE,
+    why::ROUTE,
+    log::ROUTE,
+    live::ROUTE,
+    artifacts::ROUTE,
+    artifact::ROUTE,
+    junit::ROUTE,
+    report::ROUTE,
+    trace::ROUTE,
+];
+
+guest::serve!(crate::ROUTES);
+
+#[cfg(test)]
+mod tests;
