@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! one read transaction ──> hostd.redb      table by table, then checked whole
-//! pinned files         ──> captures/ blobs/ hard links, or copies on another disk; hashed
+//! pinned files         ──> captures/ blobs/ jobs/ hard links, or copies on another disk; hashed
 //!                          manifest.json    what there is, with SHA-256
 //! ```
 //!
@@ -98,6 +98,8 @@ struct Named {
     path: String,
     /// The hash that it must have, if the record says so.
     sha256: Option<String>,
+    /// Whether it may be absent.
+    is_optional: bool,
 }
 
 /// A folder that is being filled. Dropping it before it is renamed removes it.
@@ -151,7 +153,9 @@ pub fn take(
             return Err(BackupError::Stopped);
         }
         if !bring(data, &work.path, &file.path)? {
-            manifest.missing.push(file.path);
+            if !file.is_optional {
+                manifest.missing.push(file.path);
+            }
             continue;
         }
         let entry = entry(&work.path, &file.path)?;
@@ -222,6 +226,7 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
                 found.push(Named {
                     path: format!("{}/{}.{kind}", folder::CAPTURES, record.id),
                     sha256: None,
+                    is_optional: false,
                 });
             }
         }
@@ -231,8 +236,26 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
     found.extend(wanted.into_iter().map(|sha256| Named {
         path: format!("{}/{}/{sha256}", folder::BLOBS, &sha256[..2]),
         sha256: Some(sha256),
+        is_optional: false,
     }));
+    store::jobs::each(snapshot, |job| found.extend(named_by_job(&job)))?;
     Ok(found)
+}
+
+/// The files of a job: its pipeline, and what its attempts that have ended left. One that was cut off left no end.
+fn named_by_job(job: &store::jobs::Job) -> Vec<Named> {
+    let named = |path: String, is_optional| Named {
+        path: format!("{}/{}/{path}", folder::JOBS, job.id),
+        sha256: None,
+        is_optional,
+    };
+    let mut found = vec![named(dispatch::DEFINITION.to_owned(), false)];
+    let ended = job.attempts.iter().filter(|attempt| attempt.end.is_some());
+    for attempt in ended {
+        let left = dispatch::ATTEMPT_FILES.iter();
+        found.extend(left.map(|file| named(format!("{}/{file}", attempt.number), true)));
+    }
+    found
 }
 
 /// Link or copy the file `path` of the folder `from` into the folder `to`; returns whether there is

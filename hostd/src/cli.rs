@@ -1,5 +1,5 @@
-//! Command line: `hostd serve | run | check | doctor | decode | pod-sim | console | device | key | user | org | trust |
-//! backup | restore | config`.
+//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | device | key | user | org |
+//! trust | backup | restore | config`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use base::config::{Config, KEYS, default_text, env_name};
 
 pub mod backup;
 pub mod check;
+mod ci;
 pub mod console;
 pub mod decode;
 pub mod device;
@@ -20,7 +21,11 @@ pub mod doctor;
 pub mod key;
 pub mod org;
 pub mod pod_sim;
+mod printer;
 pub mod run;
+mod signals;
+pub mod submit;
+mod trouble;
 pub mod trust;
 pub mod user;
 
@@ -54,6 +59,13 @@ enum Verb {
     /// Exit code: 0 success, 1 failure, 2 the pipeline or the command line is wrong, 3 this machine is at fault, 4
     /// cancelled.
     Run(run::Run),
+    /// Submit a pipeline and its sources to a server
+    ///
+    /// The API key is taken from the environment variable HOSTD_KEY, and nowhere else.
+    ///
+    /// Exit code: 0 success (without --wait: queued), 1 failure, 2 the pipeline, the command line or the key is wrong, 3
+    /// the server, the bench or the way to it is at fault, 4 cancelled.
+    Submit(submit::Submit),
     /// Check pipelines; without a file, look through the data folder of a stopped server for damage
     ///
     /// Exit code: 0 all is well, 2 a pipeline is wrong, 1 damage.
@@ -134,6 +146,7 @@ impl Cli {
         let mut out = std::io::stdout();
         match self.verb {
             Verb::Run(verb) => return verb.run(),
+            Verb::Submit(verb) => return verb.run(),
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),
             Verb::Serve(verb) => {

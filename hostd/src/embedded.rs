@@ -20,6 +20,7 @@ pub(crate) const HANDLERS: &[Embedded] = embedded![
     "captures",
     "cloud",
     "devices",
+    "jobs",
     "updates",
     "waveforms",
 ];

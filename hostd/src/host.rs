@@ -25,6 +25,7 @@ mod decode;
 mod devices;
 mod door;
 mod flashing;
+mod jobs;
 mod keys;
 mod leases;
 mod log;
@@ -80,6 +81,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("decode", decode::link),
     ("devices", devices::link),
     ("flashing", flashing::link),
+    ("jobs", jobs::link),
     ("keys", keys::link),
     ("leases", leases::link),
     ("log", log::link),
@@ -192,6 +194,7 @@ mod tests {
             "devices",
             "captures",
             "cloud",
+            "jobs",
             "updates",
             "waveforms",
         ] {

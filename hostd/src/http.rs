@@ -19,6 +19,7 @@ pub mod peer;
 mod percent;
 pub mod rate;
 pub mod rejection;
+pub mod relay;
 pub mod routes;
 pub mod server;
 pub mod socket;

@@ -3,6 +3,7 @@
 
 pub mod admin;
 pub mod backup;
+pub mod benches;
 pub mod cli;
 pub mod demo;
 pub mod drivers;

@@ -8,6 +8,9 @@ use hostd::cli::Cli;
 
 mod embedded;
 
+#[cfg(test)]
+mod tests;
+
 fn main() -> ExitCode {
     // Before any thread starts: jails are made by executing this program anew.
     jail::entry();

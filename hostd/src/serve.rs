@@ -2,14 +2,16 @@
 //! and shut down cleanly.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tracing::{info, warn};
 
 use crate::admin::Admin;
+use crate::benches::ServerBenches;
 use crate::demo;
 use crate::drivers;
 use crate::groups::{self, Embedded};
@@ -17,6 +19,7 @@ use crate::http::arrivals::Arrivals;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
 use crate::http::rate::Rate;
+use crate::http::relay::{self, Relays};
 use crate::http::socket::Sockets;
 use crate::http::{openapi, server};
 use crate::services::Services;
@@ -27,6 +30,7 @@ use base::live::Patience;
 use base::logging;
 use base::private;
 use base::space::{self, Space};
+use dispatch::{Jobs, Parts};
 use identity::Identity;
 use identity::oidc::Oidc;
 use lab::builds::Builds;
@@ -38,6 +42,7 @@ use lab::uart::Uarts;
 use lab::updates::Updates;
 use lab::waveforms::Waveforms;
 use pods::PodOptions;
+use rig::Lab;
 use store::Store;
 
 /// Threads for blocking work (store reads, segment files).
@@ -82,7 +87,8 @@ async fn serve(
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
     let stop = stop_signal().context("listen for signals")?;
-    let services = Arc::new(open(&config).await?);
+    let (services, benches) = open(&config).await?;
+    let services = Arc::new(services);
     let first = services
         .auth
         .bootstrap()
@@ -107,6 +113,11 @@ async fn serve(
         .await
         .context("attach the configured devices")?;
     let gateway = Arc::new(gateway(&config, handlers, &services).context("load the handlers")?);
+    let sockets = config.data_dir.join(relay::FOLDER);
+    let relays = Relays::new(gateway.clone(), &config.http, &sockets);
+    let relays = relays.with_context(|| format!("make relays in {}", sockets.display()))?;
+    // Only here.
+    let _ = benches.relays.set(relays);
     let listener = TcpListener::bind(&config.http.listen)
         .await
         .with_context(|| format!("listen on {}", config.http.listen))?;
@@ -127,6 +138,11 @@ async fn serve(
             .await
             .with_context(|| format!("write {}", path.display()))?;
     }
+    let stop = async {
+        stop.await;
+        // Tests that run reach their benches through this server.
+        services.jobs.drain().await;
+    };
     server::serve(listener, gateway.clone(), &config.http, stop)
         .await
         .context("serve")?;
@@ -173,7 +189,11 @@ fn open_folder(config: &Config) -> anyhow::Result<(Arc<Space>, Store)> {
     Ok((space, store))
 }
 
-async fn open(config: &Config) -> anyhow::Result<Services> {
+/// All that a server works with, from its data folder. The devices are not read yet.
+///
+/// # Errors
+/// The folder belongs to somebody else, or what is in it cannot be read.
+pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenches>)> {
     let dir = &config.data_dir;
     let clock = Clock::system();
     let (space, store) = open_folder(config)?;
@@ -183,31 +203,15 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     let options = pod_options(&config.pods);
     let devices = Devices::new(store.clone(), clock.clone(), drivers::transport, options);
     let devices = Arc::new(devices);
-    let captures = Captures::open(
-        dir,
-        &config.captures,
-        store.clone(),
-        clock.clone(),
-        space.clone(),
-    )
-    .await
-    .context("open the captures")?;
-    let builds = Builds::open(
-        dir,
-        &config.builds,
-        store.clone(),
-        clock.clone(),
-        space.clone(),
-    );
+    let (stored, now, disk) = (store.clone(), clock.clone(), space.clone());
+    let captures = Captures::open(dir, &config.captures, stored, now, disk);
+    let captures = captures.await.context("open the captures")?;
+    let (stored, now, disk) = (store.clone(), clock.clone(), space.clone());
+    let builds = Builds::open(dir, &config.builds, stored, now, disk);
     let builds = builds.await.context("open the builds")?;
-    let leases = Leases::open(
-        &config.leases,
-        store.clone(),
-        clock.clone(),
-        devices.clone(),
-    )
-    .await
-    .context("read the leases")?;
+    let (stored, now) = (store.clone(), clock.clone());
+    let leases = Leases::open(&config.leases, stored, now, devices.clone());
+    let leases = leases.await.context("read the leases")?;
     let uarts = Arc::new(Uarts::new(clock.clone()));
     let updates = Updates::open(
         store.clone(),
@@ -218,14 +222,26 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
     )
     .await
     .context("read the pod updates")?;
-    let waveforms = Waveforms::new(
+    let waveforms = Arc::new(Waveforms::new(
         &config.waveforms,
         store.clone(),
         clock.clone(),
         builds.blobs().clone(),
-    );
-    Ok(Services {
-        flashing: Flashing::new(clock.clone(), uarts.clone()),
+    ));
+    let flashing = Flashing::new(clock.clone(), uarts.clone());
+    let lab = Lab {
+        handle: Handle::current(),
+        leases: leases.clone(),
+        captures: captures.clone(),
+        flashing: flashing.clone(),
+        uarts: uarts.clone(),
+        waveforms: waveforms.clone(),
+    };
+    let parts = (store.clone(), clock.clone(), space.clone());
+    let (jobs, benches) = open_jobs(config, lab, &devices, &builds, parts).await?;
+    let services = Services {
+        jobs,
+        flashing,
         oidc: Oidc::new(&config.oidc, clock.clone()),
         uarts,
         clock,
@@ -238,10 +254,43 @@ async fn open(config: &Config) -> anyhow::Result<Services> {
         leases,
         updates,
         waveforms,
-    })
+    };
+    Ok((services, benches))
 }
 
-fn gateway(
+/// The jobs, and what gives them their benches.
+async fn open_jobs(
+    config: &Config,
+    lab: Lab,
+    devices: &Arc<Devices>,
+    builds: &Builds,
+    (store, clock, space): (Store, Clock, Arc<Space>),
+) -> anyhow::Result<(Arc<Jobs>, Arc<ServerBenches>)> {
+    let leases = lab.leases.clone();
+    let benches = Arc::new(ServerBenches {
+        lab,
+        store: store.clone(),
+        devices: devices.clone(),
+        relays: OnceLock::new(),
+    });
+    let parts = Parts {
+        store,
+        clock,
+        space,
+        devices: devices.clone(),
+        leases,
+        blobs: builds.blobs().clone(),
+        benches: benches.clone(),
+    };
+    let jobs = Jobs::open(&config.data_dir, &config.jobs, parts);
+    Ok((jobs.await.context("go on with the jobs")?, benches))
+}
+
+/// What answers requests, with `handlers` loaded.
+///
+/// # Errors
+/// A handler does not load, or a value of the configuration is malformed.
+pub fn gateway(
     config: &Config,
     handlers: &'static [Embedded],
     services: &Arc<Services>,

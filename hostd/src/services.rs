@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::clock::Clock;
 use base::space::Space;
+use dispatch::Jobs;
 use identity::Identity;
 use identity::oidc::Oidc;
 use lab::builds::Builds;
@@ -29,7 +30,8 @@ pub struct Services {
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,
     pub updates: Arc<Updates>,
-    pub waveforms: Waveforms,
+    pub waveforms: Arc<Waveforms>,
     pub uarts: Arc<Uarts>,
     pub flashing: Arc<Flashing>,
+    pub jobs: Arc<Jobs>,
 }

@@ -43,7 +43,7 @@ pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
     end_leases(&work).await?;
     sync_folders(&work)?;
     // The database last: a folder without one is not a data folder yet.
-    for name in [folder::CAPTURES, folder::BLOBS, folder::STORE] {
+    for name in [folder::CAPTURES, folder::BLOBS, folder::JOBS, folder::STORE] {
         let (path, target) = (work.join(name), data.join(name));
         if path.exists() {
             fs::rename(&path, &target).map_err(failed(&target))?;
@@ -66,7 +66,8 @@ fn clear_interrupted(data: &Path) -> Result<(), BackupError> {
             .as_encoded_bytes()
             .starts_with(folder::INCOMPLETE.as_bytes())
             || name == folder::CAPTURES
-            || name == folder::BLOBS;
+            || name == folder::BLOBS
+            || name == folder::JOBS;
         if is_ours {
             let path = entry.path();
             fs::remove_dir_all(&path).map_err(failed(&path))?;

@@ -1,6 +1,6 @@
 //! `hostd check`: pipelines read without being run; without one, the data folder.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -82,18 +82,25 @@ fn counts(plan: &Plan) -> (usize, usize) {
 /// # Errors
 /// It cannot be read, is far too long, or is no text.
 pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
-    use std::io::Read;
     let what = || format!("read {}", file.display());
+    let file = std::fs::File::open(file).with_context(what)?;
+    text_of(file).with_context(what)
+}
+
+/// The text of a pipeline that comes from somewhere.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub(crate) fn text_of(from: impl Read) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     // A byte more, so that what is too long is refused by the parser, with its limit.
     let most = DOCUMENT_BYTES_MAX as u64 + 1;
-    let file = std::fs::File::open(file).with_context(what)?;
-    file.take(most).read_to_end(&mut bytes).with_context(what)?;
+    from.take(most).read_to_end(&mut bytes)?;
     let cut = bytes.len() as u64 == most;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
         // The cut may go through a character.
         Err(error) if cut => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-        Err(_) => bail!("{}: it is no UTF-8 text", what()),
+        Err(_) => bail!("it is no UTF-8 text"),
     }
 }

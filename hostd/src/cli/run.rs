@@ -1,7 +1,5 @@
 //! `hostd run`: a pipeline carried out on this machine, without a server.
 
-mod ci;
-mod printer;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -9,7 +7,6 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::mpsc;
 use std::thread;
 
 use anyhow::Context;
@@ -22,10 +19,9 @@ use pipeline::Caps;
 use pipeline::plan::Plan;
 
 use super::check::{self, DEFINITION};
-use printer::Printer;
-
-/// The exit code when this machine is at fault.
-const INFRASTRUCTURE: u8 = 3;
+use super::ci;
+use super::printer::{Ended, Printer};
+use super::trouble::Trouble;
 
 /// Run a pipeline: each build in a jail, with a copy of the sources.
 #[derive(Debug, Args)]
@@ -77,8 +73,7 @@ impl Run {
         };
         match self.carry_out(&plan) {
             Ok(code) => Ok(code),
-            Err(Trouble::Asked(error)) => Ok(complain(&error, DEFINITION)),
-            Err(Trouble::Machine(error)) => Ok(complain(&error, INFRASTRUCTURE)),
+            Err(trouble) => Ok(trouble.tell()),
         }
     }
 
@@ -107,7 +102,8 @@ impl Run {
         request.builds_only = self.builds_only;
         request.keep = self.keep.then(|| state.join("kept").join(&subject.id));
         let cancel = Cancel::default();
-        listen_for_signals(cancel.clone())?;
+        let to_cancel = cancel.clone();
+        super::signals::listen(move || to_cancel.cancel())?;
         let (live, events) = Live::new();
         let mut printer = Printer::new(self.log_to(), ci::is_github());
         let printing = thread::spawn(move || {
@@ -120,8 +116,14 @@ impl Run {
         let job = job.map_err(Trouble::from)?;
         let files = write_reports(&job, &subject, &self.out).context("write the reports")?;
         let mut printer = printer.unwrap_or_else(|_| Printer::new(self.log_to(), false));
-        printer.finish(&job, &self.out);
-        ci::append_summary(&job).context("write the summary of the step")?;
+        let ended = Ended::from(&job);
+        let out = self.out.display();
+        printer.finish(&ended, &format!("Log, report and artifacts are in {out}."));
+        if ended.word == "incomplete" {
+            printer.mark("benches", &ended.sentence);
+            printer.flush();
+        }
+        ci::append_summary(&ended).context("write the summary of the step")?;
         if self.json {
             let json = summary::as_json(&job, &files);
             writeln!(io::stdout(), "{json:#}").context("print the result")?;
@@ -201,20 +203,6 @@ impl Run {
     }
 }
 
-/// Why a job was not carried out.
-enum Trouble {
-    /// What was asked for cannot be.
-    Asked(anyhow::Error),
-    /// This machine is at fault.
-    Machine(anyhow::Error),
-}
-
-impl From<anyhow::Error> for Trouble {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Machine(error)
-    }
-}
-
 impl From<StartError> for Trouble {
     fn from(error: StartError) -> Self {
         match error {
@@ -224,35 +212,4 @@ impl From<StartError> for Trouble {
             StartError::NoPlace | StartError::Files(..) => Self::Machine(error.into()),
         }
     }
-}
-
-fn complain(error: &anyhow::Error, code: u8) -> ExitCode {
-    // Nobody is left to tell whom standard error does not reach.
-    let _ = writeln!(io::stderr(), "hostd: failed to {error:#}");
-    ExitCode::from(code)
-}
-
-/// Cancels the job at SIGINT and SIGTERM, from now on.
-fn listen_for_signals(cancel: Cancel) -> anyhow::Result<()> {
-    let (ready, is_ready) = mpsc::sync_channel(1);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("start the async runtime")?;
-    thread::spawn(move || {
-        runtime.block_on(async {
-            let stop = crate::serve::stop_signal();
-            match stop {
-                Ok(stop) => {
-                    // Whoever waits for this is there.
-                    let _ = ready.send(Ok(()));
-                    stop.await;
-                    cancel.cancel();
-                }
-                Err(error) => drop(ready.send(Err(error))),
-            }
-        });
-    });
-    let heard = is_ready.recv().context("listen for signals")?;
-    heard.context("listen for signals")
 }

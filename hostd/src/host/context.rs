@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use base::space;
-use identity::Verified;
+use identity::{JobGrant, Verified};
 use lab::leases::Shown;
 use pods::protocol::commands::Tier;
 
@@ -31,16 +31,26 @@ pub struct Context {
 }
 
 impl Context {
-    /// Who a lease belongs to: a person and everything that acts for them.
-    pub(super) fn owner(&self) -> String {
-        let caller = self.caller.as_ref();
-        caller.map_or_else(String::new, |c| format!("{}/{}", c.org(), c.user()))
+    /// The job that asks, if a program of one does.
+    pub(super) fn job(&self) -> Option<&JobGrant> {
+        self.caller.as_ref()?.job()
     }
 
-    /// The lease that the request shows for its device, for this `owner`.
+    /// Who a lease belongs to: a person and everything that acts for them, or a job.
+    pub(super) fn owner(&self) -> String {
+        match (&self.caller, self.job()) {
+            (_, Some(job)) => job.lease_owner.clone(),
+            (Some(caller), None) => format!("{}/{}", caller.org(), caller.user()),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The lease that the request shows for its device, for this `owner`. A job has shown its own
+    /// with its key, whatever its programs say.
     pub(super) fn shown<'a>(&'a self, owner: &'a str) -> Shown<'a> {
+        let of_job = self.job().map(|job| job.lease_id.as_str());
         Shown {
-            lease_id: self.lease.as_deref(),
+            lease_id: of_job.or(self.lease.as_deref()),
             owner,
         }
     }

@@ -11,6 +11,7 @@ use super::bindings::bench::host::devices::{
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
+use dispatch::Jobs;
 use lab::devices::{Device, DeviceError, Devices};
 use lab::leases::{LeaseError, Leases, Terms};
 use lab::updates::Updates;
@@ -22,6 +23,7 @@ pub(super) struct View<'a> {
     devices: &'a Arc<Devices>,
     leases: &'a Arc<Leases>,
     updates: &'a Updates,
+    jobs: &'a Jobs,
 }
 
 impl HasData for View<'static> {
@@ -35,6 +37,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         devices: &state.data.services.devices,
         leases: &state.data.services.leases,
         updates: &state.data.services.updates,
+        jobs: &state.data.services.jobs,
     })
 }
 
@@ -102,6 +105,9 @@ impl Host for View<'_> {
     async fn admit(&mut self, which: String) -> Result<WitDevice, Error> {
         self.check_keeper("admitting a device")?;
         let org = self.context.caller.as_ref().ok_or(Error::NotFound)?.org();
+        if let Some(device) = self.readmitted(org, &which).await? {
+            return Ok(device);
+        }
         let admitted = self.leases.admit_again(org, &which).await;
         let id = admitted.map_err(|e| self.removal_error(e))?;
         tracing::warn!(
@@ -116,6 +122,28 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
+    /// The device of this id or name, if it was in quarantine until now.
+    async fn readmitted(&self, org: &str, which: &str) -> Result<Option<WitDevice>, Error> {
+        let is_it = |device: &Device| device.record.id == which || device.record.name == which;
+        let found = self.devices.list(org).into_iter().find(is_it);
+        let Some(device) = found.filter(|device| self.jobs.is_quarantined(&device.record.id))
+        else {
+            return Ok(None);
+        };
+        match self.jobs.readmit(&device.record.id).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(Error::Other(internal(self.context, "devices", &error))),
+        }
+        tracing::warn!(
+            request_id = self.context.request_id,
+            user = self.context.owner(),
+            device = device.record.id,
+            "an administrator trusts a device again"
+        );
+        Ok(Some(self.shown(&device)))
+    }
+
     /// Whether another device that was taken under this name is still held.
     fn is_taken_as(&self, org: &str, name: &str, id: &str) -> bool {
         let taken = self.leases.taken_as(name);
@@ -162,6 +190,8 @@ impl View<'_> {
             online,
             state: if self.updates.is_running(&record.id) {
                 State::Updating
+            } else if online && self.jobs.is_quarantined(&record.id) {
+                State::Quarantined
             } else if online {
                 State::Online
             } else {

@@ -57,6 +57,9 @@ impl Host for View<'_> {
                 "an administrator takes a device whatever it owes"
             );
         }
+        if self.context.job().is_some() {
+            return self.held_by_job(&device.id, lease_id);
+        }
         let claim = Claim {
             lease_id,
             owner: self.context.owner(),
@@ -77,6 +80,9 @@ impl Host for View<'_> {
     ) -> Result<Lease, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record.id;
         check(&lease_id, ttl_seconds)?;
+        if self.context.job().is_some() {
+            return self.held_by_job(&device, lease_id);
+        }
         let owner = self.context.owner();
         let shown = Shown {
             lease_id: Some(&lease_id),
@@ -89,6 +95,10 @@ impl Host for View<'_> {
 
     async fn release(&mut self, device: String, lease_id: String) -> Result<WitReleased, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record.id;
+        if self.context.job().is_some() {
+            // The job may have other programs to run: the device is made safe at its end.
+            return Ok(WitReleased::MakingSafe);
+        }
         let owner = self.context.owner();
         let shown = Shown {
             lease_id: Some(&lease_id),
@@ -123,6 +133,15 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
+    /// What a program of a job hears when it takes the job's device, or keeps it, as `lease_id`: it
+    /// has it already, by the job's lease, which is kept for it.
+    fn held_by_job(&self, device: &str, lease_id: String) -> Result<Lease, Error> {
+        let owner = self.context.owner();
+        let held = self.leases.held(device, self.context.shown(&owner));
+        let held = held.map_err(|busy| Error::Busy(self.door.told(&busy)))?;
+        Ok(to_wit(Granted { lease_id, ..held }))
+    }
+
     fn released(&self, released: &Released) -> WitReleased {
         match released {
             Released::Over { safe: true } => WitReleased::Safe,

@@ -30,6 +30,7 @@ use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
 use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
+use crate::http::relay::Relayed;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, Sockets, query};
 use crate::services::Services;
@@ -42,7 +43,7 @@ mod credentials;
 mod head;
 
 use answer::{refuse_arrival, refuse_body, refuse_call, respond};
-use credentials::{is_foreign, requester};
+use credentials::{is_foreign, job_only, requester};
 use head::{lease, request_id, visible_headers};
 
 /// Header that carries the request id, both ways.
@@ -94,7 +95,11 @@ impl Gateway {
         let headers = request.headers();
         let native = self.native.answer(&method, &path, headers, &sources);
         let is_reserved = is_reserved(request.extensions());
+        let relayed = request.extensions().get::<Relayed>().cloned();
         let (route, result) = match native {
+            Some((name, _)) if relayed.is_some() && !native::is_open_to_jobs(name) => {
+                (name.to_owned(), Err(job_only()))
+            }
             Some((name, _)) if is_reserved && !native::is_health(name) => {
                 (name.to_owned(), Err(ApiError::crowded()))
             }
@@ -123,6 +128,7 @@ impl Gateway {
             route,
             status,
             took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            relay_of = relayed.as_ref().map(Relayed::job),
             "request"
         );
         response
@@ -274,7 +280,9 @@ impl Gateway {
                 "a page of another origin may not open this WebSocket",
             ));
         }
-        let permit = self.sockets.enter()?;
+        let relayed = head.extensions.get::<Relayed>();
+        let of_job = relayed.map(Relayed::open_socket).transpose()?;
+        let permit = self.sockets.enter(of_job)?;
         let over = self.over(&admitted);
         let nothing = (Bytes::new(), Inbound::default());
         let mut reply = self.call(admitted, &head, nothing, request_id).await?;

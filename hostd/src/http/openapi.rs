@@ -201,6 +201,22 @@ fn error_schema() -> Value {
                     "properties": {"field": {"type": "string"}, "message": {"type": "string"}}
                 }
             },
+            "reason": {"type": "string", "description": "With `archive_refused` and `archive_too_large`: a stable, finer word."},
+            "problems": {
+                "type": "array",
+                "description": "With `invalid_definition`: what is wrong with the pipeline, at most 50 problems.",
+                "items": {
+                    "type": "object",
+                    "required": ["line", "column", "code", "path", "message"],
+                    "properties": {
+                        "line": {"type": "integer", "minimum": 1},
+                        "column": {"type": "integer", "minimum": 1, "description": "In characters."},
+                        "code": {"type": "string", "description": "A stable word."},
+                        "path": {"type": "string", "description": "The value it is about, as `builds[0].steps`; empty for the whole text."},
+                        "message": {"type": "string"}
+                    }
+                }
+            },
             "busy": {"type": "boolean", "description": "With `lease_held`: true."},
             "holder": {"type": ["string", "null"], "description": "With `lease_held`: who holds the device."},
             "expires_at": {"type": ["string", "null"], "format": "date-time", "description": "With `lease_held`: until when."},

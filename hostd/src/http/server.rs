@@ -1,8 +1,8 @@
 //! The accept loop: HTTP/1.1 and HTTP/2 (prior knowledge) on one port, with limits on connections,
-//! heads and idle time, and an orderly drain.
+//! heads and idle time, and an orderly drain. Relays of jobs have their connections served here, too.
 
 use std::convert::Infallible;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tracing::{debug, info, warn};
 
@@ -26,6 +27,7 @@ use crate::http::gateway::Gateway;
 use crate::http::patience::Patience;
 use crate::http::peer::Peer;
 use crate::http::rejection::Rejections;
+use crate::http::relay::Relayed;
 use base::config::HttpConfig;
 
 /// Pause after a failed accept: out of file descriptors is the usual cause and needs time.
@@ -41,12 +43,28 @@ const HEADERS_MAX: usize = 100;
 /// Streams at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 200;
 
+/// Serves connections, whatever they come over.
+#[derive(Debug)]
+pub(super) struct Server {
+    builder: Builder<TokioExecutor>,
+    gateway: Arc<Gateway>,
+    head_wait: Duration,
+    write_wait: Duration,
+}
+
 /// A connection that has come in.
-struct Client {
-    stream: TcpStream,
-    peer: Peer,
-    flows: Arc<Flows>,
-    seat: Arc<Seat>,
+pub(super) struct Client<S> {
+    pub(super) stream: S,
+    pub(super) source: Source,
+    pub(super) flows: Arc<Flows>,
+    pub(super) seat: Seat,
+}
+
+/// Where a connection comes from, which its requests say.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    Network(Peer),
+    Relay(Relayed),
 }
 
 /// Serve `listener` until `stop` resolves, then drain: no new connections, open requests get
@@ -60,7 +78,7 @@ pub async fn serve(
     config: &HttpConfig,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let builder = builder(config);
+    let server = Server::new(gateway.clone(), config);
     let graceful = GracefulShutdown::new();
     let connections = Connections::new(
         ConnectionLimits {
@@ -77,9 +95,7 @@ pub async fn serve(
             accepted = listener.accept() => match accepted {
                 Ok((stream, from)) => (stream, Peer(from.ip())),
                 Err(e) => {
-                    warn!(error = %e, "failed to accept a connection");
-                    connections.relieve(ACCEPT_RELIEF);
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    wait_for_room(&e, &connections).await;
                     continue;
                 }
             },
@@ -91,13 +107,16 @@ pub async fn serve(
         let Some(seat) = connections.admit(share, flows.clone()) else {
             continue;
         };
+        prepare(&stream);
+        let source = Source::Network(peer);
         let client = Client {
             stream,
-            peer,
+            source,
             flows,
-            seat: Arc::new(seat),
+            seat,
         };
-        welcome(client, &builder, &gateway, config, &graceful);
+        let (connection, over) = server.connection(client);
+        tokio::spawn(attend(graceful.watch(connection), over));
     }
     drop(listener);
     gateway.native.set_ready(false);
@@ -114,64 +133,107 @@ pub async fn serve(
     Ok(())
 }
 
-/// Serve a connection on a task of its own.
-fn welcome(
-    client: Client,
-    builder: &Builder<TokioExecutor>,
-    gateway: &Arc<Gateway>,
-    config: &HttpConfig,
-    graceful: &GracefulShutdown,
-) {
-    let Client {
-        stream,
-        peer,
-        flows,
-        seat,
-    } = client;
-    prepare(&stream);
-    let head_wait = Duration::from_millis(config.head_wait_ms);
-    let write_wait = Duration::from_millis(config.write_wait_ms);
-    let upgraded = Arc::new(AtomicBool::new(false));
-    let refused = {
-        let gateway = gateway.clone();
-        move |status: StatusCode| {
-            let metrics = &gateway.native.metrics;
-            metrics.record("none", status.as_u16(), Duration::ZERO);
+/// After a failed accept.
+pub(super) async fn wait_for_room(error: &io::Error, connections: &Connections) {
+    warn!(%error, "failed to accept a connection");
+    connections.relieve(ACCEPT_RELIEF);
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+impl Server {
+    pub(super) fn new(gateway: Arc<Gateway>, config: &HttpConfig) -> Self {
+        Self {
+            builder: builder(config),
+            gateway,
+            head_wait: Duration::from_millis(config.head_wait_ms),
+            write_wait: Duration::from_millis(config.write_wait_ms),
         }
-    };
-    let cut = {
-        let gateway = gateway.clone();
-        let address = Address::from(peer.0);
-        move || {
-            info!(%address, "cut a connection for a flood of HTTP/2 frames");
-            let counters = &gateway.native.metrics.connections;
-            counters.flooded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
+    /// What serves a connection, and what gives the reason to close it before its end; see
+    /// [`attend`].
+    pub(super) fn connection<S>(
+        &self,
+        client: Client<S>,
+    ) -> (
+        impl GracefulConnection<Error: Display> + Send + use<S>,
+        impl Future<Output = &'static str> + Send + use<S>,
+    )
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Client {
+            stream,
+            source,
+            flows,
+            seat,
+        } = client;
+        let seat = Arc::new(seat);
+        let (head_wait, write_wait) = (self.head_wait, self.write_wait);
+        let upgraded = Arc::new(AtomicBool::new(false));
+        let refused = {
+            let gateway = self.gateway.clone();
+            move |status: StatusCode| {
+                let metrics = &gateway.native.metrics;
+                metrics.record("none", status.as_u16(), Duration::ZERO);
+            }
+        };
+        let cut = {
+            let (gateway, source) = (self.gateway.clone(), source.clone());
+            move || {
+                info!(%source, "cut a connection for a flood of HTTP/2 frames");
+                let counters = &gateway.native.metrics.connections;
+                counters.flooded.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let stream = Patience::new(stream, write_wait, upgraded.clone());
+        let stream = Floods::new(stream, cut);
+        let stream = Rejections::new(stream, flows.clone(), refused);
+        let service = {
+            let (gateway, seat, flows) = (self.gateway.clone(), seat.clone(), flows.clone());
+            service_fn(move |mut request: Request<Incoming>| {
+                source.mark(&mut request);
+                request.extensions_mut().insert(seat.standing());
+                let flow = flows.ask(request.version());
+                answer(gateway.clone(), upgraded.clone(), flow, request)
+            })
+        };
+        let connection = self
+            .builder
+            .serve_connection_with_upgrades(TokioIo::new(stream), service)
+            .into_owned();
+        let over = async move {
+            tokio::select! {
+                () = seat.silence(head_wait) => "it asked nothing",
+                () = seat.shed() => "it makes room for another",
+                () = flows.stalled(write_wait) => "it takes nothing of an answer",
+            }
+        };
+        (connection, over)
+    }
+}
+
+impl Source {
+    fn mark(&self, request: &mut Request<Incoming>) {
+        let extensions = request.extensions_mut();
+        match self {
+            Self::Network(peer) => drop(extensions.insert(*peer)),
+            Self::Relay(relayed) => drop(extensions.insert(relayed.clone())),
         }
-    };
-    let stream = Patience::new(stream, write_wait, upgraded.clone());
-    let stream = Floods::new(stream, cut);
-    let stream = Rejections::new(stream, flows.clone(), refused);
-    let service = {
-        let (gateway, seat, flows) = (gateway.clone(), seat.clone(), flows.clone());
-        service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(peer);
-            request.extensions_mut().insert(seat.standing());
-            let flow = flows.ask(request.version());
-            answer(gateway.clone(), upgraded.clone(), flow, request)
-        })
-    };
-    let connection = builder
-        .serve_connection_with_upgrades(TokioIo::new(stream), service)
-        .into_owned();
-    let connection = graceful.watch(connection);
-    let over = async move {
-        tokio::select! {
-            () = seat.silence(head_wait) => "it asked nothing",
-            () = seat.shed() => "it makes room for another",
-            () = flows.stalled(write_wait) => "it takes nothing of an answer",
+    }
+}
+
+impl Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(peer) => Address::from(peer.0).fmt(f),
+            Self::Relay(relayed) => write!(f, "job {}", relayed.job()),
         }
-    };
-    tokio::spawn(attend(connection, over));
+    }
 }
 
 /// Answer one request of a connection; `upgraded` is set when it becomes a WebSocket.
@@ -189,7 +251,7 @@ async fn answer(
 }
 
 /// Serve a connection to its end, or close it once `over` gives a reason.
-async fn attend<E: Display>(
+pub(super) async fn attend<E: Display>(
     connection: impl Future<Output = Result<(), E>>,
     over: impl Future<Output = &'static str>,
 ) {

@@ -53,7 +53,10 @@ pub struct Sockets {
 
 /// The right to one WebSocket.
 #[derive(Debug)]
-pub struct Permit(OwnedSemaphorePermit);
+pub struct Permit {
+    _of_all: OwnedSemaphorePermit,
+    _of_job: Option<OwnedSemaphorePermit>,
+}
 
 impl Sockets {
     /// Room for `permits_max`.
@@ -67,13 +70,17 @@ impl Sockets {
         }
     }
 
-    /// Room for one more.
+    /// Room for one more. A job's takes one of the job's places besides, which it has already.
     ///
     /// # Errors
     /// 503 when there is none.
-    pub fn enter(&self) -> Result<Permit, ApiError> {
+    pub fn enter(&self, of_job: Option<OwnedSemaphorePermit>) -> Result<Permit, ApiError> {
         let permit = self.permits.clone().try_acquire_owned();
-        permit.map(Permit).map_err(|_| ApiError::overloaded(1))
+        let permit = permit.map(|of_all| Permit {
+            _of_all: of_all,
+            _of_job: of_job,
+        });
+        permit.map_err(|_| ApiError::overloaded(1))
     }
 
     /// Serve `stream` once the client has its 101, until `over` at the latest.
@@ -104,7 +111,7 @@ impl Sockets {
             info!(request_id, stream = name, "WebSocket open");
             stream.serve(peer, Ending::new(stopping, over)).await;
             info!(request_id, stream = name, "WebSocket closed");
-            drop(permit.0);
+            drop(permit);
         });
     }
 

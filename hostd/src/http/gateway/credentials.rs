@@ -14,6 +14,7 @@ use identity::Credential;
 use super::Gateway;
 use crate::http::address::Address;
 use crate::http::error::ApiError;
+use crate::http::relay::Relayed;
 use crate::http::routes::Entry;
 use crate::http::socket::query;
 use identity::Verified;
@@ -26,8 +27,12 @@ impl Gateway {
         head: &Parts,
     ) -> Result<Option<Verified>, ApiError> {
         let headers = &head.headers;
+        let relayed = head.extensions.get::<Relayed>();
         if entry.is_public() {
-            return Ok(None);
+            return match relayed {
+                None => Ok(None),
+                Some(_) => Err(job_only()),
+            };
         }
         let text = |name| {
             headers
@@ -41,6 +46,7 @@ impl Gateway {
             self.services
                 .auth
                 .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
+        check_way(&verified, relayed)?;
         self.rate
             .take(verified.subject(), Instant::now())
             .map_err(ApiError::rate_limited)?;
@@ -76,6 +82,30 @@ impl Gateway {
         }
         Ok(Some(verified))
     }
+}
+
+/// A job's credential opens nothing but the job's own relay, and nothing else opens that: neither is
+/// of use to whoever carries it away.
+fn check_way(verified: &Verified, relayed: Option<&Relayed>) -> Result<(), ApiError> {
+    match (verified.job(), relayed) {
+        (None, None) => Ok(()),
+        (Some(_), Some(relayed)) if verified.kid() == Some(relayed.kid()) => Ok(()),
+        (_, Some(_)) => Err(job_only()),
+        (Some(_), None) => Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "wrong_credential",
+            "the credential belongs to a job, and is of use to the job's own programs alone",
+        )),
+    }
+}
+
+/// For a request over a job's relay that does not show the job's credential.
+pub(super) fn job_only() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "wrong_credential",
+        "inside a job the server answers only those who show the job's own credential; send the key in BENCHPOD_API_KEY",
+    )
 }
 
 /// Whose share of scarce resources a request takes: its user's, or that of its address. All requests

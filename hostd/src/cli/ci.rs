@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 
-use jobs::{Job, Subject};
+use jobs::Subject;
+
+use super::printer::Ended;
 
 /// True in a step of GitHub Actions.
 pub(super) fn is_github() -> bool {
@@ -14,10 +16,6 @@ pub(super) fn is_github() -> bool {
 
 /// Branch, commit and person, as GitHub Actions and GitLab CI name them.
 pub(super) fn subject() -> Subject {
-    let first = |names: &[&str]| {
-        let mut values = names.iter().filter_map(|name| env::var(name).ok());
-        values.find(|value| !value.is_empty())
-    };
     Subject {
         reference: first(&["GITHUB_REF_NAME", "CI_COMMIT_REF_NAME"]),
         commit: first(&["GITHUB_SHA", "CI_COMMIT_SHA"]),
@@ -27,27 +25,37 @@ pub(super) fn subject() -> Subject {
 }
 
 /// Appends a table of runs to the page that GitHub Actions shows of a step, where there is one.
-pub(super) fn append_summary(job: &Job) -> io::Result<()> {
+pub(super) fn append_summary(ended: &Ended) -> io::Result<()> {
     match env::var_os("GITHUB_STEP_SUMMARY") {
         Some(path) if is_github() => {
             let mut file = File::options().append(true).create(true).open(path)?;
-            file.write_all(summary(job).as_bytes())
+            file.write_all(summary(ended).as_bytes())
         }
         _ => Ok(()),
     }
 }
 
-fn summary(job: &Job) -> String {
+fn summary(ended: &Ended) -> String {
     let mut text = format!(
         "**{}**: {}\n\n| run | |\n|---|---|\n",
-        job.verdict().word(),
-        plain(&job.verdict().sentence())
+        ended.word,
+        plain(&ended.sentence)
     );
-    for run in &job.runs {
+    for run in &ended.runs {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {} | {} |", run.id, plain(&run.outcome.to_string()));
+        let _ = writeln!(text, "| {} | {} |", run.id, plain(&run.sentence));
     }
     text
+}
+
+/// The repository, as GitHub Actions and GitLab CI name it.
+pub(super) fn repository() -> Option<String> {
+    first(&["GITHUB_REPOSITORY", "CI_PROJECT_PATH"])
+}
+
+fn first(names: &[&str]) -> Option<String> {
+    let mut values = names.iter().filter_map(|name| env::var(name).ok());
+    values.find(|value| !value.is_empty())
 }
 
 /// Text without what Markdown or a table would take for its own.

@@ -1,0 +1,103 @@
+//! What the server gives attempts of jobs to drive their devices with: the lab for the steps, and a relay for their
+//! programs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use dispatch::{Benches, Grant, Looking, Opened};
+use identity::JobGrant;
+use lab::devices::{Device, Devices};
+use rig::{Hold, Lab, Rig, Wiring};
+use serde_json::{Map, Value};
+use store::Store;
+use store::handler_kv::{self, Namespace};
+use tracing::warn;
+
+use crate::http::relay::Relays;
+
+/// The handler group that keeps the wiring of devices, and the beginning of its keys.
+const WIRING: (&str, &str) = ("devices", "wiring/");
+
+/// What the key of a job is called among its secrets.
+const KEY: &str = "BENCHPOD_API_KEY";
+
+/// The benches of this server.
+#[derive(Debug)]
+pub struct ServerBenches {
+    pub lab: Lab,
+    pub store: Store,
+    pub devices: Arc<Devices>,
+    /// There are relays once requests can be answered; attempts wait for that.
+    pub relays: OnceLock<Relays>,
+}
+
+impl Benches for ServerBenches {
+    fn capabilities<'a>(&'a self, device: &'a Device) -> Looking<'a> {
+        Box::pin(async move {
+            let (org, id) = (device.record.org.clone(), device.record.id.clone());
+            let profile = self.store.read(move |s| profile(s, &org, &id)).await;
+            let profile = profile.unwrap_or_else(|error| {
+                warn!(device = device.record.id, %error, "failed to read what a device is wired to");
+                Map::new()
+            });
+            rig::capabilities(device, &Wiring::of(&profile))
+        })
+    }
+
+    fn bench(&self, grant: &Grant) -> io::Result<Opened> {
+        let device = self.devices.get(&grant.org, &grant.device);
+        let device = device.ok_or(io::ErrorKind::NotFound)?;
+        let snapshot = self.store.snapshot().map_err(io::Error::other)?;
+        let profile = profile(&snapshot, &grant.org, &grant.device).map_err(io::Error::other)?;
+        let relay = self.relays.wait().open(job_grant(grant));
+        let relay = relay.map_err(io::Error::other)?;
+        let secret = relay.secret().expose().to_owned();
+        let secrets = BTreeMap::from([(KEY.to_owned(), secret)]);
+        let environment: BTreeMap<String, String> = relay.variables().into_iter().collect();
+        let hold = Hold {
+            org: grant.org.clone(),
+            device: grant.device.clone(),
+            name: device.record.name,
+            lease_id: grant.lease_id.clone(),
+            owner: grant.lease_owner.clone(),
+            wiring: Wiring::of(&profile),
+            relay: Some(jobs::Relay {
+                socket: relay.socket().to_owned(),
+                environment,
+            }),
+        };
+        Ok(Opened {
+            bench: Box::new(Rig::new(self.lab.clone(), hold)),
+            guard: Box::new(relay),
+            secrets,
+        })
+    }
+}
+
+/// The wiring of a device, as its handler keeps it; empty if it keeps none.
+fn profile(
+    snapshot: &store::Snapshot,
+    org: &str,
+    device: &str,
+) -> Result<Map<String, Value>, handler_kv::KvError> {
+    let (group, prefix) = WIRING;
+    let stored = handler_kv::get(
+        snapshot,
+        &Namespace::new(group, org),
+        &format!("{prefix}{device}"),
+    )?;
+    let value = stored.and_then(|entry| serde_json::from_slice(&entry.value).ok());
+    Ok(value.unwrap_or_default())
+}
+
+fn job_grant(grant: &Grant) -> JobGrant {
+    JobGrant {
+        org: grant.org.clone(),
+        user: grant.user.clone(),
+        job: grant.job.clone(),
+        device: grant.device.clone(),
+        lease_id: grant.lease_id.clone(),
+        lease_owner: grant.lease_owner.clone(),
+    }
+}

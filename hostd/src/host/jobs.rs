@@ -1,0 +1,237 @@
+//! `bench:host/jobs`: jobs of the caller's organisation.
+
+use std::io;
+
+use bytes::Bytes;
+use dispatch::{Filter, JobError, Jobs, NewJob, Page, Source, Submitter};
+use runtime::{BodyStream, Upgrade};
+use tokio::sync::mpsc;
+use wasmtime::component::{HasData, Resource, ResourceTable};
+
+use super::bindings::bench::host::jobs as w;
+use super::uploads::given;
+use super::{CallLinker, Context, cursor_rule, internal, wit};
+use identity::Verified;
+
+mod told;
+
+use told::{artifact, head, news, state_of, to_wit, why_run};
+
+/// Most jobs of one list.
+const LIST_MAX: u32 = 200;
+
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    context: &'a Context,
+    table: &'a mut ResourceTable,
+    jobs: &'a Jobs,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
+    wit::jobs::add_to_linker::<_, View<'static>>(linker, |state| View {
+        context: &state.data.context,
+        table: &mut state.data.table,
+        jobs: &state.data.services.jobs,
+    })
+}
+
+impl w::Host for View<'_> {
+    async fn room(&mut self) -> Result<u64, w::Error> {
+        self.job_caller()?;
+        Ok(self.jobs.archive_bytes_max())
+    }
+
+    async fn submit(&mut self, new: w::NewJob) -> Result<w::Submitted, w::Error> {
+        let source = match new.source {
+            w::Source::Definition(text) => Source::Definition(text),
+            w::Source::Archive((upload, path)) => {
+                let staged = given(self.context, self.table, upload).map_err(w::Error::Other)?;
+                Source::Archive(staged, path)
+            }
+        };
+        let new = NewJob {
+            name: new.name,
+            r#ref: new.ref_,
+            commit: new.commit,
+            idempotency_key: new.idempotency_key,
+            source,
+        };
+        let submitted = self.jobs.submit(self.submitter()?, new).await;
+        let submitted = submitted.map_err(|e| self.job_error(e))?;
+        Ok(w::Submitted {
+            job: to_wit(&submitted.job),
+            is_replay: submitted.is_replay,
+        })
+    }
+
+    async fn get(&mut self, id: String) -> Result<w::Job, w::Error> {
+        let found = self.jobs.get(self.job_caller()?.org(), &id).await;
+        found.map(|job| to_wit(&job)).map_err(|e| self.job_error(e))
+    }
+
+    async fn list(
+        &mut self,
+        filter: w::Filter,
+        limit: u32,
+        cursor: Option<String>,
+    ) -> Result<(Vec<w::Job>, Option<String>), w::Error> {
+        if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
+            return Err(w::Error::Invalid(("cursor".to_owned(), rule.to_owned())));
+        }
+        let filter = Filter {
+            state: filter.state.map(state_of),
+            name: filter.name,
+            r#ref: filter.ref_,
+        };
+        let limit = limit.clamp(1, LIST_MAX) as usize;
+        let listed = self
+            .jobs
+            .list(self.job_caller()?.org(), filter, limit, cursor);
+        let (jobs, has_more) = listed.await.map_err(|e| self.job_error(e))?;
+        let next = jobs.last().filter(|_| has_more).map(|job| job.id.clone());
+        Ok((jobs.iter().map(head).collect(), next))
+    }
+
+    async fn cancel(&mut self, id: String) -> Result<w::Job, w::Error> {
+        let ended = self.jobs.cancel(self.job_caller()?.org(), &id).await;
+        ended.map(|job| to_wit(&job)).map_err(|e| self.job_error(e))
+    }
+
+    async fn retry(&mut self, id: String) -> Result<w::Job, w::Error> {
+        let queued = self.jobs.retry(self.submitter()?, &id).await;
+        queued
+            .map(|queued| to_wit(&queued.job))
+            .map_err(|e| self.job_error(e))
+    }
+
+    async fn explain(&mut self, id: String) -> Result<w::Why, w::Error> {
+        let why = self.jobs.why(self.job_caller()?.org(), &id).await;
+        let why = why.map_err(|e| self.job_error(e))?;
+        Ok(w::Why {
+            job: to_wit(&why.job),
+            runs: why.runs.into_iter().map(why_run).collect(),
+        })
+    }
+
+    async fn artifacts(&mut self, id: String) -> Result<Vec<w::Artifact>, w::Error> {
+        let found = self.jobs.artifacts(self.job_caller()?.org(), &id).await;
+        let found = found.map_err(|e| self.job_error(e))?;
+        Ok(found.into_iter().map(artifact).collect())
+    }
+
+    async fn read_artifact(
+        &mut self,
+        id: String,
+        run: String,
+        name: String,
+    ) -> Result<(w::Artifact, Resource<BodyStream>), w::Error> {
+        let found = self
+            .jobs
+            .artifact(self.job_caller()?.org(), &id, &run, &name)
+            .await;
+        let (found, parts) = found.map_err(|e| self.job_error(e))?;
+        Ok((artifact(found), self.stream(parts)?))
+    }
+
+    async fn log(
+        &mut self,
+        id: String,
+        attempt: Option<u32>,
+        offset: u64,
+    ) -> Result<(Resource<BodyStream>, u64, bool), w::Error> {
+        let log = self
+            .jobs
+            .log(self.job_caller()?.org(), &id, attempt, offset)
+            .await;
+        let log = log.map_err(|e| self.job_error(e))?;
+        Ok((self.stream(log.parts)?, log.bytes, log.is_complete))
+    }
+
+    async fn read_page(
+        &mut self,
+        id: String,
+        page: w::Page,
+    ) -> Result<Resource<BodyStream>, w::Error> {
+        let page = match page {
+            w::Page::Junit => Page::Junit,
+            w::Page::Report => Page::Report,
+            w::Page::Trace => Page::Trace,
+        };
+        let made = self.jobs.page(self.job_caller()?.org(), &id, page).await;
+        let made = made.map_err(|e| self.job_error(e))?;
+        let (sender, parts) = mpsc::channel(1);
+        // There is room for the one part.
+        let _ = sender.try_send(Ok(Bytes::from(made)));
+        self.stream(parts)
+    }
+
+    async fn follow(&mut self, id: String) -> Result<Resource<Upgrade>, w::Error> {
+        let live = self.jobs.follow(self.job_caller()?.org(), &id, news).await;
+        let live = live.map_err(|e| self.job_error(e))?;
+        let pushed = self.table.push(Upgrade::new(live));
+        pushed.map_err(|e| w::Error::Other(internal(self.context, "jobs", &e)))
+    }
+
+    async fn schema(&mut self) -> String {
+        Jobs::schema()
+    }
+}
+
+impl View<'_> {
+    fn job_caller(&self) -> Result<&Verified, w::Error> {
+        self.context.caller.as_ref().ok_or(w::Error::NotFound)
+    }
+
+    fn submitter(&self) -> Result<Submitter, w::Error> {
+        let caller = self.job_caller()?;
+        Ok(Submitter {
+            org: caller.org().to_owned(),
+            user: caller.user().to_owned(),
+        })
+    }
+
+    fn stream(
+        &mut self,
+        parts: mpsc::Receiver<io::Result<Bytes>>,
+    ) -> Result<Resource<BodyStream>, w::Error> {
+        let pushed = self.table.push(BodyStream::new(None, parts));
+        pushed.map_err(|e| w::Error::Other(internal(self.context, "jobs", &e)))
+    }
+
+    fn job_error(&self, error: JobError) -> w::Error {
+        match error {
+            JobError::NotFound => w::Error::NotFound,
+            JobError::Finished => w::Error::Finished,
+            JobError::Unfinished => w::Error::Unfinished,
+            JobError::Definition(problems) => {
+                let problems = problems.into_iter().map(|problem| w::Problem {
+                    line: problem.line,
+                    column: problem.column,
+                    code: problem.code.as_str().to_owned(),
+                    path: problem.path,
+                    message: problem.message,
+                });
+                w::Error::Definition(problems.collect())
+            }
+            JobError::Archive(error) => {
+                let told = (error.code().to_owned(), error.to_string());
+                match error.is_too_large() {
+                    true => w::Error::ArchiveTooLarge(told),
+                    false => w::Error::Archive(told),
+                }
+            }
+            JobError::Invalid { field, message } => w::Error::Invalid((field.to_owned(), message)),
+            JobError::KeyReused => w::Error::KeyReused,
+            JobError::Full(sentence) => w::Error::Full(sentence),
+            JobError::NoIsolation(sentence) => w::Error::NoIsolation(sentence),
+            JobError::Stopping => w::Error::Stopping,
+            error @ (JobError::Files(..) | JobError::Store(_)) => {
+                w::Error::Other(internal(self.context, "jobs", &error))
+            }
+        }
+    }
+}
