@@ -19,12 +19,14 @@ Commands:
                      the tests of one package whose names contain the filter, and only the
                      set-up that they need: `test tests leases`, `test handler-cloud`
   check [package]    a quick look, without a test: fmt, tidy, clippy
-  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, attack, clients
+  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, cgroup2, attack,
+                     clients
   handlers           build every guest into target/handlers, as a component and precompiled
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
   docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
+  cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
   bench loop         seconds from a one-line change to its test's result; arguments are
@@ -60,6 +62,8 @@ pub(crate) enum Task {
     /// One tier of the SDK's suite, or all.
     Clients(Option<String>),
     Bench(String),
+    /// Tests of jails on control groups of version 2.
+    Cgroup2,
     Attack(Attack),
 }
 
@@ -101,8 +105,8 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "attack", "bench", "build", "check", "ci", "clients", "docs", "firmware", "handlers", "help",
-    "run", "test", "tidy",
+    "attack", "bench", "build", "cgroup2", "check", "ci", "clients", "docs", "firmware",
+    "handlers", "help", "run", "test", "tidy",
 ];
 const FLAGS: &[&str] = &[
     "--accept",
@@ -284,6 +288,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "docs" => Task::Docs,
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
+        "cgroup2" => Task::Cgroup2,
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
             name: rest.next().cloned(),

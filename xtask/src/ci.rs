@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
-use crate::{attack, check, clients, deny, handlers, host, progress, server, tidy, tool};
+use crate::{attack, cgroup2, check, clients, deny, handlers, host, progress, server, tidy, tool};
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it;
 /// only a failed build ends the run, since nothing could be tested after it.
@@ -37,8 +37,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });
-    // Alone, since it measures what honest callers get, and the attack keeps the machine busy
-    // enough.
+    match cgroup2::Parts::find() {
+        Ok(parts) => report.check("cgroup2", || parts.run()),
+        Err(why) => report.leave_out(&format!("cgroup2 ({why:#})")),
+    }
+    // Alone, since it looks at what honest callers get on a machine that is busy enough.
     let short = Attack {
         short: true,
         ..Attack::default()
@@ -69,7 +72,7 @@ pub(crate) fn run_checked(options: &Options) -> Result<()> {
 #[derive(Default)]
 struct Report {
     checks: Vec<(&'static str, Duration, bool)>,
-    left_out: Vec<&'static str>,
+    left_out: Vec<String>,
 }
 
 impl Report {
@@ -82,8 +85,8 @@ impl Report {
     }
 
     /// Notes a check that this machine cannot do, with the reason.
-    fn leave_out(&mut self, check: &'static str) {
-        self.left_out.push(check);
+    fn leave_out(&mut self, check: &str) {
+        self.left_out.push(check.to_owned());
     }
 
     fn has_failed(&self, name: &str) -> bool {

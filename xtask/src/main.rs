@@ -1,9 +1,11 @@
 //! `cargo xtask`: the one place that knows how this project is built, checked and started. CI, the
 //! README and people all call these commands, so what works for one works for all.
 
+mod apt;
 mod args;
 mod attack;
 mod bench;
+mod cgroup2;
 mod check;
 mod ci;
 mod clients;
@@ -63,6 +65,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Tidy => tidy::run(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
+        Task::Cgroup2 => cgroup2::run(),
         Task::Attack(attack) => attack::run(attack, options),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -191,6 +191,14 @@ impl Tool {
     }
 }
 
+/// Where a program is that is found by its name.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
 /// Whether `program` can be started at all.
 pub(crate) fn is_installed(program: &str) -> bool {
     Command::new(program)
@@ -234,6 +242,8 @@ mod tests {
             format!("{error:#}").contains("failed to start `no-such-program-here`; install it")
         );
         assert!(!is_installed("no-such-program-here"));
+        assert_eq!(find("no-such-program-here"), None);
+        assert!(find("sh").is_some_and(|path| path.ends_with("sh")));
     }
 
     #[test]

@@ -204,4 +204,14 @@ pub(super) const TIERS: &[Tier] = &[
             "/../tests/clients/test_mcp.py"
         )],
     },
+    Tier {
+        // A job whose tests use the SDK, from inside its jail.
+        name: "jobs",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_jobs.py"
+        )],
+    },
 ];

@@ -57,7 +57,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "pod-sim",
         owners: &["hostd"],
-        testers: &["lab", "pods"],
+        testers: &["lab", "pods", "rig"],
     },
     Reserved {
         dependency: "tokio-rustls",

@@ -9,11 +9,11 @@ mod packages;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use self::packages::PackageSet;
 use super::{TARGET, Toolchain, host, rustc};
-use crate::tool::{self, Tool};
+use crate::apt;
+use crate::tool::Tool;
 
 /// The folder of the user's cache that holds one folder per unpacked version.
 const CACHE_NAME: &str = "hostd-guest-toolchain";
@@ -24,41 +24,18 @@ const BUILD_STD: &str = "-Zbuild-std=std,panic_abort";
 
 /// The newest complete toolchain in the cache.
 pub(crate) fn cached() -> Result<Option<Toolchain>> {
-    let Ok(entries) = fs::read_dir(cache_folder()) else {
-        return Ok(None);
-    };
-    let newest = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| !name.contains(PARTIAL) && compiler_in(&cache_folder().join(name)).is_file())
-        .max();
+    let newest = apt::newest_in(&cache_folder(), |tree| compiler_in(tree).is_file());
     newest.map(|version| in_cache(&version)).transpose()
 }
-
-/// Marks a folder that is still being filled; complete ones lose it by a rename.
-const PARTIAL: &str = ".partial-";
 
 /// The toolchain from the cache, downloaded first when it is not there.
 pub(crate) fn find_or_fetch() -> Result<Toolchain> {
     if let Some(toolchain) = cached()? {
         return Ok(toolchain);
     }
-    for program in ["apt-get", "apt-cache", "dpkg"] {
-        if !tool::is_installed(program) {
-            bail!("{program} is not installed");
-        }
-    }
-    let set = PackageSet::find()?;
-    let tree = cache_folder().join(&set.version);
-    let partial = cache_folder().join(format!("{}{PARTIAL}{}", set.version, std::process::id()));
-    fs::create_dir_all(&partial)
-        .with_context(|| format!("failed to create {}", partial.display()))?;
-    let unpacked = set.unpack_into(&partial);
-    // Another xtask may have finished first; its tree is as good as ours.
-    if unpacked.is_err() || fs::rename(&partial, &tree).is_err() {
-        fs::remove_dir_all(&partial)
-            .with_context(|| format!("failed to remove {}", partial.display()))?;
-    }
-    unpacked?;
+    apt::expect_programs()?;
+    let set = packages::find()?;
+    set.fetch(&cache_folder())?;
     in_cache(&set.version)
 }
 
@@ -122,13 +99,6 @@ fn library_path(tree: &Path) -> PathBuf {
         .unwrap_or(libraries)
 }
 
-/// The user's cache, so that every clone on this machine shares the download; this clone's `target`
-/// where the user has no home.
 fn cache_folder() -> PathBuf {
-    let folder = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
-    folder("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| folder("HOME").map(|home| Path::new(&home).join(".cache")))
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"))
-        .join(CACHE_NAME)
+    apt::cache_folder(CACHE_NAME)
 }
