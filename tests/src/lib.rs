@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod client;
 pub mod guide;
+pub mod isolation;
 pub mod issuer;
 pub mod judge;
 pub mod line;
@@ -13,6 +14,7 @@ pub mod socket;
 
 pub use bench::{Bench, demo_elf, flash, until};
 pub use client::{Client, Reply};
+pub use isolation::can_isolate;
 pub use line::Line;
 pub use pod_sim::PodSim;
 pub use server::Server;

@@ -40,7 +40,9 @@ pub fn stranger(dir: &Path) -> String {
     let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
     offline(dir, &eve, "");
     let mut create = vec!["key", "create", "--user", "eve"];
-    create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
+    for scope in ["bench:control", "bench:admin", "jobs:submit"] {
+        create.extend(["--scope", scope]);
+    }
     let printed = offline(dir, &create, "");
     let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
     key.expect("the key is printed").to_owned()

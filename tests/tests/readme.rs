@@ -1,8 +1,6 @@
 //! The sessions in the README and in the guides.
 
-use tests::{Server, guide};
-
-use crate::run::can_isolate;
+use tests::{Server, can_isolate, guide};
 
 /// What a session of the README prints, and the lines of it that the README shows.
 fn session(number: usize) -> (String, &'static str) {
@@ -58,6 +56,18 @@ fn the_session_that_runs_a_pipeline_works() {
         printed.ends_with(shown),
         "no {shown} at the end of\n{printed}"
     );
+}
+
+#[test]
+fn the_session_that_submits_a_job_works() {
+    if !can_isolate() {
+        return;
+    }
+    let (printed, shown) = session(4);
+    for line in shown.lines() {
+        let is_it = |printed: &str| printed.trim_end() == line;
+        assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
+    }
 }
 
 #[test]

@@ -7,23 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-
-/// Environment variable that makes it a failure when no jail can be made.
-const NEEDED: &str = "TESTS_NEED_ISOLATION";
-
-/// Whether jails can be made here. Where they cannot, tests that need one are skipped, unless
-/// [`NEEDED`] is set.
-#[allow(clippy::print_stderr, reason = "says why tests are left out")]
-pub(crate) fn can_isolate() -> bool {
-    let output = hostd(&["doctor"], Path::new("/"));
-    if output.status.success() {
-        return true;
-    }
-    let told = text(&output.stdout);
-    assert!(std::env::var_os(NEEDED).is_none(), "{told}");
-    eprintln!("left out, since no jail can be made here:\n{told}");
-    false
-}
+use tests::can_isolate;
 
 fn command(args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(tests::server::binary().unwrap());

@@ -227,7 +227,9 @@ fn stranger(dir: &std::path::Path) -> (String, String) {
     let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
     let code = offline(dir, &eve, "");
     let mut create = vec!["key", "create", "--user", "eve"];
-    create.extend(["--scope", "bench:control", "--scope", "bench:admin"]);
+    for scope in ["bench:control", "bench:admin", "jobs:submit"] {
+        create.extend(["--scope", scope]);
+    }
     let printed = offline(dir, &create, "");
     let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
     (key.unwrap().to_owned(), first_word(&code).to_owned())

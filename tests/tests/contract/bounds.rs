@@ -119,6 +119,13 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a chip that is known",
     ),
+    ("jobs.list", &["?cursor"], How::Read, "of the page before"),
+    (
+        "jobs.submit",
+        &["form ci_yaml"],
+        How::Read,
+        "a file in the archive",
+    ),
     (
         "trust.create",
         &["ref", "repository"],

@@ -154,7 +154,9 @@ impl Trial<'_> {
             self.refused("forgery", &bare, &reply, 401, "invalid_credential");
         }
         if scope.is_some() && accepts.contains(&Kind::ApiKey) {
-            let narrow = self.bench.object("key.narrow");
+            let of_jobs = scope.as_deref() == Some("jobs:submit");
+            let narrow = if of_jobs { "key.bench" } else { "key.narrow" };
+            let narrow = self.bench.object(narrow);
             let reply = self.send(&bare, Some(&narrow));
             self.refused("wrong scope", &bare, &reply, 403, "missing_scope");
         }
@@ -318,8 +320,12 @@ impl Bench {
     pub(crate) fn credential(&self, name: &str) -> Option<String> {
         let client = self.server().client();
         match name {
-            "key.narrow" => {
-                let body = json!({"name": "narrow", "scopes": ["emi:analyze", "jobs:submit"]});
+            "key.narrow" | "key.bench" => {
+                let scopes = match name {
+                    "key.bench" => ["emi:analyze", "bench:control"],
+                    _ => ["emi:analyze", "jobs:submit"],
+                };
+                let body = json!({"name": "narrow", "scopes": scopes});
                 let made = client.post("/api/keys", &body).unwrap().expect(201);
                 Some(format!("ApiKey {}", text(&made["secret"])))
             }

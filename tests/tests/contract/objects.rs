@@ -13,9 +13,23 @@ use crate::document::Kind;
 /// A capture of a millisecond ends long before this.
 const CAPTURE_WAIT: Duration = Duration::from_secs(60);
 
+/// A job of one short step ends long before this, also beside the jobs of other rows.
+const JOB_WAIT: Duration = Duration::from_secs(60);
+
+/// Between two looks at a job.
+const JOB_POLL: Duration = Duration::from_millis(10);
+
+/// A build that leaves a file.
+const BUILD: &str = "version: 1\nbuilds:\n  - id: fw\n    steps:\n      - { run: 'echo made > \"$HOSTD_OUT/fw.bin\"', case: makes }\n    packs: [{ id: a, artifacts: [fw.bin] }]\n";
+
+/// A bench on a device that nobody has: it waits until it is cancelled.
+const NOWHERE: &str =
+    "version: 1\nbenches: [{ id: b, device: { name: nowhere }, steps: [{ reset: {} }] }]\n";
+
 /// How the names of secret objects begin.
-const SECRET: [&str; 7] = [
+const SECRET: [&str; 8] = [
     "id-token",
+    "key.bench",
     "key.narrow",
     "new-code",
     "new-refresh",
@@ -65,6 +79,8 @@ impl Bench {
                 1000,
                 Some(json!({"channel": 9, "edge": "falling", "timeout_ms": 600_000})),
             ),
+            "job" => self.job(),
+            "job.waiting" | "new-job.waiting" => self.submit(NOWHERE),
             "key" | "new-key" => text(&self.key()["kid"]),
             "owner" => self.owner_id(),
             "user" | "new-user" => text(&self.user()["id"]),
@@ -221,6 +237,27 @@ impl Bench {
     fn owner_id(&self) -> String {
         let me = self.own(Kind::UserSession).get("/api/auth/session");
         text(&me.unwrap().expect(200)["user"])
+    }
+
+    fn submit(&self, definition: &str) -> String {
+        let body = json!({"definition": definition});
+        text(&self.post(Kind::ApiKey, "/jobs/submit", &body)["id"])
+    }
+
+    /// A job that has ended well.
+    fn job(&self) -> String {
+        let id = self.submit(BUILD);
+        let begun = Instant::now();
+        loop {
+            let job = self.own(Kind::ApiKey).get(&format!("/api/jobs/{id}"));
+            let job = job.unwrap().expect(200);
+            if job["state"] == "finished" {
+                assert_eq!(job["verdict"], "success", "{job}");
+                return id;
+            }
+            assert!(begun.elapsed() < JOB_WAIT, "{job}");
+            std::thread::sleep(JOB_POLL);
+        }
     }
 
     /// A new user, with a sign-in code.

@@ -8,6 +8,7 @@ mod captures;
 mod cloud;
 mod dac;
 mod devices;
+mod jobs;
 mod keys;
 mod trust;
 mod updates;
@@ -15,6 +16,8 @@ mod users;
 mod waveforms;
 
 use crate::call::Rows;
+
+pub(crate) use jobs::WITHOUT_JOBS;
 
 pub(crate) fn all() -> Vec<Rows> {
     let groups = [
@@ -24,6 +27,7 @@ pub(crate) fn all() -> Vec<Rows> {
         cloud::all(),
         dac::all(),
         devices::all(),
+        jobs::all(),
         keys::all(),
         trust::all(),
         updates::all(),

@@ -1,0 +1,158 @@
+//! Jobs: submitting, following, ending and repeating them, and what they leave.
+
+use crate::call::{Rows, call, rows};
+
+/// Routes that are tried on every machine; the others need jobs, which need isolation.
+pub(crate) const WITHOUT_JOBS: [&str; 2] = ["jobs.list", "jobs.schema"];
+
+const FORM: &str = "multipart/form-data; boundary=B";
+
+/// Sources in a zip file whose bytes are all ASCII, since forms of rows are text.
+const SOURCES: &[u8] =
+    b"--B\r\nContent-Disposition: form-data; name=\"ci_yaml\"\r\n\r\nci.yml\r\n\
+    --B\r\nContent-Disposition: form-data; name=\"archive\"; filename=\"a.zip\"\r\n\r\n\
+    PK\x03\x04\n\0\0\0\0\0\0\0!\0>V>\n=\0\0\0=\0\0\0\x06\0\0\0ci.yml\
+    version: 1\nbuilds: [{ id: a, steps: [{ run: 'true' }] }]\n# 2\n\
+    PK\x01\x02\n\0\n\0\0\0\0\0\0\0!\0>V>\n=\0\0\0=\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0ci.yml\
+    PK\x05\x06\0\0\0\0\x01\0\x01\0\x34\0\0\0\x61\0\0\0\0\0\r\n--B--\r\n";
+
+const NO_ARCHIVE: &[u8] = b"--B\r\nContent-Disposition: form-data; name=\"ci_yaml\"\r\n\r\n\
+    ci.yml\r\n--B\r\nContent-Disposition: form-data; name=\"archive\"; filename=\"a.zip\"\r\n\r\n\
+    plain text\r\n--B--\r\n";
+
+const HELLO: &str = r#"{"definition":"version: 1\nbuilds: [{ id: fw, steps: [{ run: 'true' }] }]\n","name":"hello","ref":"main"}"#;
+
+const BYE: &str =
+    r#"{"definition":"version: 1\nbuilds: [{ id: fw, steps: [{ run: 'false' }] }]\n"}"#;
+
+pub(super) fn all() -> Vec<Rows> {
+    let mut all = queue();
+    all.extend(one());
+    all.extend(evidence());
+    all
+}
+
+fn queue() -> Vec<Rows> {
+    vec![
+        rows("jobs.submit")
+            .success(201, call("/jobs/submit").json(HELLO))
+            .success(201, call("/jobs/submit").bytes(FORM, SOURCES))
+            .success(
+                201,
+                call("/jobs/submit")
+                    .json(HELLO)
+                    .header("idempotency-key", "k"),
+            )
+            .success(
+                201,
+                call("/jobs/submit")
+                    .json(HELLO)
+                    .header("idempotency-key", "k"),
+            )
+            .refusal(
+                409,
+                "idempotency_key_reused",
+                call("/jobs/submit")
+                    .json(BYE)
+                    .header("idempotency-key", "k"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/jobs/submit")
+                    .json(HELLO)
+                    .header("idempotency-key", ""),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/jobs/submit").json(r#"{"definition":""}"#),
+            )
+            .refusal(
+                422,
+                "invalid_definition",
+                call("/jobs/submit").json(r#"{"definition":"version: 1\nbuild: []\n"}"#),
+            )
+            .refusal(
+                422,
+                "archive_refused",
+                call("/jobs/submit").bytes(FORM, NO_ARCHIVE),
+            )
+            .refusal(
+                415,
+                "unsupported_media_type",
+                call("/jobs/submit").bytes("text/yaml", b"version: 1"),
+            ),
+        rows("jobs.list")
+            .success(200, call("/jobs"))
+            .success(200, call("/jobs?limit=1"))
+            .success(200, call("/jobs?state=finished&name=hello&ref=main"))
+            .refusal(400, "invalid_request", call("/jobs?limit=0"))
+            .refusal(400, "invalid_request", call("/jobs?state=done"))
+            .refusal(400, "invalid_request", call("/jobs?cursor=!!")),
+        rows("jobs.schema").success(200, call("/jobs/schema.json")),
+    ]
+}
+
+fn one() -> Vec<Rows> {
+    vec![
+        rows("jobs.get")
+            .success(200, call("/jobs/<job>"))
+            .success(200, call("/jobs/<job.waiting>"))
+            .refusal(404, "not_found", call("/jobs/<missing>")),
+        rows("jobs.why")
+            .success(200, call("/jobs/<job>/why"))
+            .success(200, call("/jobs/<job.waiting>/why"))
+            .refusal(404, "not_found", call("/jobs/<missing>/why")),
+        rows("jobs.cancel")
+            .success(200, call("/jobs/<new-job.waiting>/cancel"))
+            .refusal(409, "finished", call("/jobs/<job>/cancel"))
+            .refusal(404, "not_found", call("/jobs/<missing>/cancel")),
+        rows("jobs.retry")
+            .success(201, call("/jobs/<job>/retry"))
+            .refusal(409, "unfinished", call("/jobs/<job.waiting>/retry"))
+            .refusal(404, "not_found", call("/jobs/<missing>/retry")),
+        rows("jobs.live")
+            .success(101, call("/jobs/<job>/ws"))
+            .success(101, call("/jobs/<job.waiting>/ws"))
+            .refusal(404, "not_found", call("/jobs/<missing>/ws"))
+            .refusal(
+                403,
+                "foreign_origin",
+                call("/jobs/<job>/ws").header("origin", "http://elsewhere.example"),
+            ),
+    ]
+}
+
+fn evidence() -> Vec<Rows> {
+    vec![
+        rows("jobs.log")
+            .success(200, call("/jobs/<job>/log?attempt=1"))
+            .success(200, call("/jobs/<job>/log?attempt=1&offset=4"))
+            .success(200, call("/jobs/<job>/log"))
+            .success(200, call("/jobs/<job.waiting>/log"))
+            .refusal(400, "invalid_request", call("/jobs/<job>/log?offset=4"))
+            .refusal(404, "not_found", call("/jobs/<job>/log?attempt=2"))
+            .refusal(404, "not_found", call("/jobs/<missing>/log")),
+        rows("jobs.artifacts")
+            .success(200, call("/jobs/<job>/artifacts"))
+            .success(200, call("/jobs/<job.waiting>/artifacts"))
+            .refusal(404, "not_found", call("/jobs/<missing>/artifacts")),
+        rows("jobs.artifact")
+            .success(200, call("/jobs/<job>/artifacts/fw.a/fw.bin"))
+            .refusal(404, "not_found", call("/jobs/<job>/artifacts/fw.a/none"))
+            .refusal(404, "not_found", call("/jobs/<job>/artifacts/fw/fw.bin")),
+        rows("jobs.junit")
+            .success(200, call("/jobs/<job>/junit.xml"))
+            .refusal(409, "unfinished", call("/jobs/<job.waiting>/junit.xml"))
+            .refusal(404, "not_found", call("/jobs/<missing>/junit.xml")),
+        rows("jobs.report")
+            .success(200, call("/jobs/<job>/report"))
+            .refusal(409, "unfinished", call("/jobs/<job.waiting>/report"))
+            .refusal(404, "not_found", call("/jobs/<missing>/report")),
+        rows("jobs.trace")
+            .success(200, call("/jobs/<job>/trace.json"))
+            .refusal(409, "unfinished", call("/jobs/<job.waiting>/trace.json"))
+            .refusal(404, "not_found", call("/jobs/<missing>/trace.json")),
+    ]
+}

@@ -1,0 +1,116 @@
+//! Jobs that take more than they may: each ends with its word, and nothing stays of it.
+
+use serde_json::Value;
+use tests::can_isolate;
+
+use super::{Jobs, build};
+
+/// Limits of [`build`].
+const LOG_BYTES: usize = 1 << 20;
+
+/// What the log keeps of the end of what is over the limit.
+const TAIL_BYTES: usize = 1 << 20;
+
+fn told(job: &Value) -> [&Value; 4] {
+    let run = &job["runs"][0];
+    [
+        &job["ended_because"],
+        &job["verdict"],
+        &run["outcome"],
+        &run["code"],
+    ]
+}
+
+#[test]
+fn output_without_end_fills_no_disk() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let limit = "timeouts: { build: 1s }\n";
+    let id = jobs.submit(&(build("yes no end 48") + limit));
+    let job = jobs.ended(&id);
+    assert_eq!(told(&job), ["timeout", "failure", "timed_out", "timeout"]);
+    assert!(
+        job["message"].as_str().unwrap().contains("timeout"),
+        "{job}"
+    );
+    jobs.assert_nothing_runs("yes no end 48");
+    let log = jobs.get(&id, "/log?attempt=1").text;
+    assert!(log.len() > LOG_BYTES, "{}", log.len());
+    assert!(log.len() < LOG_BYTES + TAIL_BYTES + 4096, "{}", log.len());
+    assert_eq!(
+        log.matches("left out here: the log's limit was reached")
+            .count(),
+        1
+    );
+    let stored = jobs
+        .data("jobs")
+        .join(&id)
+        .join("1/log")
+        .metadata()
+        .unwrap();
+    assert!(stored.len() < 3 << 20, "{}", stored.len());
+}
+
+#[test]
+fn a_burst_of_output_slows_nothing_and_keeps_its_end() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let id = jobs.submit(&build("seq 1 600000; echo the end; exit 3"));
+    let job = jobs.ended(&id);
+    assert_eq!(told(&job), ["completed", "failure", "failed", "exit_code"]);
+    let log = jobs.get(&id, "/log?attempt=1").text;
+    assert!(log.contains("\n1\n2\n3\n") && log.contains("\n600000\nthe end\n"));
+    let report = jobs.get(&id, "/report");
+    assert!(report.text.contains("the end"));
+}
+
+#[test]
+fn a_fork_bomb_is_ended_and_named() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let bomb = "b49() { sleep 1000.49 & b49 | b49 & }; b49; sleep 0.5; echo survived; exit 1";
+    let job = jobs.ended(&jobs.submit(&build(bomb)));
+    assert_eq!(
+        (&job["verdict"], &job["runs"][0]["outcome"]),
+        (&"failure".into(), &"failed".into())
+    );
+    let code = job["runs"][0]["code"].as_str().unwrap();
+    // Only where the kernel counts refusals is the limit known to be why.
+    assert!(["process_limit", "exit_code"].contains(&code), "{job}");
+    jobs.assert_nothing_runs("sleep 1000.49");
+    assert_eq!(
+        jobs.ended(&jobs.submit(&build("true")))["verdict"],
+        "success"
+    );
+}
+
+#[test]
+fn a_memory_bomb_is_ended_and_named() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let bomb = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x} 50";
+    let job = jobs.ended(&jobs.submit(&build(bomb)));
+    assert_eq!(
+        (&job["verdict"], &job["runs"][0]["outcome"]),
+        (&"failure".into(), &"failed".into())
+    );
+    let code = job["runs"][0]["code"].as_str().unwrap();
+    // Without groups of the kernel the shell is refused memory and says so itself.
+    assert!(
+        ["out_of_memory", "exit_code", "signal"].contains(&code),
+        "{job}"
+    );
+    jobs.assert_nothing_runs("head -c 300000000");
+    assert_eq!(
+        jobs.ended(&jobs.submit(&build("true")))["verdict"],
+        "success"
+    );
+}

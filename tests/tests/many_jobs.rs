@@ -1,0 +1,157 @@
+//! Many jobs of several users on a few devices, while the server is killed again and again: none is lost, none is tested
+//! twice, and whoever has few does not wait behind whoever has many.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Client, Server, can_isolate};
+
+/// Jobs, unless `MANY_JOBS` says how many.
+const JOBS: usize = 60;
+
+/// Each of them until the queue is empty.
+const KILLS: usize = 5;
+
+/// The server runs so long before it is killed.
+const LIFE: Duration = Duration::from_millis(1500);
+
+/// All jobs together take no longer.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Says something, once for each time that it is tested.
+const PIPELINE: &str = "
+version: 1
+benches:
+  - id: smoke
+    device: { select: { la_channels: '>=1' } }
+    steps:
+      - wait: 20ms
+      - run: echo tested
+";
+
+/// A user, and the ids of the jobs that they submitted.
+struct User {
+    authorization: String,
+    jobs: Vec<String>,
+}
+
+impl User {
+    fn client(&self, server: &Server) -> Client {
+        server.anonymous().with_authorization(&self.authorization)
+    }
+
+    fn submit(&mut self, server: &Server) {
+        let body = json!({"definition": PIPELINE});
+        let made = self.client(server).post("/api/jobs/submit", &body).unwrap();
+        let id = made.expect(201)["id"].as_str().unwrap().to_owned();
+        self.jobs.push(id);
+    }
+}
+
+/// Three users of one organisation, whose sessions outlive the server.
+fn users(server: &Server) -> Vec<User> {
+    let sign_in = |code: &Value| {
+        let session = server
+            .anonymous()
+            .post("/api/auth/session", &json!({"code": code}))
+            .unwrap();
+        let token = session.expect(200)["token"].as_str().unwrap().to_owned();
+        User {
+            authorization: format!("Bearer {token}"),
+            jobs: Vec::new(),
+        }
+    };
+    let owner = sign_in(&json!(server.code()));
+    let mut users = Vec::new();
+    for login in ["ada", "ben"] {
+        let made = owner
+            .client(server)
+            .post("/api/users", &json!({"login": login}));
+        users.push(sign_in(&made.unwrap().expect(201)["code"]));
+    }
+    users.insert(0, owner);
+    users
+}
+
+fn unfinished(client: &Client) -> usize {
+    let mut count = 0;
+    for state in ["queued", "assigned", "running", "stopping"] {
+        let list = client
+            .get(&format!("/api/jobs?state={state}&limit=200"))
+            .unwrap();
+        count += list.expect(200)["jobs"].as_array().unwrap().len();
+    }
+    count
+}
+
+/// Seconds since the epoch of an RFC 3339 time of today or tomorrow, as far as differences matter.
+fn seconds(text: &Value) -> i64 {
+    let text = text.as_str().unwrap();
+    let number = |from: usize, to: usize| text[from..to].parse::<i64>().unwrap();
+    ((number(8, 10) * 24 + number(11, 13)) * 60 + number(14, 16)) * 60 + number(17, 19)
+}
+
+#[test]
+fn none_is_lost_and_none_is_tested_twice() {
+    if !can_isolate() {
+        return;
+    }
+    let count = std::env::var("MANY_JOBS").map_or(JOBS, |count| count.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = folder.path().join("hostd.toml");
+    let devices = (1..4).map(|n| format!("[[devices]]\nname = \"d{n}\"\naddress = \"sim:v3\"\n"));
+    std::fs::write(&config, devices.collect::<String>()).unwrap();
+    let start = || Server::demo_in_with(&data, &["--config", config.to_str().unwrap()]).unwrap();
+    std::fs::create_dir(&data).unwrap();
+    let mut server = start();
+    let mut users = users(&server);
+    // The first has four of five.
+    for number in 0..count {
+        let user = [0, 0, 0, 0, 1, 0, 0, 0, 0, 2][number % 10];
+        users[user].submit(&server);
+    }
+    for _ in 0..KILLS {
+        std::thread::sleep(LIFE);
+        server.kill().unwrap();
+        server = start();
+    }
+    let client = users[0].client(&server);
+    let began = Instant::now();
+    while unfinished(&client) > 0 {
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{} jobs are left",
+            unfinished(&client)
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let mut waits: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+    let mut repeated = 0;
+    for (user, jobs) in users.iter().map(|user| &user.jobs).enumerate() {
+        for id in jobs {
+            let job = client.get(&format!("/api/jobs/{id}")).unwrap().expect(200);
+            let attempts = job["attempts"].as_array().unwrap();
+            let tested = attempts.iter().filter(|attempt| {
+                let path = format!("/api/jobs/{id}/log?attempt={}&offset=0", attempt["number"]);
+                client.get(&path).unwrap().text.contains("\ntested\n")
+            });
+            assert!(tested.count() <= 1, "{job}");
+            repeated += attempts.len() - 1;
+            let is_cut_off = job["runs"][0]["code"] == "infra.server_restarted";
+            assert!(is_cut_off || job["verdict"] == "success", "{job}");
+            waits
+                .entry(user)
+                .or_default()
+                .push(seconds(&job["started_at"]) - seconds(&job["created_at"]));
+        }
+    }
+    let devices = client.get("/api/bench/devices").unwrap().expect(200);
+    for device in devices["devices"].as_array().unwrap() {
+        assert!(device["lease"].is_null(), "{device}");
+    }
+    let mean = |waits: &Vec<i64>| waits.iter().sum::<i64>() / waits.len().max(1) as i64;
+    let means: Vec<i64> = waits.values().map(mean).collect();
+    println!("{count} jobs, {repeated} attempts repeated; mean wait of each user: {means:?} s");
+}

@@ -1,0 +1,333 @@
+//! `hostd submit` against a server, as CI systems and people use it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tests::{Server, can_isolate, until};
+
+/// A folder with sources and a pipeline of one build that has these steps.
+fn folder(steps: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("version: 1\nbuilds:\n  - id: fw\n    steps:\n{steps}\n");
+    fs::write(folder.path().join("pipeline.yml"), text).unwrap();
+    fs::write(folder.path().join("source.txt"), "from the sources\n").unwrap();
+    folder
+}
+
+fn command(url: &str, key: &str, folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(tests::server::binary().unwrap());
+    command
+        .arg("submit")
+        .args(args)
+        .current_dir(folder)
+        .env("HOSTD_URL", url)
+        .env("HOSTD_KEY", key)
+        .stdin(Stdio::null());
+    for name in ["GITHUB_ACTIONS", "GITHUB_SHA", "CI_COMMIT_SHA"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn submit(server: &Server, folder: &Path, args: &[&str]) -> Output {
+    let output = command(&server.url, &server.api_key, folder, args)
+        .output()
+        .unwrap();
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(!told.contains(&server.api_key), "the key is told");
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn jobs(server: &Server) -> Vec<Value> {
+    let listed = server.client().get("/api/jobs").unwrap().expect(200);
+    listed["jobs"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_job_is_followed_and_its_results_are_fetched() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let steps = "      - { run: 'cat source.txt; echo made > \"$HOSTD_OUT/f w\"', case: builds }
+    packs: [{ id: a, artifacts: ['f w'] }]";
+    let folder = folder(steps);
+    let args = [
+        "pipeline.yml",
+        "--wait",
+        "--out",
+        "out",
+        "--ref",
+        "main",
+        "--commit",
+        "0a1b2c3",
+    ];
+    let output = submit(&server, folder.path(), &args);
+    let told = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{told}{}",
+        text(&output.stderr)
+    );
+    let wanted = "\n== builds\nfrom the sources\n=== fw.a: ";
+    assert!(told.contains(wanted), "{told}");
+    assert!(
+        told.ends_with("Log, report and artifacts are in out.\n"),
+        "{told}"
+    );
+    let out = folder.path().join("out");
+    for (name, part) in [
+        ("log.txt", "from the sources\n"),
+        ("report.html", "<html"),
+        ("junit.xml", "name=\"builds\""),
+        ("trace.json", "fw.a"),
+        ("artifacts/fw.a/f w", "made\n"),
+    ] {
+        let file = fs::read_to_string(out.join(name)).unwrap();
+        assert!(file.contains(part), "{name}: {file}");
+    }
+    let job = &jobs(&server)[0];
+    assert_eq!(
+        (&job["ref"], &job["commit"]),
+        (&"main".into(), &"0a1b2c3".into())
+    );
+    assert_eq!(job["name"], "pipeline");
+
+    // What was fetched is no source of the next job.
+    let args = ["pipeline.yml", "--wait", "--json", "--out", "out"];
+    let output = submit(&server, folder.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&json["verdict"], &json["exit_code"]),
+        (&"success".into(), &0.into())
+    );
+    assert_eq!(json["job"]["archive"]["entries"], 2);
+    assert!(text(&output.stderr).contains("from the sources\n"));
+}
+
+#[test]
+fn a_job_that_fails_says_whose_fault_it_is() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("      - { run: 'echo ::add-mask::x; exit 7', id: make }");
+    let output = command(
+        &server.url,
+        &server.api_key,
+        folder.path(),
+        &["pipeline.yml", "--wait"],
+    )
+    .env("GITHUB_ACTIONS", "true")
+    .env("GITHUB_SHA", "feedbee")
+    .env("GITHUB_STEP_SUMMARY", folder.path().join("summary"))
+    .output()
+    .unwrap();
+    let told = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "{told}{}",
+        text(&output.stderr)
+    );
+    assert!(
+        told.contains("::group::fw: make\n::stop-commands::"),
+        "{told}"
+    );
+    assert!(told.contains("\n::error title=fw::"), "{told}");
+    assert!(told.contains("\nfailure: "), "{told}");
+    let summary = fs::read_to_string(folder.path().join("summary")).unwrap();
+    assert!(summary.contains("| fw | "), "{summary}");
+    assert_eq!(jobs(&server)[0]["commit"], "feedbee");
+    // A device that nobody has.
+    let nowhere = "version: 1\ntimeouts: { queue: 1s }\nbenches:\n  - { id: b, device: { name: none }, steps: [{ wait: 1s }] }\n";
+    fs::write(folder.path().join("pipeline.yml"), nowhere).unwrap();
+    let output = submit(&server, folder.path(), &["pipeline.yml", "--wait"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_key_of_its_own_makes_one_job_of_two_submissions() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("      - run: 'true'");
+    let args = ["pipeline.yml", "--json", "--idempotency-key", "nightly-1"];
+    let ids: Vec<Value> = (0..2)
+        .map(|_| {
+            let output = submit(&server, folder.path(), &args);
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+            json["id"].clone()
+        })
+        .collect();
+    assert_eq!(ids[0], ids[1]);
+    // A pipeline alone, from standard input.
+    let mut child = command(
+        &server.url,
+        &server.api_key,
+        folder.path(),
+        &["-", "--name", "alone"],
+    )
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let pipeline = fs::read(folder.path().join("pipeline.yml")).unwrap();
+    child.stdin.take().unwrap().write_all(&pipeline).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let told = text(&output.stdout);
+    let id = told.lines().next().unwrap().strip_prefix("Job ").unwrap();
+    assert_eq!(told, format!("Job {id}\n{}/api/jobs/{id}\n", server.url));
+    let alone = server
+        .client()
+        .get(&format!("/api/jobs/{id}"))
+        .unwrap()
+        .expect(200);
+    assert_eq!(
+        (&alone["name"], &alone["archive"]),
+        (&"alone".into(), &Value::Null)
+    );
+    assert_eq!(jobs(&server).len(), 2);
+}
+
+#[test]
+fn ctrl_c_cancels_the_job_on_the_server() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("      - run: echo here; sleep 1000");
+    let mut child = command(
+        &server.url,
+        &server.api_key,
+        folder.path(),
+        &["pipeline.yml", "--wait"],
+    )
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "here"));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{rest:?}");
+    assert!(
+        rest.iter().any(|line| line.starts_with("cancelled: ")),
+        "{rest:?}"
+    );
+    let ended = until(
+        || jobs(&server)[0].clone(),
+        |job| job["state"] == "finished",
+    );
+    assert_eq!(ended.unwrap()["ended_because"], "cancelled");
+}
+
+/// Passes connections on to the server, but cuts the first ones: each lets through four times as many bytes of answers
+/// as the one before.
+fn cutting(server: &Server) -> String {
+    let to = server.url.strip_prefix("http://").unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for count in 0.. {
+            let (client, _) = listener.accept().unwrap();
+            let server = TcpStream::connect(&to).unwrap();
+            let (mut from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut from, &mut into));
+            thread::spawn(move || {
+                let most = 256_u64 << (2 * count).min(48);
+                // Whoever was cut off notices.
+                let _ = std::io::copy(&mut (&server).take(most), &mut &client);
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = server.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn connections_that_break_neither_double_nor_lose_anything() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("      - run: for i in $(seq 2000); do echo \"line $i of many\"; done");
+    let url = cutting(&server);
+    let output = command(
+        &url,
+        &server.api_key,
+        folder.path(),
+        &["pipeline.yml", "--wait"],
+    )
+    .output()
+    .unwrap();
+    let (told, notes) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{told}{notes}");
+    assert!(notes.matches("trying again").count() >= 3, "{notes}");
+    let lines: Vec<&str> = told
+        .lines()
+        .filter(|line| line.ends_with(" of many"))
+        .collect();
+    let expected: Vec<String> = (1..=2000).map(|i| format!("line {i} of many")).collect();
+    assert!(lines == expected, "{told}");
+    assert_eq!(jobs(&server).len(), 1, "{notes}");
+}
+
+#[test]
+fn what_is_wrong_before_a_job_is_there_has_exit_codes_too() {
+    let server = Server::demo().unwrap();
+    let wrong = folder("      - { run: make, tiemout: 5s }");
+    let output = submit(&server, wrong.path(), &["pipeline.yml", "--wait"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    assert!(
+        told.starts_with("pipeline.yml:5:") && told.contains("did you mean `timeout`?"),
+        "{told}"
+    );
+    let right = folder("      - run: 'true'");
+    let run = |url: &str, key: &str, args: &[&str]| {
+        let output = command(url, key, right.path(), args).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, told) = run(&server.url, "bk_none", &["pipeline.yml"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("401") && !told.contains("bk_none"), "{told}");
+    // Only this server knows how long it lets a job wait.
+    let long = folder("      - run: 'true'\ntimeouts: { queue: 9000h }");
+    let output = submit(&server, long.path(), &["pipeline.yml"]);
+    let told = text(&output.stderr);
+    if can_isolate() {
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("pipeline.yml:6:"), "{told}");
+    }
+    let gone = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let (code, told) = run(
+        &format!("http://{gone}"),
+        "bk_x",
+        &["pipeline.yml", "--patience", "0s"],
+    );
+    assert_eq!(code, Some(3), "{told}");
+    assert!(jobs(&server).is_empty());
+}
