@@ -101,3 +101,16 @@ fn job_grant(grant: &Grant) -> JobGrant {
         lease_owner: grant.lease_owner.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WIRING;
+
+    /// The handler that keeps the wiring names its keys itself.
+    #[test]
+    fn the_wiring_is_where_its_handler_keeps_it() {
+        let handler = include_str!("../../handlers/devices/src/edit.rs");
+        let key = format!("format!(\"{}{{id}}\")", WIRING.1);
+        assert!(handler.contains(&key), "{key}");
+    }
+}

@@ -140,6 +140,7 @@ async fn serve(
     }
     let stop = async {
         stop.await;
+        gateway.native.set_ready(false);
         // Tests that run reach their benches through this server.
         services.jobs.drain().await;
     };

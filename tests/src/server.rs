@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -157,6 +157,19 @@ impl Server {
     #[must_use]
     pub fn log(&self) -> String {
         read_log(self.dir.path())
+    }
+
+    /// Sign in whoever has this code; the value of `Authorization` of their session.
+    ///
+    /// # Panics
+    /// The code is not accepted.
+    #[must_use]
+    pub fn session(&self, code: &Value) -> String {
+        let body = json!({"code": code});
+        let session = self.anonymous().post("/api/auth/session", &body);
+        let session = session.expect("an answer").expect(200);
+        let token = session["token"].as_str().expect("a token");
+        format!("Bearer {token}")
     }
 
     /// The code that the first start printed for the owner; it signs in once.

@@ -23,15 +23,7 @@ fn settings(dir: &tempfile::TempDir, text: &str) -> PathBuf {
 
 /// A second user of the demo's organisation.
 fn colleague(server: &Server) -> Client {
-    let signed_in = |code: &Value| {
-        let body = json!({"code": code});
-        let session = server.anonymous().post("/api/auth/session", &body).unwrap();
-        let session = session.expect(200);
-        let token = session["token"].as_str().unwrap();
-        server
-            .anonymous()
-            .with_authorization(&format!("Bearer {token}"))
-    };
+    let signed_in = |code: &Value| server.anonymous().with_authorization(&server.session(code));
     let owner = signed_in(&json!(server.code()));
     let made = owner.post("/api/users", &json!({"login": "ada"})).unwrap();
     signed_in(&made.expect(201)["code"])

@@ -6,6 +6,7 @@ mod hostile;
 mod live;
 mod others;
 mod packing;
+mod quarantine;
 mod queue;
 mod restarts;
 mod submit;

@@ -51,16 +51,9 @@ impl User {
 
 /// Three users of one organisation, whose sessions outlive the server.
 fn users(server: &Server) -> Vec<User> {
-    let sign_in = |code: &Value| {
-        let session = server
-            .anonymous()
-            .post("/api/auth/session", &json!({"code": code}))
-            .unwrap();
-        let token = session.expect(200)["token"].as_str().unwrap().to_owned();
-        User {
-            authorization: format!("Bearer {token}"),
-            jobs: Vec::new(),
-        }
+    let sign_in = |code: &Value| User {
+        authorization: server.session(code),
+        jobs: Vec::new(),
     };
     let owner = sign_in(&json!(server.code()));
     let mut users = Vec::new();

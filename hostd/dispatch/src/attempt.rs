@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jobs::{Bench, Cancel, Event as Told, Live, RunEnd, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
-use lab::leases::{Claim, LeaseError, Leases, Released, Shown, TTL_S};
+use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
 use pipeline::plan::{Artifact, Plan};
 use scheduler::{Ending, Infra, Run};
 use store::jobs::File;
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use tracing::warn;
 
 use crate::bench::{Benches, Grant};
-use crate::driver::{Event, Events};
+use crate::driver::{Event, Events, MAKING_SAFE, Refusal};
 use crate::ending;
 use crate::files::{Files, gone};
 use crate::record::Left;
@@ -32,8 +32,9 @@ const RENEW_EVERY: Duration = Duration::from_secs(20);
 /// Where the runner puts what an attempt makes, below its folder.
 const ARTIFACTS: &str = "artifacts";
 
-/// Longest label of a holder, in characters.
-const LABEL_CHARS_MAX: usize = 40;
+/// Pauses before a device is asked for again that nobody is known to hold.
+const RETRY_MS_MIN: u64 = 500;
+const RETRY_MS_MAX: u64 = 2_000;
 
 const _: () = assert!(LEASE_TTL_S >= *TTL_S.start() && LEASE_TTL_S <= *TTL_S.end());
 
@@ -96,7 +97,7 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
     let claim = Claim {
         lease_id: grant.lease_id.clone(),
         owner: grant.lease_owner.clone(),
-        holder: attempt.label.chars().take(LABEL_CHARS_MAX).collect(),
+        holder: attempt.label.chars().take(HOLDER_CHARS_MAX).collect(),
         device_name: attempt.device_name.clone(),
         ttl_ms: LEASE_TTL_MS,
     };
@@ -104,11 +105,16 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
     match leases.acquire(&grant.device, claim, false).await {
         Ok(_) => {}
         Err(LeaseError::Busy(busy)) => {
-            let expires_ms = busy.expires_ms.map(|steady| leases.wall_ms(steady));
-            let holder = busy
-                .holder
-                .unwrap_or_else(|| "the server, which makes it safe".to_owned());
-            return events.give_back(run, holder, expires_ms).await;
+            // The lease may be ours, while those let in before it are still inside.
+            if let Err(error) = leases.release(&grant.device, shown(&grant)).await {
+                warn!(job = grant.job, device = grant.device, %error, "failed to give a device back");
+            }
+            let refusal = Refusal {
+                expires_ms: busy.expires_ms.map(|steady| leases.wall_ms(steady)),
+                holder: busy.holder.unwrap_or_else(|| MAKING_SAFE.to_owned()),
+                retry_ms: busy.retry_after_ms.clamp(RETRY_MS_MIN, RETRY_MS_MAX),
+            };
+            return events.give_back(run, refusal).await;
         }
         Err(error) => {
             warn!(job = grant.job, device = grant.device, %error, "failed to take a device for a job");

@@ -1,8 +1,9 @@
 //! What everybody may look at without asking the driver: unfinished jobs as they are now, and devices that no job gets.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use scheduler::Quarantine;
 use store::jobs::Job;
 use tokio::sync::watch;
 
@@ -10,7 +11,7 @@ use tokio::sync::watch;
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     jobs: Mutex<HashMap<String, watch::Sender<Arc<Job>>>>,
-    quarantined: Mutex<HashSet<String>>,
+    quarantines: Mutex<HashMap<String, Quarantine>>,
 }
 
 impl Board {
@@ -38,22 +39,24 @@ impl Board {
         Some(self.lock().get(job)?.subscribe())
     }
 
-    /// Whether no job gets this device from now on, or any may again.
-    pub(crate) fn note_quarantine(&self, device: &str, is_in: bool) {
-        let mut quarantined = self.quarantined();
-        match is_in {
-            true => quarantined.insert(device.to_owned()),
-            false => quarantined.remove(device),
-        };
+    /// No job gets this device from now on.
+    pub(crate) fn quarantine(&self, device: &str, quarantine: Quarantine) {
+        self.quarantines().insert(device.to_owned(), quarantine);
     }
 
-    pub(crate) fn is_quarantined(&self, device: &str) -> bool {
-        self.quarantined().contains(device)
+    /// Jobs may have this device again.
+    pub(crate) fn trust(&self, device: &str) {
+        self.quarantines().remove(device);
     }
 
-    fn quarantined(&self) -> MutexGuard<'_, HashSet<String>> {
+    /// Why no job gets this device.
+    pub(crate) fn quarantine_of(&self, device: &str) -> Option<Quarantine> {
+        self.quarantines().get(device).cloned()
+    }
+
+    fn quarantines(&self) -> MutexGuard<'_, HashMap<String, Quarantine>> {
         // As below.
-        self.quarantined
+        self.quarantines
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

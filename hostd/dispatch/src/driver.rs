@@ -23,7 +23,7 @@ use crate::error::JobError;
 use crate::facts::Wants;
 use crate::record::Entry;
 use crate::why::{self, Why};
-pub(crate) use event::{Event, Events, Order};
+pub(crate) use event::{Event, Events, Order, Refusal};
 use settle::Change;
 pub(crate) use settle::lease_owner;
 
@@ -37,6 +37,8 @@ pub(crate) struct Driver {
     pub(crate) running: HashMap<Run, Running>,
     /// Devices that the scheduler knows.
     pub(crate) known: HashSet<String>,
+    /// Devices that were not given, though no lease says who has them: who had each, and when to ask again.
+    pub(crate) refused: HashMap<String, (String, u64)>,
     pub(crate) tools: Arc<Tools>,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
@@ -68,6 +70,7 @@ impl Driver {
                 () = tokio::time::sleep(self.until_deadline()) => {
                     let decisions = self.scheduler.tick(self.clock.now_ms());
                     self.settle(Change::of(decisions)).await;
+                    self.look_at_devices().await;
                 }
                 () = changed(&mut attached) => self.look_at_devices().await,
                 () = changed(&mut leased) => self.look_at_devices().await,
@@ -76,10 +79,10 @@ impl Driver {
     }
 
     fn until_deadline(&self) -> Duration {
-        let Some(at_ms) = self.scheduler.next_deadline_ms() else {
-            return LOOK_EVERY;
-        };
-        Duration::from_millis(at_ms.saturating_sub(self.clock.now_ms())).min(LOOK_EVERY)
+        let asks = self.refused.values().map(|(_, at_ms)| *at_ms);
+        let next_ms = asks.chain(self.scheduler.next_deadline_ms()).min();
+        let left = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(self.clock.now_ms()));
+        next_ms.map_or(LOOK_EVERY, left).min(LOOK_EVERY)
     }
 
     async fn handle(&mut self, event: Event) {
@@ -99,7 +102,7 @@ impl Driver {
             Event::Readmit(device, answer) => {
                 let ended = self.store.quarantine_end(&device).await;
                 if ended.as_ref().is_ok_and(|was| *was) {
-                    self.board.note_quarantine(&device, false);
+                    self.board.trust(&device);
                     info!(device, "jobs may have the device again");
                     let decisions = self.scheduler.readmit(&device.as_str().into(), now_ms);
                     self.settle(Change::of(decisions)).await;
@@ -120,8 +123,19 @@ impl Driver {
                 let _ = answer.send(may);
             }
             Event::Ended(run, ended) => self.ended(&run, *ended, now_ms).await,
-            Event::GiveBack(run, holder, expires_ms) => {
-                self.running.remove(&run);
+            Event::GiveBack(run, refusal) => {
+                let Refusal {
+                    holder,
+                    expires_ms,
+                    retry_ms,
+                } = refusal;
+                let running = self.running.remove(&run);
+                if let Some(device) = running.and_then(|running| running.device)
+                    && self.tools.leases.holder(&device).is_none()
+                {
+                    let at_ms = now_ms.saturating_add(retry_ms);
+                    self.refused.insert(device, (holder.clone(), at_ms));
+                }
                 self.with_entry(&run, |entry| entry.given_back(run.attempt));
                 let decisions = self.scheduler.give_back(&run, &holder, expires_ms, now_ms);
                 self.settle(Change::touching(&run).and(decisions)).await;

@@ -20,6 +20,7 @@ mod facts;
 mod files;
 mod follow;
 mod intake;
+mod isolation;
 mod log;
 mod pages;
 mod record;

@@ -20,6 +20,10 @@ use crate::record::{self, Outcome, outcome_of};
 /// Longest description of an attempt's end that is read back.
 const END_BYTES_MAX: u64 = 16 << 20;
 
+/// Descriptions of attempts' ends that are read back for a page, all together. Runs behind that are told by their
+/// records alone.
+const ENDS_BYTES_MAX: u64 = 64 << 20;
+
 /// Bytes of the log's end that the report has.
 const TAIL_BYTES: u64 = 32 << 10;
 
@@ -82,13 +86,14 @@ fn duration(job: &Job) -> Duration {
 
 /// How each run ended, step by step where it came to that.
 fn runs(files: &Files, job: &Job) -> io::Result<Vec<RunEnd>> {
+    let mut room = ENDS_BYTES_MAX;
     let run = |(place, run): (usize, &Run)| {
         let of_run = |attempt: &&Attempt| attempt.run as usize == place;
         let mut attempts = job.attempts.iter().filter(of_run);
         let count = u32::try_from(attempts.clone().count()).unwrap_or(u32::MAX);
         let last = attempts.next_back();
         let end = match last {
-            Some(attempt) => read_end(files, job, attempt.number)?,
+            Some(attempt) => read_end(files, job, attempt.number, &mut room)?,
             None => None,
         };
         let mut end = end.unwrap_or_else(|| unknown(job, run, last));
@@ -98,14 +103,16 @@ fn runs(files: &Files, job: &Job) -> io::Result<Vec<RunEnd>> {
     job.runs.iter().enumerate().map(run).collect()
 }
 
-/// What an attempt left about its end; none if the server ended before it, or a later version wrote it.
-fn read_end(files: &Files, job: &Job, attempt: u32) -> io::Result<Option<RunEnd>> {
+/// What an attempt left about its end; none if the server ended before it, a later version wrote it, or there is no
+/// `room` left for it.
+fn read_end(files: &Files, job: &Job, attempt: u32, room: &mut u64) -> io::Result<Option<RunEnd>> {
     let file = match File::open(files.end(&job.id, attempt)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let mut text = Vec::new();
-    file.take(END_BYTES_MAX).read_to_end(&mut text)?;
+    file.take(END_BYTES_MAX.min(*room)).read_to_end(&mut text)?;
+    *room = room.saturating_sub(text.len() as u64);
     Ok(serde_json::from_slice(&text).ok())
 }
 

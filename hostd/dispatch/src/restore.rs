@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lab::leases::{Leases, Shown};
-use scheduler::{Decision, EndedBecause, Ending, Limits, Quarantine, Scheduler, State};
-use store::Store;
+use scheduler::{Decision, EndedBecause, Ending, Limits, Quarantine, Scheduler, State, Stored};
 use store::jobs::{Changes, Job};
+use store::{Store, StoreError};
 use tracing::{info, warn};
 
 use crate::board::Board;
@@ -27,6 +27,15 @@ pub(crate) struct Restored {
     pub(crate) leases: Vec<(String, String, String)>,
 }
 
+/// What of the stored jobs can go on.
+struct Readable {
+    entries: HashMap<String, Entry>,
+    queue: Vec<Stored<Wants>>,
+    leases: Vec<(String, String, String)>,
+    /// Those that cannot, as they ended.
+    broken: Changes,
+}
+
 /// Reads what was stored.
 pub(crate) async fn restore(
     store: &Store,
@@ -36,54 +45,31 @@ pub(crate) async fn restore(
     now_ms: u64,
 ) -> Result<Restored, OpenError> {
     let (jobs, quarantines, epoch) = store.read(store::jobs::unfinished).await?;
-    let mut entries = HashMap::new();
-    let mut queue = Vec::new();
-    let mut leases = Vec::new();
-    let mut broken = Changes::default();
-    for mut job in jobs {
-        note_logs(&intake.files, &mut job);
-        leases.extend(leases_of(&job));
-        let definition = intake.files.definition(&job.id);
-        let plan = definition.ok().and_then(|text| intake.plan(&text).ok());
-        let plan = plan.filter(|plan| record::runs(plan).len() == job.runs.len());
-        let Some(plan) = plan else {
-            warn!(
-                job = job.id,
-                "a queued job's pipeline is gone, or not valid any more; the job ends"
-            );
-            broken.jobs.push(ended(job, now_ms));
-            continue;
-        };
-        if let Err(error) = intake.mend_sources(&job) {
-            warn!(job = job.id, %error, "failed to unpack the sources of a queued job again");
-        }
-        let stored =
-            record::queue(&job).map_err(|error| OpenError::Record(job.id.clone(), error))?;
-        queue.push(stored);
-        let entry = Entry {
-            job: Arc::new(job),
-            plan: Arc::new(plan),
-        };
-        entries.insert(entry.job.id.clone(), entry);
-    }
+    let intake = intake.clone();
+    let read = tokio::task::spawn_blocking(move || read(&intake, jobs, now_ms)).await;
+    let Readable {
+        mut entries,
+        queue,
+        leases,
+        broken,
+    } = read.map_err(|_| StoreError::Panicked)??;
     if !broken.jobs.is_empty() {
         store.jobs_change(broken).await?;
     }
     let count = queue.len();
-    let (mut scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, now_ms);
+    let (scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, now_ms);
     for job in refused {
         warn!(%job, "a stored job contradicts itself; it is left as it is");
         entries.remove(&*job.0);
     }
+    // The scheduler is told of each once it knows the device.
     for quarantine in quarantines {
-        board.note_quarantine(&quarantine.device, true);
         let jobs = quarantine.jobs.iter().map(|job| job.as_str().into());
-        let reason = quarantine.reason.clone();
-        let jobs = jobs.collect();
-        scheduler.quarantine(
-            &quarantine.device.as_str().into(),
-            Quarantine { reason, jobs },
-        );
+        let stored = Quarantine {
+            reason: quarantine.reason,
+            jobs: jobs.collect(),
+        };
+        board.quarantine(&quarantine.device, stored);
     }
     if count > 0 {
         info!(count, "unfinished jobs go on");
@@ -94,6 +80,42 @@ pub(crate) async fn restore(
         decisions,
         leases,
     })
+}
+
+/// Reads the files of unfinished jobs. Blocks on the disk.
+fn read(intake: &Intake, jobs: Vec<Job>, now_ms: u64) -> Result<Readable, OpenError> {
+    let mut readable = Readable {
+        entries: HashMap::new(),
+        queue: Vec::new(),
+        leases: Vec::new(),
+        broken: Changes::default(),
+    };
+    for mut job in jobs {
+        note_logs(&intake.files, &mut job);
+        readable.leases.extend(leases_of(&job));
+        let definition = intake.files.definition(&job.id);
+        let plan = definition.ok().and_then(|text| intake.plan(&text).ok());
+        let Some(plan) = plan.filter(|plan| plan.runs.len() == job.runs.len()) else {
+            warn!(
+                job = job.id,
+                "a queued job's pipeline is gone, or not valid any more; the job ends"
+            );
+            readable.broken.jobs.push(ended(job, now_ms));
+            continue;
+        };
+        if let Err(error) = intake.mend_sources(&job) {
+            warn!(job = job.id, %error, "failed to unpack the sources of a queued job again");
+        }
+        let stored = record::queue(&job);
+        let stored = stored.map_err(|error| OpenError::Record(job.id.clone(), error))?;
+        readable.queue.push(stored);
+        let entry = Entry {
+            job: Arc::new(job),
+            plan: Arc::new(plan),
+        };
+        readable.entries.insert(entry.job.id.clone(), entry);
+    }
+    Ok(readable)
 }
 
 /// A job that cannot go on.
@@ -139,14 +161,18 @@ fn leases_of(job: &Job) -> Vec<(String, String, String)> {
 }
 
 /// Gives back what dead attempts held, so that each device is made safe and is free for others.
-pub(crate) async fn release(leases: Arc<Leases>, held: Vec<(String, String, String)>) {
+pub(crate) fn release(leases: &Arc<Leases>, held: Vec<(String, String, String)>) {
     for (device, lease_id, owner) in held {
-        let shown = Shown {
-            lease_id: Some(&lease_id),
-            owner: &owner,
-        };
-        if let Err(error) = leases.release(&device, shown).await {
-            warn!(device, %error, "failed to give a device back that a job held before the restart");
-        }
+        let leases = leases.clone();
+        // Each waits for its own device alone.
+        tokio::spawn(async move {
+            let shown = Shown {
+                lease_id: Some(&lease_id),
+                owner: &owner,
+            };
+            if let Err(error) = leases.release(&device, shown).await {
+                warn!(device, %error, "failed to give a device back that a job held before the restart");
+            }
+        });
     }
 }

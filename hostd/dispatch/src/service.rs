@@ -30,6 +30,7 @@ use crate::driver::{Driver, Event, Events};
 use crate::error::{JobError, OpenError};
 use crate::files::Files;
 use crate::intake::{Intake, NewJob, Source};
+use crate::isolation::Isolation;
 use crate::restore;
 use crate::tidy::{self, Tidy};
 pub use look::Filter;
@@ -87,8 +88,7 @@ pub struct Jobs {
     events: Events,
     intakes: Semaphore,
     reads: Semaphore,
-    /// Why jobs cannot be isolated here; none if they can.
-    lack: Option<String>,
+    isolation: Arc<Isolation>,
     drain_wait: Duration,
     _tidy: Arc<Tidy>,
 }
@@ -116,7 +116,10 @@ impl Jobs {
             private::make_folder(folder)
                 .map_err(|error| OpenError::Folder(folder.to_owned(), error))?;
         }
-        let (runner, lack) = open_runner(&files, config).await?;
+        let options = runner_options(&files, config);
+        let isolation = Isolation::look(options.jail.clone());
+        let opened = tokio::task::spawn_blocking(move || Runner::open(options));
+        let runner = opened.await.map_err(|_| StoreError::Panicked)??;
         let intake = Intake {
             files: files.clone(),
             caps: Caps::default(),
@@ -138,12 +141,13 @@ impl Jobs {
         let now_ms = parts.clock.now_ms();
         let restored =
             restore::restore(&parts.store, &intake, limits(config), &board, now_ms).await?;
-        tokio::spawn(restore::release(parts.leases.clone(), restored.leases));
+        restore::release(&parts.leases, restored.leases);
         let driver = Driver {
             scheduler: restored.scheduler,
             entries: restored.entries,
             running: std::collections::HashMap::new(),
             known: std::collections::HashSet::new(),
+            refused: std::collections::HashMap::new(),
             tools: Arc::new(Tools {
                 runner,
                 files: files.clone(),
@@ -169,7 +173,7 @@ impl Jobs {
             events,
             intakes: Semaphore::new(INTAKES_MAX),
             reads: Semaphore::new(READS_MAX),
-            lack,
+            isolation,
             drain_wait: Duration::from_millis(config.drain_ms),
             _tidy: tidy,
         }))
@@ -192,8 +196,8 @@ impl Jobs {
     /// # Errors
     /// It is refused, or something of the server fails; nothing is left of it then.
     pub async fn submit(&self, by: Submitter, new: NewJob) -> Result<Submitted, JobError> {
-        if let Some(lack) = &self.lack {
-            return Err(JobError::NoIsolation(lack.clone()));
+        if let Some(lack) = self.isolation.lack().await {
+            return Err(JobError::NoIsolation(lack));
         }
         // Never closed.
         let permit = self
@@ -263,7 +267,7 @@ impl Jobs {
     /// Whether no job gets this device until a person re-admits it.
     #[must_use]
     pub fn is_quarantined(&self, device: &str) -> bool {
-        self.board.is_quarantined(device)
+        self.board.quarantine_of(device).is_some()
     }
 
     /// A person trusts a device again, that jobs were kept from. Whether there was a quarantine.
@@ -289,34 +293,11 @@ impl Jobs {
     }
 }
 
-async fn open_runner(
-    files: &Files,
-    config: &JobsConfig,
-) -> Result<(Runner, Option<String>), OpenError> {
+fn runner_options(files: &Files, config: &JobsConfig) -> jobs::Options {
     let mut options = jobs::Options::new(files.work());
     options.cache_bytes = u64::from(config.cache_mib) << 20;
     options.tools = config.tools().map(jail::Bind::same).collect();
-    let opened = tokio::task::spawn_blocking(move || {
-        let report = jail::probe(&options.jail);
-        let runner = Runner::open(options)?;
-        Ok::<_, OpenError>((runner, report))
-    });
-    let (runner, report) = opened.await.map_err(|_| StoreError::Panicked)??;
-    let lack = match report {
-        Ok(report) => report.isolation.err().map(|lack| {
-            format!(
-                "jobs cannot be isolated on this server: {lack}; {} (`hostd doctor` tells more)",
-                lack.cure()
-            )
-        }),
-        Err(error) => Some(format!(
-            "jobs cannot be isolated on this server: failed to {error}; `hostd doctor` tells more"
-        )),
-    };
-    if let Some(lack) = &lack {
-        warn!(lack, "jobs are refused");
-    }
-    Ok((runner, lack))
+    options
 }
 
 fn archive_limits(config: &JobsConfig) -> ArchiveLimits {

@@ -36,7 +36,7 @@ mod visitors;
 pub use busy::Busy;
 pub use closed::Closed;
 pub use entry::{Beside, Caller, Entered, EntryError};
-pub use hold::{Claim, Held, Shown, TTL_S};
+pub use hold::{Claim, HOLDER_CHARS_MAX, Held, Shown, TTL_S};
 pub use removal::Terms;
 pub use store::leases::Why;
 pub use visitors::Visit;

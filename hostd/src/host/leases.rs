@@ -8,13 +8,10 @@ use super::bindings::bench::host::leases::{Error, Host, Lease, Released as WitRe
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use lab::leases::{Claim, Granted, LeaseError, Leases, Released, Shown, TTL_S};
+use lab::leases::{Claim, Granted, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;
-
-/// Longest label that is shown to others, in characters.
-const HOLDER_CHARS_MAX: usize = 40;
 
 /// What this interface gets of a call.
 pub(super) struct View<'a> {

@@ -123,9 +123,6 @@ fn bearing(server: &Server, scheme: &str, secret: &Value) -> Client {
 }
 
 /// The session of whoever has this code.
-fn sign_in(server: &Server, code: &Value) -> Client {
-    let signed_in = server
-        .anonymous()
-        .post("/api/auth/session", &json!({"code": code}));
-    bearing(server, "Bearer", &signed_in.unwrap().expect(200)["token"])
+pub(super) fn sign_in(server: &Server, code: &Value) -> Client {
+    server.anonymous().with_authorization(&server.session(code))
 }

@@ -8,6 +8,7 @@ impl Driver {
     /// Looks at all devices and tells the scheduler. It takes what it knows already as no news.
     pub(crate) async fn look_at_devices(&mut self) {
         let now_ms = self.clock.now_ms();
+        self.refused.retain(|_, (_, at_ms)| *at_ms > now_ms);
         let mut change = Change::default();
         let records = self.devices.all();
         let present: HashSet<&str> = records
@@ -39,8 +40,12 @@ impl Driver {
             };
             let (id, org) = (record.id.as_str().into(), record.org.as_str().into());
             let facts = self.tools.benches.capabilities(&device).await;
-            self.known.insert(record.id.clone());
             self.scheduler.device_known(&id, &org, facts.clone());
+            if self.known.insert(record.id.clone())
+                && let Some(quarantine) = self.board.quarantine_of(&record.id)
+            {
+                self.scheduler.quarantine(&id, quarantine);
+            }
             if !ours.contains(record.id.as_str()) {
                 match self.held_by(&record.id) {
                     Some((holder, expires_ms)) => self.scheduler.held(&id, &holder, expires_ms),
@@ -69,7 +74,10 @@ impl Driver {
         if let Some((holder, expires_ms)) = leases.holder(device) {
             return Some((holder, Some(expires_ms)));
         }
-        leases.owes_since_ms(device)?;
-        Some((MAKING_SAFE.to_owned(), None))
+        if leases.owes_since_ms(device).is_some() {
+            return Some((MAKING_SAFE.to_owned(), None));
+        }
+        let (holder, at_ms) = self.refused.get(device)?;
+        Some((holder.clone(), Some(*at_ms)))
     }
 }

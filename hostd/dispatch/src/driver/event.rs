@@ -25,6 +25,16 @@ pub(crate) struct Order {
     pub(crate) archive: Option<Staged>,
 }
 
+/// Why an attempt did not get its device.
+pub(crate) struct Refusal {
+    /// Who has it.
+    pub(crate) holder: String,
+    /// Until when at most, if that is known.
+    pub(crate) expires_ms: Option<u64>,
+    /// When to ask again, from now.
+    pub(crate) retry_ms: u64,
+}
+
 type Answer<T> = oneshot::Sender<T>;
 
 /// Something that happened.
@@ -43,8 +53,8 @@ pub(crate) enum Event {
     FirstOutput(Run, Answer<bool>),
     /// An attempt has ended.
     Ended(Run, Box<Ended>),
-    /// An attempt could not begin: somebody has its device, perhaps until then.
-    GiveBack(Run, String, Option<u64>),
+    /// An attempt could not begin, since somebody has its device.
+    GiveBack(Run, Refusal),
     /// Nothing starts any more; answered when nothing runs.
     Drain(Answer<()>),
 }
@@ -82,7 +92,7 @@ impl Events {
         let _ = self.0.send(Event::Ended(run, Box::new(ended))).await;
     }
 
-    pub(crate) async fn give_back(&self, run: Run, holder: String, expires_ms: Option<u64>) {
-        let _ = self.0.send(Event::GiveBack(run, holder, expires_ms)).await;
+    pub(crate) async fn give_back(&self, run: Run, refusal: Refusal) {
+        let _ = self.0.send(Event::GiveBack(run, refusal)).await;
     }
 }

@@ -67,6 +67,7 @@ struct Noted {
     touched: BTreeSet<String>,
     left: Option<(Run, Left)>,
     changes: Changes,
+    quarantined: Vec<(String, scheduler::Quarantine)>,
     work: Work,
 }
 
@@ -108,6 +109,7 @@ impl Driver {
                 request: change.request,
                 ..Changes::default()
             },
+            quarantined: Vec::new(),
             work: Work::default(),
         };
         for decision in change.decisions {
@@ -116,6 +118,7 @@ impl Driver {
         let Noted {
             touched,
             mut changes,
+            quarantined,
             work,
             ..
         } = noted;
@@ -129,11 +132,9 @@ impl Driver {
             changes.jobs.push(Job::clone(&entry.job));
         }
         let staged = change.archive.into_iter().chain(change.staged).collect();
-        let quarantines = changes.quarantines.iter();
-        let quarantined: Vec<String> = quarantines.map(|q| q.device.clone()).collect();
         self.write(changes, staged).await;
-        for device in quarantined {
-            self.board.note_quarantine(&device, true);
+        for (device, quarantine) in quarantined {
+            self.board.quarantine(&device, quarantine);
         }
         self.carry_out(work);
         self.show(&touched)
@@ -189,10 +190,11 @@ impl Driver {
                 warn!(%device, reason = quarantine.reason, "no job gets this device until somebody re-admits it");
                 noted.changes.quarantines.push(Quarantine {
                     device: device.to_string(),
-                    reason: quarantine.reason,
+                    reason: quarantine.reason.clone(),
                     jobs: quarantine.jobs.iter().map(ToString::to_string).collect(),
                     since_ms: now_ms,
                 });
+                noted.quarantined.push((device.to_string(), quarantine));
             }
             Decision::Drained => noted.work.is_drained = true,
         }

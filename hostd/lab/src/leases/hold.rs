@@ -3,6 +3,9 @@
 /// Shortest and longest lifetime of a lease without renewal, in seconds.
 pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
 
+/// Longest label of a holder, in characters.
+pub const HOLDER_CHARS_MAX: usize = 40;
+
 /// A lease as its taker asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
