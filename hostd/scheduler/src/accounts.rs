@@ -143,13 +143,17 @@ impl Accounts {
 
     /// A job begins. A user without other jobs starts level with the least served of the other
     /// users, so that nobody saves up turns by staying away; if there are no other users, all
-    /// become equal again.
-    pub(crate) fn job_begins(&mut self, user: usize) {
+    /// become equal again. `advances` is what each user was charged for running attempts and has not
+    /// used yet, which may be given back: nobody starts behind what others have not had.
+    pub(crate) fn job_begins(&mut self, user: usize, advances: &HashMap<usize, u64>) {
         if self.users[user].jobs == 0 {
-            let active = self.users.iter().filter(|other| other.jobs > 0);
-            let least = active.map(|other| other.virtual_ms).min();
-            let most = self.users.iter().map(|other| other.virtual_ms).max();
-            let start = least.or(most).unwrap_or_default();
+            let had = |(number, other): (usize, &Account)| {
+                let advance = advances.get(&number).copied().unwrap_or_default();
+                other.virtual_ms.saturating_sub(advance)
+            };
+            let all = || self.users.iter().enumerate();
+            let least = all().filter(|(_, other)| other.jobs > 0).map(had).min();
+            let start = least.or(all().map(had).max()).unwrap_or_default();
             self.floor_ms = self.floor_ms.max(start);
             let account = &mut self.users[user];
             account.virtual_ms = account.virtual_ms.max(start);
@@ -196,17 +200,19 @@ impl Accounts {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::Accounts;
 
     #[test]
     fn whoever_returns_starts_at_the_least_served_of_those_who_are_there() {
         let mut accounts = Accounts::default();
         let [a, b] = ["a", "b"].map(|name| accounts.user(&"o".into(), &name.into()));
-        accounts.job_begins(a);
+        accounts.job_begins(a, &HashMap::new());
         let charged = accounts.run_begins(a);
         accounts.run_ends(a, charged, Some(500_000));
         assert_eq!(accounts.virtual_ms(a), 500_000);
-        accounts.job_begins(b);
+        accounts.job_begins(b, &HashMap::new());
         assert_eq!(accounts.virtual_ms(b), 500_000);
     }
 
@@ -214,12 +220,12 @@ mod tests {
     fn after_a_rest_of_all_nobody_is_behind() {
         let mut accounts = Accounts::default();
         let [a, b] = ["a", "b"].map(|name| accounts.user(&"o".into(), &name.into()));
-        accounts.job_begins(a);
+        accounts.job_begins(a, &HashMap::new());
         let charged = accounts.run_begins(a);
         accounts.run_ends(a, charged, Some(500_000));
         accounts.job_ends(a);
-        accounts.job_begins(b);
-        accounts.job_begins(a);
+        accounts.job_begins(b, &HashMap::new());
+        accounts.job_begins(a, &HashMap::new());
         assert_eq!(accounts.virtual_ms(a), accounts.virtual_ms(b));
     }
 
@@ -227,7 +233,7 @@ mod tests {
     fn what_was_charged_in_advance_is_settled_at_the_end() {
         let mut accounts = Accounts::default();
         let a = accounts.user(&"o".into(), &"a".into());
-        accounts.job_begins(a);
+        accounts.job_begins(a, &HashMap::new());
         let charged = accounts.run_begins(a);
         assert_eq!(accounts.virtual_ms(a), charged);
         let charged = accounts.charge(a, charged, 60_000);
@@ -237,5 +243,18 @@ mod tests {
         let charged = accounts.run_begins(a);
         accounts.run_ends(a, charged, None);
         assert_eq!(accounts.virtual_ms(a), 61_000);
+    }
+
+    #[test]
+    fn nobody_starts_behind_what_others_were_charged_and_have_not_had() {
+        let mut accounts = Accounts::default();
+        let [a, b] = ["a", "b"].map(|name| accounts.user(&"o".into(), &name.into()));
+        accounts.job_begins(a, &HashMap::new());
+        let charged = accounts.run_begins(a);
+        // The attempt has run for 40 ms, and then ends.
+        accounts.job_begins(b, &HashMap::from([(a, charged - 40)]));
+        assert_eq!(accounts.virtual_ms(b), 40);
+        accounts.run_ends(a, charged, Some(40));
+        assert_eq!(accounts.virtual_ms(a), accounts.virtual_ms(b));
     }
 }

@@ -45,6 +45,12 @@ pub enum Infra {
     JailNotStarted,
     /// The server was restarted.
     ServerRestarted,
+    /// The jobs of the organisation keep as many bytes as they may.
+    OrgQuota,
+    /// What is stored of the job cannot be read.
+    Unreadable,
+    /// A secret that a step names is gone, cannot be read, or is no longer for the job.
+    SecretUnavailable,
 }
 
 /// Which clock ran out.
@@ -91,10 +97,22 @@ impl Infra {
     pub fn is_of_device(self) -> bool {
         match self {
             Self::DeviceLost | Self::ProbeUnreachable | Self::WrongTarget | Self::StuckStop => true,
-            Self::LeaseLost | Self::DiskFull | Self::JailNotStarted | Self::ServerRestarted => {
-                false
-            }
+            Self::LeaseLost
+            | Self::DiskFull
+            | Self::JailNotStarted
+            | Self::ServerRestarted
+            | Self::OrgQuota
+            | Self::Unreadable
+            | Self::SecretUnavailable => false,
         }
+    }
+
+    /// Whether another attempt may end otherwise.
+    pub(crate) fn may_pass(self) -> bool {
+        !matches!(
+            self,
+            Self::StuckStop | Self::OrgQuota | Self::Unreadable | Self::SecretUnavailable
+        )
     }
 
     fn sentence(self) -> &'static str {
@@ -122,6 +140,15 @@ impl Infra {
             }
             Self::ServerRestarted => {
                 "The server was restarted after the tests had begun, and tests are not run twice unasked. Retry the job."
+            }
+            Self::OrgQuota => {
+                "The jobs of the organisation keep as many bytes as they may (jobs.org_gib_max). Write less, or ask an administrator for more room."
+            }
+            Self::Unreadable => {
+                "What is stored of the job cannot be read by this version of hostd. It is kept as it is; submit the job again."
+            }
+            Self::SecretUnavailable => {
+                "A secret that the pipeline names could not be had. Look at the organisation's secrets, then retry the job."
             }
         }
     }
@@ -221,7 +248,7 @@ mod tests {
     use super::{Clock, Ending, Failure, Infra};
     use crate::axes::{EndedBecause, Verdict};
 
-    const INFRA: [Infra; 8] = [
+    const INFRA: [Infra; 11] = [
         Infra::DeviceLost,
         Infra::ProbeUnreachable,
         Infra::WrongTarget,
@@ -230,6 +257,9 @@ mod tests {
         Infra::DiskFull,
         Infra::JailNotStarted,
         Infra::ServerRestarted,
+        Infra::OrgQuota,
+        Infra::Unreadable,
+        Infra::SecretUnavailable,
     ];
 
     #[test]

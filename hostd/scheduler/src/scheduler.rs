@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::accounts::Accounts;
 use crate::axes::{Axes, EndedBecause, State, Verdict};
-use crate::cause::{Clock, Ending, Infra};
+use crate::cause::{Clock, Ending};
 use crate::devices::{Devices, Quarantine};
 use crate::groups::{Groups, Kind};
 use crate::limits::{Limits, Refused};
@@ -243,7 +243,8 @@ impl<R: Requirement> Scheduler<R> {
         self.next_number += 1;
         self.jobs.insert(number, job);
         self.numbers.insert(submission.job, number);
-        self.accounts.job_begins(user);
+        let advances = self.advances();
+        self.accounts.job_begins(user, &advances);
         number
     }
 
@@ -377,7 +378,9 @@ impl<R: Requirement> Scheduler<R> {
     /// Whether the bench failed: then nothing is known about the firmware, and another attempt may
     /// show more.
     fn is_of_bench(ending: Ending) -> bool {
-        matches!(ending, Ending::Infra(_) | Ending::TimedOut(Clock::Start))
-            && ending != Ending::Infra(Infra::StuckStop)
+        match ending {
+            Ending::Infra(infra) => infra.may_pass(),
+            _ => ending == Ending::TimedOut(Clock::Start),
+        }
     }
 }

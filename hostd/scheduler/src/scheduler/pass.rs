@@ -139,6 +139,21 @@ impl<R: Requirement> Scheduler<R> {
         choices.into()
     }
 
+    /// What users were charged for running attempts and have not used yet.
+    pub(super) fn advances(&self) -> HashMap<usize, u64> {
+        let mut advances = HashMap::new();
+        for key in &self.active {
+            let Some(job) = self.jobs.get(&key.0) else {
+                continue;
+            };
+            if let Some(attempt) = job.task(key.1).attempt() {
+                let used = self.now_ms.saturating_sub(attempt.assigned_ms);
+                *advances.entry(job.user).or_default() += attempt.charged_ms.saturating_sub(used);
+            }
+        }
+        advances
+    }
+
     /// Charges all users for attempts that run longer than expected.
     fn charge(&mut self) {
         for key in &self.active {

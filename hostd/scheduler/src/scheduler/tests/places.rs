@@ -148,3 +148,14 @@ fn a_small_user_does_not_wait_behind_a_large_one() {
     }
     panic!("small waits for more than three jobs of large");
 }
+
+#[test]
+fn whoever_comes_while_others_run_is_next() {
+    let mut s = with_devices(&[("d", 1)]);
+    let first = run(&s.submit(bench("many-1", "a", 1), 0).unwrap());
+    s.submit(bench("many-2", "a", 1), 0).unwrap();
+    // The other one was charged for more than it has had.
+    s.submit(bench("one", "b", 1), 20).unwrap();
+    let decisions = s.ended(&first, Ending::Passed, 40);
+    assert_eq!(places(&decisions), [place("one", "d")]);
+}
