@@ -83,6 +83,7 @@ fn smoke() -> RunResult {
         device: Some("bench-1".to_owned()),
         attempts: 2,
         duration_us: 21_000_000,
+        whole: None,
         cases: vec![
             case("banner", 812, Outcome::Passed),
             Case {
@@ -113,6 +114,7 @@ fn lost() -> RunResult {
         device: Some("bench-2".to_owned()),
         attempts: 2,
         duration_us: 3_100_000,
+        whole: None,
         cases: vec![case("flash", 3100, Outcome::BenchFailed(fault))],
     }
 }

@@ -48,7 +48,7 @@ fn suite(job: &JobResult, run: &RunResult) -> TestSuite {
         suite.add_property(Property::new("hostd.commit", clean(commit)));
     }
     let mut names = HashSet::new();
-    for case in &run.cases {
+    for case in run.told() {
         let name = unused_name(&clean(&case.name), &mut names);
         suite.add_test_case(test_case(run, case, &name));
     }

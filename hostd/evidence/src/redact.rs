@@ -21,10 +21,13 @@ pub const MARK: &[u8] = b"[secret]";
 pub const SECRET_BYTES_MIN: usize = 8;
 
 /// Longest secret.
-pub const SECRET_BYTES_MAX: usize = 16 << 10;
+pub const SECRET_BYTES_MAX: usize = 64 << 10;
 
-/// Most secrets of a job.
+/// Most secrets of a run.
 pub const SECRETS_MAX: usize = 64;
+
+/// Most bytes that the secrets of a run have together: each byte takes some hundred of memory, for all its forms.
+pub const SECRETS_BYTES_MAX: usize = 96 << 10;
 
 /// Why a secret cannot be kept out of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -38,6 +41,11 @@ pub enum Unfit {
     /// There are too many, or they have too many forms to search for.
     #[error("keep {0} secrets out of logs: at most {SECRETS_MAX} are possible")]
     Many(usize),
+    /// They are too long together.
+    #[error(
+        "keep the secrets of a run out of logs: they have {0} bytes together, more than {SECRETS_BYTES_MAX}"
+    )]
+    Bytes(usize),
 }
 
 /// What must not be seen. Clones share it.
@@ -72,23 +80,30 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// The secrets of a job, each with its name.
+    /// The secrets of a run, each with its name.
     ///
     /// # Errors
-    /// One is too short or too long, or they are too many.
+    /// One is too short or too long, or they are too many or too long together.
     pub fn new<'s>(secrets: impl IntoIterator<Item = (&'s str, &'s [u8])>) -> Result<Self, Unfit> {
-        let mut sorted = Vec::new();
-        let mut count = 0;
+        let (mut values, mut bytes) = (Vec::new(), 0);
         for (name, value) in secrets {
-            count += 1;
             if value.len() < SECRET_BYTES_MIN {
                 return Err(Unfit::Short(name.to_owned()));
             }
             if value.len() > SECRET_BYTES_MAX {
                 return Err(Unfit::Long(name.to_owned()));
             }
-            sorted.extend(forms::of(value));
+            bytes += value.len();
+            values.push(value);
         }
+        let count = values.len();
+        if count > SECRETS_MAX {
+            return Err(Unfit::Many(count));
+        }
+        if bytes > SECRETS_BYTES_MAX {
+            return Err(Unfit::Bytes(bytes));
+        }
+        let mut sorted: Vec<Vec<u8>> = values.into_iter().flat_map(forms::of).collect();
         if count == 0 {
             return Ok(Self(None));
         }
@@ -110,9 +125,6 @@ impl Secrets {
         ) else {
             return Err(Unfit::Many(count));
         };
-        if count > SECRETS_MAX {
-            return Err(Unfit::Many(count));
-        }
         Ok(Self(Some(Arc::new(Forms {
             begins,
             longest: sorted.iter().map(Vec::len).max().unwrap_or(0),
@@ -140,6 +152,13 @@ impl Secrets {
         redactor.push(bytes, &mut out);
         redactor.finish(&mut out);
         out
+    }
+
+    /// Takes these secrets out of `text`.
+    pub fn redact(&self, text: &mut String) {
+        if self.0.is_some() {
+            *text = String::from_utf8_lossy(&self.redacted(text.as_bytes())).into_owned();
+        }
     }
 }
 

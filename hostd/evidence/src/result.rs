@@ -48,6 +48,8 @@ pub struct RunResult {
     pub attempts: u32,
     /// Duration in microseconds.
     pub duration_us: u64,
+    /// The run as a whole, with what no case tells.
+    pub whole: Option<Case>,
     /// Its cases, in the order in which they ran.
     pub cases: Vec<Case>,
 }
@@ -143,11 +145,73 @@ pub struct Span {
     pub failed: bool,
 }
 
+impl RunResult {
+    /// Its cases as readers are told them: first the run as a whole, unless it went wrong in a case, which counts once.
+    pub fn told(&self) -> impl Iterator<Item = &Case> {
+        let is_told = |whole: &&Case| {
+            let is_same =
+                |case: &Case| whole.outcome.is_bad() && case.outcome.is_like(&whole.outcome);
+            !self.cases.iter().any(is_same)
+        };
+        self.whole
+            .as_ref()
+            .filter(is_told)
+            .into_iter()
+            .chain(&self.cases)
+    }
+}
+
+impl Outcome {
+    fn is_bad(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::BenchFailed(_))
+    }
+
+    /// Whether both are the same but for what they say.
+    fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
 impl JobResult {
     /// Number of cases with this kind of outcome.
     #[must_use]
     pub fn count(&self, which: fn(&Outcome) -> bool) -> usize {
-        let cases = self.runs.iter().flat_map(|run| &run.cases);
+        let cases = self.runs.iter().flat_map(RunResult::told);
         cases.filter(|case| which(&case.outcome)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(name: &str, outcome: Outcome) -> Case {
+        Case {
+            name: name.to_owned(),
+            outcome,
+            ..Case::default()
+        }
+    }
+
+    fn told(whole: Outcome, other: Outcome) -> Vec<String> {
+        let run = RunResult {
+            whole: Some(case("test", whole)),
+            cases: vec![case("banner", other)],
+            ..RunResult::default()
+        };
+        run.told().map(|case| case.name.clone()).collect()
+    }
+
+    #[test]
+    fn what_a_case_failed_by_counts_once() {
+        let failed = || Outcome::Failed(Fault::default());
+        let broken = || Outcome::BenchFailed(Fault::default());
+        let both = ["test", "banner"];
+        assert_eq!(told(failed(), failed()), ["banner"]);
+        assert_eq!(told(broken(), broken()), ["banner"]);
+        assert_eq!(told(Outcome::Passed, Outcome::Passed), both);
+        assert_eq!(told(failed(), Outcome::Passed), both);
+        assert_eq!(told(broken(), failed()), both);
+        assert_eq!(told(Outcome::Skipped(String::new()), failed()), both);
     }
 }

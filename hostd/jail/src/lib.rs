@@ -40,4 +40,4 @@ pub use spec::{
     BINDS_MAX, Bind, Limits, MEMORY_BYTES_MIN, RELAY_CONNECTIONS_MAX, RELAY_PORT, Spec, Stream,
     Streams,
 };
-pub use stage::entry;
+pub use stage::{entry, relay_fuzz};

@@ -1,5 +1,6 @@
 //! Describes a jail.
 
+use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -89,7 +90,7 @@ impl Default for Limits {
 }
 
 /// A program to run in a jail, and what it may see and use.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Spec {
     /// The program: a path inside, or a name that is found by `PATH` in [`Spec::environment`].
     pub program: String,
@@ -112,6 +113,18 @@ pub struct Spec {
     /// The UNIX socket to which connections to 127.0.0.1:[`RELAY_PORT`] inside are forwarded. The slot's user
     /// must be able to write to it. Without a relay there is nothing to connect to.
     pub relay: Option<PathBuf>,
+}
+
+/// Without values of the environment, which may be secret.
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spec")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("job", &self.job)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Spec {

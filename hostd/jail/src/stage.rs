@@ -21,6 +21,7 @@ mod loopback;
 mod nursery;
 mod outer;
 mod relay;
+pub mod relay_fuzz;
 mod root;
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ const EVENT_BYTES_MAX: usize = 8 << 10;
 /// The descriptors that come with an order.
 const ORDER_DESCRIPTORS: usize = 4;
 
-/// A jail as its stages must build it.
-#[derive(Debug, Serialize, Deserialize)]
+/// A jail as its stages must build it. Its environment may have secrets, so it is not to be shown.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,

@@ -46,6 +46,7 @@ mod reading;
 pub mod reference;
 mod scalars;
 mod schema;
+mod secrets;
 mod template;
 mod units;
 mod yaml;
@@ -58,6 +59,7 @@ pub use definition::action::{
 pub use pattern::{Pattern, PatternError};
 pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};
 pub use problem::{Code, Problem, Report};
+pub use scalars::check_secret_name;
 pub use schema::schema;
 
 use caps::DEFAULTS;

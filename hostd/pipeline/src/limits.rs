@@ -60,6 +60,9 @@ pub const ID_CHARS_MAX: usize = 40;
 /// Longest name of a pipeline or a case, in characters.
 pub const LABEL_CHARS_MAX: usize = 120;
 
+/// Longest name of a secret, in characters.
+pub const SECRET_NAME_CHARS_MAX: usize = 64;
+
 /// Longest path or pattern, in characters.
 pub const PATH_CHARS_MAX: usize = 255;
 

@@ -87,6 +87,15 @@ impl Pattern {
 
     /// Whether `path`, or a folder that it is in, matches.
     pub fn matches(&self, path: &str) -> bool {
+        self.runs_through(path, false)
+    }
+
+    /// Whether `path` itself matches, from its begin to its end.
+    pub fn matches_whole(&self, path: &str) -> bool {
+        self.runs_through(path, true)
+    }
+
+    fn runs_through(&self, path: &str, is_whole: bool) -> bool {
         // Which parts of the pattern may come next.
         let mut next = vec![false; self.parts.len() + 1];
         next[0] = true;
@@ -103,11 +112,11 @@ impl Pattern {
             }
             next = after;
             self.skip_folders(&mut next);
-            if next[self.parts.len()] {
+            if next[self.parts.len()] && !is_whole {
                 return true;
             }
         }
-        false
+        next[self.parts.len()]
     }
 
     /// `**` may also stand for no folder at all.

@@ -49,6 +49,10 @@ pub enum Code {
     TooManyRuns,
     /// More than the server's configuration allows.
     OverCap,
+    /// The organisation has no secret of the name.
+    UnknownSecret,
+    /// The secret is not for the job's branch or tag.
+    SecretRefused,
 }
 
 impl Code {
@@ -74,6 +78,8 @@ impl Code {
             Self::UnknownName => "unknown_name",
             Self::TooManyRuns => "too_many_runs",
             Self::OverCap => "over_cap",
+            Self::UnknownSecret => "unknown_secret",
+            Self::SecretRefused => "secret_refused",
         }
     }
 

@@ -9,7 +9,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use crate::limits::{
-    ENTRIES_MAX, ID_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, SCRIPT_CHARS_MAX, TEXT_CHARS_MAX,
+    ENTRIES_MAX, ID_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, SCRIPT_CHARS_MAX,
+    SECRET_NAME_CHARS_MAX, TEXT_CHARS_MAX,
 };
 use crate::reading::AS_WRITTEN;
 
@@ -98,8 +99,18 @@ text! {
 }
 
 text! {
-    /// The name of a secret of the organisation: letters, digits and `_`, not beginning with a digit.
-    SecretName, LABEL_CHARS_MAX, "^[A-Za-z_][A-Za-z0-9_]*$", word
+    /// The name of a secret of the organisation: capital letters, digits and `_`, beginning with a letter; not `HOSTD_…` or
+    /// `BENCHPOD_…`.
+    SecretName, SECRET_NAME_CHARS_MAX, "^(?!HOSTD_|BENCHPOD_)[A-Z][A-Z0-9_]*$", secret
+}
+
+/// Whether something may be the name of a secret.
+///
+/// # Errors
+/// It may not, and the message says what to write instead.
+pub fn check_secret_name(text: &str) -> Result<(), String> {
+    bounded(text, SECRET_NAME_CHARS_MAX)?;
+    secret(text)
 }
 
 fn bounded(text: &str, max: usize) -> Result<(), String> {
@@ -133,12 +144,26 @@ fn word(text: &str) -> Result<(), String> {
 }
 
 fn variable(text: &str) -> Result<(), String> {
+    not_ours(text)?;
+    word(text)
+}
+
+fn secret(text: &str) -> Result<(), String> {
+    not_ours(text)?;
+    let is_rest = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_one = text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(is_rest);
+    require(
+        is_one,
+        "the name of a secret has capital letters, digits and `_` alone, and begins with a letter",
+    )
+}
+
+fn not_ours(text: &str) -> Result<(), String> {
     let is_ours = text.starts_with("HOSTD_") || text.starts_with("BENCHPOD_");
     require(
         !is_ours,
         "names that begin with HOSTD_ or BENCHPOD_ are the server's own: take another",
-    )?;
-    word(text)
+    )
 }
 
 fn label(text: &str) -> Result<(), String> {

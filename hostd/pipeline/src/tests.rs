@@ -6,6 +6,7 @@ mod document;
 mod expansion;
 mod patterns;
 mod refusals;
+mod secrets;
 mod values;
 
 use std::sync::LazyLock;

@@ -29,6 +29,7 @@ fn job(cases: Vec<Case>) -> JobResult {
             device: Some("bench-1".to_owned()),
             attempts: 2,
             duration_us: 3_000_000,
+            whole: None,
             cases,
         }],
         ..JobResult::default()

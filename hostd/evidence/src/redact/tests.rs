@@ -4,7 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
 
-use super::{MARK, Redactor, SECRET_BYTES_MIN, Secrets, Unfit};
+use super::{
+    MARK, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN, SECRETS_BYTES_MAX, Secrets, Unfit,
+};
 
 const TOKEN: &[u8] = b"s3cr3t/t0ken value";
 
@@ -98,6 +100,26 @@ fn short_secrets_are_refused() {
     let many = (0..65).map(|_| ("S", b"12345678".as_slice()));
     assert_eq!(Secrets::new(many).unwrap_err(), Unfit::Many(65));
     assert!(secrets(&[]).redacted(b"abc") == b"abc");
+}
+
+#[test]
+fn the_longest_secrets_are_taken_and_longer_ones_refused() {
+    let value = |seed: u64, len: usize| -> Vec<u8> {
+        let mut rng = Rng::with_seed(seed);
+        (0..len).map(|_| rng.u8(b'!'..=b'~')).collect()
+    };
+    let longest = value(1, SECRET_BYTES_MAX);
+    let rest = value(2, SECRETS_BYTES_MAX - SECRET_BYTES_MAX);
+    let all = secrets(&[&longest, &rest]);
+    let said = [b"a ".as_slice(), &longest, b" b ", &rest, b" c"].concat();
+    assert_eq!(all.redacted(&said), b"a [secret] b [secret] c");
+    let long = value(3, SECRET_BYTES_MAX + 1);
+    let refused = Secrets::new([("L", long.as_slice())]).unwrap_err();
+    assert_eq!(refused, Unfit::Long("L".to_owned()));
+    let more = value(4, SECRETS_BYTES_MAX - SECRET_BYTES_MAX + 1);
+    let both = [("A", longest.as_slice()), ("B", more.as_slice())];
+    let refused = Secrets::new(both).unwrap_err();
+    assert_eq!(refused, Unfit::Bytes(SECRETS_BYTES_MAX + 1));
 }
 
 /// Every byte that belongs to a form is gone, and no others; each run of such bytes becomes one
