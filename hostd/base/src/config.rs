@@ -10,15 +10,18 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 mod keys;
+mod networks;
 mod proxies;
 mod sections;
 
 pub use keys::{KEYS, default_text, env_name};
+pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
-    AtQuota, AuthConfig, BuildsConfig, CapturesConfig, DeviceConfig, DiskConfig, HandlersConfig,
-    HttpConfig, JobsConfig, LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig,
-    PodsConfig, PowerOnRelease, StoreConfig, UploadsConfig, WaveformsConfig,
+    AtQuota, AuthConfig, BuildsConfig, CapturesConfig, CommitStatusConfig, DeviceConfig,
+    DiskConfig, HandlersConfig, HttpConfig, JobsConfig, LeasesConfig, LogConfig, LogFormat,
+    MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease, Provider, StoreConfig, UploadsConfig,
+    WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -60,6 +63,9 @@ pub struct Config {
     pub uploads: UploadsConfig,
     pub waveforms: WaveformsConfig,
     pub leases: LeasesConfig,
+    pub webhooks: WebhooksConfig,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commit_status: Vec<CommitStatusConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceConfig>,
 }
@@ -83,6 +89,8 @@ impl Default for Config {
             uploads: UploadsConfig::default(),
             waveforms: WaveformsConfig::default(),
             leases: LeasesConfig::default(),
+            webhooks: WebhooksConfig::default(),
+            commit_status: Vec::new(),
             devices: Vec::new(),
         }
     }
@@ -202,8 +210,30 @@ impl Config {
         self.uploads
             .check()
             .or_else(|(key, message)| bad(key, message))?;
+        self.check_notices()?;
         if !(1..=256).contains(&self.waveforms.recording_mib_max) {
             return bad("waveforms.recording_mib_max", "must be 1 to 256");
+        }
+        Ok(())
+    }
+
+    fn check_notices(&self) -> Result<(), ConfigError> {
+        let bad = |key: String, message: &str| {
+            let message = message.to_owned();
+            Err(ConfigError::Value { key, message })
+        };
+        self.webhooks
+            .check()
+            .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        for (i, status) in self.commit_status.iter().enumerate() {
+            status
+                .check()
+                .or_else(|(key, message)| bad(format!("commit_status[{i}].{key}"), message))?;
+        }
+        if !sections::is_public_url(&self.http.public_url) {
+            let rule =
+                "must be empty, or begin with http:// or https:// and have no space, user or query";
+            return bad("http.public_url".to_owned(), rule);
         }
         Ok(())
     }

@@ -15,6 +15,9 @@ pub const BLOBS: &str = "blobs";
 /// Logs and pipelines of jobs.
 pub const JOBS: &str = "jobs";
 
+/// The key under which secrets of organisations are sealed. No backup has it.
+pub const SECRETS_KEY: &str = "secrets.key";
+
 /// Places of running jobs, and their caches: nothing that must be kept.
 pub const WORK: &str = "work";
 

@@ -5,7 +5,7 @@
 //! and nothing behind a symbolic link.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,56 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// Folders below a folder of the data folder: blobs are two levels down.
 const DEPTH_MAX: u32 = 2;
+
+/// Largest file with a secret, in bytes.
+const SECRET_BYTES_MAX: u64 = 4 << 10;
+
+/// Why a file with a secret is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    #[error("read {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(
+        "read {}: others may read or change it (mode {mode:o}); make it private: chmod 600 {}",
+        path.display(), path.display()
+    )]
+    Shared { path: PathBuf, mode: u32 },
+    #[error("read {}: it is empty, not text, or over {SECRET_BYTES_MAX} bytes", path.display())]
+    Content { path: PathBuf },
+}
+
+/// Reads a secret from a file that is its owner's alone, without spaces and line ends around it.
+///
+/// # Errors
+/// It cannot be read, others may read or change it, or it holds no text.
+pub fn read_secret(path: &Path) -> Result<String, SecretError> {
+    let failed = |source| SecretError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mode = file.metadata().map_err(failed)?.mode() & 0o7777;
+    if mode & OTHERS != 0 {
+        return Err(SecretError::Shared {
+            path: path.to_owned(),
+            mode,
+        });
+    }
+    let mut bytes = Vec::new();
+    let mut bounded = file.take(SECRET_BYTES_MAX + 1);
+    bounded.read_to_end(&mut bytes).map_err(failed)?;
+    let is_whole = bytes.len() as u64 <= SECRET_BYTES_MAX;
+    let text = String::from_utf8(bytes).ok().filter(|_| is_whole);
+    let text = text.map(|text| text.trim().to_owned());
+    text.filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic()))
+        .ok_or_else(|| SecretError::Content {
+            path: path.to_owned(),
+        })
+}
 
 /// Why a folder cannot be the data folder.
 #[derive(Debug, thiserror::Error)]

@@ -7,11 +7,24 @@ use std::ops::{Bound, ControlFlow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::notices::{self, Notice};
 use super::records::{Records, pair, pairs_of};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 
-pub(super) const TABLES: [&str; 4] = ["jobs", "job_requests", "job_quarantines", "job_epochs"];
+mod found;
+mod heads;
+
+pub use found::{Found, Unreadable};
+pub use heads::{Forgotten, Head, Overview};
+
+pub(super) const TABLES: [&str; 5] = [
+    "jobs",
+    "job_requests",
+    "job_quarantines",
+    "job_epochs",
+    heads::TABLE,
+];
 
 /// `org/id` to job; ids sort by time.
 const JOBS: Records<Job> = Records::new(TABLES[0]);
@@ -48,6 +61,9 @@ pub struct File {
     pub sha256: String,
 }
 
+/// The [code](End::code) of an end at which nothing had failed.
+pub const PASSED: &str = "passed";
+
 /// How a run or an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
@@ -57,6 +73,14 @@ pub struct End {
     pub code: String,
     /// What happened and what to do.
     pub message: String,
+}
+
+impl End {
+    /// Whether nothing had failed.
+    #[must_use]
+    pub fn has_passed(&self) -> bool {
+        self.code == PASSED
+    }
 }
 
 /// A run of the job's plan, in its order.
@@ -109,6 +133,9 @@ pub struct Job {
     pub archive: Option<Archive>,
     /// The scheduler's three axes, as JSON.
     pub axes: Value,
+    /// Bytes of its files that nothing else here tells of: the pipeline's text, how its attempts ended.
+    #[serde(default)]
+    pub other_bytes: u64,
     /// What the scheduler needs to go on with it, as JSON; none once it is over.
     pub queue: Option<Value>,
     /// How it ended.
@@ -159,14 +186,34 @@ pub struct Changes {
     pub quarantines: Vec<Quarantine>,
     /// The request that made a job.
     pub request: Option<(RequestKey, Request)>,
+    /// What others are to be told of it.
+    pub notices: Vec<Notice>,
+}
+
+impl Job {
+    /// Bytes that it keeps on disk, for itself or for the runs that are to come. What jobs share counts for each.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let sources = self.archive.iter().map(|archive| match self.queue {
+            Some(_) => archive.size_bytes.saturating_add(archive.unpacked_bytes),
+            None => archive.size_bytes,
+        });
+        let attempts = self.attempts.iter().map(|attempt| {
+            let files = attempt.files.iter().map(|file| file.size_bytes);
+            files.fold(attempt.log_bytes, u64::saturating_add)
+        });
+        sources
+            .chain(attempts)
+            .fold(self.other_bytes, u64::saturating_add)
+    }
 }
 
 /// One job of an organisation.
 ///
 /// # Errors
 /// The storage failed.
-pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Job>, StoreError> {
-    JOBS.get(from, &pair(org, id))
+pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Found>, StoreError> {
+    found::get(from, &pair(org, id))
 }
 
 /// Visit the jobs of an organisation, newest first, those before `before` if that is given, until `visit` breaks.
@@ -177,7 +224,7 @@ pub fn newest_first(
     from: &impl Source,
     org: &str,
     before: Option<&str>,
-    mut visit: impl FnMut(Job) -> ControlFlow<()>,
+    mut visit: impl FnMut(Found) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let (low, high) = pairs_of(org);
     let high = before.map_or(high, |id| pair(org, id));
@@ -186,7 +233,7 @@ pub fn newest_first(
         to: Bound::Excluded(&high),
         backwards: true,
     };
-    JOBS.each(from, range, |_, job| visit(job))
+    JOBS.each_found(from, range, |key, read| visit(Found::of(key, read)))
 }
 
 /// The request that had this key.
@@ -197,55 +244,52 @@ pub fn request(from: &impl Source, key: &RequestKey) -> Result<Option<Request>, 
     REQUESTS.get(from, &key.text())
 }
 
-/// What a queue is restored from: unfinished jobs in the order of their ids, quarantines, and the greatest epoch.
+/// The greatest number that was given to an attempt; none if that cannot be read any more.
 ///
 /// # Errors
 /// The storage failed.
-pub fn unfinished(from: &impl Source) -> Result<(Vec<Job>, Vec<Quarantine>, u64), StoreError> {
-    let mut jobs = Vec::new();
-    each(from, |job| {
-        if job.queue.is_some() {
-            jobs.push(job);
-        }
+pub fn epoch(from: &impl Source) -> Result<Option<u64>, StoreError> {
+    let found = EPOCHS.get_found(from, EPOCH)?;
+    Ok(found.map_or(Some(0), Result::ok))
+}
+
+/// Quarantines by device; none for one that cannot be read.
+///
+/// # Errors
+/// The storage failed.
+pub fn quarantines(from: &impl Source) -> Result<Vec<(String, Option<Quarantine>)>, StoreError> {
+    let mut all = Vec::new();
+    QUARANTINES.each_found(from, Range::ALL, |device, read| {
+        all.push((device.to_owned(), read.ok()));
+        ControlFlow::Continue(())
     })?;
-    jobs.sort_by(|a, b| a.id.cmp(&b.id));
-    let epoch = EPOCHS.get(from, EPOCH)?.unwrap_or_default();
-    Ok((jobs, QUARANTINES.all(from)?, epoch))
+    Ok(all)
 }
 
 /// Visit all jobs of all organisations.
 ///
 /// # Errors
 /// The storage failed.
-pub fn each(from: &impl Source, mut visit: impl FnMut(Job)) -> Result<(), StoreError> {
-    JOBS.each(from, Range::ALL, |_, job| {
-        visit(job);
+pub fn each(from: &impl Source, mut visit: impl FnMut(Found)) -> Result<(), StoreError> {
+    JOBS.each_found(from, Range::ALL, |key, read| {
+        visit(Found::of(key, read));
         ControlFlow::Continue(())
     })
 }
 
-/// Ids of all jobs of all organisations.
-///
-/// # Errors
-/// The storage failed.
-pub fn ids(from: &impl Source) -> Result<HashSet<String>, StoreError> {
-    let mut found = HashSet::new();
-    each(from, |job| {
-        found.insert(job.id);
-    })?;
-    Ok(found)
-}
-
-/// Blobs that any job of any organisation refers to.
+/// Blobs that any job of any organisation refers to, also those of jobs that cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn blobs(from: &impl Source) -> Result<HashSet<String>, StoreError> {
     let mut found = HashSet::new();
-    each(from, |job| {
-        found.extend(job.archive.map(|archive| archive.sha256));
-        let files = job.attempts.into_iter().flat_map(|attempt| attempt.files);
-        found.extend(files.map(|file| file.sha256));
+    each(from, |job| match job {
+        Found::Job(job) => {
+            found.extend(job.archive.map(|archive| archive.sha256));
+            let files = job.attempts.into_iter().flat_map(|attempt| attempt.files);
+            found.extend(files.map(|file| file.sha256));
+        }
+        Found::Unreadable(job) => found.extend(job.blobs()),
     })?;
     Ok(found)
 }
@@ -275,6 +319,9 @@ impl Store {
             for quarantine in &changes.quarantines {
                 QUARANTINES.put(w, &quarantine.device, quarantine)?;
             }
+            for notice in &changes.notices {
+                notices::put(w, notice)?;
+            }
             Ok(())
         })
         .await
@@ -289,22 +336,30 @@ impl Store {
         self.write(move |w| QUARANTINES.remove(w, &device)).await
     }
 
-    /// Delete jobs that finished before `before_ms`, and requests made before it; returns the ids of the jobs.
+    /// Delete an organisation's oldest jobs that are over, until at least `bytes` are free; none if that cannot be.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn jobs_forget(&self, before_ms: u64) -> Result<Vec<String>, StoreError> {
+    pub async fn jobs_give_way(&self, org: &str, bytes: u64) -> Result<Vec<Forgotten>, StoreError> {
+        let org = org.to_owned();
         self.write(move |w| {
-            let mut old = Vec::new();
-            JOBS.each(w, Range::ALL, |key, job| {
-                if job.finished_ms.is_some_and(|at| at < before_ms) {
-                    old.push((key.to_owned(), job.id));
-                }
-                ControlFlow::Continue(())
-            })?;
+            let oldest = heads::oldest(w, &org, bytes)?;
+            delete(w, &oldest)?;
+            Ok(oldest)
+        })
+        .await
+    }
+
+    /// Delete jobs that finished before `before_ms`, and requests made before it. One that cannot be read is kept.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn jobs_forget(&self, before_ms: u64) -> Result<Vec<Forgotten>, StoreError> {
+        self.write(move |w| {
+            let old = heads::finished_before(w, before_ms)?;
             let mut requests = Vec::new();
-            REQUESTS.each(w, Range::ALL, |key, request| {
-                if request.at_ms < before_ms {
+            REQUESTS.each_found(w, Range::ALL, |key, request| {
+                if request.is_ok_and(|request| request.at_ms < before_ms) {
                     requests.push(key.to_owned());
                 }
                 ControlFlow::Continue(())
@@ -312,15 +367,22 @@ impl Store {
             for key in &requests {
                 REQUESTS.remove(w, key)?;
             }
-            for (key, _) in &old {
-                JOBS.remove(w, key)?;
-            }
-            Ok(old.into_iter().map(|(_, id)| id).collect())
+            delete(w, &old)?;
+            Ok(old)
         })
         .await
     }
 }
 
+fn delete(w: &Writing<'_>, jobs: &[Forgotten]) -> Result<(), StoreError> {
+    for job in jobs {
+        heads::remove(w, &job.org, &job.id)?;
+        JOBS.remove(w, &pair(&job.org, &job.id))?;
+    }
+    Ok(())
+}
+
 fn put(w: &Writing<'_>, job: &Job) -> Result<(), StoreError> {
+    heads::put(w, &job.org, &job.id, &Head::of(job))?;
     JOBS.put(w, &pair(&job.org, &job.id), job)
 }

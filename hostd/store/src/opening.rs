@@ -10,6 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use redb::{DatabaseError, ReadableDatabase, StorageError};
 use tracing::info;
@@ -29,6 +31,12 @@ const CHECKED_BYTES_MAX: u64 = 1 << 30;
 
 /// Page cache while a file is checked.
 const CHECK_CACHE_BYTES: usize = 16 << 20;
+
+/// How long a lock may outlive a server that was killed: a process that it was just starting still has its files then.
+const LOCK_WAIT: Duration = Duration::from_millis(500);
+
+/// Between two tries to get the lock.
+const LOCK_EVERY: Duration = Duration::from_millis(10);
 
 /// Suffix of the file's name while a new one is made.
 const NEW_SUFFIX: &str = "new-";
@@ -202,12 +210,18 @@ fn lock(path: &Path) -> Result<File, StoreError> {
         .mode(FILE_MODE)
         .open(path);
     let file = opened.map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked {
-            path: path.to_owned(),
-        }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOCK_EVERY),
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked {
+                    path: path.to_owned(),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
 }
 

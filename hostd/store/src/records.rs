@@ -11,6 +11,9 @@ use super::error::StoreError;
 use super::snapshot::{Range, Source};
 use super::writing::Writing;
 
+/// A record, or why it cannot be read and what is stored.
+pub(super) type Read<R, B> = Result<R, (serde_json::Error, B)>;
+
 pub(super) struct Records<R> {
     name: &'static str,
     record: PhantomData<fn() -> R>,
@@ -50,6 +53,34 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
         from.scan(self.name, range, &mut |key, bytes| {
             Ok(visit(key, self.parse(key, bytes)?))
         })
+    }
+
+    /// As [`each`](Self::each), but one that cannot be read is visited as well: with why, and as it is stored.
+    pub(super) fn each_found(
+        &self,
+        from: &impl Source,
+        range: Range<'_>,
+        mut visit: impl FnMut(&str, Read<R, &[u8]>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        from.scan(self.name, range, &mut |key, bytes| {
+            let read = serde_json::from_slice(bytes).map_err(|error| (error, bytes));
+            Ok(visit(key, read))
+        })
+    }
+
+    /// As [`get`](Self::get), but one that cannot be read is found as well: with why, and as it is stored.
+    pub(super) fn get_found(
+        &self,
+        from: &impl Source,
+        key: &str,
+    ) -> Result<Option<Read<R, Vec<u8>>>, StoreError> {
+        let found = from.value(self.name, key)?;
+        Ok(found.map(|bytes| serde_json::from_slice(&bytes).map_err(|error| (error, bytes))))
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self, from: &impl Source) -> Result<u64, StoreError> {
+        from.count(self.name)
     }
 
     pub(super) fn put(&self, to: &Writing<'_>, key: &str, record: &R) -> Result<(), StoreError> {

@@ -5,12 +5,13 @@ use tracing::info;
 
 use super::error::StoreError;
 use super::{
-    builds, captures, codes, devices, handler_kv, jobs, keys, leases, orgs, refreshes, revocations,
-    seal, secrets, trust, updates, users, waveforms,
+    badges, builds, captures, codes, commit_statuses, devices, handler_kv, jobs, keys, leases,
+    notices, org_secrets, orgs, refreshes, revocations, seal, secrets, trust, updates, users,
+    waveforms, webhooks,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
@@ -22,15 +23,19 @@ pub(super) const META: TableDefinition<'static, &'static str, u32> = TableDefini
 const VERSION_KEY: &str = "schema_version";
 
 /// Every table: what a reader may expect and a new file gets.
-const TABLES: [&[&str]; 16] = [
+const TABLES: &[&[&str]] = &[
+    &badges::TABLES,
     &builds::TABLES,
     &captures::TABLES,
     &codes::TABLES,
+    &commit_statuses::TABLES,
     &devices::TABLES,
     &handler_kv::TABLES,
     &jobs::TABLES,
     &keys::TABLES,
     &leases::TABLES,
+    &notices::TABLES,
+    &org_secrets::TABLES,
     &orgs::TABLES,
     &refreshes::TABLES,
     &revocations::TABLES,
@@ -39,6 +44,7 @@ const TABLES: [&[&str]; 16] = [
     &updates::TABLES,
     &users::TABLES,
     &waveforms::TABLES,
+    &webhooks::TABLES,
 ];
 
 type Migration = fn(&redb::WriteTransaction) -> Result<(), StoreError>;
@@ -141,10 +147,11 @@ mod tests {
         migrate_with(&database, &newer).unwrap();
         let error = migrate(&database).unwrap_err();
         assert!(matches!(error, StoreError::NewerSchema { found } if found == SCHEMA_VERSION + 1));
-        assert!(
-            error.to_string().contains("version 5 is newer than 4"),
-            "{error}"
+        let told = format!(
+            "version {} is newer than {SCHEMA_VERSION}",
+            SCHEMA_VERSION + 1
         );
+        assert!(error.to_string().contains(&told), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use redb::ReadableTable;
+use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::error::StoreError;
 use super::schema::Definition;
@@ -54,6 +54,9 @@ pub trait Source {
         range: Range<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<(), StoreError>;
+
+    #[doc(hidden)]
+    fn count(&self, table: &'static str) -> Result<u64, StoreError>;
 }
 
 impl Source for Snapshot {
@@ -76,6 +79,14 @@ impl Source for Snapshot {
             .open_table(Definition::new(table))
             .map_err(StoreError::from_redb)?;
         scan_in(&table, range, visit)
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64, StoreError> {
+        let table = self
+            .0
+            .open_table(Definition::new(table))
+            .map_err(StoreError::from_redb)?;
+        table.len().map_err(StoreError::from_redb)
     }
 }
 

@@ -155,3 +155,21 @@ impl StorageBackend for Disk {
 fn index(offset: u64) -> usize {
     usize::try_from(offset).expect("what the test holds in memory can be counted")
 }
+
+/// Store any bytes as a record, or remove it, as another version or a mishap might.
+///
+/// # Errors
+/// The storage failed.
+pub async fn put_record(
+    store: &Store,
+    table: &'static str,
+    key: &str,
+    value: Option<&[u8]>,
+) -> Result<(), StoreError> {
+    let (key, value) = (key.to_owned(), value.map(<[u8]>::to_vec));
+    let put = store.write(move |w| match &value {
+        Some(value) => w.put(table, &key, value),
+        None => w.remove(table, &key).map(drop),
+    });
+    put.await
+}

@@ -9,6 +9,7 @@ use super::*;
 mod damage;
 pub(crate) mod disk;
 mod jobs;
+mod notices;
 mod tables;
 
 const TABLE: &str = handler_kv::TABLES[0];
@@ -50,6 +51,18 @@ async fn dropping_the_last_clone_closes_the_file() {
     );
     drop(clone);
     Store::open(dir.path(), 4).unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_that_outlives_its_server_for_a_moment_is_waited_for() {
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path(), 4).unwrap();
+    let dying = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        drop(store);
+    });
+    Store::open(dir.path(), 4).unwrap();
+    dying.join().unwrap();
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use redb::ReadableTable;
+use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::error::StoreError;
 use super::schema::Definition;
@@ -108,5 +108,9 @@ impl Source for Writing<'_> {
         visit: &mut Visit<'_>,
     ) -> Result<(), StoreError> {
         self.with(table, |t| scan_in(t, range, visit))
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64, StoreError> {
+        self.with(table, |t| t.len().map_err(StoreError::from_redb))
     }
 }

@@ -8,7 +8,10 @@ use super::{Config, ConfigError};
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
 pub(super) const ENV_PREFIX: &str = "HOSTD_";
 
-/// All keys of the configuration file, except the `[[devices]]` list.
+/// Lists of tables. The type of each checks its entries.
+const LISTS: [&str; 2] = ["commit_status", "devices"];
+
+/// All keys of the configuration file, except those of lists: `[[commit_status]]` and `[[devices]]`.
 pub const KEYS: &[(&str, &str)] = &[
     ("data_dir", "folder that holds everything hostd keeps"),
     (
@@ -58,6 +61,10 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "http.trusted_proxies",
         "addresses and networks of proxies, with commas, whose X-Forwarded-For tells the client",
+    ),
+    (
+        "http.public_url",
+        "address under which people reach the server, for links in notices; empty leaves them out",
     ),
     ("log.format", "text or json"),
     (
@@ -191,6 +198,14 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("jobs.keep_days", "days until a finished job is forgotten"),
     (
+        "jobs.org_gib_max",
+        "size of what all jobs of one organisation keep (sources, logs, artifacts), in GiB",
+    ),
+    (
+        "jobs.at_quota",
+        "what happens then: refuse, or oldest: the oldest finished jobs give way",
+    ),
+    (
         "jobs.drain_ms",
         "time for running jobs to end when the server is told to stop",
     ),
@@ -228,6 +243,18 @@ pub const KEYS: &[(&str, &str)] = &[
         "leases.power_on_release",
         "off or keep: target power when a lease ends",
     ),
+    (
+        "webhooks.allow",
+        "addresses and networks, with commas, that webhooks may reach besides public and private ones, such as 127.0.0.1",
+    ),
+    (
+        "webhooks.deny",
+        "addresses and networks, with commas, that webhooks may not reach, such as 10.0.0.0/8",
+    ),
+    (
+        "webhooks.retry_ms",
+        "pause before the second attempt to deliver; each further one is twice as long, at most an hour",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.
@@ -263,8 +290,7 @@ pub(super) fn of_variable(name: &str) -> Result<&'static str, ConfigError> {
 pub(super) fn check(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
     for (name, value) in table {
         let key = format!("{prefix}{name}");
-        // The device list's own type checks its entries.
-        if key == "devices" {
+        if LISTS.contains(&key.as_str()) {
             continue;
         }
         let section = format!("{key}.");

@@ -3,19 +3,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Most networks in the list.
-const NETWORKS_MAX: usize = 64;
+use super::networks::Networks;
 
 /// The trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<Network>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Network {
-    address: IpAddr,
-    /// Leading bits that count.
-    bits: u32,
-}
+pub struct Proxies(Networks);
 
 impl Proxies {
     /// From addresses and networks such as `127.0.0.1, 10.1.0.0/16, fd00::/8`.
@@ -23,27 +15,13 @@ impl Proxies {
     /// # Errors
     /// What is wrong with the text, as a fragment that follows a name.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let items = text.split(',').map(str::trim).filter(|i| !i.is_empty());
-        let networks = items.map(|item| {
-            network(item).ok_or_else(|| {
-                format!(
-                    "must be addresses or networks such as 10.1.0.0/16, with commas; {item} is none"
-                )
-            })
-        });
-        let networks: Vec<_> = networks.collect::<Result<_, _>>()?;
-        if networks.len() > NETWORKS_MAX {
-            return Err(format!(
-                "must be at most {NETWORKS_MAX} addresses or networks"
-            ));
-        }
-        Ok(Self(networks))
+        Networks::parse(text).map(Self)
     }
 
     /// Whether `address` is a trusted proxy.
     #[must_use]
     pub fn trusts(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(address))
+        self.0.contain(address)
     }
 
     /// The address that a request comes from: the last one on its path that is not a trusted proxy.
@@ -62,28 +40,6 @@ impl Proxies {
     }
 }
 
-impl Network {
-    fn contains(&self, address: IpAddr) -> bool {
-        let high = |address: IpAddr, bits: u32| match address {
-            IpAddr::V4(v4) => u128::from(v4.to_bits().checked_shr(32 - bits).unwrap_or(0)),
-            IpAddr::V6(v6) => v6.to_bits().checked_shr(128 - bits).unwrap_or(0),
-        };
-        let address = address.to_canonical();
-        address.is_ipv4() == self.address.is_ipv4()
-            && high(address, self.bits) == high(self.address, self.bits)
-    }
-}
-
-fn network(text: &str) -> Option<Network> {
-    let (address, bits) = text
-        .split_once('/')
-        .map_or((text, None), |(a, b)| (a, Some(b)));
-    let address: IpAddr = address.parse().ok()?;
-    let bits_max = if address.is_ipv4() { 32 } else { 128 };
-    let bits = bits.map_or(Some(bits_max), |bits| bits.parse().ok())?;
-    (bits <= bits_max).then_some(Network { address, bits })
-}
-
 /// An address as proxies write it: alone, in brackets, with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let plain = text
@@ -97,6 +53,7 @@ fn address(text: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::networks::NETWORKS_MAX;
 
     fn client(proxies: &str, peer: &str, forwarded: &[&str]) -> String {
         let proxies = Proxies::parse(proxies).unwrap();

@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 mod jobs;
+mod notices;
 
 pub use jobs::JobsConfig;
+pub(super) use notices::is_public_url;
+pub use notices::{CommitStatusConfig, Provider, WebhooksConfig};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -28,6 +31,8 @@ pub struct HttpConfig {
     pub socket_write_wait_ms: u64,
     /// Addresses and networks, with commas.
     pub trusted_proxies: String,
+    /// Empty = nobody knows.
+    pub public_url: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,11 +112,11 @@ pub struct CapturesConfig {
     pub keep_days: u32,
 }
 
-/// What happens to a new capture when an organisation's quota of captures is used up.
+/// What happens to something new when an organisation's quota is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AtQuota {
-    /// The oldest one without a name is deleted.
+    /// The oldest of its kind are deleted: captures without a name, jobs that are over.
     Oldest,
     /// The new one is refused.
     Refuse,
@@ -293,6 +298,7 @@ impl Default for HttpConfig {
             ping_ms: 20_000,
             socket_write_wait_ms: 30_000,
             trusted_proxies: String::new(),
+            public_url: String::new(),
         }
     }
 }

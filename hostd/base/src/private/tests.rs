@@ -109,3 +109,33 @@ fn a_file_is_no_folder() {
     let error = data_folder(&file).unwrap_err();
     assert!(matches!(error, PrivateError::Folder { .. }), "{error:?}");
 }
+
+#[test]
+fn a_secret_is_read_only_from_a_private_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("token");
+    let put = |text: &str, mode: u32| {
+        let _ = fs::remove_file(&path);
+        fs::write(&path, text).unwrap();
+        set(&path, mode);
+        read_secret(&path)
+    };
+    assert_eq!(put("ghp_abc\n", 0o600).unwrap(), "ghp_abc");
+    assert_eq!(put(" x ", 0o400).unwrap(), "x");
+    for mode in [0o640, 0o604, 0o620] {
+        let refused = put("ghp_abc", mode);
+        assert!(
+            matches!(refused, Err(SecretError::Shared { .. })),
+            "{mode:o}"
+        );
+    }
+    for text in ["", "\n", "two words", &"x".repeat(5000)] {
+        let refused = put(text, 0o600);
+        assert!(
+            matches!(refused, Err(SecretError::Content { .. })),
+            "{text}"
+        );
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(read_secret(&path), Err(SecretError::Read { .. })));
+}

@@ -1,7 +1,7 @@
 //! What the tables of jobs promise.
 
 use super::super::jobs::{
-    self, Archive, Attempt, Changes, File, Job, Quarantine, Request, RequestKey,
+    self, Archive, Attempt, Changes, File, Forgotten, Found, Job, Quarantine, Request, RequestKey,
 };
 use super::*;
 
@@ -16,6 +16,7 @@ fn job(org: &str, id: &str) -> Job {
         retry_of: None,
         archive: None,
         axes: serde_json::json!("queued"),
+        other_bytes: 0,
         queue: Some(serde_json::json!({})),
         end: None,
         runs: Vec::new(),
@@ -24,6 +25,11 @@ fn job(org: &str, id: &str) -> Job {
         started_ms: None,
         finished_ms: None,
     }
+}
+
+async fn ids(store: &Store) -> Vec<String> {
+    let overview = store.jobs_overview().await.unwrap();
+    overview.heads.into_iter().map(|(_, id, _)| id).collect()
 }
 
 async fn put(store: &Store, jobs: &[Job]) {
@@ -46,7 +52,7 @@ async fn jobs_are_listed_newest_first_from_one_on() {
         store.read(move |s| {
             let mut ids = Vec::new();
             jobs::newest_first(s, "o", before, |job| {
-                ids.push(job.id);
+                ids.push(job.id().to_owned());
                 std::ops::ControlFlow::Continue(())
             })?;
             Ok::<_, StoreError>(ids)
@@ -83,12 +89,16 @@ async fn what_was_decided_is_stored_together_and_restored() {
         epoch: Some(41),
         quarantines: vec![quarantine.clone()],
         request: Some((key.clone(), request.clone())),
+        ..Changes::default()
     };
     store.jobs_change(changes).await.unwrap();
-    let (unfinished, quarantines, epoch) = store.read(jobs::unfinished).await.unwrap();
-    let ids: Vec<String> = unfinished.into_iter().map(|job| job.id).collect();
-    assert_eq!((ids, epoch), (vec!["1".to_owned(), "2".to_owned()], 41));
-    assert_eq!(quarantines, [quarantine]);
+    let overview = store.jobs_overview().await.unwrap();
+    let open: Vec<&str> = overview.open.iter().map(Found::id).collect();
+    assert_eq!(open, ["1", "2"]);
+    assert_eq!(ids(&store).await, ["0", "1", "2"]);
+    assert_eq!(store.read(jobs::epoch).await.unwrap(), Some(41));
+    let quarantines = store.read(jobs::quarantines).await.unwrap();
+    assert_eq!(quarantines, [("dev".to_owned(), Some(quarantine))]);
     let found = store.read(move |s| jobs::request(s, &key)).await.unwrap();
     assert_eq!(found, Some(request));
     assert!(store.quarantine_end("dev").await.unwrap());
@@ -132,9 +142,135 @@ async fn only_finished_jobs_are_forgotten_and_their_blobs_with_them() {
         found
     };
     assert_eq!(blobs().await, ["aa", "bb"]);
-    assert_eq!(store.jobs_forget(10).await.unwrap(), [""; 0]);
-    assert_eq!(store.jobs_forget(11).await.unwrap(), ["1"]);
+    assert_eq!(store.jobs_forget(10).await.unwrap(), []);
+    let gone = Forgotten {
+        id: "1".into(),
+        org: "o".into(),
+        bytes: 1,
+    };
+    assert_eq!(store.jobs_forget(11).await.unwrap(), [gone]);
     assert_eq!(blobs().await, ["bb"]);
-    let left = store.read(jobs::ids).await.unwrap();
-    assert_eq!(left.into_iter().collect::<Vec<_>>(), ["2"]);
+    assert_eq!(ids(&store).await, ["2"]);
+}
+
+#[tokio::test]
+async fn heads_that_are_missing_or_broken_are_made_anew() {
+    let store = Store::in_memory().unwrap();
+    let mut finished = job("o", "2");
+    (finished.queue, finished.finished_ms) = (None, Some(10));
+    finished.other_bytes = 7;
+    put(&store, &[job("o", "1"), finished, job("p", "3")]).await;
+    let whole = store.jobs_overview().await.unwrap().heads;
+    assert_eq!((whole[0].2.is_open, whole[1].2.is_open), (true, false));
+    assert_eq!((whole[1].2.bytes, whole[1].2.finished_ms), (7, Some(10)));
+    for value in [None, Some(&b"{"[..])] {
+        let put = testing::put_record(&store, "job_heads", "o/2", value);
+        put.await.unwrap();
+        let overview = store.jobs_overview().await.unwrap();
+        assert_eq!(overview.heads, whole, "{value:?}");
+        let open: Vec<&str> = overview.open.iter().map(Found::id).collect();
+        assert_eq!(open, ["1", "3"]);
+    }
+    // As many heads as jobs, of another one.
+    testing::put_record(&store, "job_heads", "p/3", None)
+        .await
+        .unwrap();
+    let head = br#"{"is_open":true,"bytes":0,"finished_ms":null}"#;
+    testing::put_record(&store, "job_heads", "p/4", Some(head))
+        .await
+        .unwrap();
+    assert_eq!(store.jobs_overview().await.unwrap().heads, whole);
+}
+
+#[tokio::test]
+async fn a_job_that_cannot_be_read_is_found_and_kept() {
+    let store = Store::in_memory().unwrap();
+    let mut old = job("o", "1");
+    (old.queue, old.finished_ms) = (None, Some(1));
+    put(&store, &[old, job("o", "2")]).await;
+    let digest = "ab".repeat(32);
+    let stored = format!(r#"{{"archive":{{"sha256":"{digest}"}},"attempts":3}}"#);
+    testing::put_record(&store, "jobs", "o/2", Some(stored.as_bytes()))
+        .await
+        .unwrap();
+    let overview = store.jobs_overview().await.unwrap();
+    let [Found::Unreadable(found)] = &overview.open[..] else {
+        panic!("{:?}", overview.open);
+    };
+    assert_eq!((&*found.org, &*found.id), ("o", "2"));
+    assert_eq!(found.stored["attempts"], 3);
+    assert!(store.read(jobs::blobs).await.unwrap().contains(&digest));
+    assert_eq!(store.jobs_forget(u64::MAX).await.unwrap().len(), 1);
+    assert_eq!(ids(&store).await, ["2"]);
+    // Nor does one that is no JSON at all hold up the others.
+    testing::put_record(&store, "jobs", "o/2", Some(b"\xFF"))
+        .await
+        .unwrap();
+    put(&store, &[job("o", "3")]).await;
+    let open = store.jobs_overview().await.unwrap().open;
+    assert!(matches!(&open[..], [Found::Unreadable(_), Found::Job(_)]));
+    let found = store.read(|s| jobs::by_id(s, "o", "2")).await.unwrap();
+    assert!(matches!(found, Some(Found::Unreadable(_))));
+}
+
+#[tokio::test]
+async fn what_the_queue_remembers_may_be_unreadable() {
+    let store = Store::in_memory().unwrap();
+    assert_eq!(store.read(jobs::epoch).await.unwrap(), Some(0));
+    for (table, key) in [("job_epochs", "epoch"), ("job_quarantines", "dev")] {
+        testing::put_record(&store, table, key, Some(b"[]"))
+            .await
+            .unwrap();
+    }
+    assert_eq!(store.read(jobs::epoch).await.unwrap(), None);
+    let quarantines = store.read(jobs::quarantines).await.unwrap();
+    assert_eq!(quarantines, [("dev".to_owned(), None)]);
+    assert!(store.quarantine_end("dev").await.unwrap());
+}
+
+#[test]
+fn the_bytes_of_a_job_are_all_that_it_keeps() {
+    let mut job = job("o", "1");
+    job.other_bytes = 1;
+    job.archive = Some(Archive {
+        sha256: "aa".into(),
+        size_bytes: 10,
+        entries: 1,
+        unpacked_bytes: 100,
+        definition: "ci.yml".into(),
+    });
+    assert_eq!(job.bytes(), 111);
+    job.queue = None;
+    assert_eq!(job.bytes(), 11);
+    job.other_bytes = u64::MAX;
+    assert_eq!(job.bytes(), u64::MAX);
+}
+
+#[tokio::test]
+async fn the_oldest_that_are_over_give_way_if_that_is_enough() {
+    let store = Store::in_memory().unwrap();
+    let of = |org: &str, id: &str, is_over: bool, bytes: u64| {
+        let mut job = job(org, id);
+        if is_over {
+            (job.queue, job.finished_ms) = (None, Some(10));
+        }
+        job.other_bytes = bytes;
+        job
+    };
+    put(
+        &store,
+        &[
+            of("o", "1", false, 100),
+            of("o", "2", true, 5),
+            of("o", "3", true, 5),
+            of("o", "4", true, 5),
+            of("p", "0", true, 100),
+        ],
+    )
+    .await;
+    assert_eq!(store.jobs_give_way("o", 16).await.unwrap(), []);
+    let gone = store.jobs_give_way("o", 6).await.unwrap();
+    let gone: Vec<&str> = gone.iter().map(|job| &*job.id).collect();
+    assert_eq!(gone, ["2", "3"]);
+    assert_eq!(ids(&store).await, ["1", "4", "0"]);
 }

@@ -4,6 +4,7 @@ use super::super::captures::{CaptureRecord, Kind, PAGE_MAX, Status};
 use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
 use super::super::handler_kv::{KEY_BYTES_MAX, SCAN_MAX, VALUE_BYTES_MAX};
+use super::super::org_secrets::{self, OrgSecret, OrgSecretError};
 use super::super::orgs::Org;
 use super::super::users::{Role, User, UserError};
 use super::*;
@@ -462,4 +463,69 @@ async fn the_first_organisation_of_a_name_stands() {
     let (a, b) = tokio::join!(store.org_ensure(org("1")), store.org_ensure(org("2")));
     assert_eq!(a.unwrap().id, b.unwrap().id);
     assert_eq!(store.read(orgs::all).await.unwrap().len(), 1);
+}
+
+fn secret(org: &str, name: &str, at_ms: u64) -> OrgSecret {
+    OrgSecret {
+        org: org.into(),
+        name: name.into(),
+        sealed: format!("sealed at {at_ms}"),
+        key: "k".into(),
+        refs: Vec::new(),
+        created_by: format!("user {at_ms}"),
+        created_ms: at_ms,
+        updated_by: format!("user {at_ms}"),
+        updated_ms: at_ms,
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_secret_keeps_its_maker_and_its_refs() {
+    let store = Store::in_memory().unwrap();
+    let put = |secret, refs: Option<&[&str]>| {
+        let refs = refs.map(|refs| refs.iter().map(ToString::to_string).collect());
+        store.org_secret_put(secret, refs, 2)
+    };
+    let (_, is_new) = put(secret(ORG, "A", 1), Some(&["main"])).await.unwrap();
+    assert!(is_new);
+    let (found, is_new) = put(secret(ORG, "A", 2), None).await.unwrap();
+    assert!(!is_new);
+    let kept = (&*found.created_by, found.created_ms, &*found.refs[0]);
+    assert_eq!(kept, ("user 1", 1, "main"));
+    let changed = (&*found.updated_by, found.updated_ms, &*found.sealed);
+    assert_eq!(changed, ("user 2", 2, "sealed at 2"));
+    let (found, _) = put(secret(ORG, "A", 3), Some(&[])).await.unwrap();
+    assert!(found.refs.is_empty());
+    assert!(!format!("{found:?}").contains("sealed"));
+}
+
+#[tokio::test]
+async fn organisations_have_secrets_of_their_own_and_so_many() {
+    let store = Store::in_memory().unwrap();
+    for (org, name) in [(ORG, "B"), (ORG, "A"), (OTHER, "A")] {
+        store
+            .org_secret_put(secret(org, name, 1), None, 2)
+            .await
+            .unwrap();
+    }
+    let full = store.org_secret_put(secret(ORG, "C", 2), None, 2).await;
+    assert!(matches!(full, Err(OrgSecretError::Full(2))));
+    // One that is there can be replaced all the same.
+    store
+        .org_secret_put(secret(ORG, "B", 2), None, 2)
+        .await
+        .unwrap();
+    assert!(store.org_secret_remove(OTHER, "A").await.unwrap());
+    assert!(!store.org_secret_remove(OTHER, "A").await.unwrap());
+    let snapshot = store.snapshot().unwrap();
+    let names = |org| -> Vec<String> {
+        let found = org_secrets::of_org(&snapshot, org).unwrap();
+        found.into_iter().map(|secret| secret.name).collect()
+    };
+    assert_eq!(names(ORG), ["A", "B"]);
+    assert!(names(OTHER).is_empty());
+    assert_eq!(org_secrets::all(&snapshot).unwrap().len(), 2);
+    let found = org_secrets::by_name(&snapshot, ORG, "B").unwrap().unwrap();
+    assert_eq!(found.updated_ms, 2);
+    assert_eq!(org_secrets::by_name(&snapshot, OTHER, "B").unwrap(), None);
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::AtQuota;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JobsConfig {
@@ -20,6 +22,8 @@ pub struct JobsConfig {
     pub cache_mib: u32,
     pub tools: String,
     pub keep_days: u32,
+    pub org_gib_max: u32,
+    pub at_quota: AtQuota,
     pub drain_ms: u64,
 }
 
@@ -39,6 +43,8 @@ impl Default for JobsConfig {
             cache_mib: 4096,
             tools: String::new(),
             keep_days: 30,
+            org_gib_max: 50,
+            at_quota: AtQuota::Refuse,
             drain_ms: 30_000,
         }
     }
@@ -82,6 +88,9 @@ impl JobsConfig {
         }
         if self.tools().any(|folder| !folder.is_absolute()) {
             return Err(("jobs.tools", "must be absolute paths"));
+        }
+        if !(1..=1_048_576).contains(&self.org_gib_max) {
+            return Err(("jobs.org_gib_max", "must be 1 to 1048576"));
         }
         if self.drain_ms > 3_600_000 {
             return Err(("jobs.drain_ms", "must be at most 3600000"));

@@ -1,0 +1,138 @@
+//! Table of notices: what happened to jobs and has not been told to others yet. A notice is stored with what it is
+//! about, in one transaction, and leaves in the one that stores who is to be told.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::commit_statuses::{self, CommitStatus};
+use super::records::Records;
+use super::snapshot::Source;
+use super::webhooks::{self, Delivery};
+use super::{Store, StoreError, Writing, badges};
+
+pub(super) const TABLES: [&str; 1] = ["job_notices"];
+
+/// Id to notice; ids sort by time.
+const NOTICES: Records<Notice> = Records::new(TABLES[0]);
+
+/// How a job stands, to those who are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It waits.
+    Queued,
+    /// It has a place, or runs.
+    Running,
+    /// It ended, and nothing failed.
+    Passed,
+    /// It ended, and the firmware or the pipeline is to blame.
+    Failed,
+    /// It ended, and the bench or the server is to blame.
+    Broken,
+    /// Somebody ended it.
+    Cancelled,
+}
+
+impl Standing {
+    /// Whether the job is over.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+
+    /// Which of two of the same job is the later one.
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Self::Queued => 0,
+            Self::Running => 1,
+            Self::Passed | Self::Failed | Self::Broken | Self::Cancelled => 2,
+        }
+    }
+}
+
+/// Something that happened to a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Notice {
+    /// ULID.
+    pub id: String,
+    pub org: String,
+    /// Job id.
+    pub job: String,
+    pub name: Option<String>,
+    /// Branch or tag.
+    pub r#ref: Option<String>,
+    pub commit: Option<String>,
+    pub standing: Standing,
+    /// What happens, or what happened and what to do.
+    pub message: String,
+    /// The job as receivers are told of it; none until it is over.
+    pub told: Option<Value>,
+    pub at_ms: u64,
+}
+
+/// A notice, and what it comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    pub notice: Notice,
+    /// Body of the message for webhooks; none if they are not told.
+    pub body: Option<String>,
+    pub statuses: Vec<CommitStatus>,
+}
+
+/// What is owed since notices were spread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Owed {
+    pub deliveries: Vec<Delivery>,
+    /// Those that are newer than what was there.
+    pub statuses: Vec<CommitStatus>,
+}
+
+pub(super) fn put(w: &Writing<'_>, notice: &Notice) -> Result<(), StoreError> {
+    NOTICES.put(w, &notice.id, notice)
+}
+
+/// The oldest notices, at most `limit`.
+///
+/// # Errors
+/// The storage failed.
+pub fn oldest(from: &impl Source, limit: usize) -> Result<Vec<Notice>, StoreError> {
+    let mut found = Vec::new();
+    NOTICES.each(from, super::snapshot::Range::ALL, |_, notice| {
+        found.push(notice);
+        match found.len() < limit {
+            true => std::ops::ControlFlow::Continue(()),
+            false => std::ops::ControlFlow::Break(()),
+        }
+    })?;
+    Ok(found)
+}
+
+impl Store {
+    /// Turn notices into what is owed to each who is to be told, and into what badges show. One that is gone already
+    /// comes to nothing.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn notices_spread(&self, spreads: Vec<Spread>) -> Result<Owed, StoreError> {
+        self.write(move |w| {
+            let mut owed = Owed::default();
+            for spread in &spreads {
+                let notice = &spread.notice;
+                if !NOTICES.remove(w, &notice.id)? {
+                    continue;
+                }
+                if let Some(body) = &spread.body {
+                    owed.deliveries.extend(webhooks::owe(w, notice, body)?);
+                }
+                for status in &spread.statuses {
+                    if commit_statuses::owe(w, status)? {
+                        owed.statuses.push(status.clone());
+                    }
+                }
+                badges::hear(w, notice)?;
+            }
+            Ok(owed)
+        })
+        .await
+    }
+}

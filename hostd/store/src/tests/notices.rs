@@ -1,0 +1,186 @@
+//! What the tables of notices promise.
+
+use super::super::commit_statuses::{self, CommitStatus};
+use super::super::jobs::Changes;
+use super::super::notices::{self, Notice, Spread, Standing};
+use super::super::webhooks::{self, Delivery, Event, PER_ORG_MAX, Phase, SigningKey, Webhook};
+use super::*;
+
+fn notice(id: &str) -> Notice {
+    Notice {
+        id: id.into(),
+        org: "o".into(),
+        job: "j".into(),
+        name: None,
+        r#ref: None,
+        commit: None,
+        standing: Standing::Passed,
+        message: "It passed.".into(),
+        told: None,
+        at_ms: 5,
+    }
+}
+
+fn webhook(id: &str, enabled: bool) -> Webhook {
+    Webhook {
+        id: id.into(),
+        org: "o".into(),
+        user: "u".into(),
+        url: "https://a.example/secret".into(),
+        events: vec![Event::JobFinished],
+        name: None,
+        r#ref: None,
+        key: SigningKey::new([7; 32]),
+        enabled,
+        disabled_because: None,
+        failures: 0,
+        failing_since_ms: None,
+        created_ms: 1,
+    }
+}
+
+fn status(job: &str, standing: Standing) -> CommitStatus {
+    CommitStatus {
+        target: "t".into(),
+        org: "o".into(),
+        commit: "c".into(),
+        context: "hostd/a/b".into(),
+        job: job.into(),
+        standing,
+        message: String::new(),
+        at_ms: 5,
+        attempts: 0,
+        next_ms: Some(5),
+        last: None,
+    }
+}
+
+async fn put(store: &Store, notice: Notice) {
+    let changes = Changes {
+        notices: vec![notice],
+        ..Changes::default()
+    };
+    store.jobs_change(changes).await.unwrap();
+}
+
+fn spread(notice: Notice, statuses: Vec<CommitStatus>) -> Spread {
+    Spread {
+        notice,
+        body: Some("{}".into()),
+        statuses,
+    }
+}
+
+#[tokio::test]
+async fn a_notice_is_spread_once_to_those_who_listen() {
+    let store = Store::in_memory().unwrap();
+    assert!(store.webhook_add(webhook("1", true)).await.unwrap());
+    assert!(store.webhook_add(webhook("2", false)).await.unwrap());
+    put(&store, notice("b")).await;
+    put(&store, notice("a")).await;
+    let found = store.read(|s| notices::oldest(s, 1)).await.unwrap();
+    assert_eq!(found, [notice("a")]);
+    let once = spread(notice("a"), Vec::new());
+    let owed = store.notices_spread(vec![once.clone()]).await.unwrap();
+    let ids: Vec<_> = owed
+        .deliveries
+        .iter()
+        .map(|d| (&*d.webhook, &*d.id))
+        .collect();
+    assert_eq!(ids, [("1", "msg_a")]);
+    let again = store.notices_spread(vec![once]).await.unwrap();
+    assert_eq!(again, notices::Owed::default());
+    let waiting = store.read(webhooks::waiting).await.unwrap();
+    assert_eq!(waiting, [(owed.deliveries[0].key(), 5)]);
+    assert!(store.webhook_remove("o", "1").await.unwrap());
+    assert_eq!(store.read(webhooks::waiting).await.unwrap(), []);
+    let shown = format!("{:?}", webhook("1", true));
+    assert!(!shown.contains("secret") && !shown.contains('7'), "{shown}");
+}
+
+#[tokio::test]
+async fn an_organisation_has_so_many_webhooks_and_remembers_so_many_deliveries() {
+    let store = Store::in_memory().unwrap();
+    for n in 0..PER_ORG_MAX {
+        assert!(
+            store
+                .webhook_add(webhook(&n.to_string(), true))
+                .await
+                .unwrap()
+        );
+    }
+    assert!(!store.webhook_add(webhook("more", true)).await.unwrap());
+    let delivery = |n: usize| Delivery {
+        id: format!("msg_{n:03}"),
+        org: "o".into(),
+        webhook: "0".into(),
+        event: Event::Test,
+        job: None,
+        body: String::new(),
+        created_ms: 1,
+        phase: if n == 0 {
+            Phase::Waiting
+        } else {
+            Phase::Delivered
+        },
+        attempts: 1,
+        next_ms: None,
+        last: None,
+    };
+    for n in 0..130 {
+        store.delivery_put(delivery(n)).await.unwrap();
+    }
+    let found = store.read(|s| webhooks::deliveries(s, "o", "0", 200));
+    let found = found.await.unwrap();
+    assert_eq!(found.len(), 101);
+    // One that waits is kept, however old it is.
+    assert_eq!((&*found[0].id, &*found[99].id), ("msg_129", "msg_030"));
+    assert_eq!(found[100].id, "msg_000");
+}
+
+#[tokio::test]
+async fn a_status_gives_way_only_to_a_newer_one() {
+    let store = Store::in_memory().unwrap();
+    let mut taken = Vec::new();
+    for (n, (job, standing)) in [
+        ("2", Standing::Queued),
+        ("2", Standing::Running),
+        ("2", Standing::Queued),
+        ("1", Standing::Passed),
+        ("2", Standing::Failed),
+        ("2", Standing::Passed),
+        ("3", Standing::Queued),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        put(&store, notice(&n.to_string())).await;
+        let spread = spread(notice(&n.to_string()), vec![status(job, standing)]);
+        let owed = store.notices_spread(vec![spread]).await.unwrap();
+        taken.push(owed.statuses.len());
+    }
+    assert_eq!(taken, [1, 1, 0, 0, 1, 0, 1]);
+    // What came of telling one that has given way says nothing of the newer one.
+    let attempt = webhooks::Attempt {
+        at_ms: 9,
+        status: Some(201),
+        error: None,
+    };
+    let old = status("2", Standing::Failed);
+    let next = store.status_settle(old, attempt.clone(), None).await;
+    assert_eq!(next.unwrap(), Some(5));
+    let new = status("3", Standing::Queued);
+    let key = new.key();
+    assert_eq!(store.status_settle(new, attempt, None).await.unwrap(), None);
+    let there = store.read(move |s| commit_statuses::by_key(s, &key)).await;
+    assert_eq!(there.unwrap().unwrap().attempts, 1);
+    assert_eq!(store.read(commit_statuses::waiting).await.unwrap(), []);
+    store.statuses_forget(6).await.unwrap();
+    assert!(
+        store
+            .read(commit_statuses::waiting)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
