@@ -1,0 +1,31 @@
+//! Tells others how jobs stand: webhooks, which receive a signed message, and repositories, which mark a commit.
+//!
+//! ```text
+//! job's transaction ─ notice ─> spread ─ deliveries, statuses ─> queue ─> post ─> settle
+//!                      stored            stored                   ^  one receiver at a time   │ stored
+//!                                                                 └────── again, later ───────┘
+//! ```
+//!
+//! Whatever is owed is stored before it is sent, and leaves the store only when it has been accepted or is given up. So
+//! whoever kills the process between any two steps loses nothing; a message may arrive twice, under the same id.
+
+mod answer;
+mod backoff;
+mod badges;
+mod commit_status;
+mod engine;
+mod limits;
+mod message;
+mod post;
+mod queue;
+mod reach;
+mod service;
+mod signature;
+mod target;
+mod url;
+mod webhooks;
+
+pub use badges::{BadgeError, NewBadge};
+pub use limits::Limits;
+pub use service::{Notices, OpenError, Parts};
+pub use webhooks::{Created, Edit, NewWebhook, WebhookError};

@@ -1,0 +1,114 @@
+//! One request to a receiver: bounded in time and size, to no address but those that may be reached, without following
+//! redirects. It borrows a thread of its own, since the pool's are for the disk.
+
+use std::thread;
+
+use tokio::sync::oneshot;
+use ureq::Agent;
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+
+use crate::answer::{Answer, Silence};
+use crate::limits::Limits;
+use crate::reach::{Reach, Refused};
+
+/// Longest head of an answer, in bytes.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// How this server calls itself.
+const USER_AGENT: &str = concat!("hostd/", env!("CARGO_PKG_VERSION"));
+
+/// What is sent.
+pub(crate) struct Post {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+    /// Which addresses may be reached; none: any.
+    pub(crate) reach: Option<Reach>,
+}
+
+/// Resolves names to the addresses that may be reached. The connection goes to one of these, so a name cannot mean
+/// another address by then.
+#[derive(Debug)]
+struct Guarded {
+    reach: Option<Reach>,
+    names: DefaultResolver,
+}
+
+impl Resolver for Guarded {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.names.resolve(uri, config, timeout)?;
+        let Some(reach) = &self.reach else {
+            return Ok(found);
+        };
+        let mut kept = self.empty();
+        let mut refused = None::<Refused>;
+        for address in found.iter() {
+            match reach.check(address.ip()) {
+                Ok(()) => kept.push(*address),
+                Err(why) => refused = Some(why),
+            }
+        }
+        match refused {
+            Some(why) if kept.is_empty() => Err(ureq::Error::Other(Box::new(why))),
+            _ => Ok(kept),
+        }
+    }
+}
+
+impl Post {
+    /// Sends it, and waits for the head of the answer.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) async fn send(self, limits: &Limits) -> Result<Answer, Silence> {
+        let limits = limits.clone();
+        let (tell, told) = oneshot::channel();
+        let work = move || {
+            // Whoever asked may be gone.
+            let _ = tell.send(self.send_blocking(&limits));
+        };
+        let thread = thread::Builder::new().name("notice".to_owned());
+        thread.spawn(work).map_err(|_| Silence::NotBegun)?;
+        told.await.unwrap_or(Err(Silence::NotBegun))
+    }
+
+    fn send_blocking(self, limits: &Limits) -> Result<Answer, Silence> {
+        let config = Agent::config_builder()
+            // A proxy would resolve the name itself.
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .max_response_header_size(HEAD_BYTES_MAX)
+            .timeout_resolve(Some(limits.connect))
+            .timeout_connect(Some(limits.connect))
+            .timeout_recv_response(Some(limits.answer))
+            .timeout_global(Some(limits.total))
+            .user_agent(USER_AGENT)
+            .build();
+        let resolver = Guarded {
+            reach: self.reach,
+            names: DefaultResolver::default(),
+        };
+        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        let mut request = agent.post(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let answer = request.send(self.body)?;
+        let wish = answer.headers().get("retry-after");
+        let wish = wish.and_then(|value| value.to_str().ok());
+        Ok(Answer {
+            status: answer.status().as_u16(),
+            // A date is not understood, and counts as no wish.
+            retry_after_s: wish.and_then(|text| text.trim().parse().ok()),
+        })
+    }
+}

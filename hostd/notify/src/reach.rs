@@ -1,0 +1,176 @@
+//! Which addresses webhooks may reach. Their URLs are chosen by an organisation's administrators, who need not be the
+//! server's: what only the server itself can reach, such as its own loopback services or a cloud's metadata, is not for
+//! them. Private networks are, since a bench and those who want to hear of it mostly share one; `webhooks.deny` takes
+//! them out.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use base::config::{Networks, WebhooksConfig};
+
+/// Addresses at which clouds tell machines their secrets, besides link-local ones.
+const METADATA: &str = "100.100.100.200, 192.0.0.192, fd00:ec2::254";
+
+/// Which addresses may be reached.
+#[derive(Debug, Clone)]
+pub(crate) struct Reach {
+    allowed: Networks,
+    denied: Networks,
+    metadata: Networks,
+}
+
+/// An address is not for webhooks; the word says of what kind it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the address is {0}")]
+pub(crate) struct Refused(pub(crate) &'static str);
+
+impl Reach {
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub(crate) fn new(config: &WebhooksConfig) -> Result<Self, String> {
+        Ok(Self {
+            allowed: Networks::parse(&config.allow)?,
+            denied: Networks::parse(&config.deny)?,
+            metadata: Networks::parse(METADATA)?,
+        })
+    }
+
+    /// Whether an address may be reached. In IPv6 also the IPv4 address in it must be allowed.
+    pub(crate) fn check(&self, address: IpAddr) -> Result<(), Refused> {
+        let address = address.to_canonical();
+        let inner = match address {
+            IpAddr::V6(v6) => embedded(v6).map(IpAddr::V4),
+            IpAddr::V4(_) => None,
+        };
+        self.check_one(address)?;
+        inner.map_or(Ok(()), |inner| self.check_one(inner))
+    }
+
+    fn check_one(&self, address: IpAddr) -> Result<(), Refused> {
+        if self.denied.contain(address) {
+            return Err(Refused("denied by webhooks.deny"));
+        }
+        if self.allowed.contain(address) {
+            return Ok(());
+        }
+        if self.metadata.contain(address) {
+            return Err(Refused("for the metadata of a cloud"));
+        }
+        let kind = match address {
+            IpAddr::V4(v4) => kind_of_v4(v4),
+            IpAddr::V6(v6) => kind_of_v6(v6),
+        };
+        kind.map_or(Ok(()), |kind| Err(Refused(kind)))
+    }
+}
+
+/// What keeps an address from being reached; none if nothing does.
+fn kind_of_v4(address: Ipv4Addr) -> Option<&'static str> {
+    match address.octets() {
+        [0, ..] => Some("unspecified"),
+        [127, ..] => Some("the loopback of the server"),
+        [169, 254, ..] => Some("link-local"),
+        [224..=239, ..] => Some("multicast"),
+        [240..=255, ..] => Some("reserved"),
+        _ => None,
+    }
+}
+
+fn kind_of_v6(address: Ipv6Addr) -> Option<&'static str> {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0] => Some("unspecified"),
+        [0, 0, 0, 0, 0, 0, 0, 1] => Some("the loopback of the server"),
+        [0xfe80..=0xfebf, ..] => Some("link-local"),
+        [0xfec0..=0xfeff, ..] => Some("reserved"),
+        [0xff00..=0xffff, ..] => Some("multicast"),
+        _ => None,
+    }
+}
+
+/// The IPv4 address that a translator (RFC 6052), a tunnel (RFC 3056), or an old notation puts into an IPv6 address.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let v4 = |high: u16, low: u16| {
+        let [a, b] = high.to_be_bytes();
+        let [c, d] = low.to_be_bytes();
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(v4(high, low)),
+        [0x2002, high, low, ..] => Some(v4(high, low)),
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(v4(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach(allow: &str, deny: &str) -> Reach {
+        let config = WebhooksConfig {
+            allow: allow.to_owned(),
+            deny: deny.to_owned(),
+            ..WebhooksConfig::default()
+        };
+        Reach::new(&config).unwrap()
+    }
+
+    fn may(reach: &Reach, address: &str) -> bool {
+        reach.check(address.parse().unwrap()).is_ok()
+    }
+
+    #[test]
+    fn what_only_the_server_reaches_is_refused() {
+        let reach = reach("", "");
+        for address in [
+            "127.0.0.1",
+            "127.9.9.9",
+            "0.0.0.0",
+            "0.1.2.3",
+            "169.254.169.254",
+            "224.0.0.251",
+            "255.255.255.255",
+            "100.100.100.200",
+            "192.0.0.192",
+            "::",
+            "::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "fd00:ec2::254",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::7f00:1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::a9fe:a9fe",
+            "2002:7f00:1::",
+        ] {
+            assert!(!may(&reach, address), "{address}");
+        }
+    }
+
+    #[test]
+    fn public_and_private_networks_are_reached() {
+        let reach = reach("", "");
+        for address in [
+            "198.51.100.7",
+            "10.1.2.3",
+            "192.168.1.20",
+            "172.16.0.9",
+            "2001:db8::7",
+            "fd12:3456::7",
+            "64:ff9b::c633:6407",
+        ] {
+            assert!(may(&reach, address), "{address}");
+        }
+    }
+
+    #[test]
+    fn the_configuration_opens_and_closes_networks() {
+        let open = reach("127.0.0.1, ::1", "");
+        assert!(may(&open, "127.0.0.1") && may(&open, "::1"));
+        assert!(may(&open, "::ffff:127.0.0.1") && !may(&open, "127.0.0.2"));
+        let closed = reach("10.1.0.0/16", "10.0.0.0/8, 192.168.0.0/16");
+        assert!(!may(&closed, "10.1.2.3") && !may(&closed, "::ffff:192.168.1.1"));
+        assert!(may(&closed, "198.51.100.7"));
+    }
+}

@@ -1,0 +1,127 @@
+//! What the rest of the server knows of notices.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::clock::Clock;
+use base::config::{CommitStatusConfig, WebhooksConfig};
+use base::private::SecretError;
+use store::{Store, StoreError};
+use tokio::sync::Notify;
+
+use crate::engine;
+use crate::limits::Limits;
+use crate::message::Links;
+use crate::queue::{Owed, Queue};
+use crate::reach::Reach;
+use crate::target::Target;
+
+/// What the service is made of.
+pub struct Parts<'a> {
+    /// Where everything is stored.
+    pub store: Store,
+    /// What time it is.
+    pub clock: Clock,
+    /// Woken by whoever has stored a notice.
+    pub wake: Arc<Notify>,
+    /// Where webhooks may lead.
+    pub webhooks: &'a WebhooksConfig,
+    /// Repositories that are told.
+    pub commit_statuses: &'a [CommitStatusConfig],
+    /// Under which people reach the server; empty if that is not known.
+    pub public_url: &'a str,
+    /// How long and how often is tried.
+    pub limits: Limits,
+}
+
+/// Why the service does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A list of networks is malformed.
+    #[error("webhooks: {0}")]
+    Networks(String),
+    /// A repository's token is not usable.
+    #[error("use the token of {repository}")]
+    Token {
+        /// As it is configured.
+        repository: String,
+        /// What is wrong with its file.
+        #[source]
+        source: SecretError,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Notices of all organisations.
+pub struct Notices {
+    pub(crate) inner: Arc<Inner>,
+    engine: tokio::task::JoinHandle<()>,
+}
+
+/// What the service and its engine share.
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) wake: Arc<Notify>,
+    pub(crate) reach: Reach,
+    /// By their ids.
+    pub(crate) targets: BTreeMap<String, Target>,
+    pub(crate) links: Links,
+    pub(crate) limits: Limits,
+    queue: Mutex<Queue>,
+}
+
+impl std::fmt::Debug for Notices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Notices").finish_non_exhaustive()
+    }
+}
+
+impl Notices {
+    /// Goes on with what is owed.
+    ///
+    /// # Errors
+    /// The configuration cannot be used, or the storage failed.
+    pub async fn open(parts: Parts<'_>) -> Result<Arc<Self>, OpenError> {
+        let targets = parts.commit_statuses.iter().map(|config| {
+            let target = Target::open(config).map_err(|source| OpenError::Token {
+                repository: config.repository.clone(),
+                source,
+            })?;
+            Ok((target.id.clone(), target))
+        });
+        let inner = Arc::new(Inner {
+            reach: Reach::new(parts.webhooks).map_err(OpenError::Networks)?,
+            targets: targets.collect::<Result<_, OpenError>>()?,
+            links: Links::new(parts.public_url),
+            store: parts.store,
+            clock: parts.clock,
+            wake: parts.wake,
+            limits: parts.limits,
+            queue: Mutex::default(),
+        });
+        engine::restore(&inner).await?;
+        let engine = tokio::spawn(engine::run(inner.clone()));
+        Ok(Arc::new(Self { inner, engine }))
+    }
+}
+
+impl Drop for Notices {
+    fn drop(&mut self) {
+        self.engine.abort();
+    }
+}
+
+impl Inner {
+    pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Owes something from now on.
+    pub(crate) fn owe(&self, owed: Owed, at_ms: u64) {
+        self.queue().put(owed, at_ms);
+        self.wake.notify_one();
+    }
+}

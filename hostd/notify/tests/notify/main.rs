@@ -1,0 +1,7 @@
+//! Deliveries to receivers of all kinds: each is told at least once, under one id, within bounds.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod repositories;
+mod stage;
+mod webhooks;
