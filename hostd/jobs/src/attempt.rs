@@ -186,6 +186,7 @@ impl Attempt<'_> {
         self.log.begin_step(index, &name);
         let mut end = self.step_end(step, Outcome::Cancelled);
         work(&mut end);
+        end.outcome = end.outcome.redacted(self.grounds.secrets);
         end.time.end = self.task.begun.elapsed();
         if end.tail.is_empty() {
             end.tail = self.log.tail();

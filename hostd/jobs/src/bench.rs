@@ -19,9 +19,11 @@ mod assert;
 mod course;
 mod decoded;
 mod line;
+mod loan;
 mod recordings;
 
 pub(crate) use course::carry_out;
+pub use loan::{Benches, Loan};
 
 /// A device that one run has for itself. Everything blocks the thread that asks for it, and ends with [`Until`].
 /// Making the device safe afterwards is the matter of whoever gave it.
@@ -162,6 +164,8 @@ pub struct Taken {
     pub id: String,
     /// Reduced to what a small picture shows.
     pub picture: Option<result::Capture>,
+    /// In what it differs from what was asked for: a rate that the device does not have.
+    pub warnings: Vec<String>,
 }
 
 /// How a capture is decoded.

@@ -112,7 +112,7 @@ impl Verdict {
             }
             Self::Cancelled => "The job was cancelled.".to_owned(),
             Self::Incomplete(count) => format!(
-                "All builds went as they should; {count} runs of benches were not run, since only builds are run here. Pass --builds-only if that is what you want."
+                "All that was run went as it should; {count} runs of benches were not run. Name a device that fits with --device, or pass --builds-only if that is what you want."
             ),
         }
     }

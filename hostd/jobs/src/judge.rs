@@ -197,18 +197,26 @@ fn read_file(path: &Path) -> Result<Vec<Case>, String> {
 }
 
 fn without_secrets(mut case: Case, secrets: &Secrets) -> Case {
-    let clean = |text: &mut String| {
-        *text = String::from_utf8_lossy(&secrets.redacted(text.as_bytes())).into_owned();
-    };
+    let clean = |text: &mut String| secrets.redact(text);
     clean(&mut case.name);
     clean(&mut case.output);
+    case.attachments.iter_mut().for_each(clean);
+    for (name, address) in &mut case.links {
+        clean(name);
+        clean(address);
+    }
     match &mut case.outcome {
         CaseOutcome::Failed(Fault {
-            message, detail, ..
+            kind,
+            message,
+            detail,
         })
         | CaseOutcome::BenchFailed(Fault {
-            message, detail, ..
+            kind,
+            message,
+            detail,
         }) => {
+            clean(kind);
             clean(message);
             clean(detail);
         }

@@ -46,8 +46,8 @@ mod tree;
 
 pub use artifacts::Artifact;
 pub use bench::{
-    Bench, BenchError, Decoding, Flashed, Found, Link, Recording, Relay, Taken, Transfer,
-    TransferPart, Until,
+    Bench, BenchError, Benches, Decoding, Flashed, Found, Link, Loan, Recording, Relay, Taken,
+    Transfer, TransferPart, Until,
 };
 pub use cancel::{Cancel, Watching};
 pub use job::{Job, Verdict};
@@ -55,8 +55,8 @@ pub use live::{Event, Events, Live};
 pub use log::LogSummary;
 pub use outcome::{Breakage, Clock, Failure, Outcome, Skip};
 pub use report::{Files, Subject, result_of, write_log, write_reports, write_trace};
-pub use request::Request;
+pub use request::{Request, captures};
 pub use results::{CaptureEnd, RunEnd, Span, StepEnd};
 pub use runner::{OpenError, Options, Runner, StartError};
 pub use select::{UnknownRun, select};
-pub use task::{Task, Watch};
+pub use task::{Task, Watch, secrets_of};

@@ -40,6 +40,7 @@ pub(crate) struct RunLog<'l> {
     live: Live,
     cap: u64,
     gate: Gate<'l>,
+    secrets: &'l Secrets,
 }
 
 /// Asks once whether the first output of a run may be shown.
@@ -89,6 +90,7 @@ struct Inner {
     /// Bytes that listeners were told.
     told: u64,
     step: u16,
+    is_at_line_start: bool,
     tail: Vec<u8>,
 }
 
@@ -100,6 +102,7 @@ impl<'l> RunLog<'l> {
         begun: Instant,
         live: Live,
         gate: Gate<'l>,
+        secrets: &'l Secrets,
     ) -> io::Result<Self> {
         private::make_folder(folder)?;
         let file = |name: &str| {
@@ -113,12 +116,14 @@ impl<'l> RunLog<'l> {
                 writer,
                 told: 0,
                 step: 0,
+                is_at_line_start: true,
                 tail: Vec::new(),
             }),
             begun,
             live,
             cap,
             gate,
+            secrets,
         })
     }
 
@@ -128,23 +133,34 @@ impl<'l> RunLog<'l> {
         inner.step = u16::try_from(step).unwrap_or(u16::MAX);
         inner.tail.clear();
         drop(inner);
-        self.write(Stream::Server, format!("== {name}\n").as_bytes());
+        self.write_own(format!("== {name}\n"));
         self.live.tell(Event::StepStarted(name.to_owned()));
     }
 
-    /// A line of the runner's own.
+    /// A line of the runner's own, secrets blotted out: names of a job's files may be part of it.
     pub(crate) fn note(&self, text: &str) {
-        self.write(Stream::Server, format!("-- {text}\n").as_bytes());
-        self.live.tell(Event::Note(text.to_owned()));
+        let mut text = text.to_owned();
+        self.secrets.redact(&mut text);
+        self.write_own(format!("-- {text}\n"));
+        self.live.tell(Event::Note(text));
     }
 
-    /// A line of the runner's own that listeners are told in another way.
+    /// A line of the runner's own that listeners are told in another way, secrets blotted out.
     pub(crate) fn write_line(&self, text: &str) {
-        self.write(Stream::Server, format!("-- {text}\n").as_bytes());
+        let mut text = text.to_owned();
+        self.secrets.redact(&mut text);
+        self.write_own(format!("-- {text}\n"));
     }
 
-    fn write(&self, stream: Stream, bytes: &[u8]) {
-        self.lock().push(self.now_us(), stream, bytes);
+    /// Writes a line of the server's on a line of its own, whatever a step has left there. Followers see at once how far
+    /// the run is: a step may be silent for as long as it takes.
+    fn write_own(&self, mut line: String) {
+        let mut inner = self.lock();
+        if !inner.is_at_line_start {
+            line.insert(0, '\n');
+        }
+        inner.push(self.now_us(), Stream::Server, line.as_bytes());
+        inner.writer.flush();
     }
 
     pub(crate) fn gate(&self) -> &Gate<'l> {
@@ -206,6 +222,7 @@ impl<'l> RunLog<'l> {
 impl Inner {
     fn push(&mut self, time_us: u64, stream: Stream, bytes: &[u8]) {
         self.writer.push(time_us, stream, self.step, bytes);
+        self.is_at_line_start = bytes.last() == Some(&b'\n');
     }
 
     fn keep_end(&mut self, bytes: &[u8]) {
@@ -313,15 +330,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (live, events) = Live::new();
         let cancel = Cancel::default();
+        let secrets = Secrets::new([("KEY", b"opensesame".as_slice())]).unwrap();
         let log = RunLog::create(
             folder.path(),
             1 << 20,
             Instant::now(),
             live,
             Gate::new(None, &cancel),
+            &secrets,
         )
         .unwrap();
-        let secrets = Secrets::new([("KEY", b"opensesame".as_slice())]).unwrap();
         log.begin_step(0, "make");
         drain(
             &b"a opensesame b"[..],
@@ -331,6 +349,8 @@ mod tests {
             &mut [],
         );
         assert_eq!(log.tail(), "a [secret] b");
+        log.note("no file opensesame");
+        log.write_line("b3BlbnNlc2FtZQ== is missing");
         log.finish();
         let file = File::open(folder.path().join("log")).unwrap();
         let mut reader = Reader::new(file, &[], 0).unwrap();
@@ -339,7 +359,10 @@ mod tests {
             written.extend(bytes);
         }
         let written = String::from_utf8(written).unwrap();
-        assert_eq!(written, "== make\na [secret] b");
+        assert_eq!(
+            written,
+            "== make\na [secret] b\n-- no file [secret]\n-- [secret]Q== is missing\n"
+        );
         let told: Vec<Event> = events.collect();
         assert!(!format!("{told:?}").contains("sesame"));
     }

@@ -1,5 +1,7 @@
 //! How a step, a run or a job went, as types: whose fault it was, and a sentence that says what to do.
 
+mod redact;
+
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -115,6 +117,8 @@ pub enum Skip {
     NeedFailed(String),
     /// It needs a device, and runs of benches are not carried out here.
     NoBench,
+    /// No device fits: why.
+    NoDevice(String),
     /// The job was cancelled.
     Cancelled,
     /// The job's time was over.
@@ -352,6 +356,7 @@ impl fmt::Display for Skip {
             Self::NoBench => {
                 f.write_str("not run: it needs a device, and only builds are run here")
             }
+            Self::NoDevice(why) => write!(f, "not run: no device fits: {why}"),
             Self::Cancelled => f.write_str("not run: the job was cancelled"),
             Self::JobTimeout => f.write_str("not run: the job's time was over"),
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use evidence::log::{Piece, Reader, Stream};
+use evidence::log::{Piece, Reader};
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
 use evidence::trace::Trace;
 use evidence::{junit, report};
@@ -104,17 +104,15 @@ pub fn write_log(log: File, out: &mut impl Write) -> io::Result<()> {
     let mut reader = Reader::new(log, &[], 0)?;
     let mut is_at_start = true;
     while let Some(piece) = reader.next_piece()? {
-        let begins_line =
-            !matches!(&piece, Piece::Output { stream, .. } if *stream != Stream::Server);
-        if begins_line && !is_at_start {
-            out.write_all(b"\n")?;
-        }
         match piece {
             Piece::Output { bytes, .. } => {
                 is_at_start = bytes.last() == Some(&b'\n');
                 out.write_all(&bytes)?;
             }
             Piece::Dropped(bytes) => {
+                if !is_at_start {
+                    out.write_all(b"\n")?;
+                }
                 is_at_start = true;
                 writeln!(
                     out,
@@ -212,13 +210,13 @@ fn run_result(run: &RunEnd) -> RunResult {
         output: run.steps.iter().rev().find_map(bad_end).unwrap_or_default(),
         ..Case::default()
     };
-    let cases = run.steps.iter().flat_map(step_cases);
     RunResult {
         class: run.id.clone(),
         device: run.device.clone(),
         attempts: run.attempts,
         duration_us: micros::of(run.time.len()),
-        cases: std::iter::once(whole).chain(cases).collect(),
+        whole: Some(whole),
+        cases: run.steps.iter().flat_map(step_cases).collect(),
     }
 }
 
@@ -237,17 +235,22 @@ fn step_cases(step: &StepEnd) -> Vec<Case> {
     let own = step.case.as_ref().map(|name| Case {
         name: name.clone(),
         links: step.captures.iter().map(link).collect(),
-        captures: step
-            .captures
-            .iter()
-            .filter_map(|capture| capture.picture.clone())
-            .collect(),
+        captures: step.captures.iter().filter_map(picture).collect(),
         duration_us: micros::of(step.time.len()),
         outcome: case_outcome(&step.outcome, &step.at),
         output: step.tail.clone(),
         ..Case::default()
     });
     own.into_iter().chain(step.cases.iter().cloned()).collect()
+}
+
+/// A small picture, whose name says in what it differs from what was asked for.
+fn picture(capture: &CaptureEnd) -> Option<result::Capture> {
+    let mut picture = capture.picture.clone()?;
+    for warning in &capture.warnings {
+        picture.name = format!("{} ({warning})", picture.name);
+    }
+    Some(picture)
 }
 
 fn case_outcome(outcome: &Outcome, detail: &str) -> result::Outcome {

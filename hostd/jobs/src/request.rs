@@ -9,11 +9,11 @@ use base::private;
 use pipeline::plan::{Artifact, Plan, Run};
 
 use crate::attempt::Grounds;
-use crate::bench::Bench;
+use crate::bench::Benches;
 use crate::cancel::Cancel;
 use crate::job::Job;
 use crate::live::{Event, Live};
-use crate::outcome::{Outcome, Skip};
+use crate::outcome::{Breakage, Outcome, Skip};
 use crate::results::RunEnd;
 use crate::runner::{Runner, StartError, absolute};
 use crate::task::{self, Task};
@@ -39,8 +39,8 @@ pub struct Request<'r> {
     /// A folder that the folders of runs are moved to, to be looked at. It must be on the disk of
     /// [`Options::state`](crate::Options::state).
     pub keep: Option<PathBuf>,
-    /// The device of all runs of benches. Without one they are not run.
-    pub bench: Option<&'r dyn Bench>,
+    /// Where runs of benches have their devices from. Without it they are not run.
+    pub benches: Option<&'r dyn Benches>,
 }
 
 /// Left in the folder for results, so that only such a folder is ever cleared.
@@ -58,13 +58,13 @@ impl<'r> Request<'r> {
             keeps_cache: true,
             builds_only: false,
             keep: None,
-            bench: None,
+            benches: None,
         }
     }
 
     /// Runs that are carried out, if those before them succeed.
     fn runs(&self) -> impl Iterator<Item = &'r Run> {
-        let with_benches = self.bench.is_some() && !self.builds_only;
+        let with_benches = self.benches.is_some() && !self.builds_only;
         let runs = self.plan.runs.iter();
         runs.filter(move |run| with_benches || task::is_build(run))
     }
@@ -74,7 +74,7 @@ impl<'r> Request<'r> {
         let files = |source| StartError::Files(self.out.clone(), source);
         private::make_folder(&self.out).map_err(files)?;
         let mark = self.out.join(MARK);
-        for folder in [artifacts(&self.out), logs(&self.out)] {
+        for folder in [artifacts(&self.out), captures(&self.out), logs(&self.out)] {
             if folder.symlink_metadata().is_ok() && !mark.exists() {
                 return Err(StartError::ForeignOut(folder));
             }
@@ -87,6 +87,13 @@ impl<'r> Request<'r> {
 /// Where artifacts go: `artifacts/<run>/<name>` below the folder for results.
 fn artifacts(out: &Path) -> PathBuf {
     out.join("artifacts")
+}
+
+/// Where whoever has the captures of a job may put them: `captures/<run>/` below the folder for results. What an
+/// earlier job has left there is removed.
+#[must_use]
+pub fn captures(out: &Path) -> PathBuf {
+    out.join("captures")
 }
 
 /// Where logs go while they are written: `logs/<run>/<attempt>/log` and `index`.
@@ -165,7 +172,6 @@ impl Course<'_> {
             begun: self.begun,
             job_deadline: Some(self.begun + Duration::from_millis(self.request.plan.job_ms)),
             keep: self.request.keep.clone(),
-            bench: self.request.bench.filter(|_| !self.request.builds_only),
             ..Task::new(
                 self.request.plan,
                 run,
@@ -174,6 +180,7 @@ impl Course<'_> {
             )
         };
         let skip = task.reason_to_skip(self.cancel);
+        let skip = skip.filter(|skip| *skip != Skip::NoBench || self.benches(run).is_none());
         if let Some(skip) = skip.or_else(|| lacks(run, before)) {
             return RunEnd::skipped(run, Outcome::Skipped(skip), self.begun.elapsed());
         }
@@ -191,9 +198,12 @@ impl Course<'_> {
         let mut attempts = 1;
         loop {
             task.out = attempt_folder(&logs(&self.out), &task.run.id, attempts);
-            let mut ended = self
-                .runner
-                .attempt_on(&self.grounds, task, self.live, self.cancel);
+            let mut ended = match self.benches(task.run) {
+                Some(benches) => self.attempt_on_bench(benches, task, attempts),
+                None => self
+                    .runner
+                    .attempt_on(&self.grounds, task, self.live, self.cancel),
+            };
             let may_repeat = ended.may_repeat() && !self.cancel.is_set();
             if !may_repeat || self.request.plan.infra_retries < u64::from(attempts) {
                 self.hand_over(task, &mut ended);
@@ -205,6 +215,51 @@ impl Course<'_> {
             let note = format!("{}; attempt {attempts}", ended.outcome);
             self.live.tell(Event::Note(note));
         }
+    }
+
+    /// Where a run has its device from, if it needs one.
+    fn benches(&self, run: &Run) -> Option<&dyn Benches> {
+        let benches = self.request.benches.filter(|_| !self.request.builds_only);
+        benches.filter(|_| !task::is_build(run))
+    }
+
+    /// Takes a device for an attempt, and gives it back.
+    fn attempt_on_bench(&self, benches: &dyn Benches, task: &Task<'_>, number: u32) -> RunEnd {
+        let skipped = |outcome| RunEnd::skipped(task.run, outcome, self.begun.elapsed());
+        let loan = match benches.take(task.run, number, self.cancel) {
+            Ok(loan) => loan,
+            Err(outcome) => return skipped(outcome),
+        };
+        self.live.tell(Event::Note(format!("on {}", loan.what())));
+        let mut known = self.request.secrets.clone();
+        known.extend(loan.secrets().clone());
+        let secrets = match task::check_secrets([task.run], &known) {
+            Ok(secrets) => secrets,
+            Err(error) => return skipped(Outcome::Broken(Breakage::Files(error.to_string()))),
+        };
+        let grounds = Grounds {
+            place: self.grounds.place,
+            secrets: &secrets,
+            source: self.grounds.source.clone(),
+            leave_out: self.grounds.leave_out.clone(),
+        };
+        let with_bench = Task {
+            bench: Some(loan.bench()),
+            ..task.clone()
+        };
+        let mut ended = self
+            .runner
+            .attempt_on(&grounds, &with_bench, self.live, self.cancel);
+        drop(with_bench);
+        if let Err(breakage) = loan.give_back() {
+            let outcome = Outcome::Broken(breakage);
+            self.live.tell(Event::Note(outcome.to_string()));
+            // That something else had failed stays.
+            if ended.outcome.has_passed() {
+                ended.outcome = outcome;
+            }
+        }
+        ended
     }
 
     /// Moves the artifacts of the last attempt to those of the job.

@@ -73,6 +73,9 @@ pub struct CaptureEnd {
     pub time: Span,
     /// Reduced to what a small picture shows.
     pub picture: Option<Capture>,
+    /// In what it differs from what was asked for.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// A stretch of time, from the job's begin on.

@@ -106,6 +106,14 @@ impl Runner {
         })
     }
 
+    /// Removes what jobs have left that died with a server or a machine: each place is emptied that nobody holds.
+    ///
+    /// # Errors
+    /// A folder cannot be removed.
+    pub fn sweep(&self) -> io::Result<()> {
+        Place::take(&self.options.state).map(drop)
+    }
+
     pub(crate) fn jail(&self) -> &Jail {
         &self.jail
     }
@@ -170,7 +178,9 @@ impl Runner {
         let watch = watch.filter(|_| !task::is_build(run));
         let cap = task.plan.limits.log_bytes;
         let gate = Gate::new(watch, cancel);
-        let log = match RunLog::create(&task.out, cap, task.begun, live.clone(), gate) {
+        let secrets = grounds.secrets;
+        let log = RunLog::create(&task.out, cap, task.begun, live.clone(), gate, secrets);
+        let log = match log {
             Ok(log) => log,
             Err(error) => return skipped(Outcome::broken("make the log", &error)),
         };
@@ -188,7 +198,7 @@ impl Runner {
             None => build::carry_out(&attempt, &mut progress),
         };
         if let Err(outcome) = carried_out {
-            progress.outcome = outcome;
+            progress.outcome = outcome.redacted(secrets);
         }
         attempt.leave();
         log.write_line(&format!("{}: {}", run.id, progress.outcome));

@@ -1,6 +1,7 @@
 //! One command in the jail: started, listened to, watched, and judged by how it ended.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
@@ -44,12 +45,21 @@ pub(crate) struct Scene<'s> {
 }
 
 /// How commands of a run reach their bench.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Relay {
     /// The UNIX socket that serves the API, writable for the jail's user.
     pub socket: PathBuf,
     /// What tells the SDK of it: `BENCHPOD_API_BASE`, `BENCHPOD_API_KEY`, `BENCHPOD_CONNECTION`.
     pub environment: BTreeMap<String, String>,
+}
+
+/// Without the key in its environment.
+impl fmt::Debug for Relay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Relay")
+            .field("socket", &self.socket)
+            .finish_non_exhaustive()
+    }
 }
 
 /// When a command must be done, and by whose clock.

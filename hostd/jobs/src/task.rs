@@ -1,6 +1,6 @@
 //! What is carried out at once: one attempt at one run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -161,6 +161,12 @@ pub(crate) fn check_secrets<'r>(
     Ok(Secrets::new(
         secrets.map(|(name, value)| (name.as_str(), value.as_bytes())),
     )?)
+}
+
+/// Names of the secrets that the steps of a run ask for.
+#[must_use]
+pub fn secrets_of(run: &Run) -> BTreeSet<&str> {
+    steps_of(run).flat_map(named_secrets).collect()
 }
 
 fn named_secrets(step: &Step) -> impl Iterator<Item = &str> {

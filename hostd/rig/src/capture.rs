@@ -16,6 +16,8 @@ struct Take {
     org: String,
     id: String,
     capture: Capture,
+    /// In what the device does otherwise than was asked.
+    warnings: Vec<String>,
     has_ended: bool,
 }
 
@@ -29,20 +31,21 @@ impl Rig {
         let mut visit = self.enter()?.visit;
         let (order, captures) = (ordered(capture), &self.lab.captures);
         let mv = self.hold.wiring.la_mv;
-        let id = self.drive(until, &mut visit, async {
+        let (id, warnings) = self.drive(until, &mut visit, async {
             if capture.kind == CaptureKind::La {
                 entered.select_level(mv).await.map_err(of_target)?;
             }
             let started = captures.start(entered, &order, None).await;
-            let (record, _warnings) = started.map_err(|error| of_capture(&error))?;
+            let (record, warnings) = started.map_err(|error| of_capture(&error))?;
             captures.begun(&record.id).await;
-            Ok(record.id)
+            Ok((record.id, warnings))
         })?;
         Ok(Box::new(Take {
             lab: self.lab.clone(),
             org: self.hold.org.clone(),
             id,
             capture: capture.clone(),
+            warnings,
             has_ended: false,
         }))
     }
@@ -109,6 +112,7 @@ impl Recording for Take {
         Ok(Taken {
             id: self.id.clone(),
             picture: picture.and_then(|reader| picture::of(&reader, &self.capture)),
+            warnings: self.warnings.clone(),
         })
     }
 }

@@ -107,6 +107,7 @@ impl<'s> Course<'s, '_> {
         let mut texts = self.judge.texts_about(step);
         texts.extend(uart.expect.as_deref());
         let wanted = uart.until.as_deref().or(uart.expect.as_deref());
+        let hearing = Hearing::new(wanted, &texts, own.at, self.attempt.grounds.secrets);
         let line = self
             .open_line(uart, &until)
             .map_err(|error| error.outcome(own))?;
@@ -114,7 +115,6 @@ impl<'s> Course<'s, '_> {
             line.send(text, &until)
                 .map_err(|error| error.outcome(own))?;
         }
-        let hearing = Hearing::new(wanted, &texts, own.at);
         if step.background {
             line.hear_beside(index, hearing);
             self.beside.push(index);
@@ -144,7 +144,7 @@ impl<'s> Course<'s, '_> {
         };
         let lacking = uart.expect.as_ref().filter(lacks).cloned();
         self.judge.note(step, None, texts);
-        let tail = hearing.tail(self.attempt.grounds.secrets);
+        let tail = hearing.tail();
         let outcome = match (over, lacking) {
             (Over::Failed(error), _) => error.outcome(own),
             (_, Some(text)) => {
@@ -213,8 +213,16 @@ impl<'s> Course<'s, '_> {
     ) -> Stop<(&'s Capture, CaptureEnd)> {
         let attempt = self.attempt;
         let begun = attempt.task.begun;
-        self.recordings
-            .collect(index, deadline, begun, attempt.cancel)
+        let is_new = self.recordings.running().contains(&index);
+        let kept = self
+            .recordings
+            .collect(index, deadline, begun, attempt.cancel)?;
+        if is_new {
+            for warning in &kept.1.warnings {
+                attempt.log.note(&format!("{}: {warning}", kept.1.name));
+            }
+        }
+        Ok(kept)
     }
 
     fn assert(

@@ -1,5 +1,6 @@
 //! Judges what was decoded of a bus.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pipeline::plan::Assertion;
@@ -8,8 +9,11 @@ use super::{Transfer, TransferPart};
 use crate::judge::failed;
 use crate::outcome::Outcome;
 
-/// Transfers that a failed assertion tells.
-const TOLD_MAX: usize = 5;
+/// Transfers that a failed assertion tells as examples, each different.
+const TOLD_MAX: usize = 3;
+
+/// Addresses that a failed assertion tells.
+const ADDRESSES_MAX: usize = 8;
 
 /// Bytes of a transfer that a failed assertion tells.
 const TOLD_BYTES_MAX: usize = 16;
@@ -20,8 +24,12 @@ pub(super) struct Count<'a> {
     wanted: &'a Assertion,
     found: u64,
     all: u64,
-    /// The first ones, whatever they are.
-    told: Vec<Transfer>,
+    /// Transfers by their first address.
+    addresses: BTreeMap<u8, u64>,
+    /// The first ones to the wanted address, each different.
+    near: Vec<Transfer>,
+    /// The first other ones, each different.
+    other: Vec<Transfer>,
 }
 
 impl<'a> Count<'a> {
@@ -30,7 +38,9 @@ impl<'a> Count<'a> {
             wanted,
             found: 0,
             all: 0,
-            told: Vec::new(),
+            addresses: BTreeMap::new(),
+            near: Vec::new(),
+            other: Vec::new(),
         }
     }
 
@@ -39,9 +49,27 @@ impl<'a> Count<'a> {
         if self.is_wanted(&transfer) {
             self.found += 1;
         }
-        if self.told.len() < TOLD_MAX {
-            self.told.push(transfer);
+        if let Some(first) = transfer.parts.first() {
+            *self.addresses.entry(first.address).or_default() += 1;
         }
+        let told = match self.is_near(&transfer) {
+            true => &mut self.near,
+            false => &mut self.other,
+        };
+        if told.len() < TOLD_MAX && !told.contains(&transfer) {
+            told.push(transfer);
+        }
+    }
+
+    fn is_near(&self, transfer: &Transfer) -> bool {
+        let Assertion::Bus {
+            address: Some(address),
+            ..
+        } = self.wanted
+        else {
+            return false;
+        };
+        transfer.parts.iter().any(|part| part.address == *address)
     }
 
     /// A transfer is wanted if what it has for the address, its repeated starts included, is acknowledged as is asked
@@ -101,23 +129,48 @@ impl<'a> Count<'a> {
         if !bytes.is_empty() {
             let _ = write!(wish, ", with {}", hex(bytes));
         }
-        let _ = write!(wish, " on the bus of {on}");
+        let comma = if wish.contains(',') { "," } else { "" };
+        let _ = write!(wish, "{comma} on the bus of {on}");
         wish
     }
 
     fn sight(&self) -> String {
-        let told: Vec<String> = self.told.iter().map(shown).collect();
-        let told = told.join("; ");
-        let more = match self.all.saturating_sub(self.told.len() as u64) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
+        let found = match (self.all, self.found) {
+            (0, _) => {
+                return "there was no transfer at all: look at the channels and the rate"
+                    .to_owned();
+            }
+            (all, 0) => format!("there was none such among {all}"),
+            (all, 1) => format!("there was one such among {all}"),
+            (all, found) => format!("there were {found} such among {all}"),
         };
-        match (self.all, self.found) {
-            (0, _) => "there was no transfer at all: look at the channels and the rate".to_owned(),
-            (_, 0) => format!("there was none such; there was {told}{more}"),
-            (_, 1) => format!("there was one such; there was {told}{more}"),
-            (_, found) => format!("there were {found} such; there was {told}{more}"),
+        let examples = match self.near.is_empty() {
+            true => &self.other,
+            false => &self.near,
+        };
+        let examples: Vec<String> = examples.iter().map(shown).collect();
+        format!(
+            "{found}; addressed were {}; for example {}",
+            self.addressed(),
+            examples.join("; ")
+        )
+    }
+
+    /// Which addresses there were, those with the most transfers first.
+    fn addressed(&self) -> String {
+        let mut counts: Vec<(u8, u64)> = self.addresses.iter().map(|(a, n)| (*a, *n)).collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let told = counts.iter().take(ADDRESSES_MAX);
+        let mut told: Vec<String> = told
+            .map(|(address, count)| match count {
+                1 => format!("{address:#04x} once"),
+                count => format!("{address:#04x} {count} times"),
+            })
+            .collect();
+        if let more @ 1.. = counts.len().saturating_sub(ADDRESSES_MAX) {
+            told.push(format!("{more} more"));
         }
+        told.join(", ")
     }
 }
 
@@ -197,7 +250,12 @@ mod tests {
         let told = judged(&wanted(Some(0x50), &[], Some(true), 1)).to_string();
         assert_eq!(
             told,
-            "wanted a transfer to 0x50, acknowledged on the bus of boot, but there was none such; there was 0x76 [0xd0] 0x76 [0x60]; 0x76 [0xd0] 0x76 [0x60]; 0x50 refused []"
+            "wanted a transfer to 0x50, acknowledged, on the bus of boot, but there was none such among 3; addressed were 0x76 2 times, 0x50 once; for example 0x50 refused []"
+        );
+        let told = judged(&wanted(Some(0x51), &[7], None, 1)).to_string();
+        assert_eq!(
+            told,
+            "wanted a transfer to 0x51, with 0x07, on the bus of boot, but there was none such among 3; addressed were 0x76 2 times, 0x50 once; for example 0x76 [0xd0] 0x76 [0x60]; 0x50 refused []"
         );
         let none = wanted(None, &[], None, 1);
         let told = Count::new(&none).judged("boot").to_string();

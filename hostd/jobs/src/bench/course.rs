@@ -189,6 +189,7 @@ impl<'s> Course<'s, '_> {
         let Some(end) = progress.steps.get_mut(index).filter(|_| first.is_none()) else {
             return;
         };
+        let outcome = outcome.redacted(self.attempt.grounds.secrets);
         self.attempt.log.note(&format!("{}: {outcome}", end.name));
         end.outcome = outcome;
         end.time.end = self.attempt.task.begun.elapsed();

@@ -7,7 +7,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use evidence::log::Stream;
-use evidence::redact::Secrets;
+use evidence::redact::{Redactor, Secrets};
 use pipeline::plan::{Uart, UartChannels};
 
 use super::{Bench, BenchError, Link, Until};
@@ -33,6 +33,8 @@ pub(super) struct Hearing<'p> {
     texts: Vec<(&'p str, Search<'p>)>,
     /// When it ends in any case.
     ends: Instant,
+    redactor: Redactor,
+    /// The end of what came, secrets blotted out before anything of it is cut off.
     tail: Vec<u8>,
 }
 
@@ -53,6 +55,7 @@ pub(super) struct Line<'s> {
     link: Arc<dyn Link>,
     shared: Arc<Shared<'s>>,
     reader: ScopedJoinHandle<'s, ()>,
+    secrets: &'s Secrets,
 }
 
 /// What two steps must have in common to share a line.
@@ -91,7 +94,12 @@ impl Setting {
 
 impl<'p> Hearing<'p> {
     /// Reads until `wanted` has come, or `ends`, and looks for `texts` on the way.
-    pub(super) fn new(wanted: Option<&'p str>, texts: &[&'p str], ends: Instant) -> Self {
+    pub(super) fn new(
+        wanted: Option<&'p str>,
+        texts: &[&'p str],
+        ends: Instant,
+        secrets: &Secrets,
+    ) -> Self {
         Self {
             wanted: wanted.map(Search::new),
             texts: texts
@@ -99,6 +107,7 @@ impl<'p> Hearing<'p> {
                 .map(|text| (*text, Search::new(text)))
                 .collect(),
             ends,
+            redactor: secrets.redactor(),
             tail: Vec::new(),
         }
     }
@@ -113,7 +122,7 @@ impl<'p> Hearing<'p> {
         for (_, search) in &mut self.texts {
             search.push(own);
         }
-        self.tail.extend_from_slice(own);
+        self.redactor.push(own, &mut self.tail);
         let gone = self.tail.len().saturating_sub(TAIL_BYTES);
         self.tail.drain(..gone);
         own.len()
@@ -135,9 +144,10 @@ impl<'p> Hearing<'p> {
             .collect()
     }
 
-    /// The end of what came, for people.
-    pub(super) fn tail(&self, secrets: &Secrets) -> String {
-        String::from_utf8_lossy(&secrets.redacted(&self.tail)).into_owned()
+    /// The end of what came, for people. Nothing more comes.
+    pub(super) fn tail(mut self) -> String {
+        self.redactor.finish(&mut self.tail);
+        String::from_utf8_lossy(&self.tail).into_owned()
     }
 }
 
@@ -163,6 +173,7 @@ impl<'s> Line<'s> {
             link,
             shared,
             reader,
+            secrets,
         })
     }
 
@@ -205,7 +216,7 @@ impl<'s> Line<'s> {
         let hearing = self.shared.lock().present.take();
         // Nobody else takes it.
         (
-            hearing.unwrap_or_else(|| Hearing::new(None, &[], until.at)),
+            hearing.unwrap_or_else(|| Hearing::new(None, &[], until.at, self.secrets)),
             over,
         )
     }

@@ -85,8 +85,12 @@ impl<'p> Recordings<'p> {
             Stage::Spoilt(outcome) => return Err(outcome.clone()),
             Stage::Running(recording, own) => (recording, *own),
         };
-        let (id, picture) = match recording.wait(&deadline.min(own).until(cancel)) {
-            Ok(Taken { id, picture }) => (id, picture),
+        let (id, picture, warnings) = match recording.wait(&deadline.min(own).until(cancel)) {
+            Ok(Taken {
+                id,
+                picture,
+                warnings,
+            }) => (id, picture, warnings),
             // Who waits has less time than the capture.
             Err(BenchError::TimedOut) if deadline < own => return Err(deadline.passed()),
             Err(error) => {
@@ -104,6 +108,7 @@ impl<'p> Recordings<'p> {
             name: script::name(entry.step),
             time,
             picture,
+            warnings,
         };
         entry.stage = Stage::Kept(kept.clone());
         Ok((entry.capture, kept))

@@ -2,6 +2,7 @@
 
 mod endings;
 mod lines;
+mod loans;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ use jobs::{
 use crate::Case;
 use crate::fake::{Fake, Way, transfer};
 use crate::home::{Home, plan};
+
+use loans::OnlyOne;
 
 const OWN: &[Case] = &[
     ("a_bench_does_all_that_its_steps_say", whole),
@@ -28,7 +31,7 @@ const OWN: &[Case] = &[
 ];
 
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
-    [OWN, endings::CASES, lines::CASES]
+    [OWN, endings::CASES, lines::CASES, loans::CASES]
         .into_iter()
         .flatten()
         .copied()
@@ -57,7 +60,8 @@ fn job(home: &Home, fake: &Fake, text: &str, cancel: &Cancel) -> (Job, Vec<Event
     let plan = plan(text);
     let runner = Runner::open(home.options.clone()).unwrap();
     let mut request = Request::new(&plan, home.source(), home.out());
-    request.bench = Some(fake);
+    let benches = OnlyOne(fake);
+    request.benches = Some(&benches);
     let (live, events) = Live::new();
     let job = runner.run(&request, &live, cancel).unwrap();
     drop(live);
@@ -128,6 +132,10 @@ fn whole() {
         assert_eq!(run.steps[step].captures[0].id, "01CAPTURE");
         assert_eq!(run.steps[step].captures[0].name, "boot");
     }
+    // That it was recorded otherwise than it was asked for is told once.
+    let log = home.log(&run.id);
+    let warning = "-- boot: it was recorded at 8 MHz\n";
+    assert_eq!(log.matches(warning).count(), 1, "{log}");
     assert!(run.has_test_output && run.steps[4].tail.contains("boot ok"));
     let said: Vec<u8> = events
         .iter()
@@ -221,7 +229,7 @@ fn missing() {
     let told = run.outcome.to_string();
     assert_eq!(
         told,
-        "wanted a transfer to 0x76 on the bus of bus, but there was none such; there was 0x10 [0x01]"
+        "wanted a transfer to 0x76 on the bus of bus, but there was none such among 1; addressed were 0x10 once; for example 0x10 [0x01]"
     );
     assert_eq!(words(&run.steps), ["passed", "failed", "skipped", "passed"]);
 }

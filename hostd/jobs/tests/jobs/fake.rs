@@ -259,6 +259,7 @@ impl Recording for FakeRecording {
         Ok(Taken {
             id: "01CAPTURE".to_owned(),
             picture: None,
+            warnings: vec!["it was recorded at 8 MHz".to_owned()],
         })
     }
 }
