@@ -1,5 +1,6 @@
 //! Which chips there are, and which of them a name can mean.
 
+mod meaning;
 mod openocd;
 
 #[cfg(test)]
@@ -7,6 +8,8 @@ mod tests;
 
 use probe_rs::config::{Chip, ChipFamily, MemoryRegion, Registry};
 use probe_rs::{CoreType, Target};
+
+pub use meaning::Meaning;
 
 use crate::error::FlashError;
 

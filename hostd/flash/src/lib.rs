@@ -26,7 +26,7 @@ mod progress;
 mod request;
 mod stop;
 
-pub use chips::check_chip;
+pub use chips::{Meaning, check_chip};
 pub use error::{Cause, FlashError};
 pub use image::Image;
 pub use job::run;

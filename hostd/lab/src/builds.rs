@@ -1,6 +1,7 @@
 //! Builds that CI reports, with their firmware: kept within quotas, found by repository and branch,
-//! deleted after a while.
+//! deleted after a while. What jobs build is found the same way; the jobs keep it.
 
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,19 +17,28 @@ use base::config::BuildsConfig;
 use base::id;
 use base::space::Space;
 use store::builds::{self, Build, File, Kind, Origin, Status};
+use store::jobs;
 use store::{Store, StoreError};
 
+mod fitting;
 mod limits;
+mod made;
 mod select;
 mod tidy;
 
+use fitting::Fitting;
 use limits::Limits;
+use made::Made;
+pub use made::REPORTED;
 pub use select::{Artifact, Format, Selector};
 
 /// Longest name of a file, in characters.
 pub const NAME_CHARS_MAX: usize = 255;
 
-/// All reported builds of all organisations.
+/// Jobs that are looked through for what they built, newest first.
+const JOBS_SEEN_MAX: usize = 1000;
+
+/// All builds of all organisations.
 #[derive(Debug)]
 pub struct Builds {
     blobs: Arc<Blobs>,
@@ -75,7 +85,7 @@ pub struct NewBuild {
 }
 
 impl Builds {
-    /// Open the folder of files and delete what is too old.
+    /// Open the folder of files. What is too old is deleted soon, and from then on.
     ///
     /// # Errors
     /// The folder cannot be made, or the store fails.
@@ -94,7 +104,6 @@ impl Builds {
             store,
             clock,
         };
-        builds.tidy().await?;
         let builds = Arc::new(builds);
         tokio::spawn(tidy::keep(Arc::downgrade(&builds)));
         Ok(builds)
@@ -191,7 +200,8 @@ impl Builds {
         let changed = self.store.build_change(org, id, attach).await?;
         drop(turn);
         let build = changed.ok_or(BuildError::NotFound)??;
-        Ok(Artifact { build, file })
+        let pack = REPORTED.to_owned();
+        Ok(Artifact { build, pack, file })
     }
 
     /// Give a build its result. The same result again changes nothing but the wiring.
@@ -228,23 +238,24 @@ impl Builds {
         Ok(build)
     }
 
-    /// An artifact by build and name.
+    /// An artifact by build, pack and name.
     ///
     /// # Errors
     /// There is none, or the storage failed.
-    pub async fn artifact(&self, org: &str, id: &str, name: &str) -> Result<Artifact, BuildError> {
+    pub async fn artifact(
+        &self,
+        org: &str,
+        id: &str,
+        pack: &str,
+        name: &str,
+    ) -> Result<Artifact, BuildError> {
         let (org, id) = (org.to_owned(), id.to_owned());
-        let build = self
-            .store
-            .read(move |s| builds::by_id(s, &org, &id))
-            .await?;
-        let build = build.ok_or(BuildError::NotFound)?;
-        let found = build
-            .files
-            .iter()
-            .find(|f| is_artifact(f) && f.name == name);
-        let file = found.cloned().ok_or(BuildError::NotFound)?;
-        Ok(Artifact { build, file })
+        let made = self.store.read(move |s| Made::by_id(s, &org, &id)).await?;
+        let made = made.ok_or(BuildError::NotFound)?;
+        let mut found = made.artifacts(|id, _| id == pack).into_iter();
+        found
+            .find(|artifact| artifact.file.name == name)
+            .ok_or(BuildError::NotFound)
     }
 
     /// The one artifact that fits a selector.
@@ -256,28 +267,49 @@ impl Builds {
         self.store.read(move |s| selector.find(s, &org)).await
     }
 
-    /// Artifacts that can be flashed, newest build first, at most `limit`.
+    /// Artifacts that can be flashed, newest build first, at most `limit`; without those for other chips than
+    /// `target`, as far as both are known.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn flashable(&self, org: &str, limit: usize) -> Result<Vec<Artifact>, BuildError> {
+    pub async fn flashable(
+        &self,
+        org: &str,
+        target: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Artifact>, BuildError> {
         let org = org.to_owned();
         let read = self.store.read(move |s| {
+            let mut fitting = Fitting::new(target.as_deref());
+            let mut flashable = |made: &Made| {
+                let mut found = made.artifacts(|_, targets| fitting.fits(targets));
+                found.retain(|artifact| Format::of(&artifact.file.name) != Format::Other);
+                found
+            };
+            let go_on = |count: usize| match count < limit {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
             let mut found = Vec::new();
             builds::newest_first(s, &org, |build| {
-                let flashable = |f: &&File| is_artifact(f) && Format::of(&f.name) != Format::Other;
-                for file in build.files.iter().filter(flashable) {
-                    found.push(Artifact {
-                        file: file.clone(),
-                        build: build.clone(),
-                    });
+                found.extend(flashable(&Made::reported(build)));
+                go_on(found.len())
+            })?;
+            let mut of_jobs = Vec::new();
+            let mut seen = 0;
+            jobs::newest_first(s, &org, None, |job| {
+                if let Some(job) = job.job() {
+                    of_jobs.extend(flashable(&Made::by_job(job)));
                 }
-                if found.len() < limit {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
+                seen += 1;
+                match seen < JOBS_SEEN_MAX {
+                    true => go_on(of_jobs.len()),
+                    false => ControlFlow::Break(()),
                 }
             })?;
+            found.extend(of_jobs);
+            // Ids sort by time. The order within a build stays.
+            found.sort_by(|a, b| b.build.id.cmp(&a.build.id));
             found.truncate(limit);
             Ok::<_, StoreError>(found)
         });
@@ -287,13 +319,17 @@ impl Builds {
     /// Stream an artifact's bytes.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// They are no longer there, or cannot be read.
     pub async fn read(&self, artifact: &Artifact) -> Result<FileParts, BuildError> {
         let sha256 = &artifact.file.sha256;
         let opened = self.blobs.read(sha256).await;
-        opened.map_err(|source| BuildError::Blob {
-            path: self.blobs.path(sha256),
-            source,
+        opened.map_err(|source| match source.kind() {
+            // Its build was deleted meanwhile.
+            ErrorKind::NotFound => BuildError::NotFound,
+            _ => BuildError::Blob {
+                path: self.blobs.path(sha256),
+                source,
+            },
         })
     }
 
@@ -326,10 +362,6 @@ impl Builds {
     }
 }
 
-fn is_artifact(file: &File) -> bool {
-    file.kind == Kind::Artifact
-}
-
 /// A relative path that stays inside its folder, on any system.
 fn check_name(name: &str) -> Result<(), BuildError> {
     let part = |part: &str| !matches!(part, "" | "." | "..");
@@ -348,5 +380,7 @@ fn check_name(name: &str) -> Result<(), BuildError> {
     })
 }
 
+#[cfg(test)]
+mod of_jobs;
 #[cfg(test)]
 mod tests;

@@ -85,8 +85,8 @@ pub struct Firmware {
     pub name: String,
     pub size_bytes: u64,
     pub sha256: String,
-    /// The build that it belongs to.
-    pub build: Option<String>,
+    /// The build that it belongs to, and the pack of it.
+    pub build: Option<(String, String)>,
     pub path: PathBuf,
     /// Keeps the file until it has been read, if it came with the request.
     pub staged: Option<Staged>,

@@ -10,15 +10,15 @@ use base::pace::Pace;
 use base::space::Space;
 
 /// 2026-11-21T09:54:16Z
-const NOW_MS: u64 = 1_795_254_856_000;
+pub(super) const NOW_MS: u64 = 1_795_254_856_000;
 
-struct Stage {
-    builds: Arc<Builds>,
+pub(super) struct Stage {
+    pub(super) builds: Arc<Builds>,
     hand: Hand,
     dir: tempfile::TempDir,
 }
 
-async fn stage(config: BuildsConfig) -> Stage {
+pub(super) async fn stage(config: BuildsConfig) -> Stage {
     let (clock, hand) = Clock::manual(NOW_MS);
     let dir = tempfile::tempdir().unwrap();
     let store = Store::in_memory().unwrap();
@@ -31,7 +31,7 @@ async fn stage(config: BuildsConfig) -> Stage {
 }
 
 impl Stage {
-    async fn build(&self, org: &str, repo: &str, branch: &str) -> String {
+    pub(super) async fn build(&self, org: &str, repo: &str, branch: &str) -> String {
         self.hand.advance_ms(1);
         let new = NewBuild {
             origin: Origin {
@@ -45,7 +45,13 @@ impl Stage {
         self.builds.create(org, "user", new).await.unwrap().id
     }
 
-    async fn put(&self, org: &str, id: &str, name: &str, bytes: Vec<u8>) -> Result<(), BuildError> {
+    pub(super) async fn put(
+        &self,
+        org: &str,
+        id: &str,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BuildError> {
         let room = self.builds.room(org, id, Kind::Artifact).await?;
         let mut body = Full::new(Bytes::from(bytes));
         let pace = Pace::within(Duration::from_secs(5));
@@ -58,7 +64,12 @@ impl Stage {
         attached.await.map(drop)
     }
 
-    async fn finish(&self, org: &str, id: &str, success: bool) -> Result<Build, BuildError> {
+    pub(super) async fn finish(
+        &self,
+        org: &str,
+        id: &str,
+        success: bool,
+    ) -> Result<Build, BuildError> {
         let wiring = json!({"swclk": 1}).as_object().unwrap().clone();
         let finish = self
             .builds
@@ -78,7 +89,7 @@ impl Stage {
     }
 }
 
-fn some(text: &str) -> Option<String> {
+pub(super) fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
@@ -163,7 +174,7 @@ async fn elf_goes_before_hex_before_bin_and_doubts_are_told() {
         assert!(matches!(doubt, BuildError::Ambiguous { names } if names.len() == 2));
     }
     assert!(stage.find("org", named(Some("c.elf"))).await.is_err());
-    let flashable = stage.builds.flashable("org", 3).await.unwrap();
+    let flashable = stage.builds.flashable("org", None, 3).await.unwrap();
     assert_eq!(flashable.len(), 3);
     assert!(flashable.iter().all(|a| a.file.name != "notes.txt"));
 }
@@ -243,12 +254,18 @@ async fn quotas_hold_and_old_builds_take_their_files_along() {
     assert!(matches!(fourth, Err(BuildError::Full { max: 3, .. })));
     stage.finish("org", &first, true).await.unwrap();
     stage.build("org", "blinky", "main").await;
-    assert!(stage.builds.artifact("org", &first, "a.bin").await.is_err());
+    assert!(
+        stage
+            .builds
+            .artifact("org", &first, REPORTED, "a.bin")
+            .await
+            .is_err()
+    );
     stage.builds.tidy().await.unwrap();
     assert_eq!(stage.blobs(), 1);
     let kept = stage
         .builds
-        .artifact("acme", &other, "a.bin")
+        .artifact("acme", &other, REPORTED, "a.bin")
         .await
         .unwrap();
     stage.builds.read(&kept).await.unwrap();
@@ -258,7 +275,7 @@ async fn quotas_hold_and_old_builds_take_their_files_along() {
     assert!(
         stage
             .builds
-            .artifact("acme", &other, "a.bin")
+            .artifact("acme", &other, REPORTED, "a.bin")
             .await
             .is_err()
     );

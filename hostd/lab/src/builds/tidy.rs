@@ -12,12 +12,13 @@ const INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(super) async fn keep(builds: Weak<Builds>) {
     loop {
-        tokio::time::sleep(INTERVAL).await;
-        let Some(builds) = builds.upgrade() else {
+        let Some(held) = builds.upgrade() else {
             return;
         };
-        if let Err(error) = builds.tidy().await {
+        if let Err(error) = held.tidy().await {
             warn!(%error, "failed to look for old builds");
         }
+        drop(held);
+        tokio::time::sleep(INTERVAL).await;
     }
 }

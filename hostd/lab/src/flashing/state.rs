@@ -137,8 +137,8 @@ pub struct State {
     pub name: String,
     pub size_bytes: u64,
     pub sha256: String,
-    /// The build that it belongs to.
-    pub build: Option<String>,
+    /// The build that it belongs to, and the pack of it.
+    pub build: Option<(String, String)>,
     /// By the wall clock.
     pub created_ms: u64,
     pub course: Course,

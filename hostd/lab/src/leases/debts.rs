@@ -152,6 +152,7 @@ impl Leases {
         let ok = stored.is_ok();
         self.slots.with(device, |slot| slot.machine.stored(ok, now));
         drop(order);
+        self.turned.send_replace(());
         match stored {
             Ok(()) => info!(device, removed = removes, "the device is free and safe"),
             Err(error) => {

@@ -64,6 +64,20 @@ impl Leases {
         })
     }
 
+    /// Devices that owners have whom `is_owner` knows: device, id of the lease, owner.
+    #[must_use]
+    pub fn held_by(&self, is_owner: impl Fn(&str) -> bool) -> Vec<(String, String, String)> {
+        self.slots.each(|device, slot| {
+            let claim = &slot.machine.held()?.claim;
+            let found = (
+                device.to_owned(),
+                claim.lease_id.clone(),
+                claim.owner.clone(),
+            );
+            is_owner(&claim.owner).then_some(found)
+        })
+    }
+
     /// The wall-clock time of a steady-clock instant.
     #[must_use]
     pub fn wall_ms(&self, steady_ms: u64) -> u64 {
