@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::config::AtQuota;
 use jobs::{Bench, Cancel, Event as Told, Live, RunEnd, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
@@ -15,11 +16,14 @@ use scheduler::{Ending, Infra, Run};
 use store::jobs::File;
 use tokio::sync::oneshot;
 use tracing::warn;
+use vault::Vault;
 
 use crate::bench::{Benches, Grant};
 use crate::driver::{Event, Events, MAKING_SAFE, Refusal};
 use crate::ending;
-use crate::files::{Files, gone};
+use crate::files::Files;
+use crate::meter::Meter;
+use crate::quota::Ledger;
 use crate::record::Left;
 
 /// How long a lease of an attempt lasts unless it is renewed.
@@ -29,12 +33,12 @@ const LEASE_TTL_MS: u64 = LEASE_TTL_S as u64 * 1000;
 /// Between two renewals of a lease.
 const RENEW_EVERY: Duration = Duration::from_secs(20);
 
-/// Where the runner puts what an attempt makes, below its folder.
-const ARTIFACTS: &str = "artifacts";
-
 /// Pauses before a device is asked for again that nobody is known to hold.
 const RETRY_MS_MIN: u64 = 500;
 const RETRY_MS_MAX: u64 = 2_000;
+
+/// Between two looks at how much an attempt has written.
+const GROWTH_EVERY: Duration = Duration::from_secs(2);
 
 const _: () = assert!(LEASE_TTL_S >= *TTL_S.start() && LEASE_TTL_S <= *TTL_S.end());
 
@@ -45,12 +49,20 @@ pub(crate) struct Tools {
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) benches: Arc<dyn Benches>,
+    pub(crate) ledger: Arc<Ledger>,
+    /// What happens when an organisation's jobs keep as much as they may.
+    pub(crate) at_quota: AtQuota,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) vault: Arc<Vault>,
 }
 
 /// An attempt to carry out.
 pub(crate) struct Attempt {
     pub(crate) run: Run,
     pub(crate) plan: Arc<Plan>,
+    /// Organisation, and branch or tag, whose secrets it gets.
+    pub(crate) org: String,
+    pub(crate) reference: Option<String>,
     /// Digests of the files that runs before it made, by run and name.
     pub(crate) made: BTreeMap<(String, String), String>,
     /// When the job was submitted: what the times of its report count from.
@@ -90,7 +102,7 @@ impl Ended {
 pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Events) {
     let run = attempt.run.clone();
     let Some(grant) = attempt.grant.clone() else {
-        let ended = on_thread(tools, attempt, events.clone()).await;
+        let ended = within_quota(tools, attempt, events.clone()).await;
         events.ended(run, ended).await;
         return;
     };
@@ -123,7 +135,7 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
         }
     }
     let cancel = attempt.cancel.clone();
-    let work = on_thread(tools, attempt, events.clone());
+    let work = within_quota(tools, attempt, events.clone());
     let (mut ended, is_lost) = with_lease(&leases, &grant, &cancel, work).await;
     if is_lost && matches!(ended.told.ending, Ending::Cancelled | Ending::Infra(_)) {
         ended.told = ending::Told::of(Ending::Infra(Infra::LeaseLost));
@@ -174,6 +186,35 @@ async fn with_lease(
     }
 }
 
+/// Carries an attempt out for as long as there is room for what it writes.
+async fn within_quota(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended {
+    let (job, number) = (attempt.run.task.job.to_string(), attempt.run.attempt);
+    let cancel = attempt.cancel.clone();
+    let log = tools.files.log(&job, number);
+    let ledger = tools.ledger.clone();
+    let mut work = std::pin::pin!(on_thread(tools, attempt, events));
+    let mut is_over = false;
+    let mut ended = loop {
+        tokio::select! {
+            ended = &mut work => break ended,
+            () = tokio::time::sleep(GROWTH_EVERY), if !is_over => {
+                let path = log.clone();
+                let length = tokio::task::spawn_blocking(move || fs::metadata(path).map_or(0, |log| log.len()));
+                let bytes = length.await.unwrap_or_default();
+                if !ledger.grow(&job, number, bytes) {
+                    is_over = true;
+                    warn!(job, attempt = number, "an attempt ends, since the organisation's jobs keep as much as they may");
+                    cancel.cancel();
+                }
+            }
+        }
+    };
+    if is_over && matches!(ended.told.ending, Ending::Cancelled) {
+        ended.told = ending::Told::of(Ending::Infra(Infra::OrgQuota));
+    }
+    ended
+}
+
 /// A thread of its own, since a run blocks for as long as it takes and the pool for short work must stay free.
 async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended {
     let (sender, receiver) = oneshot::channel();
@@ -197,6 +238,10 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
     let Some(run) = attempt.plan.runs.get(attempt.run.task.task as usize) else {
         return Ended::of(Ending::DefinitionError);
     };
+    let mut secrets = match secrets_of(tools, attempt, run) {
+        Ok(secrets) => secrets,
+        Err(ended) => return *ended,
+    };
     let bench = match attempt
         .grant
         .as_ref()
@@ -209,14 +254,13 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
             return Ended::of(Ending::Infra(Infra::ProbeUnreachable));
         }
     };
-    let secrets = bench
-        .as_ref()
-        .map_or_else(BTreeMap::new, |opened| opened.secrets.clone());
+    if let Some(opened) = &bench {
+        secrets.extend(opened.secrets.clone());
+    }
     let artifact = |wanted: &Artifact| -> Option<PathBuf> {
         let key = (wanted.run.clone(), wanted.name.clone());
         Some(tools.blobs.path(attempt.made.get(&key)?))
     };
-    let out = tools.files.attempt(&job, number);
     let watch = Watcher {
         run: &attempt.run,
         events: &events,
@@ -226,7 +270,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         run,
         source: tools.files.source(&job),
         leave_out: Vec::new(),
-        out: out.clone(),
+        out: tools.files.attempt(&job, number),
         artifact: &artifact,
         secrets: &secrets,
         keeps_cache: true,
@@ -245,9 +289,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
     let mut ended = Ended::of(Ending::Passed);
     ended.told = ending::Told::of_run(&end);
     ended.left.log_bytes = end.log.bytes;
-    if let Err(error) = save(tools, &job, number, &end)
-        .and_then(|()| stage(tools, &out.join(ARTIFACTS), &end, &mut ended))
-    {
+    if let Err(error) = keep(tools, (job.as_str(), number), &end, &mut ended) {
         warn!(job, %error, "failed to keep what an attempt made");
         let infra = if base::space::is_full(&error) {
             Infra::DiskFull
@@ -259,16 +301,60 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
     ended
 }
 
-/// How the attempt ended, for its reports. On disk before the end is told to anybody.
-fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<()> {
+/// The values of the secrets that a run names, as they are now: what was changed or removed since the job was submitted
+/// is.
+fn secrets_of(
+    tools: &Tools,
+    attempt: &Attempt,
+    run: &pipeline::plan::Run,
+) -> Result<BTreeMap<String, String>, Box<Ended>> {
+    let names = jobs::secrets_of(run);
+    let reference = attempt.reference.as_deref();
+    let opened = tools.vault.open(&attempt.org, &names, reference);
+    opened.map_err(|unavailable| {
+        warn!(job = %attempt.run.task.job, error = %unavailable, "a secret of a job cannot be had");
+        let mut ended = Ended::of(Ending::Infra(Infra::SecretUnavailable));
+        ended.told.message = unavailable.to_string();
+        Box::new(ended)
+    })
+}
+
+/// Keeps what an attempt left, as far as there is room for it.
+fn keep(
+    tools: &Tools,
+    (job, number): (&str, u32),
+    end: &RunEnd,
+    ended: &mut Ended,
+) -> io::Result<()> {
+    ended.left.end_bytes = save(tools, job, number, end)?;
+    let files = end.artifacts.iter().map(|artifact| artifact.bytes);
+    let bytes = files.fold(end.log.bytes, u64::saturating_add);
+    if tools.ledger.grow(job, number, bytes) {
+        return stage(tools, (job, number), end, ended);
+    }
+    tools.ledger.grow(job, number, end.log.bytes);
+    if ended.told.ending == Ending::Passed {
+        ended.told = ending::Told::of(Ending::Infra(Infra::OrgQuota));
+    }
+    tools.files.drop_artifacts(job, number)
+}
+
+/// How the attempt ended, for its reports. On disk before the end is told to anybody. How many bytes that takes.
+fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
     let path = tools.files.end(job, number);
     let text = serde_json::to_vec(end).map_err(io::Error::other)?;
-    fs::write(&path, text)?;
-    fs::File::open(&path)?.sync_all()
+    fs::write(&path, &text)?;
+    fs::File::open(&path)?.sync_all()?;
+    Ok(text.len() as u64)
 }
 
 /// Moves what was made to where blobs are staged.
-fn stage(tools: &Tools, artifacts: &Path, end: &RunEnd, ended: &mut Ended) -> io::Result<()> {
+fn stage(
+    tools: &Tools,
+    (job, number): (&str, u32),
+    end: &RunEnd,
+    ended: &mut Ended,
+) -> io::Result<()> {
     for artifact in &end.artifacts {
         let staged = tools
             .blobs
@@ -280,7 +366,7 @@ fn stage(tools: &Tools, artifacts: &Path, end: &RunEnd, ended: &mut Ended) -> io
             sha256: artifact.sha256.clone(),
         });
     }
-    gone(fs::remove_dir_all(artifacts))
+    tools.files.drop_artifacts(job, number)
 }
 
 fn not_begun(job: &str, error: StartError) -> Ended {

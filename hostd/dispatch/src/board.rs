@@ -34,6 +34,17 @@ impl Board {
         }
     }
 
+    /// The unfinished jobs as they are now.
+    pub(crate) fn unfinished(&self) -> Vec<Arc<Job>> {
+        let jobs = self.lock();
+        jobs.values().map(|job| job.borrow().clone()).collect()
+    }
+
+    /// How many devices no job gets.
+    pub(crate) fn quarantined(&self) -> u64 {
+        self.quarantines().len() as u64
+    }
+
     /// Follows an unfinished job.
     pub(crate) fn follow(&self, job: &str) -> Option<watch::Receiver<Arc<Job>>> {
         Some(self.lock().get(job)?.subscribe())

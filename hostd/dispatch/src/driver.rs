@@ -2,6 +2,8 @@
 
 mod devices;
 mod event;
+mod lease;
+mod refused;
 mod settle;
 
 use std::collections::{HashMap, HashSet};
@@ -9,14 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::clock::Clock;
+use base::config::AtQuota;
 use jobs::Cancel;
 use lab::devices::Devices;
 use scheduler::{Decision, JobId, Run, Scheduler};
 use store::Store;
 use store::jobs::Job;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tracing::{info, warn};
 
+use crate::aside;
 use crate::attempt::Tools;
 use crate::board::Board;
 use crate::error::JobError;
@@ -24,8 +28,9 @@ use crate::facts::Wants;
 use crate::record::Entry;
 use crate::why::{self, Why};
 pub(crate) use event::{Event, Events, Order, Refusal};
+pub(crate) use lease::is_lease_owner;
+pub(crate) use refused::Refused;
 use settle::Change;
-pub(crate) use settle::lease_owner;
 
 /// Longest sleep between two looks at the clock: it may be set.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -37,8 +42,7 @@ pub(crate) struct Driver {
     pub(crate) running: HashMap<Run, Running>,
     /// Devices that the scheduler knows.
     pub(crate) known: HashSet<String>,
-    /// Devices that were not given, though no lease says who has them: who had each, and when to ask again.
-    pub(crate) refused: HashMap<String, (String, u64)>,
+    pub(crate) refused: Refused,
     pub(crate) tools: Arc<Tools>,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
@@ -46,6 +50,7 @@ pub(crate) struct Driver {
     pub(crate) board: Arc<Board>,
     pub(crate) events: Events,
     pub(crate) drained: Vec<oneshot::Sender<()>>,
+    pub(crate) noticed: Arc<Notify>,
 }
 
 /// An attempt that is under way.
@@ -79,7 +84,7 @@ impl Driver {
     }
 
     fn until_deadline(&self) -> Duration {
-        let asks = self.refused.values().map(|(_, at_ms)| *at_ms);
+        let asks = self.refused.next_ms().into_iter();
         let next_ms = asks.chain(self.scheduler.next_deadline_ms()).min();
         let left = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(self.clock.now_ms()));
         next_ms.map_or(LOOK_EVERY, left).min(LOOK_EVERY)
@@ -134,7 +139,7 @@ impl Driver {
                     && self.tools.leases.holder(&device).is_none()
                 {
                     let at_ms = now_ms.saturating_add(retry_ms);
-                    self.refused.insert(device, (holder.clone(), at_ms));
+                    self.refused.note(device, holder.clone(), at_ms);
                 }
                 self.with_entry(&run, |entry| entry.given_back(run.attempt));
                 let decisions = self.scheduler.give_back(&run, &holder, expires_ms, now_ms);
@@ -163,8 +168,10 @@ impl Driver {
                     .await;
             }
         }
-        let decisions = self.scheduler.submit(order.submission, now_ms)?;
+        self.make_room(&order.entry.job).await?;
         let id = order.entry.job.id.clone();
+        let decisions = self.scheduler.submit(order.submission, now_ms);
+        let decisions = decisions.inspect_err(|_| self.tools.ledger.give_back(&id))?;
         self.entries.insert(id.clone(), order.entry);
         let mut change = Change::of(decisions);
         change.touched.insert(id.clone());
@@ -174,6 +181,23 @@ impl Driver {
         info!(job = id, "job queued");
         let queued = shown.into_iter().find(|job| job.id == id);
         Ok((queued.ok_or(JobError::NotFound)?, false))
+    }
+
+    /// Takes the bytes of a job out of its organisation's quota.
+    async fn make_room(&self, job: &Job) -> Result<(), JobError> {
+        let ledger = &self.tools.ledger;
+        let full = |_| JobError::Quota(ledger.sentence());
+        let Err(over) = ledger.claim(job) else {
+            return Ok(());
+        };
+        if self.tools.at_quota == AtQuota::Refuse {
+            return Err(full(over));
+        }
+        let gone = self.store.jobs_give_way(&job.org, over.0).await?;
+        self.tools
+            .forget(gone, "a job gave way to a newer one")
+            .await?;
+        ledger.claim(job).map_err(full)
     }
 
     async fn replay(
@@ -190,7 +214,8 @@ impl Driver {
             .store
             .read(move |s| store::jobs::by_id(s, &org, &used.job))
             .await?;
-        Ok((Arc::new(job.ok_or(JobError::KeyReused)?), true))
+        let job = aside::told(job.ok_or(JobError::KeyReused)?);
+        Ok((Arc::new(job), true))
     }
 
     async fn cancel(&mut self, org: &str, job: &str, now_ms: u64) -> Result<Arc<Job>, JobError> {

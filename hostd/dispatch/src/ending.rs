@@ -2,7 +2,7 @@
 
 use jobs::{Breakage, Clock as RunClock, Failure as RunFailure, Outcome, RunEnd};
 use scheduler::{Clock, Ending, Failure, Infra};
-use store::jobs::End;
+use store::jobs::{End, PASSED};
 
 /// How an attempt ended, with the words of whoever knows most about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ fn sentence(fragment: &str) -> String {
 /// A stable word for an ending.
 pub(crate) fn code(ending: Ending) -> &'static str {
     match ending {
-        Ending::Passed => "passed",
+        Ending::Passed => PASSED,
         Ending::Failed(failure) => match failure {
             Failure::Build => "build",
             Failure::Test => "test",
@@ -93,6 +93,9 @@ pub(crate) fn code(ending: Ending) -> &'static str {
             Infra::DiskFull => "infra.disk_full",
             Infra::JailNotStarted => "infra.jail",
             Infra::ServerRestarted => "infra.server_restarted",
+            Infra::OrgQuota => "infra.org_quota",
+            Infra::Unreadable => "infra.unreadable",
+            Infra::SecretUnavailable => "infra.secret_unavailable",
         },
     }
 }

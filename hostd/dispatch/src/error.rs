@@ -20,9 +20,6 @@ pub enum OpenError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A stored job cannot be read.
-    #[error("read what is stored of job {0}")]
-    Record(String, #[source] serde_json::Error),
 }
 
 /// Why a request about jobs fails.
@@ -57,6 +54,9 @@ pub enum JobError {
     /// Too many jobs wait.
     #[error("{0}")]
     Full(String),
+    /// The organisation's jobs keep as many bytes as they may.
+    #[error("{0}")]
+    Quota(String),
     /// This machine cannot isolate jobs.
     #[error("{0}")]
     NoIsolation(String),
@@ -87,6 +87,22 @@ impl From<Refused> for JobError {
 }
 
 impl JobError {
+    /// A word for those who count refusals.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            Self::NotFound | Self::Finished | Self::Unfinished => "state",
+            Self::Definition(_) => "definition",
+            Self::Archive(_) => "archive",
+            Self::Invalid { .. } => "invalid",
+            Self::KeyReused => "key_reused",
+            Self::Full(_) => "full",
+            Self::Quota(_) => "quota",
+            Self::NoIsolation(_) => "no_isolation",
+            Self::Stopping => "stopping",
+            Self::Files(..) | Self::Store(_) => "internal",
+        }
+    }
+
     /// An error of files below `path`.
     pub(crate) fn files(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

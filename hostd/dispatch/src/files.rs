@@ -4,6 +4,7 @@
 //! jobs/<job>/definition            the pipeline's text
 //! jobs/<job>/source/               its sources, until it is over
 //! jobs/<job>/<attempt>/log, index  what the attempt wrote
+//! jobs/<job>/<attempt>/artifacts/  what it made, until it has ended
 //! jobs/<job>/<attempt>/end.json    how it ended, step by step
 //! work/                            places of running attempts, and caches
 //! ```
@@ -20,6 +21,7 @@ const SOURCE: &str = "source";
 const LOG: &str = "log";
 const INDEX: &str = "index";
 const END: &str = "end.json";
+const ARTIFACTS: &str = "artifacts";
 
 /// What an attempt leaves in its folder.
 pub const ATTEMPT_FILES: [&str; 3] = [LOG, INDEX, END];
@@ -80,6 +82,15 @@ impl Files {
 
     pub(crate) fn end(&self, job: &str, number: u32) -> PathBuf {
         self.attempt(job, number).join(END)
+    }
+
+    /// Where the runner puts what an attempt makes.
+    pub(crate) fn artifacts(&self, job: &str, number: u32) -> PathBuf {
+        self.attempt(job, number).join(ARTIFACTS)
+    }
+
+    pub(crate) fn drop_artifacts(&self, job: &str, number: u32) -> io::Result<()> {
+        gone(fs::remove_dir_all(self.artifacts(job, number)))
     }
 
     /// Makes the folder of a new job, with its pipeline and an empty folder for its sources. Both are on disk when

@@ -10,11 +10,13 @@ use archive::{ArchiveError, Limits, UnpackError};
 use base::private;
 use base::space::Space;
 use lab::blobs::{Blobs, Staged};
-use pipeline::Caps;
-use pipeline::plan::{EnvValue, Plan, Role};
+use pipeline::limits::ALWAYS_MS_MAX;
+use pipeline::plan::{Plan, Role};
+use pipeline::{Caps, Code, Pipeline};
 use scheduler::{Class, Clocks, Submission, Task, Work};
 use sha2::{Digest, Sha256};
 use store::jobs::{Archive, Job, Request, RequestKey};
+use vault::{Refusal, Vault};
 
 use crate::driver::Order;
 use crate::error::JobError;
@@ -33,8 +35,9 @@ const START_MS: u64 = 2 * 60 * 1000;
 /// more about.
 const GRACE_MS: u64 = 20 * 1000;
 
-/// From being told to stop to having stopped.
-const STOP_MS: u64 = 30 * 1000;
+/// From being told to stop to having stopped: what is done under `always`, and then the device is given back. Who takes
+/// twice as long is given up.
+const STOP_MS: u64 = ALWAYS_MS_MAX + 30 * 1000;
 
 /// What a job is made of.
 #[derive(Debug)]
@@ -70,6 +73,7 @@ pub(crate) struct Intake {
     pub(crate) limits: Limits,
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) space: Arc<Space>,
+    pub(crate) vault: Arc<Vault>,
 }
 
 /// The sources of a job that may be unpacked.
@@ -89,7 +93,9 @@ impl Intake {
     ) -> Result<Order, JobError> {
         check_texts(&new)?;
         let (definition, sources) = self.open(&new.source)?;
-        let plan = self.plan(&definition)?;
+        let pipeline = self.read(&definition)?;
+        self.check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())?;
+        let plan = pipeline::expand(&pipeline, &self.caps);
         check_offered(&plan)?;
         let request = new.idempotency_key.as_deref().map(|key| {
             let key = RequestKey {
@@ -127,6 +133,7 @@ impl Intake {
             retry_of,
             archive,
             axes: record::axes_value(scheduler::Axes::default()),
+            other_bytes: definition.len() as u64,
             queue: None,
             end: None,
             runs: record::runs(&plan),
@@ -139,6 +146,7 @@ impl Intake {
             entry: Entry {
                 job: Arc::new(job),
                 plan: Arc::new(plan),
+                told: None,
             },
             submission,
             request,
@@ -146,11 +154,55 @@ impl Intake {
         })
     }
 
-    /// What a pipeline comes to.
+    /// What a pipeline comes to that was taken in before.
     pub(crate) fn plan(&self, definition: &str) -> Result<Plan, JobError> {
-        let pipeline = pipeline::parse(definition, &self.caps)
-            .map_err(|report| JobError::Definition(report.problems))?;
+        let pipeline = self.read(definition)?;
         Ok(pipeline::expand(&pipeline, &self.caps))
+    }
+
+    fn read(&self, definition: &str) -> Result<Pipeline, JobError> {
+        pipeline::parse(definition, &self.caps)
+            .map_err(|report| JobError::Definition(report.problems))
+    }
+
+    /// What can be told before the job waits for a device: an attempt looks again.
+    fn check_secrets(
+        &self,
+        pipeline: &Pipeline,
+        definition: &str,
+        by: &Submitter,
+        reference: Option<&str>,
+    ) -> Result<(), JobError> {
+        let names = pipeline.secrets();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let refused = self.vault.refused(&by.org, &names, reference)?;
+        let why = |name: &str| {
+            let told = match refused.get(name)? {
+                Refusal::Unknown => (
+                    Code::UnknownSecret,
+                    format!(
+                        "the organisation has no secret `{name}`: an administrator sets it, or correct the name"
+                    ),
+                ),
+                Refusal::Refused => (
+                    Code::SecretRefused,
+                    match reference {
+                        Some(of) => format!(
+                            "the secret `{name}` is not for jobs of the ref `{of}`: an administrator says for which"
+                        ),
+                        None => format!(
+                            "the secret `{name}` is for jobs of certain refs alone: submit with `ref`"
+                        ),
+                    },
+                ),
+            };
+            Some(told)
+        };
+        pipeline
+            .check_secrets(definition, why)
+            .map_err(|report| JobError::Definition(report.problems))
     }
 
     fn open(&self, source: &Source) -> Result<(String, Option<Sources>), JobError> {
@@ -270,23 +322,6 @@ fn check_offered(plan: &Plan) -> Result<(), JobError> {
         };
         if let Some(lacks) = lacks {
             let message = format!("must do without `{lacks}`, which this server does not offer");
-            return Err(invalid(message));
-        }
-        let always = match &run.role {
-            Role::Bench { always, .. } => always.as_slice(),
-            Role::Build { .. } => &[],
-        };
-        let values = run
-            .steps
-            .iter()
-            .chain(always)
-            .flat_map(|step| step.env.values());
-        let secret = values.into_iter().find_map(|value| match value {
-            EnvValue::Secret(name) => Some(name),
-            EnvValue::Plain(_) => None,
-        });
-        if let Some(name) = secret {
-            let message = format!("must do without the secret {name}: this server keeps none");
             return Err(invalid(message));
         }
     }

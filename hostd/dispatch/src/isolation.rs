@@ -1,4 +1,5 @@
-//! Whether this machine can isolate jobs: tried once, while the server starts, and waited for by the first who submits.
+//! Whether this machine can isolate jobs: tried once, when the server has started, and waited for by the first who
+//! submits.
 
 use std::sync::Arc;
 
@@ -13,19 +14,20 @@ pub(crate) struct Isolation {
 }
 
 impl Isolation {
-    /// Begins to try one.
-    pub(crate) fn look(options: jail::Options) -> Arc<Self> {
-        let isolation = Arc::new(Self {
+    pub(crate) fn new(options: jail::Options) -> Self {
+        Self {
             options,
             lack: OnceCell::new(),
-        });
-        let looking = isolation.clone();
+        }
+    }
+
+    /// Begins to try one.
+    pub(crate) fn look(self: Arc<Self>) {
         tokio::spawn(async move {
-            if let Some(lack) = looking.lack().await {
+            if let Some(lack) = self.lack().await {
                 warn!(lack, "jobs are refused");
             }
         });
-        isolation
     }
 
     /// Why jobs cannot be isolated, with the cure; none if they can.

@@ -10,6 +10,7 @@
 //! and only then carried out. So whoever kills the process between any two steps finds the job again, and no attempt
 //! whose test has said something runs twice.
 
+mod aside;
 mod attempt;
 mod bench;
 mod board;
@@ -22,11 +23,15 @@ mod follow;
 mod intake;
 mod isolation;
 mod log;
+mod meter;
+mod notice;
 mod pages;
+mod quota;
 mod record;
 mod restore;
 mod service;
 mod tidy;
+mod turns;
 mod why;
 
 pub use bench::{Benches, Grant, Looking, Opened};
@@ -34,8 +39,10 @@ pub use error::{JobError, OpenError};
 pub use files::{ATTEMPT_FILES, DEFINITION};
 pub use intake::{NewJob, Source};
 pub use log::Log;
+pub use meter::{Figures, WAIT_BUCKETS_S, Waits};
+pub use notice::{message, standing};
 pub use pages::Page;
 pub use record::{Outcome, axes, outcome_of, outcome_of_run};
 pub use scheduler::{Axes, EndedBecause, State, Status, Verdict};
-pub use service::{Filter, Jobs, Parts, Submitted, Submitter};
+pub use service::{Begun, Filter, Jobs, Parts, Submitted, Submitter};
 pub use why::{BlockedDevice, Obstacle, Why, WhyRun};

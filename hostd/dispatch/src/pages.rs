@@ -38,19 +38,19 @@ pub enum Page {
     Trace,
 }
 
-/// Makes a page. Blocks on the disk.
-pub(crate) fn make(files: &Files, job: &Job, page: Page) -> Result<Vec<u8>, JobError> {
+/// Makes a page about a job that was submitted `by` somebody. Blocks on the disk.
+pub(crate) fn make(files: &Files, job: &Job, by: String, page: Page) -> Result<Vec<u8>, JobError> {
     let failed = JobError::files(files.job(&job.id));
-    write(files, job, page).map_err(failed)
+    write(files, job, by, page).map_err(failed)
 }
 
-fn write(files: &Files, job: &Job, page: Page) -> io::Result<Vec<u8>> {
+fn write(files: &Files, job: &Job, by: String, page: Page) -> io::Result<Vec<u8>> {
     let ended = jobs::Job {
         runs: runs(files, job)?,
         duration: duration(job),
         builds_only: false,
     };
-    let subject = subject(job);
+    let subject = subject(job, by);
     let mut out = Vec::new();
     if page == Page::Trace {
         write_trace(&ended, &subject, &mut out)?;
@@ -68,13 +68,13 @@ fn write(files: &Files, job: &Job, page: Page) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-fn subject(job: &Job) -> Subject {
+fn subject(job: &Job, by: String) -> Subject {
     Subject {
         id: job.id.clone(),
         name: job.name.clone().unwrap_or_else(|| job.id.clone()),
         reference: job.r#ref.clone(),
         commit: job.commit.clone(),
-        by: job.user.clone(),
+        by,
         at: base::clock::text(job.created_ms),
     }
 }
@@ -154,7 +154,7 @@ fn settle(result: &mut JobResult, job: &Job) {
         result.sentence.clone_from(&end.message);
     }
     for (told, run) in result.runs.iter_mut().zip(&job.runs) {
-        if let (Some(whole), Some(end)) = (told.cases.first_mut(), &run.end) {
+        if let (Some(whole), Some(end)) = (told.whole.as_mut(), &run.end) {
             whole.outcome = case_outcome(end);
         }
     }

@@ -7,6 +7,7 @@ use scheduler::{Axes, Ending, JobId, Run, Stored};
 use serde::Serialize;
 use serde_json::Value;
 use store::jobs::{Attempt, End, File, Job};
+use store::notices::Standing;
 
 use crate::ending::Told;
 use crate::facts::Wants;
@@ -16,6 +17,8 @@ use crate::facts::Wants;
 pub(crate) struct Entry {
     pub(crate) job: Arc<Job>,
     pub(crate) plan: Arc<Plan>,
+    /// How the job stands as far as others are told; none for one that is not queued yet.
+    pub(crate) told: Option<Standing>,
 }
 
 /// How a run or an attempt stands.
@@ -106,6 +109,8 @@ pub(crate) fn runs(plan: &Plan) -> Vec<store::jobs::Run> {
 pub(crate) struct Left {
     pub(crate) told: Option<Told>,
     pub(crate) log_bytes: u64,
+    /// Bytes of the description of its end.
+    pub(crate) end_bytes: u64,
     pub(crate) files: Vec<File>,
 }
 
@@ -177,6 +182,7 @@ impl Entry {
         let Some(attempt) = self.attempt_mut(number) else {
             return;
         };
+        let end_bytes = left.end_bytes;
         let told = left.told.filter(|told| told.ending == ending);
         attempt.end = Some(told.unwrap_or_else(|| Told::of(ending)).stored());
         attempt.ended_ms = Some(now_ms);
@@ -185,6 +191,8 @@ impl Entry {
         if ending == Ending::Passed {
             attempt.files = left.files;
         }
+        let job = self.job_mut();
+        job.other_bytes = job.other_bytes.saturating_add(end_bytes);
     }
 
     /// The job waits, runs or is about to end.
@@ -220,6 +228,19 @@ impl Entry {
 pub(crate) fn end_run(job: &mut Job, place: usize, last: Option<End>, ending: Ending) {
     if let Some(run) = job.runs.get_mut(place) {
         run.end = Some(last.unwrap_or_else(|| Told::of(ending).stored()));
+    }
+}
+
+/// Ends all attempts and runs that have not ended.
+pub(crate) fn end_what_is_open(job: &mut Job, ending: Ending, now_ms: u64) {
+    for attempt in job.attempts.iter_mut().filter(|a| a.end.is_none()) {
+        attempt.end = Some(Told::of(ending).stored());
+        attempt.ended_ms.get_or_insert(now_ms);
+    }
+    for place in 0..job.runs.len() {
+        if job.runs[place].end.is_none() {
+            end_run(job, place, None, ending);
+        }
     }
 }
 

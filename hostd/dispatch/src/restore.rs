@@ -3,96 +3,154 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::clock::Clock;
 use lab::leases::{Leases, Shown};
-use scheduler::{Decision, EndedBecause, Ending, Limits, Quarantine, Scheduler, State, Stored};
-use store::jobs::{Changes, Job};
+use scheduler::{Decision, Ending, Limits, Quarantine, Scheduler, State, Stored};
+use store::jobs::{Changes, Found, Job};
 use store::{Store, StoreError};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
+use crate::aside;
 use crate::board::Board;
-use crate::driver::lease_owner;
+use crate::driver::is_lease_owner;
 use crate::error::OpenError;
 use crate::facts::Wants;
 use crate::files::Files;
 use crate::intake::Intake;
 use crate::log;
+use crate::notice;
+use crate::quota::Ledger;
 use crate::record::{self, Entry};
+
+/// Why no job gets a device whose quarantine cannot be read.
+const QUARANTINE_UNREADABLE: &str =
+    "why it is kept from jobs cannot be read any more; look at it, then admit it";
 
 /// What a driver begins with.
 pub(crate) struct Restored {
     pub(crate) scheduler: Scheduler<Wants>,
     pub(crate) entries: HashMap<String, Entry>,
     pub(crate) decisions: Vec<Decision>,
-    /// Leases of attempts that died with the server: device, lease, owner.
-    pub(crate) leases: Vec<(String, String, String)>,
+    /// Jobs that are left as they are stored, since they cannot be read.
+    pub(crate) unreadable: u64,
 }
 
 /// What of the stored jobs can go on.
+#[derive(Default)]
 struct Readable {
     entries: HashMap<String, Entry>,
     queue: Vec<Stored<Wants>>,
-    leases: Vec<(String, String, String)>,
     /// Those that cannot, as they ended.
-    broken: Changes,
+    broken: Vec<Job>,
+    unreadable: u64,
 }
 
-/// Reads what was stored.
+/// Reads what was stored of the jobs `open`.
 pub(crate) async fn restore(
     store: &Store,
     intake: &Intake,
+    open: Vec<Found>,
     limits: Limits,
-    board: &Board,
-    now_ms: u64,
+    (board, ledger): (&Board, &Ledger),
+    clock: &Clock,
 ) -> Result<Restored, OpenError> {
-    let (jobs, quarantines, epoch) = store.read(store::jobs::unfinished).await?;
+    let now_ms = clock.now_ms();
+    let remembered = store.read(|s| {
+        let quarantines = store::jobs::quarantines(s)?;
+        Ok::<_, StoreError>((store::jobs::epoch(s)?, quarantines))
+    });
+    let (epoch, quarantines) = remembered.await?;
+    let epoch = epoch.unwrap_or_else(|| {
+        error!("the number of the last attempt cannot be read; it goes on from a greater one");
+        // Numbers count from 1, so none has come this far.
+        now_ms
+    });
     let intake = intake.clone();
-    let read = tokio::task::spawn_blocking(move || read(&intake, jobs, now_ms)).await;
+    let read = tokio::task::spawn_blocking(move || read(&intake, open, now_ms)).await;
     let Readable {
         mut entries,
         queue,
-        leases,
-        broken,
-    } = read.map_err(|_| StoreError::Panicked)??;
-    if !broken.jobs.is_empty() {
-        store.jobs_change(broken).await?;
-    }
-    let count = queue.len();
+        mut broken,
+        unreadable,
+    } = read.map_err(|_| StoreError::Panicked)?;
     let (scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, now_ms);
     for job in refused {
-        warn!(%job, "a stored job contradicts itself; it is left as it is");
-        entries.remove(&*job.0);
+        if let Some(entry) = entries.remove(&*job.0) {
+            error!(%job, "a stored job contradicts itself; the job ends");
+            let job = Arc::unwrap_or_clone(entry.job);
+            broken.push(ended(job, aside::ENDING, now_ms));
+        }
+    }
+    let jobs = entries.values().map(|entry| &*entry.job);
+    for job in jobs.chain(&broken) {
+        ledger.record(job);
+    }
+    if !broken.is_empty() {
+        let changes = Changes {
+            notices: broken.iter().map(|job| notice::of(job, clock)).collect(),
+            jobs: broken,
+            ..Changes::default()
+        };
+        store.jobs_change(changes).await?;
     }
     // The scheduler is told of each once it knows the device.
-    for quarantine in quarantines {
-        let jobs = quarantine.jobs.iter().map(|job| job.as_str().into());
-        let stored = Quarantine {
+    for (device, quarantine) in quarantines {
+        let stored = quarantine.map(|quarantine| Quarantine {
             reason: quarantine.reason,
-            jobs: jobs.collect(),
-        };
-        board.quarantine(&quarantine.device, stored);
+            jobs: quarantine
+                .jobs
+                .iter()
+                .map(|job| job.as_str().into())
+                .collect(),
+        });
+        let stored = stored.unwrap_or_else(|| {
+            error!(
+                device,
+                "the quarantine of a device cannot be read; it stays"
+            );
+            Quarantine {
+                reason: QUARANTINE_UNREADABLE.to_owned(),
+                jobs: Vec::new(),
+            }
+        });
+        board.quarantine(&device, stored);
     }
-    if count > 0 {
-        info!(count, "unfinished jobs go on");
+    if !entries.is_empty() {
+        info!(count = entries.len(), "unfinished jobs go on");
     }
     Ok(Restored {
         scheduler,
         entries,
         decisions,
-        leases,
+        unreadable,
     })
 }
 
 /// Reads the files of unfinished jobs. Blocks on the disk.
-fn read(intake: &Intake, jobs: Vec<Job>, now_ms: u64) -> Result<Readable, OpenError> {
-    let mut readable = Readable {
-        entries: HashMap::new(),
-        queue: Vec::new(),
-        leases: Vec::new(),
-        broken: Changes::default(),
-    };
-    for mut job in jobs {
+fn read(intake: &Intake, jobs: Vec<Found>, now_ms: u64) -> Readable {
+    let mut readable = Readable::default();
+    for found in jobs {
+        let mut job = match found {
+            Found::Job(job) => *job,
+            Found::Unreadable(job) => {
+                error!(
+                    job = job.id,
+                    error = %job.error,
+                    "what is stored of a job cannot be read; it is left as it is"
+                );
+                readable.unreadable += 1;
+                continue;
+            }
+        };
         note_logs(&intake.files, &mut job);
-        readable.leases.extend(leases_of(&job));
+        let stored = match queue(&job) {
+            Ok(stored) => stored,
+            Err(why) => {
+                error!(job = job.id, why, "a stored job cannot go on; the job ends");
+                readable.broken.push(ended(job, aside::ENDING, now_ms));
+                continue;
+            }
+        };
         let definition = intake.files.definition(&job.id);
         let plan = definition.ok().and_then(|text| intake.plan(&text).ok());
         let Some(plan) = plan.filter(|plan| plan.runs.len() == job.runs.len()) else {
@@ -100,39 +158,45 @@ fn read(intake: &Intake, jobs: Vec<Job>, now_ms: u64) -> Result<Readable, OpenEr
                 job = job.id,
                 "a queued job's pipeline is gone, or not valid any more; the job ends"
             );
-            readable.broken.jobs.push(ended(job, now_ms));
+            let over = ended(job, Ending::DefinitionError, now_ms);
+            readable.broken.push(over);
             continue;
         };
         if let Err(error) = intake.mend_sources(&job) {
             warn!(job = job.id, %error, "failed to unpack the sources of a queued job again");
         }
-        let stored = record::queue(&job);
-        let stored = stored.map_err(|error| OpenError::Record(job.id.clone(), error))?;
         readable.queue.push(stored);
         let entry = Entry {
+            told: Some(notice::standing(&job)),
             job: Arc::new(job),
             plan: Arc::new(plan),
         };
         readable.entries.insert(entry.job.id.clone(), entry);
     }
-    Ok(readable)
+    readable
+}
+
+/// The job's place in the queue, or why it has none.
+fn queue(job: &Job) -> Result<Stored<Wants>, String> {
+    let stored = record::queue(job).map_err(|error| error.to_string())?;
+    let of = &stored.submission;
+    if *of.job.0 != *job.id || stored.tasks.len() != job.runs.len() {
+        return Err("its place in the queue is another job's".to_owned());
+    }
+    Ok(stored)
 }
 
 /// A job that cannot go on.
-fn ended(mut job: Job, now_ms: u64) -> Job {
+fn ended(mut job: Job, ending: Ending, now_ms: u64) -> Job {
     let mut axes = record::axes(&job);
-    axes.end(EndedBecause::DefinitionError);
+    axes.end(ending.ended_because());
     axes.advance(State::Finished);
-    for place in 0..job.runs.len() {
-        if job.runs[place].end.is_none() {
-            record::end_run(&mut job, place, None, Ending::DefinitionError);
-        }
-    }
-    record::finish(&mut job, axes, Ending::DefinitionError, &[], now_ms);
+    record::end_what_is_open(&mut job, ending, now_ms);
+    record::finish(&mut job, axes, ending, &[], now_ms);
     job
 }
 
-/// How far the logs got of attempts that died with the server.
+/// How far the logs got of attempts that died with the server. What they had made is removed: it may be half of it.
 fn note_logs(files: &Files, job: &mut Job) {
     let id = job.id.clone();
     for attempt in job
@@ -144,25 +208,16 @@ fn note_logs(files: &Files, job: &mut Job) {
             Ok(bytes) => attempt.log_bytes = bytes,
             Err(error) => warn!(job = id, attempt = attempt.number, %error, "failed to read a log"),
         }
+        if let Err(error) = files.drop_artifacts(&id, attempt.number) {
+            warn!(job = id, attempt = attempt.number, %error, "failed to remove what an attempt made");
+        }
     }
 }
 
-/// The leases under which a job's attempts had devices when the server ended.
-fn leases_of(job: &Job) -> Vec<(String, String, String)> {
-    let open = job
-        .attempts
-        .iter()
-        .filter(|attempt| attempt.ended_ms.is_none());
-    let lease = |attempt: &store::jobs::Attempt| {
-        let (device, lease) = attempt.device.clone().zip(attempt.lease_id.clone())?;
-        Some((device, lease, lease_owner(job)))
-    };
-    open.filter_map(lease).collect()
-}
-
-/// Gives back what dead attempts held, so that each device is made safe and is free for others.
-pub(crate) fn release(leases: &Arc<Leases>, held: Vec<(String, String, String)>) {
-    for (device, lease_id, owner) in held {
+/// Gives back what dead attempts held, so that each device is made safe and is free for others. No attempt outlives
+/// the server, so this is whatever any job holds, whether or not its record tells.
+pub(crate) fn release(leases: &Arc<Leases>) {
+    for (device, lease_id, owner) in leases.held_by(is_lease_owner) {
         let leases = leases.clone();
         // Each waits for its own device alone.
         tokio::spawn(async move {
@@ -176,3 +231,6 @@ pub(crate) fn release(leases: &Arc<Leases>, held: Vec<(String, String, String)>)
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,13 @@
 //! The jobs of all organisations, as the rest of the server sees them.
 
 mod look;
+mod setup;
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::Limits as ArchiveLimits;
 use base::clock::Clock;
 use base::config::JobsConfig;
 use base::id;
@@ -16,30 +17,27 @@ use jobs::Runner;
 use lab::blobs::Blobs;
 use lab::devices::Devices;
 use lab::leases::Leases;
-use pipeline::Caps;
-use scheduler::Limits;
 use store::jobs::Job;
 use store::{Store, StoreError};
-use tokio::sync::Semaphore;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tracing::{info, warn};
+use vault::Vault;
 
 use crate::attempt::Tools;
 use crate::bench::Benches;
 use crate::board::Board;
-use crate::driver::{Driver, Event, Events};
+use crate::driver::{Driver, Event, Events, Refused};
 use crate::error::{JobError, OpenError};
 use crate::files::Files;
 use crate::intake::{Intake, NewJob, Source};
 use crate::isolation::Isolation;
+use crate::meter::Figures;
 use crate::restore;
 use crate::tidy::{self, Tidy};
+use crate::turns::Turns;
 pub use look::Filter;
-
-/// Jobs that are taken in at once: each borrows a blocking thread to unpack. Others wait.
-const INTAKES_MAX: usize = 2;
-
-/// Logs and pages that are opened at once.
-const READS_MAX: usize = 4;
+use setup::{count, intake, limits, runner_options, tools};
 
 /// What the service is made of.
 pub struct Parts {
@@ -57,9 +55,22 @@ pub struct Parts {
     pub blobs: Arc<Blobs>,
     /// How steps drive devices.
     pub benches: Arc<dyn Benches>,
+    /// What steps get that is nobody's to see.
+    pub vault: Arc<Vault>,
+    /// Woken when a notice was stored that others are to be told of.
+    pub noticed: Arc<Notify>,
 }
 
-/// Who submits.
+/// What takes its time to start, begun early.
+#[derive(Debug)]
+pub struct Begun {
+    config: JobsConfig,
+    files: Files,
+    isolation: Arc<Isolation>,
+    runner: JoinHandle<Result<Runner, jobs::OpenError>>,
+}
+
+/// Who submits, or reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submitter {
     /// Their organisation.
@@ -86,11 +97,13 @@ pub struct Jobs {
     blobs: Arc<Blobs>,
     board: Arc<Board>,
     events: Events,
-    intakes: Semaphore,
-    reads: Semaphore,
+    turns: Turns,
+    tools: Arc<Tools>,
     isolation: Arc<Isolation>,
     drain_wait: Duration,
-    _tidy: Arc<Tidy>,
+    /// Jobs that could not be read at the start.
+    unreadable: u64,
+    tidy: Arc<Tidy>,
 }
 
 impl std::fmt::Debug for Jobs {
@@ -102,67 +115,79 @@ impl std::fmt::Debug for Jobs {
 }
 
 impl Jobs {
-    /// Goes on with the jobs that were unfinished when the server ended, and takes new ones.
+    /// Begins to start what makes jails. Nobody else may use the data folder any more.
     ///
     /// # Errors
-    /// A folder cannot be used, what makes jails does not start, or the store fails.
-    pub async fn open(
-        data: &Path,
-        config: &JobsConfig,
-        parts: Parts,
-    ) -> Result<Arc<Self>, OpenError> {
+    /// A folder cannot be used.
+    pub fn begin(data: &Path, config: &JobsConfig) -> Result<Begun, OpenError> {
         let files = Files::new(data).map_err(|error| OpenError::Folder(data.to_owned(), error))?;
         for folder in [files.root(), files.work()] {
             private::make_folder(folder)
                 .map_err(|error| OpenError::Folder(folder.to_owned(), error))?;
         }
         let options = runner_options(&files, config);
-        let isolation = Isolation::look(options.jail.clone());
-        let opened = tokio::task::spawn_blocking(move || Runner::open(options));
-        let runner = opened.await.map_err(|_| StoreError::Panicked)??;
-        let intake = Intake {
-            files: files.clone(),
-            caps: Caps::default(),
-            limits: archive_limits(config),
-            blobs: parts.blobs.clone(),
-            space: parts.space.clone(),
-        };
-        let tidy = Arc::new(Tidy {
-            files: files.clone(),
-            store: parts.store.clone(),
-            clock: parts.clock.clone(),
-            keep_ms: u64::from(config.keep_days) * 24 * 3_600_000,
-        });
-        tidy.sweep().await?;
-        tidy.forget_old().await?;
-        tokio::spawn(tidy::keep(Arc::downgrade(&tidy)));
+        Ok(Begun {
+            config: config.clone(),
+            isolation: Arc::new(Isolation::new(options.jail.clone())),
+            files,
+            runner: tokio::task::spawn_blocking(move || Runner::open(options)),
+        })
+    }
+
+    /// Goes on with the jobs that were unfinished when the server ended, and takes new ones.
+    ///
+    /// # Errors
+    /// What makes jails does not start, or the store fails.
+    pub async fn open(begun: Begun, parts: Parts) -> Result<Arc<Self>, OpenError> {
+        let Begun {
+            config,
+            files,
+            isolation,
+            runner,
+        } = begun;
+        let intake = intake(&files, &config, &parts);
+        let overview = parts.store.jobs_overview().await?;
+        let ledger = Arc::new(count(config.org_gib_max, &overview));
+        let strays = tidy::strays(&files, &overview).await?;
         let board = Arc::<Board>::default();
         let (events, inbox) = Events::new();
-        let now_ms = parts.clock.now_ms();
-        let restored =
-            restore::restore(&parts.store, &intake, limits(config), &board, now_ms).await?;
-        restore::release(&parts.leases, restored.leases);
+        let restored = restore::restore(
+            &parts.store,
+            &intake,
+            overview.open,
+            limits(&config),
+            (&board, &ledger),
+            &parts.clock,
+        );
+        let restored = restored.await?;
+        restore::release(&parts.leases);
+        let runner = runner.await.map_err(|_| StoreError::Panicked)??;
+        let tools = Arc::new(tools(runner, &files, &config, &parts, ledger));
+        let (unreadable, decisions) = (restored.unreadable, restored.decisions);
         let driver = Driver {
             scheduler: restored.scheduler,
             entries: restored.entries,
-            running: std::collections::HashMap::new(),
-            known: std::collections::HashSet::new(),
-            refused: std::collections::HashMap::new(),
-            tools: Arc::new(Tools {
-                runner,
-                files: files.clone(),
-                blobs: parts.blobs.clone(),
-                leases: parts.leases,
-                benches: parts.benches,
-            }),
+            running: HashMap::new(),
+            known: HashSet::new(),
+            refused: Refused::default(),
+            tools: tools.clone(),
             store: parts.store.clone(),
             clock: parts.clock.clone(),
             devices: parts.devices,
             board: board.clone(),
             events: events.clone(),
             drained: Vec::new(),
+            noticed: parts.noticed,
         };
-        tokio::spawn(driver.run(inbox, restored.decisions));
+        tokio::spawn(driver.run(inbox, decisions));
+        let (store, clock) = (parts.store.clone(), parts.clock.clone());
+        let tidy = Arc::new(Tidy::new(
+            tools.clone(),
+            store,
+            clock,
+            config.keep_days,
+            strays,
+        ));
         Ok(Arc::new(Self {
             intake,
             files,
@@ -171,12 +196,36 @@ impl Jobs {
             blobs: parts.blobs,
             board,
             events,
-            intakes: Semaphore::new(INTAKES_MAX),
-            reads: Semaphore::new(READS_MAX),
+            turns: Turns::new(),
+            tools,
             isolation,
             drain_wait: Duration::from_millis(config.drain_ms),
-            _tidy: tidy,
+            unreadable,
+            tidy,
         }))
+    }
+
+    /// Requests are answered from now on: what could wait until then is done.
+    pub fn settle_in(&self) {
+        self.isolation.clone().look();
+        sweep_places(self.tools.clone());
+        tokio::spawn(tidy::keep(Arc::downgrade(&self.tidy)));
+    }
+
+    /// What there is, and what there was since the start.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let unfinished = self.board.unfinished();
+        let counted = self
+            .tools
+            .meter
+            .figures(unfinished.iter().map(|job| &**job));
+        Figures {
+            quarantined: self.board.quarantined(),
+            unreadable: self.unreadable,
+            stored_bytes: self.tools.ledger.total(),
+            ..counted
+        }
     }
 
     /// Bytes that the archive of a job may have.
@@ -196,19 +245,22 @@ impl Jobs {
     /// # Errors
     /// It is refused, or something of the server fails; nothing is left of it then.
     pub async fn submit(&self, by: Submitter, new: NewJob) -> Result<Submitted, JobError> {
+        let submitted = self.take(by, new).await;
+        submitted.inspect_err(|error| self.tools.meter.refused(error))
+    }
+
+    async fn take(&self, by: Submitter, new: NewJob) -> Result<Submitted, JobError> {
         if let Some(lack) = self.isolation.lack().await {
             return Err(JobError::NoIsolation(lack));
         }
-        // Never closed.
-        let permit = self
-            .intakes
-            .acquire()
-            .await
-            .map_err(|_| JobError::Stopping)?;
+        let place = self.turns.intake(&by).await?;
         let id = id::ulid(&self.clock);
         let (intake, of, now_ms) = (self.intake.clone(), id.clone(), self.clock.now_ms());
-        let taken = tokio::task::spawn_blocking(move || intake.take(&by, new, &of, now_ms)).await;
-        drop(permit);
+        let taken = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            intake.take(&by, new, &of, now_ms)
+        });
+        let taken = taken.await;
         let order = taken.map_err(|_| StoreError::Panicked)??;
         let queued = self
             .events
@@ -293,31 +345,11 @@ impl Jobs {
     }
 }
 
-fn runner_options(files: &Files, config: &JobsConfig) -> jobs::Options {
-    let mut options = jobs::Options::new(files.work());
-    options.cache_bytes = u64::from(config.cache_mib) << 20;
-    options.tools = config.tools().map(jail::Bind::same).collect();
-    options
-}
-
-fn archive_limits(config: &JobsConfig) -> ArchiveLimits {
-    ArchiveLimits {
-        packed_bytes_max: u64::from(config.archive_mib_max) << 20,
-        unpacked_bytes_max: u64::from(config.unpacked_mib_max) << 20,
-        entries_max: config.archive_entries_max as usize,
-        ..ArchiveLimits::default()
-    }
-}
-
-fn limits(config: &JobsConfig) -> Limits {
-    Limits {
-        queued_max: config.queued_max as usize,
-        queued_per_org_max: config.queued_per_org_max as usize,
-        queued_per_user_max: config.queued_per_user_max as usize,
-        running_max: config.running_max,
-        running_per_org_max: config.running_per_org_max,
-        running_per_user_max: config.running_per_user_max,
-        build_slots: config.build_slots,
-        ..Limits::default()
-    }
+/// Removes the folders of attempts that died with the server. Attempts that begin meanwhile take other places.
+fn sweep_places(tools: Arc<Tools>) {
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = tools.runner.sweep() {
+            warn!(%error, "failed to remove what jobs left when the server ended");
+        }
+    });
 }

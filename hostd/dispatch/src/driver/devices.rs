@@ -8,7 +8,7 @@ impl Driver {
     /// Looks at all devices and tells the scheduler. It takes what it knows already as no news.
     pub(crate) async fn look_at_devices(&mut self) {
         let now_ms = self.clock.now_ms();
-        self.refused.retain(|_, (_, at_ms)| *at_ms > now_ms);
+        self.refused.settle(now_ms);
         let mut change = Change::default();
         let records = self.devices.all();
         let present: HashSet<&str> = records
@@ -77,7 +77,7 @@ impl Driver {
         if leases.owes_since_ms(device).is_some() {
             return Some((MAKING_SAFE.to_owned(), None));
         }
-        let (holder, at_ms) = self.refused.get(device)?;
-        Some((holder.clone(), Some(*at_ms)))
+        let (holder, at_ms) = self.refused.holder(device)?;
+        Some((holder, Some(at_ms)))
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::id;
 use jobs::Cancel;
 use lab::blobs::Staged;
 use scheduler::{Decision, DeviceId, Ending, JobId, Run};
@@ -12,17 +11,16 @@ use store::StoreError;
 use store::jobs::{Changes, Job, Quarantine, Request, RequestKey};
 use tracing::{error, info, warn};
 
+use super::lease::{label, lease_id, lease_owner};
 use super::{Driver, Running};
 use crate::attempt::{self, Attempt};
 use crate::bench::Grant;
+use crate::notice;
 use crate::record::{Entry, Left};
 
 /// Between two tries to store what was decided. Nothing else is decided meanwhile, and the server says that it is not
 /// ready.
 const STORE_RETRY: Duration = Duration::from_secs(1);
-
-/// Random letters of a lease's id, which nobody can guess.
-const LEASE_CHARS: usize = 22;
 
 /// What happened at once, and what was decided about it.
 #[derive(Default)]
@@ -129,10 +127,20 @@ impl Driver {
             if let Some(stored) = self.scheduler.stored(&entry.id()) {
                 entry.goes_on(&stored);
             }
+            self.tools.ledger.record(&entry.job);
+            let standing = notice::standing(&entry.job);
+            if entry.told.replace(standing) != Some(standing) {
+                let notice = notice::of(&entry.job, &self.clock);
+                changes.notices.push(notice);
+            }
             changes.jobs.push(Job::clone(&entry.job));
         }
+        let has_news = !changes.notices.is_empty();
         let staged = change.archive.into_iter().chain(change.staged).collect();
         self.write(changes, staged).await;
+        if has_news {
+            self.noticed.notify_one();
+        }
         for (device, quarantine) in quarantined {
             self.board.quarantine(&device, quarantine);
         }
@@ -149,7 +157,13 @@ impl Driver {
                 noted.changes.epoch = noted.changes.epoch.max(Some(run.epoch));
                 let device = device.map(|device| device.to_string());
                 let lease = device.clone().map(|device| (device, lease_id(&run)));
-                self.with_entry(&run, |entry| entry.assigned(&run, lease, now_ms));
+                let meter = self.tools.meter.clone();
+                self.with_entry(&run, |entry| {
+                    if entry.job.started_ms.is_none() {
+                        meter.waited(now_ms.saturating_sub(entry.job.created_ms));
+                    }
+                    entry.assigned(&run, lease, now_ms);
+                });
                 noted.work.begin.push(Begin { run, device });
             }
             Decision::Stop { run, hard, .. } => {
@@ -204,6 +218,7 @@ impl Driver {
         let own = noted.left.take_if(|(of, _)| of == run);
         let own = own.map_or_else(Left::default, |(_, left)| left);
         let now_ms = noted.now_ms;
+        self.tools.meter.ended(ending, own.log_bytes);
         self.with_entry(run, |entry| {
             entry.attempt_ended(run.attempt, ending, own, now_ms);
         });
@@ -310,6 +325,8 @@ impl Driver {
         Attempt {
             run: run.clone(),
             plan: entry.plan.clone(),
+            org: job.org.clone(),
+            reference: job.r#ref.clone(),
             made: made(entry),
             begun: begun(self.clock.now_ms().saturating_sub(job.created_ms)),
             job_deadline: Instant::now() + Duration::from_millis(left_ms),
@@ -348,30 +365,6 @@ fn begun(ago_ms: u64) -> Instant {
     let now = Instant::now();
     now.checked_sub(Duration::from_millis(ago_ms))
         .unwrap_or(now)
-}
-
-/// Who the leases of a job's attempts belong to: the job alone, so that its user cannot drive the device meanwhile.
-pub(crate) fn lease_owner(job: &Job) -> String {
-    format!("job/{}", job.id)
-}
-
-fn lease_id(run: &Run) -> String {
-    format!(
-        "job-{}-{}-{}",
-        run.task.job,
-        run.attempt,
-        id::base62(LEASE_CHARS)
-    )
-}
-
-/// What others see as the holder of a job's device.
-fn label(job: &Job) -> String {
-    let name = job.name.as_deref().unwrap_or_default();
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_ascii_graphic() || *c == ' ')
-        .collect();
-    format!("job {} {plain}", job.id).trim_end().to_owned()
 }
 
 /// Digests of what the runs of a job have made, by run and name.

@@ -9,13 +9,17 @@ use scheduler::State;
 use serde_json::Value;
 use store::StoreError;
 use store::jobs::{self as records, File, Job};
+use store::notices::Standing;
+use store::users;
 use tokio::runtime::Handle;
 
-use super::Jobs;
+use super::{Jobs, Submitter};
+use crate::aside;
 use crate::driver::Event;
 use crate::error::JobError;
 use crate::follow::{Follower, Tell};
 use crate::log::{self, Log};
+use crate::notice;
 use crate::pages::{self, Page};
 use crate::record;
 use crate::why::{self, Why};
@@ -42,7 +46,7 @@ impl Jobs {
             .store
             .read(move |s| records::by_id(s, &org, &id))
             .await?;
-        Ok(Arc::new(job.ok_or(JobError::NotFound)?))
+        Ok(Arc::new(aside::told(job.ok_or(JobError::NotFound)?)))
     }
 
     /// Jobs of an organisation, newest first, at most `limit`, those before the job `before` if that is given; and
@@ -61,6 +65,7 @@ impl Jobs {
         let read = self.store.read(move |s| {
             let mut found = Vec::new();
             records::newest_first(s, &org, before.as_deref(), |job| {
+                let job = aside::told(job);
                 if filter.fits(&job) {
                     found.push(job);
                 }
@@ -75,6 +80,48 @@ impl Jobs {
         let has_more = found.len() > limit;
         found.truncate(limit);
         Ok((found, has_more))
+    }
+
+    /// How the newest job of this name, and of this branch or tag if that is given, stands that tells anything: that
+    /// has ended and was not cancelled, or runs if there is none. With it its id.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn newest(
+        &self,
+        org: &str,
+        name: &str,
+        r#ref: Option<&str>,
+    ) -> Result<Option<(String, Standing)>, JobError> {
+        let filter = Filter {
+            state: None,
+            name: Some(name.to_owned()),
+            r#ref: r#ref.map(str::to_owned),
+        };
+        let org = org.to_owned();
+        let read = self.store.read(move |s| {
+            let mut running = None;
+            let mut ended = None;
+            records::newest_first(s, &org, None, |found| {
+                let Some(job) = found.job().filter(|job| filter.fits(job)) else {
+                    return ControlFlow::Continue(());
+                };
+                let id = || job.id.clone();
+                match notice::standing(job) {
+                    Standing::Queued | Standing::Cancelled => ControlFlow::Continue(()),
+                    Standing::Running => {
+                        running.get_or_insert_with(|| (id(), Standing::Running));
+                        ControlFlow::Continue(())
+                    }
+                    standing => {
+                        ended = Some((id(), standing));
+                        ControlFlow::Break(())
+                    }
+                }
+            })?;
+            Ok::<_, StoreError>(ended.or(running))
+        });
+        Ok(read.await?)
     }
 
     /// Why a job does not run yet, or how it ended.
@@ -132,29 +179,40 @@ impl Jobs {
     /// There is no such job or attempt, or a file cannot be read.
     pub async fn log(
         &self,
-        org: &str,
+        by: &Submitter,
         id: &str,
         attempt: Option<u32>,
         offset: u64,
     ) -> Result<Log, JobError> {
-        let job = self.get(org, id).await?;
+        let job = self.get(&by.org, id).await?;
         let files = self.files.clone();
         let runtime = Handle::current();
-        self.blocking(move || log::open(&files, &job, attempt, offset, &runtime))
-            .await
+        self.blocking(by, move || {
+            log::open(&files, &job, attempt, offset, &runtime)
+        })
+        .await
     }
 
     /// A page about a job that has ended.
     ///
     /// # Errors
     /// There is none of this id, it has not ended, or a file cannot be read.
-    pub async fn page(&self, org: &str, id: &str, page: Page) -> Result<Vec<u8>, JobError> {
-        let job = self.get(org, id).await?;
+    pub async fn page(&self, by: &Submitter, id: &str, page: Page) -> Result<Vec<u8>, JobError> {
+        let job = self.get(&by.org, id).await?;
         if job.queue.is_some() {
             return Err(JobError::Unfinished);
         }
+        let submitted_by = self.login(&job.user).await?;
         let files = self.files.clone();
-        self.blocking(move || pages::make(&files, &job, page)).await
+        self.blocking(by, move || pages::make(&files, &job, submitted_by, page))
+            .await
+    }
+
+    /// What a user signs in with; the id of one who is gone.
+    async fn login(&self, user: &str) -> Result<String, JobError> {
+        let id = user.to_owned();
+        let found = self.store.read(move |s| users::by_id(s, &id)).await?;
+        Ok(found.map_or_else(|| user.to_owned(), |found| found.login))
     }
 
     /// Follows a job; `tell` says how its record is told.
@@ -182,10 +240,14 @@ impl Jobs {
 
     async fn blocking<T: Send + 'static>(
         &self,
+        by: &Submitter,
         work: impl FnOnce() -> Result<T, JobError> + Send + 'static,
     ) -> Result<T, JobError> {
-        // Never closed.
-        let _permit = self.reads.acquire().await.map_err(|_| JobError::Stopping)?;
+        let place = self.turns.read(by).await?;
+        let work = move || {
+            let _place = place;
+            work()
+        };
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|_| StoreError::Panicked)?

@@ -1,0 +1,91 @@
+//! What the service is made of, from its configuration.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use archive::Limits as ArchiveLimits;
+use base::config::JobsConfig;
+use jobs::Runner;
+use pipeline::Caps;
+use scheduler::Limits;
+use store::jobs::{Found, Overview};
+
+use super::Parts;
+use crate::attempt::Tools;
+use crate::files::Files;
+use crate::intake::Intake;
+use crate::quota::Ledger;
+
+/// Counts the jobs that no attempt can make grow; the others are counted when they are restored.
+pub(super) fn count(gib_max: u32, overview: &Overview) -> Ledger {
+    let ledger = Ledger::new(gib_max);
+    let is_unreadable = |found: &&Found| matches!(found, Found::Unreadable(_));
+    let unreadable = overview.open.iter().filter(is_unreadable).map(Found::id);
+    let unreadable: HashSet<&str> = unreadable.collect();
+    for (org, id, head) in &overview.heads {
+        if !head.is_open || unreadable.contains(id.as_str()) {
+            ledger.add(org, head.bytes);
+        }
+    }
+    ledger
+}
+
+pub(super) fn tools(
+    runner: Runner,
+    files: &Files,
+    config: &JobsConfig,
+    parts: &Parts,
+    ledger: Arc<Ledger>,
+) -> Tools {
+    Tools {
+        runner,
+        files: files.clone(),
+        blobs: parts.blobs.clone(),
+        leases: parts.leases.clone(),
+        benches: parts.benches.clone(),
+        vault: parts.vault.clone(),
+        ledger,
+        at_quota: config.at_quota,
+        meter: Arc::default(),
+    }
+}
+
+pub(super) fn intake(files: &Files, config: &JobsConfig, parts: &Parts) -> Intake {
+    Intake {
+        files: files.clone(),
+        caps: Caps::default(),
+        limits: archive_limits(config),
+        blobs: parts.blobs.clone(),
+        space: parts.space.clone(),
+        vault: parts.vault.clone(),
+    }
+}
+
+pub(super) fn runner_options(files: &Files, config: &JobsConfig) -> jobs::Options {
+    let mut options = jobs::Options::new(files.work());
+    options.cache_bytes = u64::from(config.cache_mib) << 20;
+    options.tools = config.tools().map(jail::Bind::same).collect();
+    options
+}
+
+fn archive_limits(config: &JobsConfig) -> ArchiveLimits {
+    ArchiveLimits {
+        packed_bytes_max: u64::from(config.archive_mib_max) << 20,
+        unpacked_bytes_max: u64::from(config.unpacked_mib_max) << 20,
+        entries_max: config.archive_entries_max as usize,
+        ..ArchiveLimits::default()
+    }
+}
+
+pub(super) fn limits(config: &JobsConfig) -> Limits {
+    Limits {
+        queued_max: config.queued_max as usize,
+        queued_per_org_max: config.queued_per_org_max as usize,
+        queued_per_user_max: config.queued_per_user_max as usize,
+        running_max: config.running_max,
+        running_per_org_max: config.running_per_org_max,
+        running_per_user_max: config.running_per_user_max,
+        build_slots: config.build_slots,
+        ..Limits::default()
+    }
+}
