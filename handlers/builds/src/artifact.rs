@@ -1,15 +1,13 @@
 //! The record of a file that somebody may want to flash.
 
 use guest::builds::Format;
+use guest::selection::REPORTED;
 use guest::{ApiError, Time, builds, words};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::build;
-
-/// Reported builds have one part.
-pub(crate) const PACK: &str = "external";
 
 words! {
     const FORMATS: Format = {
@@ -25,8 +23,9 @@ words! {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Artifact")]
 pub(crate) struct Record<'a> {
-    /// Build id.
+    /// Id of the build, or of the job that made it.
     job_id: &'a str,
+    /// `external` for a reported build, otherwise the run of the job, such as `fw.debug.f0`.
     pack_id: &'a str,
     name: &'a str,
     #[schemars(extend("enum" = FORMATS.all()))]
@@ -34,7 +33,7 @@ pub(crate) struct Record<'a> {
     size_bytes: u64,
     sha256: &'a str,
     content_type: &'a str,
-    /// `owner/name`
+    /// `owner/name`; empty for a job.
     repo: String,
     r#ref: &'a str,
     /// Commit, as published clients read it.
@@ -59,7 +58,7 @@ impl<'a> Record<'a> {
         };
         Ok(Self {
             job_id: &build.id,
-            pack_id: PACK,
+            pack_id: &artifact.pack,
             name: &artifact.name,
             format: FORMATS.word(artifact.format),
             size_bytes: artifact.size_bytes,
@@ -79,6 +78,7 @@ impl<'a> Record<'a> {
 pub(crate) fn example() -> builds::Artifact {
     builds::Artifact {
         build: build::example(),
+        pack: REPORTED.into(),
         name: "firmware.elf".into(),
         content_type: "application/octet-stream".into(),
         format: builds::Format::Elf,

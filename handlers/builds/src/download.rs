@@ -3,7 +3,7 @@
 use guest::{ApiError, Body, Openapi, Request, Response, Route, builds};
 use serde_json::json;
 
-use crate::{artifact, build};
+use crate::build;
 
 pub(crate) const ROUTE: Route = Route {
     name: "builds.download",
@@ -16,8 +16,11 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         let bytes = "application/octet-stream";
         operation
-            .path("job", "Build id.")
-            .path("pack", "`external` for reported builds.")
+            .path("job", "Build id, or job id.")
+            .path(
+                "pack",
+                "`external` for reported builds, otherwise the run of the job.",
+            )
             .path("name", "Name of the file; may hold `/`.")
             .reply_content(
                 200,
@@ -32,10 +35,8 @@ pub(crate) const ROUTE: Route = Route {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (job, pack, name) = (request.param(0), request.param(1), request.param(2));
-    if pack != artifact::PACK {
-        return Err(ApiError::not_found("build or file", pack));
-    }
-    let (found, stream) = builds::read(job, name).map_err(|error| build::refusal(error, name))?;
+    let (found, stream) =
+        builds::read(job, pack, name).map_err(|error| build::refusal(error, name))?;
     let header = |name: &str, value: String| (name.to_owned(), value);
     Ok(Response {
         status: 200,

@@ -1,4 +1,4 @@
-//! `GET /bench/devices/{id}/flashable-artifacts`: what could be flashed, newest build first.
+//! `GET /bench/devices/{id}/flashable-artifacts`: what could be flashed, newest build first, whoever built it.
 
 use guest::{ApiError, Openapi, Request, Response, Route, builds, devices, integer, members};
 use schemars::JsonSchema;
@@ -13,6 +13,10 @@ const LIMIT_DEFAULT: u32 = 100;
 /// Most files shown.
 const LIMIT_MAX: u32 = 500;
 
+const DESCRIPTION: &str = "\
+    Files of reported builds and of builds that jobs made, newest first. A file of a job is left out if its \
+    pack has `targets` and none of them can be the chip that the device is wired to.";
+
 pub(crate) const ROUTE: Route = Route {
     name: "devices.flashable",
     method: "GET",
@@ -24,6 +28,7 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         let example = [artifact::example()];
         operation
+            .description(DESCRIPTION)
             .path("id", "Device id, from the device list.")
             .query::<Asked>()
             .reply(
@@ -62,7 +67,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         devices::Error::Other(cause) => ApiError::internal(cause),
         _ => ApiError::not_found("device", id),
     })?;
-    let found = builds::flashable(limit).map_err(|error| build::refusal(error, ""))?;
+    let found = builds::flashable(id, limit).map_err(|error| build::refusal(error, ""))?;
     reply(&found)
 }
 

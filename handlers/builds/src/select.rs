@@ -31,13 +31,14 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     struct Asked {
-        /// Build id, or `latest` (default): the newest successful one.
+        /// Id of a build or of a job, or `latest` (default): the newest successful one.
         build: Option<String> = optional(short_text()),
-        /// `owner/name` or `name`.
+        /// `owner/name` or `name`. Jobs have none.
         repo: Option<String> = optional(short_text()),
         /// Branch or tag.
         r#ref: Option<String> = optional(short_text()),
-        /// File name, or its last part. Default: the `.elf`, else the `.hex`, else the `.bin`.
+        /// File name, or its last part. If several packs of a job have it: `<pack_id>/<name>`. Default: the
+        /// `.elf`, else the `.hex`, else the `.bin`.
         artifact: Option<String> = optional(short_text()),
     }
 }
@@ -67,6 +68,7 @@ fn parse(request: &Request) -> Result<builds::Selector, ApiError> {
         build: given(asked.build),
         repo: given(asked.repo),
         ref_: given(asked.r#ref),
+        pack: None,
         artifact: given(asked.artifact),
     })
 }

@@ -9,13 +9,16 @@ use serde_json::{Map, Value, json};
 /// The groups, as their components are named.
 pub const GROUPS: &[(&str, &[Route])] = &[
     ("auth", handler_auth::ROUTES),
+    ("badges", handler_badges::ROUTES),
     ("builds", handler_builds::ROUTES),
     ("captures", handler_captures::ROUTES),
     ("cloud", handler_cloud::ROUTES),
     ("devices", handler_devices::ROUTES),
     ("jobs", handler_jobs::ROUTES),
+    ("secrets", handler_secrets::ROUTES),
     ("updates", handler_updates::ROUTES),
     ("waveforms", handler_waveforms::ROUTES),
+    ("webhooks", handler_webhooks::ROUTES),
 ];
 
 /// Where the document keeps schemas that several of its places refer to.

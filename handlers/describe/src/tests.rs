@@ -79,14 +79,18 @@ fn check(route: &Route, members: &Value, schemas: &Value) -> Result<(), String> 
     let responses = members["responses"].as_object();
     let responses = responses.filter(|responses| !responses.is_empty());
     for (status, response) in responses.ok_or("has no responses")? {
-        let upgrades = route.method == "WS" && status == "101";
-        if !status.starts_with('2') && !upgrades {
+        let is_own = match status.as_str() {
+            "101" => route.method == "WS",
+            "304" => route.method == "GET",
+            status => status.starts_with('2'),
+        };
+        if !is_own {
             return Err(format!("{status} is the host's to document"));
         }
         if !response["description"].is_string() {
             return Err(format!("{status} has no description"));
         }
-        if status != "204" && !upgrades {
+        if !matches!(status.as_str(), "101" | "204" | "304") {
             check_content(response, schemas).map_err(|e| format!("{status} {e}"))?;
         }
     }

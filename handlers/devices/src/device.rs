@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use guest::devices::{Capability, Device, Error, Lease, State, Transport};
 use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, spelled, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -64,9 +64,10 @@ pub(crate) struct Record<'a> {
     firmware_version: &'a str,
     /// Features of the board: true, false, a count, or null = unknown.
     #[schemars(schema_with = "capabilities_schema")]
-    capabilities: Map<String, Value>,
+    capabilities: Object<'a, Value>,
     /// The `cap.*` map that published clients read.
-    parameters: BTreeMap<&'a str, &'a str>,
+    #[schemars(with = "BTreeMap<String, String>")]
+    parameters: Object<'a, &'a str>,
     lease: Option<Held<'a>>,
     /// Since when the device owes its safe state: nobody gets it before its pod has acknowledged that.
     /// null = it owes none.
@@ -77,6 +78,15 @@ pub(crate) struct Record<'a> {
     last_active_at: Option<&'a str>,
     #[schemars(with = "Time")]
     created_at: &'a str,
+}
+
+/// Names and values, written in their order: these lists are long, and the host keeps them sorted.
+struct Object<'a, T>(Vec<(&'a str, T)>);
+
+impl<T: Serialize> Serialize for Object<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -111,12 +121,16 @@ impl<'a> From<&'a Device> for Record<'a> {
             serial: &device.serial,
             board: &device.board,
             firmware_version: &device.firmware_version,
-            capabilities: capabilities
-                .map(|(name, value)| (name.clone(), capability(*value)))
-                .collect(),
-            parameters: parameters
-                .map(|(name, value)| (name.as_str(), value.as_str()))
-                .collect(),
+            capabilities: Object(
+                capabilities
+                    .map(|(name, value)| (name.as_str(), capability(*value)))
+                    .collect(),
+            ),
+            parameters: Object(
+                parameters
+                    .map(|(name, value)| (name.as_str(), value.as_str()))
+                    .collect(),
+            ),
             lease: device.lease.as_ref().map(Held::from),
             making_safe_since: device.making_safe_since.as_deref(),
             last_active_at: device.last_active_at.as_deref(),
@@ -158,11 +172,8 @@ pub(crate) fn example() -> Record<'static> {
         serial: "SIM-0001",
         board: "rev3",
         firmware_version: "3.9.4",
-        capabilities: capabilities
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .collect(),
-        parameters: [("cap.board", "stm32h563")].into(),
+        capabilities: Object(capabilities.into()),
+        parameters: Object(vec![("cap.board", "stm32h563")]),
         lease: None,
         making_safe_since: None,
         last_active_at: Some("2026-01-02T03:04:05Z"),

@@ -1,6 +1,7 @@
 //! What the flash endpoints share: the record and the refusals.
 
 use guest::flashing::{self, Error, Flash, Outcome, Phase};
+use guest::selection::REPORTED;
 use guest::{ApiError, Refusal, Response, Time, words};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,9 +60,6 @@ words! {
     };
 }
 
-/// Reported builds have one part.
-pub(crate) const PACK: &str = "external";
-
 /// What was programmed.
 #[derive(Serialize, JsonSchema)]
 struct Artifact<'a> {
@@ -70,11 +68,11 @@ struct Artifact<'a> {
     size_bytes: u64,
     /// Lower-case hexadecimal.
     sha256: &'a str,
-    /// Build that it is of, if it did not come along.
+    /// Id of the build, or of the job that made it, if it did not come along.
     #[serde(skip_serializing_if = "Option::is_none")]
     job_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pack_id: Option<&'static str>,
+    pack_id: Option<&'a str>,
 }
 
 /// A flash. What it ended with is there once it has.
@@ -160,8 +158,8 @@ impl<'a> From<&'a flashing::Artifact> for Artifact<'a> {
             name: &artifact.name,
             size_bytes: artifact.size_bytes,
             sha256: &artifact.sha256,
-            job_id: artifact.build.as_deref(),
-            pack_id: artifact.build.as_ref().map(|_| PACK),
+            job_id: artifact.build.as_ref().map(|(id, _)| id.as_str()),
+            pack_id: artifact.build.as_ref().map(|(_, pack)| pack.as_str()),
         }
     }
 }
@@ -222,7 +220,7 @@ fn artifact_example() -> Artifact<'static> {
         size_bytes: 18_620,
         sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         job_id: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"),
-        pack_id: Some(PACK),
+        pack_id: Some(REPORTED),
     }
 }
 
@@ -300,7 +298,7 @@ fn failed() -> Flash {
             name: "fw.elf".into(),
             size_bytes: 52_000,
             sha256: "ba78".into(),
-            build: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into()),
+            build: Some(("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into(), "fw.debug.f0".into())),
         },
         phase: Phase::Failed,
         percent: 26,
@@ -335,7 +333,7 @@ mod tests {
         for body in [&whole, &short] {
             assert_eq!(body["ok"], false);
             assert_eq!(body["code"], "target_lost");
-            assert_eq!(body["artifact"]["pack_id"], "external");
+            assert_eq!(body["artifact"]["pack_id"], "fw.debug.f0");
             assert_eq!(body.get("chip"), Some(&json!(null)));
         }
         assert_eq!(

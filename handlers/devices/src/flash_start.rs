@@ -21,7 +21,7 @@ const PART: &str = "firmware";
 
 const DESCRIPTION: &str = "\
     Erases what the firmware needs, programs it, reads it back and starts it. The firmware is a file \
-    of a build, named by `job_id`, `pack_id` and `artifact_name` or selected by `build`, `repo`, \
+    of a build that was reported or that a job made, named by `job_id`, `pack_id` and `artifact_name` or selected by `build`, `repo`, \
     `ref` and `artifact`, or comes along as the part `firmware` of a form. Whether the target is the \
     chip that was asked for is checked first. A flash goes on when its client goes away, and ends \
     early when it is cancelled or when its lease is over. It has 2 minutes, or 10 with `Prefer: \
@@ -53,7 +53,7 @@ pub(crate) const ROUTE: Route = Route {
             )
             .body::<Body>(json!({
                 "job_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
-                "pack_id": flash::PACK,
+                "pack_id": selection::REPORTED,
                 "artifact_name": "firmware.elf",
                 "target": "target/stm32f0x.cfg",
                 "swclk": 11,
@@ -99,8 +99,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
             (Source::Upload((file.content, name)), Map::new())
         }
         (From::File, None) => return Err(ApiError::internal("a form lost its file")),
-        (From::Artifact { job, name }, None) => {
-            let selector = named(job, name);
+        (From::Artifact { job, pack, name }, None) => {
+            let selector = named(job, pack.as_deref(), name);
             artifact(&builds::select(&selector).map_err(|e| build_refusal(e, name))?)?
         }
         (From::Selector(selector), None) => {
@@ -142,11 +142,12 @@ fn prefers_async(request: &Request) -> bool {
     })
 }
 
-fn named(job: &str, name: &str) -> builds::Selector {
+fn named(job: &str, pack: Option<&str>, name: &str) -> builds::Selector {
     builds::Selector {
         build: Some(job.to_owned()),
         repo: None,
         ref_: None,
+        pack: pack.map(str::to_owned),
         artifact: Some(name.to_owned()),
     }
 }
@@ -166,7 +167,11 @@ fn artifact(found: &builds::Artifact) -> Result<(Source, Map<String, Value>), Ap
         let value = told.get(*told_as)?.clone();
         Some(((*name).to_owned(), value))
     });
-    let source = Source::Artifact((found.build.id.clone(), found.name.clone()));
+    let source = Source::Artifact((
+        found.build.id.clone(),
+        found.pack.clone(),
+        found.name.clone(),
+    ));
     Ok((source, known.collect()))
 }
 

@@ -32,9 +32,9 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log, pod,
-    recordings, replay, sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users,
-    waveforms,
+    badges, builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log, pod,
+    recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts, updates, uploads,
+    users, waveforms, webhooks,
 };
 pub use bindings::bench;
 pub use error::{ApiError, FieldProblem, TextProblem};

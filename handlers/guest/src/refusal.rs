@@ -58,6 +58,7 @@ refusals! {
     PodRefused = 502 "pod_refused",
     QuotaExceeded = 409 "quota_exceeded",
     RateLimited = 429 "rate_limited",
+    SecretsUnavailable = 503 "secrets_unavailable",
     Stopping = 503 "stopping",
     TooManyJobs = 429 "too_many_jobs",
     UartConflict = 409 "uart_conflict",

@@ -2,6 +2,9 @@
 
 use crate::{ApiError, Refusal, builds};
 
+/// The one part of a reported build.
+pub const REPORTED: &str = "external";
+
 /// A selection that found no file, or several.
 #[must_use]
 pub fn refusal(error: builds::Error) -> ApiError {

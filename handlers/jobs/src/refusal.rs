@@ -34,6 +34,7 @@ pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
         Error::Full(sentence) => {
             ApiError::of(Refusal::TooManyJobs, sentence).retry_after(FULL_RETRY_AFTER_S)
         }
+        Error::Quota(sentence) => ApiError::of(Refusal::QuotaExceeded, sentence),
         // No `retry-after`: it stays so until somebody changes the machine.
         Error::NoIsolation(sentence) => ApiError::of(Refusal::NoIsolation, sentence),
         Error::Stopping => ApiError::of(
@@ -108,6 +109,7 @@ mod tests {
                 "too_many_jobs",
                 Some(30),
             ),
+            (Error::Quota("50".into()), 409, "quota_exceeded", None),
             (Error::NoIsolation("cure".into()), 503, "no_isolation", None),
             (Error::Stopping, 503, "stopping", Some(10)),
             (Error::Other("disk".into()), 500, "internal", None),

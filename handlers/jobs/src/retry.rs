@@ -22,6 +22,7 @@ pub(crate) const ROUTE: Route = Route {
             .refusals(&[
                 Refusal::Unfinished,
                 Refusal::InvalidDefinition,
+                Refusal::QuotaExceeded,
                 Refusal::TooManyJobs,
                 Refusal::NoIsolation,
                 Refusal::Stopping,

@@ -169,6 +169,7 @@ fn describe(operation: &mut Operation) {
             Refusal::UnsupportedMediaType,
             Refusal::InvalidDefinition,
             Refusal::ArchiveRefused,
+            Refusal::QuotaExceeded,
             Refusal::TooManyJobs,
             Refusal::NoIsolation,
             Refusal::Stopping,

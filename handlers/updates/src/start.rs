@@ -61,7 +61,7 @@ pub(crate) const ROUTE: Route =
 
 members! {
     pub(crate) struct Body {
-        /// The image: a file of a build, by its ids (`job_id` and `artifact_name`, as
+        /// The image: a file of a reported build, by its ids (`job_id` and `artifact_name`, as
         /// `flashable-artifacts` lists them) or by what is known of its build.
         artifact: Artifact = required(nested()),
         expected: Expected = inline(),
@@ -178,6 +178,8 @@ impl Artifact {
                 build: self.build,
                 repo: self.repo,
                 ref_: self.r#ref,
+                // What jobs build is for targets, not for pods.
+                pack: Some(selection::REPORTED.to_owned()),
                 artifact: self.artifact,
             })),
         }

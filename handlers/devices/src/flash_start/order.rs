@@ -1,10 +1,9 @@
 //! What a request to flash asks for, and what it leaves to the wiring of the bench.
 
-use guest::{ApiError, Fields, Shape, builds, choice, flag, flashing, integer, members, text};
+use guest::{ApiError, Fields, Shape, builds, flag, flashing, integer, members, text};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value};
 
-use crate::flash::PACK;
 use crate::wiring::CHANNELS;
 
 /// Longest short text: names of builds, files and targets.
@@ -20,6 +19,8 @@ pub(super) enum From {
     File,
     Artifact {
         job: String,
+        /// None = any.
+        pack: Option<String>,
         name: String,
     },
     Selector(builds::Selector),
@@ -38,19 +39,20 @@ const SELECTED: [&str; 4] = ["build", "repo", "ref", "artifact"];
 
 members! {
     pub(super) struct Body {
-        /// Build id.
+        /// Id of a build or of a job.
         job_id: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
-        /// Always `external`.
-        pack_id: Option<()> = optional(choice(&[(PACK, ())])),
+        /// `external` for a reported build, otherwise the run of the job, such as `fw.debug.f0`.
+        pack_id: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
         /// Name of the build's file.
         artifact_name: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
-        /// Build id, or `latest`: the newest successful one.
+        /// Id of a build or of a job, or `latest`: the newest successful one.
         build: Option<String> = or(Given(TEXT_CHARS_MAX), None),
-        /// `owner/name` or `name`.
+        /// `owner/name` or `name`. Jobs have none.
         repo: Option<String> = or(Given(TEXT_CHARS_MAX), None),
         /// Branch or tag.
         r#ref: Option<String> = or(Given(TEXT_CHARS_MAX), None),
-        /// File name, or its last part. Default: the `.elf`, else the `.hex`, else the `.bin`.
+        /// File name, or its last part. If several packs of a job have it: `<pack_id>/<name>`. Default: the
+        /// `.elf`, else the `.hex`, else the `.bin`.
         artifact: Option<String> = or(Given(TEXT_CHARS_MAX), None),
         terms: Terms = inline(),
     }
@@ -248,13 +250,15 @@ impl Body {
             let job = job.ok_or_else(|| ApiError::field("job_id", "is required"))?;
             let name = self.artifact_name;
             let name = name.ok_or_else(|| ApiError::field("artifact_name", "is required"))?;
-            let from = From::Artifact { job, name };
+            let pack = self.pack_id;
+            let from = From::Artifact { job, pack, name };
             return Ok(Asked { from, terms });
         }
         let selector = builds::Selector {
             build: self.build,
             repo: self.repo,
             ref_: self.r#ref,
+            pack: None,
             artifact: self.artifact,
         };
         let from = From::Selector(selector);

@@ -21,7 +21,7 @@ fn problem(body: &Value) -> String {
 fn firmware_is_named_in_one_way() {
     let asked = read(&json!({"job_id": "b", "pack_id": "external", "artifact_name": "a/fw.elf"}));
     assert!(
-        matches!(asked.unwrap().from, From::Artifact { job, name } if job == "b" && name == "a/fw.elf")
+        matches!(asked.unwrap().from, From::Artifact { job, pack: Some(pack), name } if [&*job, &*pack, &*name] == ["b", "external", "a/fw.elf"])
     );
     let asked = read(&json!({"repo": "acme/blinky", "ref": ""})).unwrap();
     let From::Selector(selector) = asked.from else {
@@ -35,8 +35,13 @@ fn firmware_is_named_in_one_way() {
         problem(&json!({"job_id": "b", "artifact_name": "f", "build": "latest"})),
         "job_id"
     );
-    let other_pack = json!({"job_id": "b", "pack_id": "p", "artifact_name": "f"});
-    assert_eq!(problem(&other_pack), "pack_id");
+    let no_pack = read(&json!({"job_id": "b", "artifact_name": "f"}));
+    assert!(matches!(
+        no_pack.unwrap().from,
+        From::Artifact { pack: None, .. }
+    ));
+    let odd_pack = json!({"job_id": "b", "pack_id": 1, "artifact_name": "f"});
+    assert_eq!(problem(&odd_pack), "pack_id");
     let texts = vec![("target".to_owned(), "stm32f0x".to_owned())];
     assert!(matches!(
         Asked::read(Fields::of_texts(texts.clone()), true)

@@ -1,0 +1,125 @@
+//! `POST /webhooks`: tell somebody of finished jobs. Its secret is in this reply and nowhere else.
+
+use guest::webhooks::{self, Created, Event, NewWebhook};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, text};
+use serde_json::json;
+
+use crate::webhook::{self, NewRecord, TEXT_CHARS_MAX};
+
+pub(crate) const ROUTE: Route = Route {
+    name: "webhooks.create",
+    method: "POST",
+    pattern: "/webhooks",
+    credentials: webhook::CREDENTIALS,
+    scope: webhook::SCOPE,
+    body_limit: 16 << 10,
+    summary: "Make a webhook",
+    openapi: Openapi::of(|operation| {
+        let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+        operation
+            .refusals(&[Refusal::QuotaExceeded])
+            .body::<Ask>(json!({
+                "url": "https://chat.example/hooks/bench",
+                "events": ["job.finished"],
+                "name": "blinky"
+            }))
+            .reply(
+                201,
+                "The webhook with its secret.",
+                &NewRecord::of(&webhook::example(), secret),
+            );
+    }),
+    handle,
+};
+
+members! {
+    #[derive(Debug)]
+    struct Ask {
+        /// Where messages are sent: http or https.
+        url: String = required(webhook::url()),
+        /// What they are about.
+        events: Vec<Event> = or(webhook::events(), vec![Event::JobFinished]),
+        /// Only jobs of this name.
+        name: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        /// Only jobs of this branch or tag.
+        r#ref: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+    }
+}
+
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let ask = parse(request)?;
+    let new = NewWebhook {
+        url: ask.url,
+        events: ask.events,
+        name: ask.name,
+        ref_: ask.r#ref,
+    };
+    let made = webhooks::create(&new).map_err(|error| webhook::refusal(error, "webhook", ""))?;
+    Ok(reply(&made))
+}
+
+fn parse(request: &Request) -> Result<Ask, ApiError> {
+    request.json()?.read()
+}
+
+/// With the secret, which no cache on the way may keep.
+fn reply(made: &Created) -> Response {
+    let record = NewRecord::of(&made.webhook, &made.secret);
+    let mut response = Response::json(201, &record);
+    let no_store = ("cache-control".to_owned(), "no-store".to_owned());
+    response.headers.push(no_store);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use guest::testing::{header, json, mutations, request};
+    use guest::webhooks::Created;
+
+    use super::{parse, reply};
+    use crate::webhook::example;
+
+    #[test]
+    fn body() {
+        let ask = parse(&request(r#"{"url":"https://a.example/"}"#)).unwrap();
+        assert_eq!((ask.events.len(), ask.name, ask.r#ref), (1, None, None));
+        for (body, field) in [
+            ("{}", "url"),
+            (r#"{"url":"x"}"#, "url"),
+            (r#"{"url":"https://a.example/","events":[]}"#, "events"),
+            (
+                r#"{"url":"https://a.example/","events":["job.started"]}"#,
+                "events",
+            ),
+            (r#"{"url":"https://a.example/","name":""}"#, "name"),
+            (r#"{"url":"https://a.example/","secret":"x"}"#, "secret"),
+        ] {
+            let error = parse(&request(body)).unwrap_err();
+            assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
+        }
+    }
+
+    #[test]
+    fn the_secret_is_shown_and_not_cached() {
+        let response = reply(&Created {
+            webhook: example(),
+            secret: "whsec_x".into(),
+        });
+        assert_eq!(response.status, 201);
+        assert_eq!(header(&response, "cache-control"), Some("no-store"));
+        assert_eq!(json(&response)["secret"], "whsec_x");
+    }
+
+    #[test]
+    fn mutated_bodies_never_panic() {
+        let valid =
+            br#"{"url":"https://a.example/","events":["job.finished"],"name":"n","ref":"r"}"#;
+        mutations(0x0B0E, valid, 5000, |body| {
+            let mut request = request("");
+            request.body = body.to_vec();
+            if let Ok(ask) = parse(&request) {
+                assert!(!ask.url.is_empty() && ask.events.len() == 1);
+            }
+        });
+    }
+}
