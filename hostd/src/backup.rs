@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use base::{clock, folder, id, private};
 use lab::captures::files;
 use store::captures::Status;
+use store::jobs::{Found, Unreadable};
 use store::{self, Snapshot, StoreError};
 
 pub mod check;
@@ -51,6 +52,14 @@ pub struct Manifest {
     pub missing: Vec<String>,
 }
 
+impl Manifest {
+    /// Secrets of organisations, sealed under a key that is kept elsewhere.
+    fn secrets(&self) -> u64 {
+        let count = self.tables.get(store::org_secrets::TABLE);
+        count.copied().unwrap_or_default()
+    }
+}
+
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -66,6 +75,9 @@ pub struct Report {
     pub files: u64,
     pub bytes: u64,
     pub missing: u64,
+    /// Secrets whose key is not in the backup.
+    #[serde(default)]
+    pub secrets: u64,
 }
 
 /// Why a backup or a restore failed.
@@ -175,6 +187,7 @@ pub fn take(
         files: manifest.files.len() as u64,
         bytes: manifest.files.iter().map(|file| file.size_bytes).sum(),
         missing: manifest.missing.len() as u64,
+        secrets: manifest.secrets(),
     })
 }
 
@@ -242,8 +255,13 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
     Ok(found)
 }
 
-/// The files of a job: its pipeline, and what its attempts that have ended left. One that was cut off left no end.
-fn named_by_job(job: &store::jobs::Job) -> Vec<Named> {
+/// The files of a job: its pipeline, and what its attempts that have ended left. One that was cut off left no end. Of a
+/// job that cannot be read, whatever there may be.
+fn named_by_job(found: &Found) -> Vec<Named> {
+    let job = match found {
+        Found::Job(job) => job,
+        Found::Unreadable(job) => return named_by_unreadable(job),
+    };
     let named = |path: String, is_optional| Named {
         path: format!("{}/{}/{path}", folder::JOBS, job.id),
         sha256: None,
@@ -256,6 +274,21 @@ fn named_by_job(job: &store::jobs::Job) -> Vec<Named> {
         found.extend(left.map(|file| named(format!("{}/{file}", attempt.number), true)));
     }
     found
+}
+
+fn named_by_unreadable(job: &Unreadable) -> Vec<Named> {
+    let named = |path: String| Named {
+        path: format!("{}/{}/{path}", folder::JOBS, job.id),
+        sha256: None,
+        is_optional: true,
+    };
+    let attempts = job.stored["attempts"].as_array().map_or(0, Vec::len);
+    let left = (1..=attempts).flat_map(|number| {
+        let files = dispatch::ATTEMPT_FILES.iter();
+        files.map(move |file| format!("{number}/{file}"))
+    });
+    let pipeline = dispatch::DEFINITION.to_owned();
+    left.chain([pipeline]).map(named).collect()
 }
 
 /// Link or copy the file `path` of the folder `from` into the folder `to`; returns whether there is

@@ -17,7 +17,7 @@ use tracing::warn;
 use crate::http::relay::Relays;
 
 /// The handler group that keeps the wiring of devices, and the beginning of its keys.
-const WIRING: (&str, &str) = ("devices", "wiring/");
+pub const WIRING: (&str, &str) = ("devices", "wiring/");
 
 /// What the key of a job is called among its secrets.
 const KEY: &str = "BENCHPOD_API_KEY";
@@ -35,13 +35,13 @@ pub struct ServerBenches {
 impl Benches for ServerBenches {
     fn capabilities<'a>(&'a self, device: &'a Device) -> Looking<'a> {
         Box::pin(async move {
-            let (org, id) = (device.record.org.clone(), device.record.id.clone());
-            let profile = self.store.read(move |s| profile(s, &org, &id)).await;
-            let profile = profile.unwrap_or_else(|error| {
-                warn!(device = device.record.id, %error, "failed to read what a device is wired to");
-                Map::new()
+            let record = &device.record;
+            let wiring = wiring(&self.store, &record.org, &record.id).await;
+            let wiring = wiring.unwrap_or_else(|error| {
+                warn!(device = record.id, %error, "failed to read what a device is wired to");
+                Wiring::default()
             });
-            rig::capabilities(device, &Wiring::of(&profile))
+            rig::capabilities(device, &wiring)
         })
     }
 
@@ -73,6 +73,16 @@ impl Benches for ServerBenches {
             secrets,
         })
     }
+}
+
+/// What a device of an organisation is wired to.
+///
+/// # Errors
+/// The storage failed.
+pub async fn wiring(store: &Store, org: &str, device: &str) -> Result<Wiring, handler_kv::KvError> {
+    let (org, device) = (org.to_owned(), device.to_owned());
+    let profile = store.read(move |s| profile(s, &org, &device)).await?;
+    Ok(Wiring::of(&profile))
 }
 
 /// The wiring of a device, as its handler keeps it; empty if it keeps none.

@@ -1,5 +1,5 @@
 //! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | device | key | user | org |
-//! trust | backup | restore | config`.
+//! trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +23,7 @@ pub mod org;
 pub mod pod_sim;
 mod printer;
 pub mod run;
+pub mod secret;
 mod signals;
 pub mod submit;
 mod trouble;
@@ -55,6 +56,8 @@ enum Verb {
     /// Serve the API until told to stop
     Serve(Serve),
     /// Run a pipeline on this machine, without a server
+    ///
+    /// Its benches run on simulated devices, or on those that --device names.
     ///
     /// Exit code: 0 success, 1 failure, 2 the pipeline or the command line is wrong, 3 this machine is at fault, 4
     /// cancelled.
@@ -98,6 +101,9 @@ enum Verb {
     /// Manage trust rules for CI runs while the server is stopped
     #[command(subcommand)]
     Trust(trust::TrustCommand),
+    /// Manage secrets of organisations for their jobs while the server is stopped
+    #[command(subcommand)]
+    Secret(secret::SecretCommand),
     /// Copy the data folder, also while the server runs
     Backup(backup::Backup),
     /// Make an empty data folder what it was when a backup was taken
@@ -145,7 +151,7 @@ impl Cli {
     pub fn run(self, handlers: &'static [Embedded]) -> anyhow::Result<ExitCode> {
         let mut out = std::io::stdout();
         match self.verb {
-            Verb::Run(verb) => return verb.run(),
+            Verb::Run(verb) => return verb.run(handlers, || self.source.load(&[])),
             Verb::Submit(verb) => return verb.run(),
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),
@@ -168,6 +174,7 @@ impl Cli {
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Trust(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Secret(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Backup(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Restore(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Config(ConfigCommand::Check) => {

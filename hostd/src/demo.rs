@@ -7,31 +7,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use pod_sim::{Board, Playback, Recording, SimConfig, SimPod, TargetConfig, TargetWiring};
 use serde_json::json;
 
 use crate::services::Services;
 use base::config::Config;
 
+mod model;
+
+pub use model::{MODELS, Model};
+
 /// Timeout for the simulated device to come up; it takes milliseconds.
 pub const ONLINE_WAIT: Duration = Duration::from_secs(10);
-
-/// Name of the demo device.
-const DEVICE: &str = "demo";
-
-/// Seed of the demo bench: every start shows the same world, with the same identity.
-const SEED: u64 = 1;
-
-/// A real-time clock chip read over I²C, 200 kHz sampling, public domain; see
-/// `decode/testdata/captures/README.md`.
-const RECORDING: &[u8] =
-    include_bytes!("../decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
-
-/// Channels of the recording that are SCL and SDA.
-const RECORDED: [usize; 2] = [0, 1];
-
-/// Edges of the recording at most; it has fewer than two thousand.
-const EDGES_MAX: usize = 100_000;
 
 /// What the demo made.
 #[derive(Debug)]
@@ -69,49 +55,16 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
         .ensure_demo()
         .await
         .context("make the demo organisation")?;
-    let pod = SimPod::new(SimConfig {
-        seed: SEED,
-        board: Board::V3,
-        playback: Some(playback()?),
-        target: Some(target()),
-        ..SimConfig::default()
-    });
+    let model = &MODELS[0];
+    let address = format!("sim:{}", model.name);
     services
         .devices
-        .attach_transport(&made.org, DEVICE, "sim:demo", pod)
+        .attach_transport(&made.org, model.name, &address, model.pod()?)
         .await
         .context("attach the demo device")?;
     Ok(Demo {
         api_key: made.api_key,
     })
-}
-
-/// A target that has not been flashed. Its I²C is on LA5 and LA6, separate from the recorded one.
-fn target() -> TargetConfig {
-    TargetConfig {
-        wiring: TargetWiring {
-            scl: 5,
-            sda: 6,
-            ..TargetWiring::default()
-        },
-        ..TargetConfig::blank()
-    }
-}
-
-/// LA1 = SCL, LA2 = SDA, looped over the part with traffic.
-fn playback() -> anyhow::Result<Playback> {
-    let archive = decode::sr::Archive::parse(RECORDING, &decode::sr::Limits::default())
-        .context("read the demo recording")?;
-    let recording = decode::sr::load_edges(&archive, &RECORDED, EDGES_MAX)
-        .context("read the demo recording")?;
-    let recording = Recording {
-        sample_rate_hz: recording
-            .sample_rate_hz
-            .context("the demo recording has no sample rate")?,
-        samples: recording.samples,
-        edges: recording.edges,
-    };
-    Playback::new(&recording, &[(0, 1), (1, 2)], None).context("play the demo recording")
 }
 
 /// Print what to try next.

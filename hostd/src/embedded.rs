@@ -16,11 +16,14 @@ macro_rules! embedded {
 /// One entry per group.
 pub(crate) const HANDLERS: &[Embedded] = embedded![
     "auth",
+    "badges",
     "builds",
     "captures",
     "cloud",
     "devices",
     "jobs",
+    "secrets",
     "updates",
     "waveforms",
+    "webhooks",
 ];

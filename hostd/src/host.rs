@@ -17,6 +17,7 @@ use uploads::Inbound;
 
 pub use context::Context;
 
+mod badges;
 mod builds;
 pub mod caller;
 mod captures;
@@ -32,6 +33,7 @@ mod log;
 mod pod;
 mod recordings;
 mod replay;
+mod secrets;
 mod sessions;
 mod store;
 mod tokens;
@@ -42,6 +44,7 @@ mod updates;
 pub mod uploads;
 mod users;
 mod waveforms;
+mod webhooks;
 
 /// Generated from `wit/`: records, and one trait per interface that the files here implement.
 #[allow(clippy::all, clippy::pedantic, reason = "generated code")]
@@ -76,6 +79,7 @@ type LinkFn = fn(&mut CallLinker) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
 const INTERFACES: &[(&str, LinkFn)] = &[
+    ("badges", badges::link),
     ("builds", builds::link),
     ("captures", captures::link),
     ("decode", decode::link),
@@ -88,6 +92,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("pod", pod::link),
     ("recordings", recordings::link),
     ("replay", replay::link),
+    ("secrets", secrets::link),
     ("sessions", sessions::link),
     ("store", store::link),
     ("tokens", tokens::link),
@@ -98,6 +103,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("uploads", uploads::link),
     ("users", users::link),
     ("waveforms", waveforms::link),
+    ("webhooks", webhooks::link),
 ];
 
 /// One request on its way through a handler: its context, and the host objects that the guest
@@ -190,13 +196,16 @@ mod tests {
         assert_eq!(world("nobody"), None);
         for group in [
             "auth",
+            "badges",
             "builds",
             "devices",
             "captures",
             "cloud",
             "jobs",
+            "secrets",
             "updates",
             "waveforms",
+            "webhooks",
         ] {
             let interfaces = world(group).unwrap();
             assert!(!interfaces.is_empty());
@@ -210,5 +219,8 @@ mod tests {
     fn authority_is_what_the_world_says() {
         assert!(!world("captures").unwrap().contains(&"keys"));
         assert!(!world("auth").unwrap().contains(&"pod"));
+        assert!(!world("jobs").unwrap().contains(&"secrets"));
+        // What anybody can ask for reaches nothing else.
+        assert_eq!(world("badges").unwrap(), ["badges", "log"]);
     }
 }

@@ -10,5 +10,7 @@ pub mod drivers;
 pub mod groups;
 pub mod host;
 pub mod http;
+pub mod local;
+pub mod opening;
 pub mod serve;
 pub mod services;

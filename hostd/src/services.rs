@@ -15,7 +15,9 @@ use lab::leases::Leases;
 use lab::uart::Uarts;
 use lab::updates::Updates;
 use lab::waveforms::Waveforms;
+use notify::Notices;
 use store::Store;
+use vault::Vault;
 
 /// Shared by all requests; each part guards itself.
 #[derive(Debug)]
@@ -34,4 +36,6 @@ pub struct Services {
     pub uarts: Arc<Uarts>,
     pub flashing: Arc<Flashing>,
     pub jobs: Arc<Jobs>,
+    pub vault: Arc<Vault>,
+    pub notices: Arc<Notices>,
 }

@@ -87,5 +87,6 @@ fn report(manifest: &Manifest) -> Report {
         files: manifest.files.len() as u64,
         bytes: manifest.files.iter().map(|file| file.size_bytes).sum(),
         missing: manifest.missing.len() as u64,
+        secrets: manifest.secrets(),
     }
 }

@@ -11,6 +11,7 @@ use clap::Args;
 use crate::admin;
 use crate::backup::{self, Report, check, restore};
 use base::config::Config;
+use base::folder::SECRETS_KEY;
 use store::Store;
 
 /// Page cache of a short visit, in MiB.
@@ -40,7 +41,15 @@ impl Backup {
             Some(report) => report,
             None => offline(data, &target).context("take the backup")?,
         };
-        tell(&report, out)
+        tell(&report, out)?;
+        if report.secrets > 0 {
+            let secrets = report.secrets;
+            writeln!(
+                out,
+                "the key of {secrets} secrets is not in the backup; keep {SECRETS_KEY} of the data folder apart from it"
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -67,7 +76,16 @@ impl Restore {
             .build()
             .context("start the async runtime")?;
         let restored = runtime.block_on(restore::restore(&self.dir, &config.data_dir));
-        tell(&restored.context("restore the backup")?, out)
+        let report = restored.context("restore the backup")?;
+        tell(&report, out)?;
+        if report.secrets > 0 {
+            let (secrets, folder) = (report.secrets, config.data_dir.display());
+            writeln!(
+                out,
+                "{secrets} secrets cannot be read until {SECRETS_KEY}, which no backup has, is put into {folder} (chmod 600)"
+            )?;
+        }
+        Ok(())
     }
 }
 

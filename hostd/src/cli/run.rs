@@ -3,27 +3,32 @@
 mod summary;
 
 use std::collections::BTreeMap;
-use std::env;
-use std::io::{self, Write};
+use std::env::{self, VarError};
+use std::fs::File;
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use base::clock::Clock;
+use base::config::{Config, DeviceConfig};
 use base::id;
 use clap::Args;
 use jail::Bind;
 use jobs::{Cancel, Live, Options, Request, Runner, StartError, Subject, write_reports};
 use pipeline::Caps;
-use pipeline::plan::Plan;
+use pipeline::plan::{Plan, Role, Run as PlannedRun};
 
 use super::check::{self, DEFINITION};
 use super::ci;
 use super::printer::{Ended, Printer};
-use super::trouble::Trouble;
+use super::trouble::{CANCELLED, Trouble};
+use crate::groups::Embedded;
+use crate::local::{LocalBench, Offer, Safety};
 
-/// Run a pipeline: each build in a jail, with a copy of the sources.
+/// Run a pipeline: each build in a jail, with a copy of the sources, and each bench on a device.
 #[derive(Debug, Args)]
 pub struct Run {
     /// The pipeline
@@ -40,14 +45,22 @@ pub struct Run {
     /// Leave the benches out on purpose: that they were not run is no reason to fail
     #[arg(long)]
     builds_only: bool,
+    /// Device for the benches, in place of simulated ones: ADDRESS, NAME=ADDRESS, or the name of a configured one; may
+    /// be given several times. An address is as in the configuration: tcp:bench.example
+    #[arg(long = "device", value_name = "DEVICE", conflicts_with = "builds_only")]
+    devices: Vec<String>,
+    /// Chip that the devices of --device are wired to
+    #[arg(long, value_name = "CHIP", requires = "devices")]
+    target: Option<String>,
     /// Keep the folders in which builds ran
     #[arg(long)]
     keep: bool,
     /// Sources to build; the folder of the pipeline if left out
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
-    /// A secret for the steps that name it: its value is that of the environment variable with its name
-    #[arg(long = "secret", value_name = "NAME")]
+    /// A secret for the steps that name it: its value is that of the environment variable with its name, or what is in
+    /// the file; may be given several times
+    #[arg(long = "secret", value_name = "NAME[=FILE]")]
     secrets: Vec<String>,
     /// A folder of tools that builds can read, at the same path; may be given several times
     #[arg(long, value_name = "DIR")]
@@ -62,7 +75,11 @@ impl Run {
     ///
     /// # Errors
     /// Standard output cannot be written to, or signals cannot be listened for.
-    pub fn run(self) -> anyhow::Result<ExitCode> {
+    pub fn run(
+        self,
+        handlers: &'static [Embedded],
+        config: impl Fn() -> anyhow::Result<Config>,
+    ) -> anyhow::Result<ExitCode> {
         let plan = match self.plan() {
             Ok(plan) => plan,
             Err(why) => {
@@ -71,7 +88,8 @@ impl Run {
                 return Ok(ExitCode::from(DEFINITION));
             }
         };
-        match self.carry_out(&plan) {
+        let configured = || Ok(config()?.devices);
+        match self.carry_out(&plan, handlers, &configured) {
             Ok(code) => Ok(code),
             Err(trouble) => Ok(trouble.tell()),
         }
@@ -92,18 +110,33 @@ impl Run {
         Ok(plan)
     }
 
-    fn carry_out(&self, plan: &Plan) -> Result<ExitCode, Trouble> {
+    fn carry_out(
+        &self,
+        plan: &Plan,
+        handlers: &'static [Embedded],
+        configured: &dyn Fn() -> anyhow::Result<Vec<DeviceConfig>>,
+    ) -> Result<ExitCode, Trouble> {
         let subject = self.subject(plan);
         let secrets = self.secrets()?;
         let state = self.state()?;
+        let offers = self.offers(configured).map_err(Trouble::Asked)?;
         let runner = Runner::open(self.options(&state)?).context("make ready for jobs")?;
         let mut request = Request::new(plan, self.source(), &self.out);
         request.secrets = secrets;
         request.builds_only = self.builds_only;
         request.keep = self.keep.then(|| state.join("kept").join(&subject.id));
         let cancel = Cancel::default();
-        let to_cancel = cancel.clone();
-        super::signals::listen(move || to_cancel.cancel())?;
+        let safety = Arc::new(OnceLock::new());
+        listen(cancel.clone(), safety.clone())?;
+        let bench = match self.needs_devices(plan) {
+            false => None,
+            true => Some(LocalBench::open(&state, offers, handlers).context("make a bench")?),
+        };
+        if let Some(bench) = &bench {
+            // Only here.
+            let _ = safety.set(bench.safety().clone());
+            request.benches = Some(bench);
+        }
         let (live, events) = Live::new();
         let mut printer = Printer::new(self.log_to(), ci::is_github());
         let printing = thread::spawn(move || {
@@ -114,6 +147,11 @@ impl Run {
         drop((live, request));
         let printer = printing.join();
         let job = job.map_err(Trouble::from)?;
+        let kept = bench.map_or(Ok(()), |bench| {
+            let kept = bench.keep_captures(&job, &self.out);
+            let closed = bench.close().context("remove the folder of the bench");
+            kept.and(closed)
+        });
         let files = write_reports(&job, &subject, &self.out).context("write the reports")?;
         let mut printer = printer.unwrap_or_else(|_| Printer::new(self.log_to(), false));
         let ended = Ended::from(&job);
@@ -124,11 +162,28 @@ impl Run {
             printer.flush();
         }
         ci::append_summary(&ended).context("write the summary of the step")?;
+        kept?;
         if self.json {
             let json = summary::as_json(&job, &files);
             writeln!(io::stdout(), "{json:#}").context("print the result")?;
         }
         Ok(ExitCode::from(job.verdict().exit_code()))
+    }
+
+    /// Devices that the benches may have.
+    fn offers(
+        &self,
+        configured: &dyn Fn() -> anyhow::Result<Vec<DeviceConfig>>,
+    ) -> anyhow::Result<Vec<Offer>> {
+        match self.devices.is_empty() {
+            true => Ok(Offer::simulated()),
+            false => Offer::named(&self.devices, self.target.as_deref(), configured),
+        }
+    }
+
+    fn needs_devices(&self, plan: &Plan) -> bool {
+        let is_bench = |run: &PlannedRun| matches!(run.role, Role::Bench { .. });
+        !self.builds_only && plan.runs.iter().any(is_bench)
     }
 
     /// The log stays apart from what programs read.
@@ -179,11 +234,12 @@ impl Run {
     }
 
     fn secrets(&self) -> Result<BTreeMap<String, String>, Trouble> {
-        let secret = |name: &String| {
-            let value = env::var(name);
-            let value =
-                value.with_context(|| format!("read the secret {name} from the environment"));
-            Ok((name.clone(), value.map_err(Trouble::Asked)?))
+        let secret = |given: &String| {
+            let (name, value) = match given.split_once('=') {
+                Some((name, path)) => (name, secret_of_file(name, Path::new(path))),
+                None => (given.as_str(), secret_of_variable(given)),
+            };
+            Ok((name.to_owned(), value.map_err(Trouble::Asked)?))
         };
         self.secrets.iter().map(secret).collect()
     }
@@ -201,6 +257,51 @@ impl Run {
             ..ci::subject()
         }
     }
+}
+
+/// The first SIGINT or SIGTERM cancels. The second ends this process as soon as its devices are safe.
+fn listen(cancel: Cancel, safety: Arc<OnceLock<Safety>>) -> anyhow::Result<()> {
+    super::signals::listen(move || {
+        if !cancel.is_set() {
+            return cancel.cancel();
+        }
+        let safety = safety.clone();
+        thread::spawn(move || {
+            let are_safe = safety.get().is_none_or(Safety::make_all_safe);
+            if !are_safe {
+                // Nobody is left to tell whom standard error does not reach.
+                let _ = writeln!(
+                    io::stderr(),
+                    "hostd: a device could not be made safe: look whether its target is powered"
+                );
+            }
+            #[expect(
+                clippy::exit,
+                reason = "whoever ends it twice does not wait for what it does"
+            )]
+            process::exit(CANCELLED.into());
+        });
+    })
+}
+
+fn secret_of_variable(name: &str) -> anyhow::Result<String> {
+    match env::var(name) {
+        Ok(value) => Ok(value),
+        Err(VarError::NotPresent) => bail!(
+            "read the secret {name} from the environment: there is no such variable; set it, or write --secret {name}=FILE"
+        ),
+        // The error has the value in it.
+        Err(VarError::NotUnicode(_)) => {
+            bail!("read the secret {name} from the environment: it is not UTF-8")
+        }
+    }
+}
+
+/// All that is in the file. A single line's end is no part of the secret.
+fn secret_of_file(name: &str, path: &Path) -> anyhow::Result<String> {
+    let open = || format!("read the secret {name} from {}", path.display());
+    let file = File::open(path).with_context(open)?;
+    super::secret::value(&mut BufReader::new(file)).with_context(open)
 }
 
 impl From<StartError> for Trouble {

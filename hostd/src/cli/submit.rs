@@ -10,6 +10,7 @@ mod socket;
 mod sources;
 mod story;
 
+use std::cell::Cell;
 use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,8 +29,8 @@ use ureq::SendBody;
 use super::check::{self, DEFINITION};
 use super::ci;
 use super::printer::Printer;
-use super::trouble::{INFRASTRUCTURE, Trouble};
-use ended::{CANCELLED, text};
+use super::trouble::{CANCELLED, INFRASTRUCTURE, Trouble};
+use ended::text;
 use follow::Following;
 use form::Form;
 use patience::{Patience, tell};
@@ -149,7 +150,22 @@ impl Submit {
         if self.wait {
             patience.listen().map_err(Failed::Lost)?;
         }
-        let submitted = self.submit(&server, &patience, definition, sources.as_ref())?;
+        let random = || id::base62(IDEMPOTENCY_KEY_CHARS);
+        let key = self.idempotency_key.clone().unwrap_or_else(random);
+        let is_lost = Cell::new(false);
+        let submit = |patience: &Patience| {
+            let what = (definition, sources.as_ref());
+            self.submit(&server, patience, what, &key, |answer| {
+                is_lost.set(matches!(answer, Err(Failed::Lost(_))));
+            })
+        };
+        let submitted = match submit(&patience) {
+            Err(Failed::Stopped) if is_lost.get() => {
+                follow::withdraw(&server, &patience.obeying(), submit)?;
+                return Err(Failed::Stopped);
+            }
+            submitted => submitted?,
+        };
         let id = text(&submitted, "id");
         if id.is_empty() {
             let error = anyhow::anyhow!("understand the answer; is {} a hostd?", self.url);
@@ -192,17 +208,16 @@ impl Submit {
         Ok(Some(sources))
     }
 
-    /// Queues the job, once, however often it must be asked for.
+    /// Queues the job, once, however often it must be asked for. `heard` is told what comes of each time.
     fn submit(
         &self,
         server: &Server,
         patience: &Patience,
-        definition: &Definition,
-        sources: Option<&Sources>,
+        (definition, sources): (&Definition, Option<&Sources>),
+        key: &str,
+        heard: impl Fn(&Result<Value, Failed>),
     ) -> Result<Value, Failed> {
-        let random = || id::base62(IDEMPOTENCY_KEY_CHARS);
-        let key = self.idempotency_key.clone().unwrap_or_else(random);
-        let key = ("idempotency-key", key.as_str());
+        let key = ("idempotency-key", key);
         let labels = self.labels(definition.name.as_deref());
         let labels: Vec<(&str, &str)> = labels
             .iter()
@@ -213,12 +228,18 @@ impl Submit {
             for (name, value) in labels {
                 body[name] = value.into();
             }
-            return retried(patience, || server.post_json("/jobs/submit", &[key], &body));
+            return retried(patience, || {
+                let answer = server.post_json("/jobs/submit", &[key], &body);
+                heard(&answer);
+                answer
+            });
         };
         let path = sources.path_of(&self.file).map_err(Failed::Here)?;
         let texts = [&[("ci_yaml", path)], labels.as_slice()].concat();
         retried(patience, || {
-            send_form(server, patience, key, &texts, sources)
+            let answer = send_form(server, patience, key, &texts, sources);
+            heard(&answer);
+            answer
         })
     }
 

@@ -8,6 +8,9 @@ use super::check::DEFINITION;
 /// The exit code when a machine is at fault: this one, or the server.
 pub(super) const INFRASTRUCTURE: u8 = 3;
 
+/// The exit code when somebody ended a job.
+pub(super) const CANCELLED: u8 = 4;
+
 /// Why a job was not carried out. Each is a fragment that fits "failed to …".
 #[derive(Debug)]
 pub(super) enum Trouble {

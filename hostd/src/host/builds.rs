@@ -1,4 +1,4 @@
-//! `bench:host/builds`: builds of the caller's organisation.
+//! `bench:host/builds`: builds of the caller's organisation, reported or made by jobs.
 
 use runtime::BodyStream;
 use serde_json::{Map, Value};
@@ -10,10 +10,12 @@ use super::bindings::bench::host::builds::{
 };
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
+use crate::benches;
 use base::clock;
 use identity::Verified;
 use lab::blobs::Staged;
 use lab::builds::{Artifact, BuildError, Builds, Format, NewBuild, Selector};
+use store::Store;
 use store::builds::{Build, Kind, Origin, Status};
 
 /// Most files of one list.
@@ -24,6 +26,7 @@ pub(super) struct View<'a> {
     context: &'a Context,
     table: &'a mut ResourceTable,
     builds: &'a Builds,
+    store: &'a Store,
 }
 
 impl HasData for View<'static> {
@@ -35,6 +38,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         context: &state.data.context,
         table: &mut state.data.table,
         builds: &state.data.services.builds,
+        store: &state.data.services.store,
     })
 }
 
@@ -105,16 +109,19 @@ impl Host for View<'_> {
             build: selector.build,
             repo: selector.repo,
             r#ref: selector.ref_,
+            pack: selector.pack,
             artifact: selector.artifact,
         };
         let found = self.builds.select(org, selector).await;
         found.map(|a| artifact(&a)).map_err(|e| self.build_error(e))
     }
 
-    async fn flashable(&mut self, limit: u32) -> Result<Vec<WitArtifact>, Error> {
+    async fn flashable(&mut self, device: String, limit: u32) -> Result<Vec<WitArtifact>, Error> {
         let org = self.build_caller()?.org();
+        let wiring = benches::wiring(self.store, org, &device).await;
+        let wiring = wiring.map_err(|e| Error::Other(internal(self.context, "builds", &e)))?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
-        let found = self.builds.flashable(org, limit).await;
+        let found = self.builds.flashable(org, wiring.target, limit).await;
         found
             .map(|list| list.iter().map(artifact).collect())
             .map_err(|e| self.build_error(e))
@@ -123,11 +130,12 @@ impl Host for View<'_> {
     async fn read(
         &mut self,
         build: String,
+        pack: String,
         name: String,
     ) -> Result<(WitArtifact, Resource<BodyStream>), Error> {
         let org = self.build_caller()?.org();
         let builds = self.builds;
-        let found = builds.artifact(org, &build, &name).await;
+        let found = builds.artifact(org, &build, &pack, &name).await;
         let found = found.map_err(|e| self.build_error(e))?;
         let stream = builds.read(&found).await;
         let stream = stream.map_err(|e| self.build_error(e))?;
@@ -206,6 +214,7 @@ fn artifact(artifact: &Artifact) -> WitArtifact {
     let file = &artifact.file;
     WitArtifact {
         build: to_wit(&artifact.build),
+        pack: artifact.pack.clone(),
         name: file.name.clone(),
         content_type: file.content_type.clone(),
         format: match Format::of(&file.name) {
@@ -227,5 +236,18 @@ impl From<WitKind> for Kind {
             WitKind::Artifact => Self::Artifact,
             WitKind::Log => Self::Log,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::builds::REPORTED;
+
+    /// Handlers, which are programs of their own, name the pack of a reported build, too.
+    #[test]
+    fn handlers_call_the_pack_of_a_reported_build_the_same() {
+        let handlers = include_str!("../../../handlers/guest/src/selection.rs");
+        let constant = format!("REPORTED: &str = \"{REPORTED}\";");
+        assert!(handlers.contains(&constant), "{constant}");
     }
 }

@@ -206,10 +206,7 @@ impl View<'_> {
             board: record.board.clone(),
             firmware_version: record.firmware_version.clone(),
             capabilities: capabilities(device.capabilities()),
-            parameters: device
-                .capabilities()
-                .map(|c| c.parameters.clone().into_iter().collect())
-                .unwrap_or_default(),
+            parameters: device.capabilities().map(parameters).unwrap_or_default(),
             lease: self
                 .leases
                 .holder(&record.id)
@@ -240,6 +237,13 @@ impl View<'_> {
             DeviceError::Store(e) => Error::Other(internal(self.context, "devices", &e)),
         }
     }
+}
+
+fn parameters(known: &Capabilities) -> Vec<(String, String)> {
+    let pairs = known.parameters.iter();
+    pairs
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The same names whether the pod is online or not: offline, everything is unknown.

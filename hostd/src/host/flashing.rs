@@ -1,5 +1,6 @@
 //! `bench:host/flashing`: programming the targets of the caller's devices.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use pods::PodError;
@@ -19,6 +20,9 @@ use lab::devices::Device;
 use lab::flashing::{
     Firmware, Flashing, FlashingError, Outcome, Phase, RETRY_AFTER_S, Request, State,
 };
+
+/// What is missing when the firmware is.
+const FILE: &str = "build or file";
 
 /// What this interface gets of a call.
 pub(super) struct View<'a> {
@@ -47,8 +51,8 @@ impl Host for View<'_> {
     async fn start(&mut self, request: WitOrder, source: Source) -> Result<Flash, Error> {
         let firmware = match source {
             Source::Upload((upload, name)) => self.uploaded(upload, name)?,
-            Source::Artifact((build, name)) => {
-                built(self.context, self.builds, &build, &name).await?
+            Source::Artifact((build, pack, name)) => {
+                built(self.context, self.builds, &build, &pack, &name).await?
             }
         };
         let entered = self.door.enter(&request.device)?;
@@ -118,6 +122,10 @@ impl View<'_> {
                 Error::Busy(error.to_string())
             }
             FlashingError::Pod(PodError::Offline { .. } | PodError::Ended(_)) => Error::Offline,
+            // Its build was deleted meanwhile.
+            FlashingError::Read { source, .. } if source.kind() == ErrorKind::NotFound => {
+                Error::NotFound(FILE.to_owned())
+            }
             error @ (FlashingError::Read { .. } | FlashingError::Pod(_)) => {
                 Error::Other(internal(self.context, "flashing", &error))
             }
@@ -130,11 +138,12 @@ async fn built(
     context: &Context,
     builds: &Builds,
     build: &str,
+    pack: &str,
     name: &str,
 ) -> Result<Firmware, Error> {
-    let missing = || Error::NotFound("build or file".to_owned());
+    let missing = || Error::NotFound(FILE.to_owned());
     let org = context.caller.as_ref().ok_or_else(missing)?.org();
-    let found = builds.artifact(org, build, name).await;
+    let found = builds.artifact(org, build, pack, name).await;
     let found = found.map_err(|error| match error {
         BuildError::NotFound => missing(),
         other => Error::Other(internal(context, "flashing", &other)),
@@ -145,7 +154,7 @@ async fn built(
         name: file.name,
         size_bytes: file.size_bytes,
         sha256: file.sha256,
-        build: Some(found.build.id),
+        build: Some((found.build.id, found.pack)),
         staged: None,
     })
 }

@@ -145,7 +145,7 @@ impl w::Host for View<'_> {
     ) -> Result<(Resource<BodyStream>, u64, bool), w::Error> {
         let log = self
             .jobs
-            .log(self.job_caller()?.org(), &id, attempt, offset)
+            .log(&self.submitter()?, &id, attempt, offset)
             .await;
         let log = log.map_err(|e| self.job_error(e))?;
         Ok((self.stream(log.parts)?, log.bytes, log.is_complete))
@@ -161,7 +161,7 @@ impl w::Host for View<'_> {
             w::Page::Report => Page::Report,
             w::Page::Trace => Page::Trace,
         };
-        let made = self.jobs.page(self.job_caller()?.org(), &id, page).await;
+        let made = self.jobs.page(&self.submitter()?, &id, page).await;
         let made = made.map_err(|e| self.job_error(e))?;
         let (sender, parts) = mpsc::channel(1);
         // There is room for the one part.
@@ -227,6 +227,7 @@ impl View<'_> {
             JobError::Invalid { field, message } => w::Error::Invalid((field.to_owned(), message)),
             JobError::KeyReused => w::Error::KeyReused,
             JobError::Full(sentence) => w::Error::Full(sentence),
+            JobError::Quota(sentence) => w::Error::Quota(sentence),
             JobError::NoIsolation(sentence) => w::Error::NoIsolation(sentence),
             JobError::Stopping => w::Error::Stopping,
             error @ (JobError::Files(..) | JobError::Store(_)) => {

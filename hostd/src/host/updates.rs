@@ -14,7 +14,7 @@ use super::door::Door;
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use lab::builds::Builds;
+use lab::builds::{Builds, REPORTED};
 use lab::updates::image::{Image, ImageError};
 use lab::updates::{Terms, UpdateError, Updates};
 use store::devices::DeviceRecord;
@@ -101,7 +101,7 @@ impl View<'_> {
             WitImage::Artifact((build, name)) => {
                 let org = self.context.caller.as_ref().ok_or(Error::NotFound)?.org();
                 let builds = self.builds;
-                let found = builds.artifact(org, &build, &name).await;
+                let found = builds.artifact(org, &build, REPORTED, &name).await;
                 let file = found.map_err(|_| Error::NoArtifact)?.file;
                 expect_hash(&file.sha256, sha256)?;
                 let path = builds.blobs().path(&file.sha256);

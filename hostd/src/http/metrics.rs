@@ -13,6 +13,7 @@ use crate::http::connections::ConnectionCounters;
 use base::logging;
 
 pub mod disk;
+pub mod jobs;
 
 /// Upper bounds of the latency histogram, in seconds.
 const BUCKETS_S: [f64; 10] = [

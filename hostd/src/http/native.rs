@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
-use crate::http::metrics::{HttpMetrics, Sources, disk};
+use crate::http::metrics::{HttpMetrics, Sources, disk, jobs};
 use crate::http::pages;
 use crate::services::Services;
 use base::space::State;
@@ -146,7 +146,9 @@ impl Native {
                 reply(
                     StatusCode::OK,
                     "text/plain; version=0.0.4; charset=utf-8",
-                    self.metrics.render(sources) + &disk::render(&self.services),
+                    self.metrics.render(sources)
+                        + &disk::render(&self.services)
+                        + &jobs::render(&self.services.jobs.figures()),
                 ),
             ),
             "/api/openapi.json" => (

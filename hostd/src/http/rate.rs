@@ -1,5 +1,5 @@
-//! Requests per credential: a token bucket each, checked before a handler is called, so that one
-//! runaway caller leaves room for the others.
+//! Requests per credential, or per address where none is needed: a token bucket each, checked before a handler is
+//! called, so that one runaway caller leaves room for the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

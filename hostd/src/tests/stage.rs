@@ -8,7 +8,7 @@ use hostd::http::gateway::Gateway;
 use hostd::http::relay::{FOLDER, Relay, Relays};
 use hostd::http::server;
 use hostd::services::Services;
-use hostd::{demo, serve};
+use hostd::{demo, opening, serve};
 use identity::JobGrant;
 use lab::leases::Claim;
 use pod_sim::{SimConfig, SimPod};
@@ -49,7 +49,7 @@ impl Stage {
             data_dir: folder.path().join("data"),
             ..Config::default()
         };
-        let (services, _) = serve::open(&config).await.unwrap();
+        let (services, _) = opening::open(&config).await.unwrap();
         let services = Arc::new(services);
         services.auth.bootstrap().await.unwrap();
         services.devices.load().await.unwrap();

@@ -21,6 +21,7 @@ pub(super) fn as_json(job: &Job, files: &Files) -> Value {
 fn run(run: &RunEnd) -> Value {
     let more = json!({
         "id": run.id,
+        "device": run.device,
         "attempts": run.attempts,
         "duration_ms": ms(run.time.len()),
         "cache_hit": run.cache_hit,

@@ -4,10 +4,7 @@ use serde_json::Value;
 
 use super::super::check::DEFINITION;
 use super::super::printer::{Ended, EndedRun};
-use super::super::trouble::INFRASTRUCTURE;
-
-/// The exit code of a job that somebody ended.
-pub(super) const CANCELLED: u8 = 4;
+use super::super::trouble::{CANCELLED, INFRASTRUCTURE};
 
 /// A word and the exit code for the record of a job that is over.
 pub(super) fn verdict(job: &Value) -> (&'static str, u8) {

@@ -109,3 +109,18 @@ pub(super) fn cancel(server: &Server, patience: &Patience, id: &str) -> Result<(
         other => other.map(|_: Value| ()),
     }
 }
+
+/// Cancels a job whose submission was sent and never answered. Asked for once more under the same key, the server tells
+/// which one it is; one that it had not heard of before ends before it begins.
+pub(super) fn withdraw(
+    server: &Server,
+    patience: &Patience,
+    submit: impl Fn(&Patience) -> Result<Value, Failed>,
+) -> Result<(), Failed> {
+    tell("the server may have queued the job; cancelling it; once more, and it stays");
+    let submitted = submit(patience)?;
+    let id = text(&submitted, "id");
+    cancel(server, patience, id)?;
+    tell(&format!("the job {id} was cancelled"));
+    Ok(())
+}

@@ -19,6 +19,8 @@ pub(super) struct Patience {
     /// All pauses between the tries of one thing together.
     pauses_max: Duration,
     stops: Arc<(Mutex<u32>, Condvar)>,
+    /// Those of them that were obeyed, which interrupt nothing any more.
+    obeyed: u32,
 }
 
 impl Patience {
@@ -26,6 +28,7 @@ impl Patience {
         Self {
             pauses_max,
             stops: Arc::default(),
+            obeyed: 0,
         }
     }
 
@@ -49,14 +52,23 @@ impl Patience {
     }
 
     pub(super) fn stops(&self) -> u32 {
-        *self.lock()
+        self.lock().saturating_sub(self.obeyed)
+    }
+
+    /// For what is done because somebody pressed Ctrl-C: only once more interrupts it.
+    pub(super) fn obeying(&self) -> Self {
+        let obeyed = *self.lock();
+        Self {
+            obeyed,
+            ..self.clone()
+        }
     }
 
     /// Waits, but not on after the count has changed from `seen`. True if it has.
     pub(super) fn wait(&self, seen: u32, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut count = self.lock();
-        while *count == seen {
+        while count.saturating_sub(self.obeyed) == seen {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
@@ -114,6 +126,18 @@ mod tests {
             .collect();
         assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
         assert_eq!(Patience::new(Duration::ZERO).tries().next(None), None);
+    }
+
+    #[test]
+    fn what_was_obeyed_interrupts_nothing_more() {
+        let patience = Patience::new(Duration::ZERO);
+        patience.add();
+        let after = patience.obeying();
+        assert_eq!((patience.stops(), after.stops()), (1, 0));
+        assert!(!after.wait(0, Duration::ZERO));
+        patience.add();
+        assert_eq!((patience.stops(), after.stops()), (2, 1));
+        assert!(after.wait(0, seconds(100)));
     }
 
     #[test]

@@ -140,6 +140,8 @@ impl Story {
         if text(told, "stream") == "server" {
             output
                 .lines()
+                // It begins by ending the line of a step.
+                .filter(|line| !line.is_empty())
                 .for_each(|line| self.server_says(number, line));
         } else {
             self.turn_to(number);

@@ -1,7 +1,7 @@
 //! Jobs in the words of the contract.
 
 use dispatch::{
-    Axes, BlockedDevice, EndedBecause, Obstacle, Outcome, State, Status, Verdict, WhyRun, axes,
+    BlockedDevice, EndedBecause, Obstacle, Outcome, State, Status, Verdict, WhyRun, axes, message,
     outcome_of, outcome_of_run,
 };
 use serde_json::{Value, json};
@@ -27,24 +27,9 @@ pub(super) fn news(job: &Job) -> Value {
         "ended_because": axes.ended_because(),
         "verdict": axes.verdict(),
         "status": axes.status(),
-        "message": message(job, axes),
+        "message": message(job),
         "attempts": job.attempts.iter().map(attempt).collect::<Vec<_>>(),
     })
-}
-
-/// What happens, or what happened and what to do.
-fn message(job: &Job, axes: Axes) -> String {
-    if let Some(end) = &job.end {
-        return end.message.clone();
-    }
-    let sentence = match axes.state() {
-        State::Queued => "It waits for its turn; `why` tells for what.",
-        State::Assigned => "It is being set up.",
-        State::Running => "It runs.",
-        State::Stopping => "It is being stopped.",
-        State::Finished => "It has ended.",
-    };
-    sentence.to_owned()
 }
 
 fn run_id<'j>(job: &'j Job, attempt: &Attempt) -> &'j str {
@@ -64,7 +49,7 @@ pub(super) fn head(job: &Job) -> w::Job {
         ended_because: axes.ended_because().map(ended_because),
         verdict: verdict(axes.verdict()),
         status: status(axes.status()),
-        message: message(job, axes),
+        message: message(job),
         user: job.user.clone(),
         retry_of: job.retry_of.clone(),
         archive: archive.map(|archive| w::Archive {

@@ -29,10 +29,14 @@ impl Gateway {
         let headers = &head.headers;
         let relayed = head.extensions.get::<Relayed>();
         if entry.is_public() {
-            return match relayed {
-                None => Ok(None),
-                Some(_) => Err(job_only()),
-            };
+            if relayed.is_some() {
+                return Err(job_only());
+            }
+            let address = requester(None, self.client(head)).user;
+            self.rate
+                .take(&address, Instant::now())
+                .map_err(ApiError::rate_limited)?;
+            return Ok(None);
         }
         let text = |name| {
             headers

@@ -1,0 +1,187 @@
+//! `hostd secret set | list | remove`, while the server is stopped.
+
+use std::io::{BufRead, Read, Write};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+
+use base::clock::{self, Clock};
+use base::config::Config;
+use identity::offline::with_store;
+use store::Store;
+use store::orgs::{self, Org};
+use vault::{NewSecret, State, VALUE_BYTES, Vault, Writer};
+
+/// Who is told to have written what the command line writes.
+const BY: &str = "command line";
+
+/// Secrets of organisations for their jobs, while the server is stopped.
+#[derive(Debug, Subcommand)]
+pub enum SecretCommand {
+    /// Write a secret; its value is read from standard input
+    ///
+    /// If the value is a single line, the end of that line is no part of it.
+    Set(Set),
+    /// List the secrets, without their values
+    List,
+    /// Remove a secret
+    Remove(Named),
+}
+
+#[derive(Debug, Args)]
+pub struct Set {
+    #[command(flatten)]
+    named: Named,
+    /// Pattern of branches or tags whose jobs may have it; may be given several times. Without it a secret that is there
+    /// keeps its own
+    #[arg(long = "ref", value_name = "PATTERN")]
+    refs: Vec<String>,
+    /// Jobs of all branches and tags may have it
+    #[arg(long, conflicts_with = "refs")]
+    all_refs: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Named {
+    /// Name of the secret: capital letters, digits and _
+    name: String,
+    /// Name of the organisation
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    org: String,
+}
+
+impl SecretCommand {
+    /// Do what the command line says, on the data folder of `config`. A value comes from standard
+    /// input.
+    ///
+    /// # Errors
+    /// The folder is in use or unreadable, or the command asks for what is not there.
+    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        self.run_with(config, &mut std::io::stdin().lock(), out)
+    }
+
+    /// As [`SecretCommand::run`], with the value from `input`.
+    ///
+    /// # Errors
+    /// As [`SecretCommand::run`].
+    pub fn run_with(
+        &self,
+        config: &Config,
+        input: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        with_store(&config.data_dir, async |store| {
+            let vault = Vault::new(&config.data_dir, store.clone(), Clock::system());
+            match self {
+                Self::Set(verb) => {
+                    let set = verb.run(store, &vault, input, out).await;
+                    set.context("set the secret")
+                }
+                Self::List => list(store, &vault, out).await.context("list the secrets"),
+                Self::Remove(named) => {
+                    let removed = named.remove(store, &vault, out).await;
+                    removed.context("remove the secret")
+                }
+            }
+        })?
+    }
+}
+
+impl Set {
+    async fn run(
+        &self,
+        store: &Store,
+        vault: &Vault,
+        input: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let by = self.named.writer(store).await?;
+        let refs = match self.refs.as_slice() {
+            [] => self.all_refs.then(Vec::new),
+            refs => Some(refs.to_vec()),
+        };
+        let new = NewSecret {
+            name: self.named.name.clone(),
+            value: value(input)?,
+            refs,
+        };
+        let (shown, is_new) = vault.put(&by, new).await?;
+        let word = if is_new { "written" } else { "replaced" };
+        Ok(writeln!(out, "{} is {word}", shown.name)?)
+    }
+}
+
+impl Named {
+    async fn remove(
+        &self,
+        store: &Store,
+        vault: &Vault,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let by = self.writer(store).await?;
+        vault.remove(&by, &self.name).await?;
+        Ok(writeln!(out, "removed {}", self.name)?)
+    }
+
+    async fn writer(&self, store: &Store) -> anyhow::Result<Writer> {
+        let name = self.org.clone();
+        let Some(org) = store.read(move |s| orgs::by_name(s, &name)).await? else {
+            bail!("find the organisation {}; see hostd org list", self.org);
+        };
+        Ok(Writer {
+            org: org.id,
+            user: BY.to_owned(),
+        })
+    }
+}
+
+/// All of the input; of a single line, without its end.
+pub(super) fn value(input: &mut dyn BufRead) -> anyhow::Result<String> {
+    // A little over the limit, so that a longer one is refused, not truncated.
+    let bytes_max = *VALUE_BYTES.end() as u64 + 3;
+    let mut bytes = Vec::new();
+    input
+        .take(bytes_max)
+        .read_to_end(&mut bytes)
+        .context("read the value")?;
+    // The error has the bytes in it.
+    let Ok(mut text) = String::from_utf8(bytes) else {
+        bail!("take a value that is not UTF-8; encode it, as with base64");
+    };
+    if text.find('\n') == Some(text.len().saturating_sub(1)) {
+        text.truncate(text.trim_end_matches(['\r', '\n']).len());
+    }
+    Ok(text)
+}
+
+async fn list(store: &Store, vault: &Vault, out: &mut dyn Write) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "{:<16}  {:<32}  {:<9}  {:<20}  refs",
+        "organisation", "name", "state", "updated"
+    )?;
+    for Org { id, name: org, .. } in store.read(orgs::all).await? {
+        for secret in vault.list(&id).await? {
+            let state = match secret.state {
+                State::Ready => "ready",
+                State::NoKey => "no key",
+                State::OtherKey => "other key",
+                State::Damaged => "damaged",
+            };
+            let refs = match secret.refs.as_slice() {
+                [] => "all".to_owned(),
+                refs => refs.join(" "),
+            };
+            writeln!(
+                out,
+                "{org:<16}  {:<32}  {state:<9}  {:<20}  {refs}",
+                secret.name,
+                clock::text(secret.updated_ms),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

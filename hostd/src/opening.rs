@@ -1,0 +1,221 @@
+//! All that a server works with, from its data folder.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use base::clock::Clock;
+use base::config::{Config, PodsConfig};
+use base::private;
+use base::space::{self, Space};
+use dispatch::{Begun, Jobs, Parts};
+use identity::Identity;
+use identity::oidc::Oidc;
+use lab::builds::Builds;
+use lab::captures::Captures;
+use lab::devices::Devices;
+use lab::flashing::Flashing;
+use lab::leases::Leases;
+use lab::uart::Uarts;
+use lab::updates::Updates;
+use lab::waveforms::Waveforms;
+use notify::{Limits, Notices};
+use pods::PodOptions;
+use store::Store;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use vault::Vault;
+
+use crate::benches::ServerBenches;
+use crate::drivers;
+use crate::services::Services;
+
+/// What everything else stands on.
+struct Ground {
+    store: Store,
+    space: Arc<Space>,
+    clock: Clock,
+}
+
+/// Devices, and what is done with them.
+struct Lab {
+    devices: Arc<Devices>,
+    captures: Arc<Captures>,
+    builds: Arc<Builds>,
+    leases: Arc<Leases>,
+    uarts: Arc<Uarts>,
+    updates: Arc<Updates>,
+    waveforms: Arc<Waveforms>,
+    flashing: Arc<Flashing>,
+}
+
+/// Opens everything. The devices are not read yet.
+///
+/// # Errors
+/// The folder belongs to somebody else, or what is in it cannot be read.
+pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenches>)> {
+    let dir = &config.data_dir;
+    let ground = Ground::open(config)?;
+    // What makes jails is started meanwhile.
+    let begun = Jobs::begin(dir, &config.jobs).context("make folders of jobs")?;
+    let Ground {
+        store,
+        space,
+        clock,
+    } = &ground;
+    let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix);
+    let auth = auth.await.context("read keys and users")?;
+    let lab = Lab::open(config, &ground).await?;
+    let vault = Vault::new(dir, store.clone(), clock.clone());
+    let looked = vault.warn_of_unreadable().await;
+    looked.context("look at the secrets")?;
+    let noticed = Arc::<Notify>::default();
+    let notices = open_notices(config, &ground, &noticed).await?;
+    let benches = lab.benches(store);
+    let parts = Parts {
+        store: store.clone(),
+        clock: clock.clone(),
+        space: space.clone(),
+        devices: lab.devices.clone(),
+        leases: lab.leases.clone(),
+        blobs: lab.builds.blobs().clone(),
+        benches: benches.clone(),
+        vault: vault.clone(),
+        noticed,
+    };
+    let jobs = open_jobs(begun, parts).await?;
+    let services = Services {
+        jobs,
+        vault,
+        notices,
+        oidc: Oidc::new(&config.oidc, clock.clone()),
+        auth,
+        flashing: lab.flashing,
+        uarts: lab.uarts,
+        devices: lab.devices,
+        captures: lab.captures,
+        builds: lab.builds,
+        leases: lab.leases,
+        updates: lab.updates,
+        waveforms: lab.waveforms,
+        clock: ground.clock,
+        store: ground.store,
+        space: ground.space,
+    };
+    Ok((services, benches))
+}
+
+impl Ground {
+    /// The data folder, its disk and its store.
+    fn open(config: &Config) -> anyhow::Result<Self> {
+        let dir = &config.data_dir;
+        private::data_folder(dir)?;
+        if base::folder::is_half_restored(dir) {
+            bail!(
+                "use {}: a restore into it did not come to its end; run hostd restore again",
+                dir.display()
+            );
+        }
+        let space = Space::open(dir, &config.disk);
+        tokio::spawn(space::watch(Arc::downgrade(&space)));
+        let store = Store::open(dir, config.store.cache_mib)
+            .with_context(|| format!("open the store in {}", dir.display()))?;
+        Ok(Self {
+            store,
+            space,
+            clock: Clock::system(),
+        })
+    }
+}
+
+impl Lab {
+    async fn open(config: &Config, ground: &Ground) -> anyhow::Result<Self> {
+        let dir = &config.data_dir;
+        let on = || {
+            (
+                ground.store.clone(),
+                ground.clock.clone(),
+                ground.space.clone(),
+            )
+        };
+        let (store, clock, space) = on();
+        let options = pod_options(&config.pods);
+        let devices = Devices::new(store, clock.clone(), drivers::transport, options);
+        let devices = Arc::new(devices);
+        let captures = Captures::open(dir, &config.captures, ground.store.clone(), clock, space);
+        let captures = captures.await.context("open the captures")?;
+        let (store, clock, space) = on();
+        let builds = Builds::open(dir, &config.builds, store, clock, space);
+        let builds = builds.await.context("open the builds")?;
+        let (store, clock, _) = on();
+        let leases = Leases::open(&config.leases, store, clock, devices.clone());
+        let leases = leases.await.context("read the leases")?;
+        let (store, clock, _) = on();
+        let uarts = Arc::new(Uarts::new(clock.clone()));
+        let updates = Updates::open(store, clock, devices.clone(), leases.clone(), uarts.clone());
+        let updates = updates.await.context("read the pod updates")?;
+        let (store, clock, _) = on();
+        let flashing = Flashing::new(clock.clone(), uarts.clone());
+        let waveforms = Waveforms::new(&config.waveforms, store, clock, builds.blobs().clone());
+        Ok(Self {
+            devices,
+            captures,
+            builds,
+            leases,
+            uarts,
+            updates,
+            waveforms: Arc::new(waveforms),
+            flashing,
+        })
+    }
+
+    /// What gives jobs their benches.
+    fn benches(&self, store: &Store) -> Arc<ServerBenches> {
+        Arc::new(ServerBenches {
+            lab: rig::Lab {
+                handle: Handle::current(),
+                leases: self.leases.clone(),
+                captures: self.captures.clone(),
+                flashing: self.flashing.clone(),
+                uarts: self.uarts.clone(),
+                waveforms: self.waveforms.clone(),
+            },
+            store: store.clone(),
+            devices: self.devices.clone(),
+            relays: OnceLock::new(),
+        })
+    }
+}
+
+/// Those who are told of jobs. `wake` says when there is something to tell.
+async fn open_notices(
+    config: &Config,
+    ground: &Ground,
+    wake: &Arc<Notify>,
+) -> anyhow::Result<Arc<Notices>> {
+    let opened = Notices::open(notify::Parts {
+        store: ground.store.clone(),
+        clock: ground.clock.clone(),
+        wake: wake.clone(),
+        webhooks: &config.webhooks,
+        commit_statuses: &config.commit_status,
+        public_url: &config.http.public_url,
+        limits: Limits {
+            first_pause_ms: config.webhooks.retry_ms,
+            ..Limits::default()
+        },
+    });
+    opened.await.context("go on telling others of jobs")
+}
+
+async fn open_jobs(begun: Begun, parts: Parts) -> anyhow::Result<Arc<Jobs>> {
+    let opened = Jobs::open(begun, parts);
+    opened.await.context("go on with the jobs")
+}
+
+fn pod_options(config: &PodsConfig) -> PodOptions {
+    PodOptions {
+        grace: Duration::from_millis(config.grace_ms),
+        ..PodOptions::default()
+    }
+}
