@@ -14,6 +14,8 @@ import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ElementTree
 
+from embeddedci.benchpod import BenchPod
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 JOB_WAIT_S = 180
 # What the job's own tests import, with all that it needs.
@@ -73,6 +75,16 @@ def form(parts):
     return body + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
 
 
+def flash_from_outside(job_id):
+    """What the job built goes to the same board once more, by the SDK of somebody who built nothing."""
+    with BenchPod(f"embeddedci:{os.environ['BENCHPOD_E2E_CLOUD_DEVICE']}", la_voltage=3.3, lease_wait=60) as pod:
+        for build in (job_id, "latest"):
+            flashed = pod.flash(build=build, swclk=11, swdio=12, target_power=1)
+            assert flashed.ok, flashed.stderr
+            named = flashed.artifact["job_id"], flashed.artifact["pack_id"], flashed.artifact["name"]
+            assert named == (job_id, "fw.f0", "demo.elf"), named
+
+
 def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
     body, content_type = form(
         [
@@ -82,6 +94,7 @@ def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
         ]
     )
     status, answer = ask("/jobs/submit", body, content_type)
+    job_id = json.loads(answer).get("id")
     if status == 503 and json.loads(answer)["code"] == "no_isolation":
         # All that such a machine can be asked: that it says what to do.
         assert "hostd doctor" in json.loads(answer)["error"]
@@ -89,7 +102,7 @@ def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
             print(f"\nNOTE no job was run: {json.loads(answer)['error']}")
         return
     assert status == 201, answer
-    job_path = f"/jobs/{json.loads(answer)['id']}"
+    job_path = f"/jobs/{job_id}"
     end = time.monotonic() + JOB_WAIT_S
     while True:
         job = json.loads(ask(job_path)[1])
@@ -105,6 +118,7 @@ def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
     assert wanted <= cases, cases
     assert {"test_the_target_is_powered", "test_the_bus_is_alive"} <= cases, cases
     assert "APP_OK" in log
+    flash_from_outside(job_id)
     # The key of the job is in its programs' environment and nowhere else.
     assert "bk_" not in log
     with capsys.disabled():

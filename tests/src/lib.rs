@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: the real binary on its own port, and a client for it.
 
 pub mod bench;
+pub mod cable;
 pub mod client;
 pub mod guide;
 pub mod isolation;
@@ -9,13 +10,16 @@ pub mod judge;
 pub mod line;
 pub mod offline;
 pub mod pod_sim;
+pub mod receiver;
 pub mod server;
 pub mod socket;
 
 pub use bench::{Bench, demo_elf, flash, until};
+pub use cable::Cable;
 pub use client::{Client, Reply};
 pub use isolation::can_isolate;
 pub use line::Line;
 pub use pod_sim::PodSim;
+pub use receiver::Receiver;
 pub use server::Server;
 pub use socket::{Opened, Socket};

@@ -2,14 +2,20 @@
 
 mod archives;
 mod evidence;
+mod flashing;
 mod hostile;
+mod leftovers;
 mod live;
 mod others;
 mod packing;
+mod phases;
 mod quarantine;
 mod queue;
+mod quota;
 mod restarts;
+mod secrets;
 mod submit;
+mod verdicts;
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,11 @@
 //! Many jobs of several users on a few devices, while the server is killed again and again: none is lost, none is tested
-//! twice, and whoever has few does not wait behind whoever has many.
+//! twice, no device is idle, and whoever has few does not wait behind whoever has many.
 
-use std::collections::BTreeMap;
+mod record;
+
 use std::time::{Duration, Instant};
+
+use record::Record;
 
 use serde_json::{Value, json};
 use tests::{Client, Server, can_isolate};
@@ -26,7 +29,7 @@ benches:
   - id: smoke
     device: { select: { la_channels: '>=1' } }
     steps:
-      - wait: 20ms
+      - wait: 200ms
       - run: echo tested
 ";
 
@@ -78,13 +81,6 @@ fn unfinished(client: &Client) -> usize {
     count
 }
 
-/// Seconds since the epoch of an RFC 3339 time of today or tomorrow, as far as differences matter.
-fn seconds(text: &Value) -> i64 {
-    let text = text.as_str().unwrap();
-    let number = |from: usize, to: usize| text[from..to].parse::<i64>().unwrap();
-    ((number(8, 10) * 24 + number(11, 13)) * 60 + number(14, 16)) * 60 + number(17, 19)
-}
-
 #[test]
 fn none_is_lost_and_none_is_tested_twice() {
     if !can_isolate() {
@@ -94,7 +90,9 @@ fn none_is_lost_and_none_is_tested_twice() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let config = folder.path().join("hostd.toml");
-    let devices = (1..4).map(|n| format!("[[devices]]\nname = \"d{n}\"\naddress = \"sim:v3\"\n"));
+    // Pods of the same seed are one and the same.
+    let device = |n| format!("[[devices]]\nname = \"d{n}\"\naddress = \"sim:v3,seed={n}\"\n");
+    let devices = (10..13).map(device);
     std::fs::write(&config, devices.collect::<String>()).unwrap();
     let start = || Server::demo_in_with(&data, &["--config", config.to_str().unwrap()]).unwrap();
     std::fs::create_dir(&data).unwrap();
@@ -120,10 +118,9 @@ fn none_is_lost_and_none_is_tested_twice() {
         );
         std::thread::sleep(Duration::from_millis(200));
     }
-    let mut waits: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
     let mut repeated = 0;
-    for (user, jobs) in users.iter().map(|user| &user.jobs).enumerate() {
-        for id in jobs {
+    for user in &users {
+        for id in &user.jobs {
             let job = client.get(&format!("/api/jobs/{id}")).unwrap().expect(200);
             let attempts = job["attempts"].as_array().unwrap();
             let tested = attempts.iter().filter(|attempt| {
@@ -134,17 +131,34 @@ fn none_is_lost_and_none_is_tested_twice() {
             repeated += attempts.len() - 1;
             let is_cut_off = job["runs"][0]["code"] == "infra.server_restarted";
             assert!(is_cut_off || job["verdict"] == "success", "{job}");
-            waits
-                .entry(user)
-                .or_default()
-                .push(seconds(&job["started_at"]) - seconds(&job["created_at"]));
         }
     }
     let devices = client.get("/api/bench/devices").unwrap().expect(200);
     for device in devices["devices"].as_array().unwrap() {
         assert!(device["lease"].is_null(), "{device}");
     }
-    let mean = |waits: &Vec<i64>| waits.iter().sum::<i64>() / waits.len().max(1) as i64;
-    let means: Vec<i64> = waits.values().map(mean).collect();
-    println!("{count} jobs, {repeated} attempts repeated; mean wait of each user: {means:?} s");
+    let record = Record::of(&server.log());
+    assert_eq!(record.devices(), 4);
+    let idle = record.check_that_no_device_was_idle();
+    println!(
+        "{count} jobs on {} devices, {repeated} attempts repeated, a device idle for at most {idle:.1?}",
+        record.devices()
+    );
+    print!("{}", waits(&record, &users));
+}
+
+/// How long the jobs of each user waited, and would have waited if whoever comes first were served first. The first user
+/// has most of them, and pays for the others.
+fn waits(record: &Record, users: &[User]) -> String {
+    let mut told = String::new();
+    for (number, user) in users.iter().enumerate() {
+        let fair = record.mean_wait(&user.jobs);
+        let in_turn = record.mean_wait_in_turn(&user.jobs);
+        let count = user.jobs.len();
+        told += &format!(
+            "user {number} with {count} jobs: mean wait {fair:.1?}, first come, first served {in_turn:.1?}\n"
+        );
+        assert!(number == 0 || fair < in_turn, "{told}");
+    }
+    told
 }

@@ -113,12 +113,25 @@ fn a_run_that_fails_says_whose_fault_it_is() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("[secret]\n"));
+    fs::write(folder.path().join("key.txt"), "open-sesame\n").unwrap();
+    let output = hostd(
+        &["run", "pipeline.yml", "--secret", "KEY=key.txt"],
+        folder.path(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("[secret]\n"));
+    let output = hostd(
+        &["run", "pipeline.yml", "--secret", "KEY=none.txt"],
+        folder.path(),
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("read the secret KEY from none.txt"));
     let (_folder, output) = has_run("      - run: 'true'", &["--only", "other"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn benches_are_told_to_be_left_out() {
+fn benches_that_find_no_device_are_told_to_be_left_out() {
     if !can_isolate() {
         return;
     }
@@ -126,14 +139,16 @@ fn benches_are_told_to_be_left_out() {
     let (folder, output) = has_run(steps, &[]);
     let told = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("smoke  not run: it needs a device"), "{told}");
+    assert!(told.contains("smoke  not run: no device fits"), "{told}");
     let junit = fs::read_to_string(folder.path().join("hostd-out/junit.xml")).unwrap();
     assert!(
-        junit.contains("<skipped message=\"not run: it needs a device"),
+        junit.contains("<skipped message=\"not run: no device fits"),
         "{junit}"
     );
     let output = hostd(&["run", "pipeline.yml", "--builds-only"], folder.path());
     assert_eq!(output.status.code(), Some(0));
+    let both = ["run", "pipeline.yml", "--builds-only", "--device", "sim:v3"];
+    assert_eq!(hostd(&both, folder.path()).status.code(), Some(2));
 }
 
 #[test]

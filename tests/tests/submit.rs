@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -233,6 +235,66 @@ fn ctrl_c_cancels_the_job_on_the_server() {
         rest.iter().any(|line| line.starts_with("cancelled: ")),
         "{rest:?}"
     );
+    let ended = until(
+        || jobs(&server)[0].clone(),
+        |job| job["state"] == "finished",
+    );
+    assert_eq!(ended.unwrap()["ended_because"], "cancelled");
+}
+
+/// Passes connections on to the server, but of the first one no answer: it is cut when told so. With the second channel
+/// whoever listens learns that the answer has come.
+fn silent(server: &Server, cut: Receiver<()>, answered: Sender<()>) -> String {
+    let to = server.url.strip_prefix("http://").unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for count in 0.. {
+            let (client, _) = listener.accept().unwrap();
+            let server = TcpStream::connect(&to).unwrap();
+            let (mut from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut from, &mut into));
+            if count > 0 {
+                thread::spawn(move || std::io::copy(&mut &server, &mut &client));
+                continue;
+            }
+            (&server).read_exact(&mut [0]).unwrap();
+            answered.send(()).unwrap();
+            cut.recv().unwrap();
+            client.shutdown(Shutdown::Both).unwrap();
+        }
+    });
+    url
+}
+
+#[test]
+fn ctrl_c_cancels_a_job_whose_submission_was_never_answered() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("      - run: sleep 1000");
+    let ((cut, is_cut), (answered, has_answered)) = (channel(), channel());
+    let url = silent(&server, is_cut, answered);
+    let args = ["pipeline.yml", "--source", "-", "--wait"];
+    let child = command(&url, &server.api_key, folder.path(), &args)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    has_answered.recv().unwrap();
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+    // It has to be heard before the connection breaks, or it interrupts the pause before the next try.
+    thread::sleep(Duration::from_millis(200));
+    cut.send(()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let notes = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{notes}");
+    assert!(notes.contains(" was cancelled"), "{notes}");
+    let found = jobs(&server);
+    assert_eq!(found.len(), 1, "{notes}");
     let ended = until(
         || jobs(&server)[0].clone(),
         |job| job["state"] == "finished",

@@ -31,6 +31,12 @@ enum How {
 /// of a name.
 const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     (
+        "badges.create",
+        &["name", "ref", "label"],
+        How::Read,
+        "as many as an organisation may have",
+    ),
+    (
         "captures.start_*",
         &["samples", "adc_samples", "la_samples"],
         How::Read,
@@ -168,6 +174,13 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "levels of the output, and an hour together",
     ),
+    (
+        "webhooks.create",
+        &["url", "events", "name", "ref"],
+        How::Read,
+        "a URL, and as many as an organisation may have",
+    ),
+    ("webhooks.update", &["url"], How::Read, "a URL"),
 ];
 
 /// How the fields of one route were tried.

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 /// Keywords that this file handles, or that bound nothing.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 22] = [
     "additionalProperties",
     "anyOf",
     "contentMediaType",
@@ -28,6 +28,7 @@ const KNOWN: [&str; 21] = [
     "title",
     "type",
     "uniqueItems",
+    "writeOnly",
 ];
 
 /// The letter of texts: more bytes than characters, so that a bound in bytes shows.

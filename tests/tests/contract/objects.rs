@@ -110,14 +110,16 @@ impl Bench {
                 text(&self.post(Kind::ApiKey, "/bench/waveforms", &body)["id"])
             }
             "new-name" => format!("name-{}", self.next()),
+            "new-name.secret" => format!("S{}", self.next()),
+            "org-secret" | "new-org-secret" => self.org_secret(),
             "lease.spare" => self.lease("spare"),
             "lease.other" => {
                 self.object("lease.spare");
                 "another-lease".to_owned()
             }
             other => {
-                let credential = self.credential(other);
-                credential.unwrap_or_else(|| panic!("objects.rs cannot make <{other}>"))
+                let made = self.told(other).or_else(|| self.credential(other));
+                made.unwrap_or_else(|| panic!("objects.rs cannot make <{other}>"))
             }
         }
     }
@@ -136,6 +138,16 @@ impl Bench {
         let reply = self.own(kind).post(&format!("/api{path}"), body).unwrap();
         assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
         reply.json()
+    }
+
+    /// The name of a secret of the owner's organisation.
+    fn org_secret(&self) -> String {
+        let name = format!("S{}", self.next());
+        let body = json!({"value": "correct horse battery staple"}).to_string();
+        let path = format!("/api/secrets/{name}");
+        let reply = self.own(Kind::ApiKey).send("PUT", &path, Some(&body));
+        reply.unwrap().expect(201);
+        name
     }
 
     fn device(&self, name: &str) -> String {
@@ -258,6 +270,48 @@ impl Bench {
             assert!(begun.elapsed() < JOB_WAIT, "{job}");
             std::thread::sleep(JOB_POLL);
         }
+    }
+
+    /// What has to do with telling others of jobs.
+    fn told(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "badge" | "new-badge" => {
+                let made = self.post(Kind::ApiKey, "/badges", &json!({"name": "hello"}));
+                text(&made["id"])
+            }
+            "webhook" | "new-webhook" | "webhook.tried" => self.webhook(),
+            "webhook.disabled" => {
+                let id = self.webhook();
+                self.enable(&id, false);
+                id
+            }
+            "delivery.failed" => {
+                let id = self.object("webhook.tried");
+                let path = format!("/webhooks/{id}/test");
+                let sent = self.post(Kind::ApiKey, &path, &json!({}));
+                // What waits for one that is disabled is given up.
+                self.enable(&id, false);
+                self.enable(&id, true);
+                text(&sent["id"])
+            }
+            _ => return None,
+        })
+    }
+
+    /// A webhook that leads nowhere.
+    fn webhook(&self) -> String {
+        let body = json!({"url": "https://receiver.invalid/hook"});
+        let made = self.post(Kind::ApiKey, "/webhooks", &body);
+        self.keep_secret(&text(&made["secret"]));
+        text(&made["id"])
+    }
+
+    fn enable(&self, webhook: &str, enabled: bool) {
+        let path = format!("/api/webhooks/{webhook}");
+        let changed = self
+            .own(Kind::ApiKey)
+            .patch(&path, &json!({"enabled": enabled}));
+        changed.unwrap().expect(200);
     }
 
     /// A new user, with a sign-in code.

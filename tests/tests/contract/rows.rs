@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, reason = "the rows are a table")]
 
 mod auth;
+mod badges;
 mod builds;
 mod captures;
 mod cloud;
@@ -10,10 +11,12 @@ mod dac;
 mod devices;
 mod jobs;
 mod keys;
+mod secrets;
 mod trust;
 mod updates;
 mod users;
 mod waveforms;
+mod webhooks;
 
 use crate::call::Rows;
 
@@ -22,6 +25,7 @@ pub(crate) use jobs::WITHOUT_JOBS;
 pub(crate) fn all() -> Vec<Rows> {
     let groups = [
         auth::all(),
+        badges::all(),
         builds::all(),
         captures::all(),
         cloud::all(),
@@ -29,10 +33,12 @@ pub(crate) fn all() -> Vec<Rows> {
         devices::all(),
         jobs::all(),
         keys::all(),
+        secrets::all(),
         trust::all(),
         updates::all(),
         users::all(),
         waveforms::all(),
+        webhooks::all(),
     ];
     groups.into_iter().flatten().collect()
 }

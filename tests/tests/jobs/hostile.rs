@@ -1,9 +1,15 @@
 //! Jobs that take more than they may: each ends with its word, and nothing stays of it.
 
-use serde_json::Value;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
 use tests::can_isolate;
 
+use super::packing::{Entry, send_plain, tar_gz};
 use super::{Jobs, build};
+
+/// A bomb is refused in milliseconds; whoever counts it needs hours.
+const BOMB_WAIT: Duration = Duration::from_secs(10);
 
 /// Limits of [`build`].
 const LOG_BYTES: usize = 1 << 20;
@@ -113,4 +119,50 @@ fn a_memory_bomb_is_ended_and_named() {
         jobs.ended(&jobs.submit(&build("true")))["verdict"],
         "success"
     );
+}
+
+#[test]
+fn a_folder_that_fills_up_is_ended_and_named() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let fill = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f54.$i; done";
+    let pipeline = build(fill).replace("limits: {", "limits: { disk: 8MiB,");
+    let id = jobs.submit(&pipeline);
+    let job = jobs.ended(&id);
+    assert_eq!(told(&job), ["completed", "failure", "failed", "disk_limit"]);
+    let message = job["message"].as_str().unwrap();
+    assert!(message.contains("`limits.disk`"), "{message}");
+    jobs.assert_nothing_is_left(&id, "f54.");
+    let next = jobs.submit(&build("true"));
+    assert_eq!(jobs.ended(&next)["verdict"], "success");
+}
+
+#[test]
+fn a_yaml_bomb_is_refused_at_once() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    // Each list has the one before it nine times: a billion words, if somebody counted.
+    let mut bomb = "a0: &a0 [lol, lol]\n".to_owned();
+    for level in 1..10 {
+        let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+        bomb += &format!("a{level}: &a{level} [{aliases}]\n");
+    }
+    bomb += "version: 1\n";
+    let deep = format!("version: {}1{}\n", "[".repeat(20_000), "]".repeat(20_000));
+    let wide = format!("version: 1\nvars: {{ {} }}\n", "a: b, ".repeat(30_000));
+    for definition in [&bomb, &deep, &wide] {
+        let began = Instant::now();
+        let body = json!({"definition": definition});
+        let alone = jobs.client().post("/api/jobs/submit", &body).unwrap();
+        alone.expect_error(422, "invalid_definition");
+        let archive = tar_gz(&[Entry::File("ci.yml", definition.as_bytes())]);
+        send_plain(&jobs.client(), &archive).expect_error(422, "invalid_definition");
+        assert!(began.elapsed() < BOMB_WAIT, "{:?}", began.elapsed());
+    }
+    let next = jobs.submit(&build("true"));
+    assert_eq!(jobs.ended(&next)["verdict"], "success");
 }

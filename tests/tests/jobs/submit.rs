@@ -191,7 +191,7 @@ fn all_that_is_wrong_with_a_pipeline_is_told_at_once() {
     assert!(below(&jobs.data("jobs")).is_empty());
 }
 
-fn digest(bytes: &[u8]) -> String {
+pub(super) fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -90,6 +90,11 @@ const RESERVED: &[Reserved] = &[
         testers: &[],
     },
     Reserved {
+        dependency: "ring",
+        owners: &["vault"],
+        testers: &[],
+    },
+    Reserved {
         dependency: "rayon",
         owners: &["decode"],
         testers: &[],

@@ -1,0 +1,133 @@
+//! Firmware that is broken, fails its test or hangs: the job says which, and the device goes to the next one.
+
+use serde_json::{Value, json};
+use tests::can_isolate;
+
+use super::packing::{Entry, send_plain, tar_gz};
+use super::{Jobs, id};
+
+/// In all commands that run long.
+const MARK: &str = "1000.55";
+
+/// Two cases, of which one fails.
+const JUNIT: &str = "<testsuite><testcase classname=\"t\" name=\"good\"/><testcase classname=\"t\" name=\"bad\">\
+                     <failure message=\"5 is not 6\"/></testcase></testsuite>";
+
+/// Ends the job with a pipeline, and looks that nothing is left of it and that its device is free.
+fn ended(jobs: &Jobs, pipeline: &str) -> Value {
+    let files = [
+        Entry::File("ci.yml", pipeline.as_bytes()),
+        Entry::File("cases.xml", JUNIT.as_bytes()),
+    ];
+    let sent = send_plain(&jobs.client(), &tar_gz(&files));
+    let job = jobs.ended(&id(&sent.expect(201)));
+    jobs.assert_nothing_is_left(job["id"].as_str().unwrap(), MARK);
+    let list = jobs.client().get("/api/bench/devices").unwrap();
+    let device = &list.expect(200)["devices"][0];
+    assert_eq!(
+        (&device["lease"], &device["making_safe_since"]),
+        (&Value::Null, &Value::Null),
+        "{device}"
+    );
+    job
+}
+
+/// How a job ended, by its axes and by its last run.
+fn told(job: &Value) -> Value {
+    let run = job["runs"].as_array().unwrap().last().unwrap();
+    json!([
+        job["ended_because"],
+        job["verdict"],
+        run["outcome"],
+        run["code"]
+    ])
+}
+
+fn bench(steps: &str) -> String {
+    format!("version: 1\nbenches: [{{ id: b, device: {{ name: demo }}, steps: [{steps}] }}]\n")
+}
+
+#[test]
+fn a_broken_build_keeps_its_bench_from_running() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let pipeline = "
+version: 1
+builds:
+  - id: fw
+    steps: [{ run: 'echo main.c:3: error: no such thing >&2; exit 2' }]
+    packs: [{ id: a, artifacts: [fw.elf] }]
+benches: [{ id: b, for_each: fw, device: { name: demo }, steps: [{ flash: { artifact: fw.elf } }] }]
+";
+    let job = ended(&jobs, pipeline);
+    assert_eq!(
+        told(&job),
+        json!(["completed", "failure", "skipped", "skipped"])
+    );
+    assert_eq!(job["runs"][0]["code"], "exit_code", "{job}");
+    assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
+    let message = job["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("fw.a: ") && message.contains("exit code 2"),
+        "{message}"
+    );
+    let report = jobs.get(job["id"].as_str().unwrap(), "/report");
+    assert!(
+        report.text.contains("no such thing"),
+        "the compiler's word is missing"
+    );
+}
+
+#[test]
+fn a_test_that_fails_and_one_that_hangs_are_told_apart() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let failing = "{ power: { rail: internal, state: on } }, { run: 'exit 1' }";
+    let job = ended(&jobs, &bench(failing));
+    assert_eq!(
+        told(&job),
+        json!(["completed", "failure", "failed", "exit_code"])
+    );
+    // A command that is content does not hide what its cases say.
+    let cases = "{ run: 'true', junit: cases.xml }";
+    let job = ended(&jobs, &bench(cases));
+    assert_eq!(
+        told(&job),
+        json!(["completed", "failure", "failed", "tests"])
+    );
+    let junit = jobs.get(job["id"].as_str().unwrap(), "/junit.xml").text;
+    assert!(
+        junit.contains("5 is not 6") && junit.contains("<failure"),
+        "{junit}"
+    );
+    let hanging = format!(
+        "{{ power: {{ rail: internal, state: on }} }}, {{ run: 'sleep {MARK}', timeout: 500ms }}"
+    );
+    let job = ended(&jobs, &bench(&hanging));
+    assert_eq!(
+        told(&job),
+        json!(["timeout", "failure", "timed_out", "timeout"])
+    );
+    let message = job["message"].as_str().unwrap();
+    assert!(message.contains("raise the step's `timeout`"), "{message}");
+    let silent = "{ power: { rail: internal, state: on } }, \
+                  { uart: { expect: ready, channels: { rx: 3, tx: 4 } }, timeout: 300ms }";
+    let job = ended(&jobs, &bench(silent));
+    assert_eq!(
+        told(&job),
+        json!(["completed", "failure", "failed", "expect"])
+    );
+    let message = job["message"].as_str().unwrap();
+    assert!(message.contains("nothing came"), "{message}");
+    // None of it was repeated, and the device is as good as before.
+    assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
+    let job = ended(&jobs, &bench("{ run: 'true' }"));
+    assert_eq!(
+        told(&job),
+        json!(["completed", "success", "passed", "passed"])
+    );
+}
