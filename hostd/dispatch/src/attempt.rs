@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::config::AtQuota;
-use jobs::{Bench, Cancel, Event as Told, Live, RunEnd, Runner, StartError, Task, Watch};
+use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
 use pipeline::plan::{Artifact, Plan};
 use scheduler::{Ending, Infra, Run};
-use store::jobs::File;
 use tokio::sync::oneshot;
 use tracing::warn;
 use vault::Vault;
@@ -25,6 +23,10 @@ use crate::files::Files;
 use crate::meter::Meter;
 use crate::quota::Ledger;
 use crate::record::Left;
+
+mod keep;
+
+use keep::keep;
 
 /// How long a lease of an attempt lasts unless it is renewed.
 const LEASE_TTL_S: u32 = 60;
@@ -317,56 +319,6 @@ fn secrets_of(
         ended.told.message = unavailable.to_string();
         Box::new(ended)
     })
-}
-
-/// Keeps what an attempt left, as far as there is room for it.
-fn keep(
-    tools: &Tools,
-    (job, number): (&str, u32),
-    end: &RunEnd,
-    ended: &mut Ended,
-) -> io::Result<()> {
-    ended.left.end_bytes = save(tools, job, number, end)?;
-    let files = end.artifacts.iter().map(|artifact| artifact.bytes);
-    let bytes = files.fold(end.log.bytes, u64::saturating_add);
-    if tools.ledger.grow(job, number, bytes) {
-        return stage(tools, (job, number), end, ended);
-    }
-    tools.ledger.grow(job, number, end.log.bytes);
-    if ended.told.ending == Ending::Passed {
-        ended.told = ending::Told::of(Ending::Infra(Infra::OrgQuota));
-    }
-    tools.files.drop_artifacts(job, number)
-}
-
-/// How the attempt ended, for its reports. On disk before the end is told to anybody. How many bytes that takes.
-fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
-    let path = tools.files.end(job, number);
-    let text = serde_json::to_vec(end).map_err(io::Error::other)?;
-    fs::write(&path, &text)?;
-    fs::File::open(&path)?.sync_all()?;
-    Ok(text.len() as u64)
-}
-
-/// Moves what was made to where blobs are staged.
-fn stage(
-    tools: &Tools,
-    (job, number): (&str, u32),
-    end: &RunEnd,
-    ended: &mut Ended,
-) -> io::Result<()> {
-    for artifact in &end.artifacts {
-        let staged = tools
-            .blobs
-            .adopt(&artifact.path, artifact.bytes, &artifact.sha256)?;
-        ended.staged.push(staged);
-        ended.left.files.push(File {
-            name: artifact.name.clone(),
-            size_bytes: artifact.bytes,
-            sha256: artifact.sha256.clone(),
-        });
-    }
-    tools.files.drop_artifacts(job, number)
 }
 
 fn not_begun(job: &str, error: StartError) -> Ended {

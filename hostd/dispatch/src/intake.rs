@@ -10,34 +10,21 @@ use archive::{ArchiveError, Limits, UnpackError};
 use base::private;
 use base::space::Space;
 use lab::blobs::{Blobs, Staged};
-use pipeline::limits::ALWAYS_MS_MAX;
-use pipeline::plan::{Plan, Role};
+use pipeline::plan::Plan;
 use pipeline::{Caps, Code, Pipeline};
-use scheduler::{Class, Clocks, Submission, Task, Work};
 use sha2::{Digest, Sha256};
 use store::jobs::{Archive, Job, Request, RequestKey};
 use vault::{Refusal, Vault};
 
 use crate::driver::Order;
 use crate::error::JobError;
-use crate::facts::Wants;
 use crate::files::{Files, gone};
 use crate::record::{self, Entry};
 use crate::service::Submitter;
+use crate::submission;
 
 /// Longest name, reference or commit, in characters.
 pub(crate) const TEXT_CHARS_MAX: usize = 255;
-
-/// From the assignment to the first step.
-const START_MS: u64 = 2 * 60 * 1000;
-
-/// What the scheduler waits beyond the clocks of runs and jobs, which whoever carries them out keeps itself and can tell
-/// more about.
-const GRACE_MS: u64 = 20 * 1000;
-
-/// From being told to stop to having stopped: what is done under `always`, and then the device is given back. Who takes
-/// twice as long is given up.
-const STOP_MS: u64 = ALWAYS_MS_MAX + 30 * 1000;
 
 /// What a job is made of.
 #[derive(Debug)]
@@ -122,7 +109,7 @@ impl Intake {
             Source::Archive(staged, _) => (None, Some(staged)),
             Source::Again(job) => (Some(job.id), None),
         };
-        let submission = submission(by, id, &plan);
+        let submission = submission::of(by, id, &plan);
         let job = Job {
             id: id.to_owned(),
             org: by.org.clone(),
@@ -368,34 +355,4 @@ fn digest(new: &NewJob, definition: &str, sources: Option<&Sources>) -> String {
         digest.update(part.unwrap_or_default());
     }
     hex::encode(digest.finalize())
-}
-
-/// The job as the scheduler takes it.
-fn submission(by: &Submitter, id: &str, plan: &Plan) -> Submission<Wants> {
-    let place = |id: &String| {
-        let place = plan.runs.iter().position(|run| run.id == *id)?;
-        u32::try_from(place).ok()
-    };
-    let task = |run: &pipeline::plan::Run| Task {
-        work: match &run.role {
-            Role::Build { .. } => Work::Build,
-            Role::Bench { device, .. } => Work::Bench(Wants(device.clone())),
-        },
-        needs: run.needs.iter().filter_map(place).collect(),
-        run_ms: run.timeout_ms.saturating_add(GRACE_MS),
-    };
-    Submission {
-        job: id.into(),
-        org: by.org.as_str().into(),
-        user: by.user.as_str().into(),
-        class: Class::Normal,
-        tasks: plan.runs.iter().map(task).collect(),
-        retries_max: u32::try_from(plan.infra_retries).unwrap_or(u32::MAX),
-        clocks: Clocks {
-            queue_ms: plan.queue_ms,
-            start_ms: START_MS,
-            stop_ms: STOP_MS,
-            job_ms: plan.job_ms.saturating_add(GRACE_MS),
-        },
-    }
 }

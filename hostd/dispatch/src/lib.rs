@@ -30,6 +30,7 @@ mod quota;
 mod record;
 mod restore;
 mod service;
+mod submission;
 mod tidy;
 mod turns;
 mod why;

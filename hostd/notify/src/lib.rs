@@ -13,6 +13,7 @@ mod answer;
 mod backoff;
 mod badges;
 mod commit_status;
+mod deliver;
 mod engine;
 mod limits;
 mod message;

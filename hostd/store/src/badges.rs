@@ -1,12 +1,10 @@
 //! Tables of badges: pictures that anybody may see who knows their id, and how the newest job of each stands.
 
-use std::ops::{Bound, ControlFlow};
-
 use serde::{Deserialize, Serialize};
 
 use super::notices::{Notice, Standing};
-use super::records::{Records, pair, pairs_of};
-use super::snapshot::{Range, Source};
+use super::records::{Records, pair};
+use super::snapshot::Source;
 use super::{Store, StoreError, Writing};
 
 pub(super) const TABLES: [&str; 2] = ["badges", "badge_orgs"];
@@ -66,17 +64,7 @@ impl Badge {
 /// # Errors
 /// The storage failed.
 pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<Badge>, StoreError> {
-    let (low, high) = pairs_of(org);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: false,
-    };
-    let mut found = Vec::new();
-    BADGES.each(from, range, |_, badge| {
-        found.push(badge);
-        ControlFlow::Continue(())
-    })?;
+    let mut found = BADGES.all_of(from, org)?;
     found.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
     Ok(found)
 }

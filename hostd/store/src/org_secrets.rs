@@ -1,12 +1,10 @@
 //! Table of the secrets that organisations keep for their jobs. Values are here sealed alone, under a key that is not in
 //! the store.
 
-use std::ops::{Bound, ControlFlow};
-
 use serde::{Deserialize, Serialize};
 
-use super::records::{Records, pair, pairs_of};
-use super::snapshot::{Range, Source};
+use super::records::{Records, pair};
+use super::snapshot::Source;
 use super::{Store, StoreError};
 
 /// The table.
@@ -68,18 +66,7 @@ pub fn by_name(from: &impl Source, org: &str, name: &str) -> Result<Option<OrgSe
 /// # Errors
 /// The storage failed.
 pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<OrgSecret>, StoreError> {
-    let (low, high) = pairs_of(org);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: false,
-    };
-    let mut found = Vec::new();
-    SECRETS.each(from, range, |_, secret| {
-        found.push(secret);
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
+    SECRETS.all_of(from, org)
 }
 
 /// The secrets of all organisations.

@@ -2,7 +2,7 @@
 //! added with a default.
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,6 +37,22 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
     pub(super) fn all(&self, from: &impl Source) -> Result<Vec<R>, StoreError> {
         let mut found = Vec::new();
         self.each(from, Range::ALL, |_, record| {
+            found.push(record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// All records whose key begins with `first/`, by key.
+    pub(super) fn all_of(&self, from: &impl Source, first: &str) -> Result<Vec<R>, StoreError> {
+        let (low, high) = pairs_of(first);
+        let range = Range {
+            from: Bound::Included(&low),
+            to: Bound::Excluded(&high),
+            backwards: false,
+        };
+        let mut found = Vec::new();
+        self.each(from, range, |_, record| {
             found.push(record);
             ControlFlow::Continue(())
         })?;

@@ -1,30 +1,26 @@
-//! Tables of webhooks: who is told of finished jobs, and the messages to each, delivered or not.
-
-use std::ops::{Bound, ControlFlow};
+//! Table of webhooks: who is told of finished jobs.
 
 use serde::{Deserialize, Serialize};
 
 use super::notices::Notice;
-use super::records::{Records, pair, pairs_of};
-use super::snapshot::{Range, Source};
-use super::{Store, StoreError, Writing};
+use super::records::{Records, pair};
+use super::snapshot::Source;
+use super::{Store, StoreError};
 
-pub(super) const TABLES: [&str; 2] = ["webhooks", "webhook_deliveries"];
+mod deliveries;
+
+pub(super) use deliveries::owe;
+pub use deliveries::{
+    Attempt, Delivery, DeliveryKey, Outcome, Phase, deliveries, delivery, message_id, waiting,
+};
+
+pub(super) const TABLES: [&str; 2] = ["webhooks", deliveries::TABLE];
 
 /// `org/id` to webhook; ids sort by time.
 const WEBHOOKS: Records<Webhook> = Records::new(TABLES[0]);
 
-/// `org/webhook/id` to delivery; ids sort by time.
-const DELIVERIES: Records<Delivery> = Records::new(TABLES[1]);
-
 /// Webhooks of one organisation.
 pub const PER_ORG_MAX: usize = 20;
-
-/// Deliveries of one webhook that are remembered once they have come to their end.
-const REMEMBERED_MAX: usize = 100;
-
-/// Before the id of a notice, the id of its message.
-const MESSAGE_PREFIX: &str = "msg_";
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,93 +115,6 @@ impl Webhook {
     }
 }
 
-/// How far a delivery is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// It will be tried.
-    Waiting,
-    /// The receiver has accepted it.
-    Delivered,
-    /// It was given up.
-    Failed,
-    /// It gave way to newer ones, since too many waited.
-    Dropped,
-}
-
-/// One attempt to tell somebody.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
-    pub at_ms: u64,
-    /// Status of the answer; none when there was none.
-    pub status: Option<u16>,
-    /// A sentence; none when it went well.
-    pub error: Option<String>,
-}
-
-/// A message to one webhook.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivery {
-    /// Stays the same however often it is sent: `msg_<ULID>`.
-    pub id: String,
-    pub org: String,
-    pub webhook: String,
-    pub event: Event,
-    /// Job id.
-    pub job: Option<String>,
-    pub body: String,
-    pub created_ms: u64,
-    pub phase: Phase,
-    pub attempts: u32,
-    /// When it is tried next, while it waits.
-    pub next_ms: Option<u64>,
-    /// The last attempt.
-    pub last: Option<Attempt>,
-}
-
-/// Where a delivery stands in the table.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeliveryKey {
-    pub org: String,
-    pub webhook: String,
-    pub id: String,
-}
-
-/// What came of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    pub attempt: Attempt,
-    pub phase: Phase,
-    /// When it is tried next, if it waits on.
-    pub next_ms: Option<u64>,
-    /// Why the webhook is disabled, if it is.
-    pub disable: Option<String>,
-}
-
-impl Delivery {
-    /// Where it stands.
-    #[must_use]
-    pub fn key(&self) -> DeliveryKey {
-        DeliveryKey {
-            org: self.org.clone(),
-            webhook: self.webhook.clone(),
-            id: self.id.clone(),
-        }
-    }
-}
-
-impl DeliveryKey {
-    fn text(&self) -> String {
-        pair(&pair(&self.org, &self.webhook), &self.id)
-    }
-}
-
-/// The id of the message that comes from the notice, or from the ULID, `id`.
-#[must_use]
-pub fn message_id(id: &str) -> String {
-    format!("{MESSAGE_PREFIX}{id}")
-}
-
 /// A webhook of an organisation.
 ///
 /// # Errors
@@ -219,138 +128,7 @@ pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Webhook>,
 /// # Errors
 /// The storage failed.
 pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<Webhook>, StoreError> {
-    let mut found = Vec::new();
-    within(&WEBHOOKS, from, org, |_, webhook| found.push(webhook))?;
-    Ok(found)
-}
-
-/// One delivery.
-///
-/// # Errors
-/// The storage failed.
-pub fn delivery(from: &impl Source, key: &DeliveryKey) -> Result<Option<Delivery>, StoreError> {
-    DELIVERIES.get(from, &key.text())
-}
-
-/// Deliveries of a webhook, newest first, at most `limit`.
-///
-/// # Errors
-/// The storage failed.
-pub fn deliveries(
-    from: &impl Source,
-    org: &str,
-    webhook: &str,
-    limit: usize,
-) -> Result<Vec<Delivery>, StoreError> {
-    let (low, high) = pairs_of(&pair(org, webhook));
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
-    let mut found = Vec::new();
-    DELIVERIES.each(from, range, |_, delivery| {
-        found.push(delivery);
-        match found.len() < limit {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
-    })?;
-    Ok(found)
-}
-
-/// All deliveries that wait, of all organisations: key, and when each is tried.
-///
-/// # Errors
-/// The storage failed.
-pub fn waiting(from: &impl Source) -> Result<Vec<(DeliveryKey, u64)>, StoreError> {
-    let mut found = Vec::new();
-    DELIVERIES.each(from, Range::ALL, |_, delivery| {
-        if delivery.phase == Phase::Waiting {
-            found.push((delivery.key(), delivery.next_ms.unwrap_or_default()));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
-}
-
-/// Store the messages of a notice.
-pub(super) fn owe(
-    w: &Writing<'_>,
-    notice: &Notice,
-    body: &str,
-) -> Result<Vec<Delivery>, StoreError> {
-    let mut webhooks = of_org(w, &notice.org)?;
-    webhooks.retain(|webhook| webhook.wants(Event::JobFinished, notice));
-    let mut owed = Vec::new();
-    for webhook in webhooks {
-        let delivery = Delivery {
-            id: message_id(&notice.id),
-            org: notice.org.clone(),
-            webhook: webhook.id,
-            event: Event::JobFinished,
-            job: Some(notice.job.clone()),
-            body: body.to_owned(),
-            created_ms: notice.at_ms,
-            phase: Phase::Waiting,
-            attempts: 0,
-            next_ms: Some(notice.at_ms),
-            last: None,
-        };
-        DELIVERIES.put(w, &delivery.key().text(), &delivery)?;
-        owed.push(delivery);
-    }
-    Ok(owed)
-}
-
-/// Visit what stands below `prefix/`.
-fn within<R: Serialize + serde::de::DeserializeOwned>(
-    table: &Records<R>,
-    from: &impl Source,
-    prefix: &str,
-    mut visit: impl FnMut(&str, R),
-) -> Result<(), StoreError> {
-    let (low, high) = pairs_of(prefix);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: false,
-    };
-    table.each(from, range, |key, record| {
-        visit(key, record);
-        ControlFlow::Continue(())
-    })
-}
-
-/// Fail what waits for a webhook that is disabled.
-fn fail_waiting(w: &Writing<'_>, webhook: &Webhook) -> Result<(), StoreError> {
-    let mut waiting = Vec::new();
-    let prefix = pair(&webhook.org, &webhook.id);
-    within(&DELIVERIES, w, &prefix, |key, delivery| {
-        if delivery.phase == Phase::Waiting {
-            waiting.push((key.to_owned(), delivery));
-        }
-    })?;
-    for (key, mut delivery) in waiting {
-        (delivery.phase, delivery.next_ms) = (Phase::Failed, None);
-        DELIVERIES.put(w, &key, &delivery)?;
-    }
-    Ok(())
-}
-
-/// Forget the oldest deliveries of a webhook that have come to their end.
-fn forget_old(w: &Writing<'_>, org: &str, webhook: &str) -> Result<(), StoreError> {
-    let mut ended = Vec::new();
-    within(&DELIVERIES, w, &pair(org, webhook), |key, delivery| {
-        if delivery.phase != Phase::Waiting {
-            ended.push(key.to_owned());
-        }
-    })?;
-    let surplus = ended.len().saturating_sub(REMEMBERED_MAX);
-    for key in &ended[..surplus] {
-        DELIVERIES.remove(w, key)?;
-    }
-    Ok(())
+    WEBHOOKS.all_of(from, org)
 }
 
 impl Store {
@@ -387,7 +165,7 @@ impl Store {
             change(&mut webhook);
             WEBHOOKS.put(w, &key, &webhook)?;
             if !webhook.enabled {
-                fail_waiting(w, &webhook)?;
+                deliveries::fail_waiting(w, &webhook)?;
             }
             Ok(Some(webhook))
         })
@@ -399,101 +177,10 @@ impl Store {
     /// # Errors
     /// The storage failed.
     pub async fn webhook_remove(&self, org: &str, id: &str) -> Result<bool, StoreError> {
-        let key = pair(org, id);
+        let (org, id) = (org.to_owned(), id.to_owned());
         self.write(move |w| {
-            let mut all = Vec::new();
-            within(&DELIVERIES, w, &key, |key, _| all.push(key.to_owned()))?;
-            for delivery in &all {
-                DELIVERIES.remove(w, delivery)?;
-            }
-            WEBHOOKS.remove(w, &key)
-        })
-        .await
-    }
-
-    /// Add a delivery, or replace the one with its key.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn delivery_put(&self, delivery: Delivery) -> Result<(), StoreError> {
-        self.write(move |w| {
-            DELIVERIES.put(w, &delivery.key().text(), &delivery)?;
-            forget_old(w, &delivery.org, &delivery.webhook)
-        })
-        .await
-    }
-
-    /// Store what came of an attempt, and what that says of the webhook. Nothing, if either is gone or the delivery does
-    /// not wait any more.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn delivery_settle(
-        &self,
-        key: DeliveryKey,
-        outcome: Outcome,
-    ) -> Result<(), StoreError> {
-        self.write(move |w| {
-            let webhook = by_id(w, &key.org, &key.webhook)?;
-            let delivery = DELIVERIES.get(w, &key.text())?;
-            let Some((mut webhook, mut delivery)) = webhook.zip(delivery) else {
-                return Ok(());
-            };
-            if delivery.phase != Phase::Waiting {
-                return Ok(());
-            }
-            delivery.attempts = delivery.attempts.saturating_add(1);
-            delivery.phase = outcome.phase;
-            delivery.next_ms = outcome.next_ms;
-            delivery.last = Some(outcome.attempt.clone());
-            DELIVERIES.put(w, &key.text(), &delivery)?;
-            if outcome.phase == Phase::Delivered {
-                (webhook.failures, webhook.failing_since_ms) = (0, None);
-            } else {
-                webhook.failures = webhook.failures.saturating_add(1);
-                let since_ms = webhook.failing_since_ms.unwrap_or(outcome.attempt.at_ms);
-                webhook.failing_since_ms = Some(since_ms);
-            }
-            if let Some(reason) = &outcome.disable {
-                webhook.enabled = false;
-                webhook.disabled_because = Some(reason.clone());
-                fail_waiting(w, &webhook)?;
-            }
-            WEBHOOKS.put(w, &pair(&key.org, &key.webhook), &webhook)?;
-            forget_old(w, &key.org, &key.webhook)
-        })
-        .await
-    }
-
-    /// Give up deliveries that wait, in favour of newer ones; `why` is a sentence.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn deliveries_drop(
-        &self,
-        keys: Vec<DeliveryKey>,
-        why: &str,
-        at_ms: u64,
-    ) -> Result<(), StoreError> {
-        let why = why.to_owned();
-        self.write(move |w| {
-            for key in &keys {
-                let Some(mut delivery) = DELIVERIES.get(w, &key.text())? else {
-                    continue;
-                };
-                if delivery.phase != Phase::Waiting {
-                    continue;
-                }
-                (delivery.phase, delivery.next_ms) = (Phase::Dropped, None);
-                delivery.last = Some(Attempt {
-                    at_ms,
-                    status: None,
-                    error: Some(why.clone()),
-                });
-                DELIVERIES.put(w, &key.text(), &delivery)?;
-                forget_old(w, &key.org, &key.webhook)?;
-            }
-            Ok(())
+            deliveries::remove_all(w, &org, &id)?;
+            WEBHOOKS.remove(w, &pair(&org, &id))
         })
         .await
     }

@@ -10,7 +10,7 @@ use notify::{Created, Limits, NewWebhook, Notices, Parts};
 use serde_json::json;
 use store::Store;
 use store::jobs::Changes;
-use store::notices::{Notice, Standing};
+use store::notices::{self, Notice, Standing};
 use store::orgs::Org;
 use store::webhooks::{Delivery, Event, Phase};
 use tokio::sync::Notify;
@@ -133,6 +133,19 @@ impl Stage {
         };
         self.store.jobs_change(changes).await.unwrap();
         self.wake.notify_one();
+    }
+
+    /// Once nothing is left that nobody was chosen for yet.
+    pub(crate) async fn until_spread(&self) {
+        let begun = Instant::now();
+        loop {
+            let left = self.store.read(|s| notices::oldest(s, 1)).await.unwrap();
+            if left.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < WAIT, "{left:?}");
+            tokio::time::sleep(POLL).await;
+        }
     }
 
     pub(crate) async fn deliveries(&self, org: &str, webhook: &str) -> Vec<Delivery> {

@@ -115,6 +115,7 @@ async fn one_that_is_gone_is_disabled_with_all_that_waits_for_it() {
     assert_eq!((all.len(), receiver.seen().len()), (3, 1));
     // Nothing is owed to it any more, until somebody enables it.
     stage.tell(vec![stage.ended(ORG)]).await;
+    stage.until_spread().await;
     let refused = stage.notices.webhook_test(ORG, id).await;
     assert!(matches!(refused, Err(WebhookError::Disabled)));
     receiver.answer(Answer::Status(200));

@@ -1,0 +1,64 @@
+//! What an attempt leaves, as far as its organisation has room for it.
+
+use std::fs;
+use std::io;
+
+use jobs::RunEnd;
+use scheduler::{Ending, Infra};
+use store::jobs::File;
+
+use super::{Ended, Tools};
+use crate::ending;
+
+/// Keeps it.
+///
+/// # Errors
+/// The disk.
+pub(super) fn keep(
+    tools: &Tools,
+    (job, number): (&str, u32),
+    end: &RunEnd,
+    ended: &mut Ended,
+) -> io::Result<()> {
+    ended.left.end_bytes = save(tools, job, number, end)?;
+    let files = end.artifacts.iter().map(|artifact| artifact.bytes);
+    let bytes = files.fold(end.log.bytes, u64::saturating_add);
+    if tools.ledger.grow(job, number, bytes) {
+        return stage(tools, (job, number), end, ended);
+    }
+    tools.ledger.grow(job, number, end.log.bytes);
+    if ended.told.ending == Ending::Passed {
+        ended.told = ending::Told::of(Ending::Infra(Infra::OrgQuota));
+    }
+    tools.files.drop_artifacts(job, number)
+}
+
+/// How the attempt ended, for its reports. On disk before the end is told to anybody. How many bytes that takes.
+fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
+    let path = tools.files.end(job, number);
+    let text = serde_json::to_vec(end).map_err(io::Error::other)?;
+    fs::write(&path, &text)?;
+    fs::File::open(&path)?.sync_all()?;
+    Ok(text.len() as u64)
+}
+
+/// Moves what was made to where blobs are staged.
+fn stage(
+    tools: &Tools,
+    (job, number): (&str, u32),
+    end: &RunEnd,
+    ended: &mut Ended,
+) -> io::Result<()> {
+    for artifact in &end.artifacts {
+        let staged = tools
+            .blobs
+            .adopt(&artifact.path, artifact.bytes, &artifact.sha256)?;
+        ended.staged.push(staged);
+        ended.left.files.push(File {
+            name: artifact.name.clone(),
+            size_bytes: artifact.bytes,
+            sha256: artifact.sha256.clone(),
+        });
+    }
+    tools.files.drop_artifacts(job, number)
+}

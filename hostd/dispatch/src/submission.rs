@@ -1,0 +1,49 @@
+//! A job as the scheduler takes it: tasks, what they need, and its clocks.
+
+use pipeline::limits::ALWAYS_MS_MAX;
+use pipeline::plan::{Plan, Role};
+use scheduler::{Class, Clocks, Submission, Task, Work};
+
+use crate::facts::Wants;
+use crate::service::Submitter;
+
+/// From the assignment to the first step.
+const START_MS: u64 = 2 * 60 * 1000;
+
+/// What the scheduler waits beyond the clocks of runs and jobs, which whoever carries them out keeps itself and can tell
+/// more about.
+const GRACE_MS: u64 = 20 * 1000;
+
+/// From being told to stop to having stopped: what is done under `always`, and then the device is given back. Who takes
+/// twice as long is given up.
+const STOP_MS: u64 = ALWAYS_MS_MAX + 30 * 1000;
+
+/// What is submitted of a job.
+pub(crate) fn of(by: &Submitter, id: &str, plan: &Plan) -> Submission<Wants> {
+    let place = |id: &String| {
+        let place = plan.runs.iter().position(|run| run.id == *id)?;
+        u32::try_from(place).ok()
+    };
+    let task = |run: &pipeline::plan::Run| Task {
+        work: match &run.role {
+            Role::Build { .. } => Work::Build,
+            Role::Bench { device, .. } => Work::Bench(Wants(device.clone())),
+        },
+        needs: run.needs.iter().filter_map(place).collect(),
+        run_ms: run.timeout_ms.saturating_add(GRACE_MS),
+    };
+    Submission {
+        job: id.into(),
+        org: by.org.as_str().into(),
+        user: by.user.as_str().into(),
+        class: Class::Normal,
+        tasks: plan.runs.iter().map(task).collect(),
+        retries_max: u32::try_from(plan.infra_retries).unwrap_or(u32::MAX),
+        clocks: Clocks {
+            queue_ms: plan.queue_ms,
+            start_ms: START_MS,
+            stop_ms: STOP_MS,
+            job_ms: plan.job_ms.saturating_add(GRACE_MS),
+        },
+    }
+}
