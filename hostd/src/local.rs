@@ -24,7 +24,6 @@ use tokio::runtime::Runtime;
 
 use crate::benches::{ServerBenches, WIRING};
 use crate::groups::Embedded;
-use crate::http::relay::{self, Relays};
 use crate::opening;
 use crate::serve;
 use crate::services::Services;
@@ -92,13 +91,7 @@ impl LocalBench {
             let first = services.auth.bootstrap().await;
             let first = first.context("make an organisation")?;
             let services = Arc::new(services);
-            let gateway = serve::gateway(&config, handlers, &services);
-            let gateway = Arc::new(gateway.context("load the handlers")?);
-            let sockets = config.data_dir.join(relay::FOLDER);
-            let relays = Relays::new(gateway, &config.http, &sockets);
-            let relays = relays.context("make relays")?;
-            // Only here.
-            let _ = benches.relays.set(relays);
+            serve::answering(&config, handlers, &services, &benches)?;
             Ok::<_, anyhow::Error>((services, benches, first))
         })?;
         let user = runtime.block_on(services.auth.user_by_login(&first.login));

@@ -12,6 +12,7 @@ use tokio::runtime::Runtime;
 use tracing::{info, warn};
 
 use crate::admin::Admin;
+use crate::benches::ServerBenches;
 use crate::demo;
 use crate::groups::{self, Embedded};
 use crate::http::arrivals::Arrivals;
@@ -92,12 +93,7 @@ async fn serve(
         .attach(&config.devices, &services.auth.default_org())
         .await
         .context("attach the configured devices")?;
-    let gateway = Arc::new(gateway(&config, handlers, &services).context("load the handlers")?);
-    let sockets = config.data_dir.join(relay::FOLDER);
-    let relays = Relays::new(gateway.clone(), &config.http, &sockets);
-    let relays = relays.with_context(|| format!("make relays in {}", sockets.display()))?;
-    // Only here.
-    let _ = benches.relays.set(relays);
+    let gateway = answering(&config, handlers, &services, &benches)?;
     let listener = TcpListener::bind(&config.http.listen)
         .await
         .with_context(|| format!("listen on {}", config.http.listen))?;
@@ -163,6 +159,25 @@ async fn rotate_keys(services: Weak<Services>) {
             Err(error) => warn!(%error, "failed to replace the key that signs tokens"),
         }
     }
+}
+
+/// What answers requests, those of programs of jobs included, which reach it by relays of their own.
+///
+/// # Errors
+/// As [`gateway`], or the folder of relays cannot be used.
+pub(crate) fn answering(
+    config: &Config,
+    handlers: &'static [Embedded],
+    services: &Arc<Services>,
+    benches: &ServerBenches,
+) -> anyhow::Result<Arc<Gateway>> {
+    let gateway = Arc::new(gateway(config, handlers, services).context("load the handlers")?);
+    let sockets = config.data_dir.join(relay::FOLDER);
+    let relays = Relays::new(gateway.clone(), &config.http, &sockets);
+    let relays = relays.with_context(|| format!("make relays in {}", sockets.display()))?;
+    // Only here.
+    let _ = benches.relays.set(relays);
+    Ok(gateway)
 }
 
 /// What answers requests, with `handlers` loaded.

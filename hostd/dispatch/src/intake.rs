@@ -13,7 +13,7 @@ use lab::blobs::{Blobs, Staged};
 use pipeline::plan::Plan;
 use pipeline::{Caps, Code, Pipeline};
 use sha2::{Digest, Sha256};
-use store::jobs::{Archive, Job, Request, RequestKey};
+use store::jobs::{Archive, Job, Request, RequestKey, TEXT_CHARS_MAX};
 use vault::{Refusal, Vault};
 
 use crate::driver::Order;
@@ -22,9 +22,6 @@ use crate::files::{Files, gone};
 use crate::record::{self, Entry};
 use crate::service::Submitter;
 use crate::submission;
-
-/// Longest name, reference or commit, in characters.
-pub(crate) const TEXT_CHARS_MAX: usize = 255;
 
 /// What a job is made of.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use base::id;
 use store::StoreError;
+use store::jobs::TEXT_CHARS_MAX;
 use store::webhooks::{
     self, Delivery, DeliveryKey, Event, PER_ORG_MAX, Phase, SigningKey, Webhook,
 };
@@ -10,9 +11,6 @@ use tracing::info;
 use crate::queue::Owed;
 use crate::service::{Inner, Notices};
 use crate::{message, signature, url};
-
-/// Longest name or reference that is filtered by, in characters.
-const TEXT_CHARS_MAX: usize = 255;
 
 /// Messages that a webhook may have waiting for a person to send it more.
 const WAITING_MAX: usize = 20;

@@ -26,6 +26,9 @@ pub(super) const TABLES: [&str; 5] = [
     heads::TABLE,
 ];
 
+/// Longest name, reference or commit of a job, in characters.
+pub const TEXT_CHARS_MAX: usize = 255;
+
 /// `org/id` to job; ids sort by time.
 const JOBS: Records<Job> = Records::new(TABLES[0]);
 

@@ -1,5 +1,6 @@
 //! Table of deliveries: the messages to each webhook, delivered or not.
 
+use std::collections::BTreeSet;
 use std::ops::{Bound, ControlFlow};
 
 use serde::{Deserialize, Serialize};
@@ -203,7 +204,7 @@ pub(super) fn fail_waiting(w: &Writing<'_>, webhook: &Webhook) -> Result<(), Sto
         (delivery.phase, delivery.next_ms) = (Phase::Failed, None);
         DELIVERIES.put(w, &delivery.key().text(), &delivery)?;
     }
-    Ok(())
+    forget_old(w, &webhook.org, &webhook.id)
 }
 
 /// Forget the oldest deliveries of a webhook that have come to their end.
@@ -225,7 +226,10 @@ impl Store {
     pub async fn delivery_put(&self, delivery: Delivery) -> Result<(), StoreError> {
         self.write(move |w| {
             DELIVERIES.put(w, &delivery.key().text(), &delivery)?;
-            forget_old(w, &delivery.org, &delivery.webhook)
+            match delivery.phase {
+                Phase::Waiting => Ok(()),
+                _ => forget_old(w, &delivery.org, &delivery.webhook),
+            }
         })
         .await
     }
@@ -267,7 +271,10 @@ impl Store {
                 fail_waiting(w, &webhook)?;
             }
             WEBHOOKS.put(w, &pair(&key.org, &key.webhook), &webhook)?;
-            forget_old(w, &key.org, &key.webhook)
+            match outcome.phase {
+                Phase::Waiting => Ok(()),
+                _ => forget_old(w, &key.org, &key.webhook),
+            }
         })
         .await
     }
@@ -284,6 +291,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let why = why.to_owned();
         self.write(move |w| {
+            let mut webhooks = BTreeSet::new();
             for key in &keys {
                 let Some(mut delivery) = DELIVERIES.get(w, &key.text())? else {
                     continue;
@@ -298,7 +306,10 @@ impl Store {
                     error: Some(why.clone()),
                 });
                 DELIVERIES.put(w, &key.text(), &delivery)?;
-                forget_old(w, &key.org, &key.webhook)?;
+                webhooks.insert((&key.org, &key.webhook));
+            }
+            for (org, webhook) in webhooks {
+                forget_old(w, org, webhook)?;
             }
             Ok(())
         })
