@@ -1,10 +1,10 @@
 //! `POST /webhooks`: tell somebody of finished jobs. Its secret is in this reply and nowhere else.
 
-use guest::webhooks::{self, Created, Event, NewWebhook};
+use guest::webhooks::{self, Event, NewWebhook};
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, text};
 use serde_json::json;
 
-use crate::webhook::{self, NewRecord, TEXT_CHARS_MAX};
+use crate::webhook::{self, EXAMPLE_SECRET, NewRecord, TEXT_CHARS_MAX, reply_with_secret};
 
 pub(crate) const ROUTE: Route = Route {
     name: "webhooks.create",
@@ -15,9 +15,8 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 16 << 10,
     summary: "Make a webhook",
     openapi: Openapi::of(|operation| {
-        let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
         operation
-            .refusals(&[Refusal::QuotaExceeded])
+            .refusals(&[Refusal::QuotaExceeded, Refusal::SecretsUnavailable])
             .body::<Ask>(json!({
                 "url": "https://chat.example/hooks/bench",
                 "events": ["job.finished"],
@@ -26,7 +25,7 @@ pub(crate) const ROUTE: Route = Route {
             .reply(
                 201,
                 "The webhook with its secret.",
-                &NewRecord::of(&webhook::example(), secret),
+                &NewRecord::of(&webhook::example(), EXAMPLE_SECRET),
             );
     }),
     handle,
@@ -55,20 +54,11 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         ref_: ask.r#ref,
     };
     let made = webhooks::create(&new).map_err(|error| webhook::refusal(error, "webhook", ""))?;
-    Ok(reply(&made))
+    Ok(reply_with_secret(201, &made))
 }
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {
     request.json()?.read()
-}
-
-/// With the secret, which no cache on the way may keep.
-fn reply(made: &Created) -> Response {
-    let record = NewRecord::of(&made.webhook, &made.secret);
-    let mut response = Response::json(201, &record);
-    let no_store = ("cache-control".to_owned(), "no-store".to_owned());
-    response.headers.push(no_store);
-    response
 }
 
 #[cfg(test)]
@@ -76,8 +66,8 @@ mod tests {
     use guest::testing::{header, json, mutations, request};
     use guest::webhooks::Created;
 
-    use super::{parse, reply};
-    use crate::webhook::example;
+    use super::parse;
+    use crate::webhook::{example, reply_with_secret};
 
     #[test]
     fn body() {
@@ -101,10 +91,11 @@ mod tests {
 
     #[test]
     fn the_secret_is_shown_and_not_cached() {
-        let response = reply(&Created {
+        let made = Created {
             webhook: example(),
             secret: "whsec_x".into(),
-        });
+        };
+        let response = reply_with_secret(201, &made);
         assert_eq!(response.status, 201);
         assert_eq!(header(&response, "cache-control"), Some("no-store"));
         assert_eq!(json(&response)["secret"], "whsec_x");

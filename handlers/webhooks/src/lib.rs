@@ -8,6 +8,7 @@ mod get;
 mod list;
 mod redeliver;
 mod remove;
+mod rotate;
 mod send_test;
 mod webhook;
 
@@ -17,6 +18,7 @@ pub static ROUTES: &[guest::Route] = &[
     create::ROUTE,
     get::ROUTE,
     edit::ROUTE,
+    rotate::ROUTE,
     remove::ROUTE,
     deliveries::ROUTE,
     redeliver::ROUTE,

@@ -1,7 +1,9 @@
 //! What the endpoints about webhooks share: who may use them, the record, the refusals.
 
-use guest::webhooks::{self, Event, Webhook};
-use guest::{ApiError, Credential, Operation, Refusal, Request, Shape, Time, list, text, words};
+use guest::webhooks::{self, Created, Event, Webhook};
+use guest::{
+    ApiError, Credential, Operation, Refusal, Request, Response, Shape, Time, list, text, words,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -107,12 +109,24 @@ record! {
 }
 
 record! {
-    /// A webhook that was just made.
+    /// A webhook with its new secret.
     NewRecord {
         /// What messages are signed with, shown this once: `whsec_` and base 64.
         secret: &'a str,
     }
 }
+
+/// With the secret, which no cache on the way may keep.
+pub(crate) fn reply_with_secret(status: u16, made: &Created) -> Response {
+    let record = NewRecord::of(&made.webhook, &made.secret);
+    let mut response = Response::json(status, &record);
+    let no_store = ("cache-control".to_owned(), "no-store".to_owned());
+    response.headers.push(no_store);
+    response
+}
+
+/// A secret, for the documentation.
+pub(crate) const EXAMPLE_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A webhook, for the documentation.
 pub(crate) fn example() -> Webhook {
@@ -146,6 +160,7 @@ pub(crate) fn refusal(error: webhooks::Error, what: &str, id: &str) -> ApiError 
             Refusal::WrongState,
             "the delivery waits for its turn; see its next_at",
         ),
+        webhooks::Error::Unavailable(message) => ApiError::of(Refusal::SecretsUnavailable, message),
         webhooks::Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -183,6 +198,11 @@ mod tests {
             (Error::Full("20".into()), 409, "quota_exceeded"),
             (Error::Disabled, 409, "wrong_state"),
             (Error::Waits, 409, "wrong_state"),
+            (
+                Error::Unavailable("no key".into()),
+                503,
+                "secrets_unavailable",
+            ),
             (Error::Other("disk".into()), 500, "internal"),
         ] {
             let error = refusal(error, "webhook", "w1");

@@ -18,10 +18,10 @@ pub use keys::{KEYS, default_text, env_name};
 pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
-    AtQuota, AuthConfig, BuildsConfig, CapturesConfig, CommitStatusConfig, DeviceConfig,
-    DiskConfig, HandlersConfig, HttpConfig, JobsConfig, LeasesConfig, LogConfig, LogFormat,
-    MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease, Provider, StoreConfig, UploadsConfig,
-    WaveformsConfig, WebhooksConfig,
+    AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig, CommitStatusConfig,
+    DeviceConfig, DiskConfig, EVERY_ORG, HandlersConfig, HttpConfig, JobNetwork, JobsConfig,
+    LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease,
+    Provider, StoreConfig, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -64,6 +64,7 @@ pub struct Config {
     pub waveforms: WaveformsConfig,
     pub leases: LeasesConfig,
     pub webhooks: WebhooksConfig,
+    pub badges: BadgesConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commit_status: Vec<CommitStatusConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -90,6 +91,7 @@ impl Default for Config {
             waveforms: WaveformsConfig::default(),
             leases: LeasesConfig::default(),
             webhooks: WebhooksConfig::default(),
+            badges: BadgesConfig::default(),
             commit_status: Vec::new(),
             devices: Vec::new(),
         }
@@ -223,6 +225,9 @@ impl Config {
             Err(ConfigError::Value { key, message })
         };
         self.webhooks
+            .check()
+            .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        self.badges
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
         for (i, status) in self.commit_status.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use base::id;
 use store::StoreError;
-use store::badges::{self, Badge, PER_ORG_MAX};
+use store::badges::{self, Badge};
 use store::notices::Standing;
 use tracing::info;
 
@@ -80,9 +80,10 @@ impl Notices {
             job: None,
             created_ms: self.inner.clock.now_ms(),
         };
-        if !self.inner.store.badge_add(badge.clone()).await? {
+        let most = self.inner.limits.badges_per_org_max;
+        if !self.inner.store.badge_add(badge.clone(), most).await? {
             let told = format!(
-                "the organisation has {PER_ORG_MAX} badges, the most there can be; remove one first"
+                "the organisation has {most} badges, the most that `badges.count_max` allows; remove one first"
             );
             return Err(BadgeError::Full(told));
         }

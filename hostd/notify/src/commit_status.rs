@@ -30,7 +30,7 @@ impl Inner {
                 return self.unmarked(status, None, told, None).await;
             }
         };
-        match post.send(&self.limits).await {
+        match post.send(&self.limits, &self.tls).await {
             Ok(answer) if answer.is_success() => {
                 let attempt = Attempt {
                     at_ms: self.clock.now_ms(),
@@ -54,7 +54,9 @@ impl Inner {
                 self.store.status_settle(status, attempt, None).await
             }
             Ok(answer) => {
-                let (code, wish) = (Some(answer.status), answer.retry_after_s);
+                let now_ms = self.clock.now_ms();
+                let wish = answer.wish.map(|wish| wish.seconds(now_ms));
+                let code = Some(answer.status);
                 self.failed(target, status, code, answer.sentence(), wish)
                     .await
             }

@@ -2,8 +2,9 @@
 
 use base::clock;
 use store::StoreError;
-use store::webhooks::{self, Attempt, Delivery, DeliveryKey, Outcome, Phase, Webhook};
+use store::webhooks::{self, Attempt, Delivery, DeliveryKey, KEY_BYTES, Outcome, Phase, Webhook};
 use tracing::warn;
+use vault::KeyLost;
 
 use crate::answer::{Answer, Silence};
 use crate::post::Post;
@@ -27,7 +28,16 @@ impl Inner {
         if !webhook.enabled || delivery.phase != Phase::Waiting {
             return Ok(None);
         }
-        let sent = self.message(&webhook, &delivery).send(&self.limits).await;
+        let stored = webhook.key.clone();
+        let signing = self.vault.webhook_key(&key.org, &key.webhook, stored);
+        let sent = match signing.await {
+            Ok(key) => {
+                let message = self.message(&webhook, &key, &delivery);
+                message.send(&self.limits, &self.tls).await
+            }
+            Err(KeyLost::Store(error)) => return Err(error),
+            Err(lost) => Err(Silence::Unsigned(lost.to_string())),
+        };
         let outcome = self.judge(&webhook, &delivery, sent);
         if let Some(reason) = &outcome.disable {
             warn!(
@@ -42,9 +52,9 @@ impl Inner {
         Ok(next_ms)
     }
 
-    fn message(&self, webhook: &Webhook, delivery: &Delivery) -> Post {
+    fn message(&self, webhook: &Webhook, key: &[u8; KEY_BYTES], delivery: &Delivery) -> Post {
         let at_s = self.clock.now_s();
-        let signed = signature::sign(&webhook.key, &delivery.id, at_s, &delivery.body);
+        let signed = signature::sign(key, &delivery.id, at_s, &delivery.body);
         Post {
             url: webhook.url.clone(),
             headers: vec![
@@ -70,7 +80,7 @@ impl Inner {
             Ok(answer) if answer.is_success() => (Some(answer.status), None, None),
             Ok(answer) => (
                 Some(answer.status),
-                answer.retry_after_s,
+                answer.wish.map(|wish| wish.seconds(now_ms)),
                 Some(answer.sentence()),
             ),
             Err(silence) => (None, None, Some(silence.to_string())),

@@ -1,6 +1,7 @@
 //! The one task that turns notices into what is owed, and has each owed thing told when it is due.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use store::StoreError;
@@ -34,10 +35,26 @@ const FORGET_EVERY_MS: u64 = 3_600_000;
 const DROPPED: &str =
     "Too many messages of the organisation waited, and newer ones took its place.";
 
-/// Reads what was owed when the server ended.
-pub(crate) async fn restore(inner: &Inner) -> Result<(), StoreError> {
+/// Characters of a key, and of what is wrong with its record, that the log has.
+const TOLD_CHARS_MAX: usize = 200;
+
+/// Reads what was owed when the server ended, and tells what cannot be read. Something that was owed meanwhile is in the
+/// queue already; to put it there again changes nothing.
+async fn restore(inner: &Inner) -> Result<(), StoreError> {
     let messages = inner.store.read(webhooks::waiting).await?;
     let statuses = inner.store.read(commit_statuses::waiting).await?;
+    let unreadable = inner.store.read(notices::unreadable).await?;
+    for record in &unreadable {
+        let clip = |text: &str| text.chars().take(TOLD_CHARS_MAX).collect::<String>();
+        warn!(
+            table = record.table,
+            key = clip(&record.key),
+            error = clip(&record.error),
+            "a record of notices cannot be read; it is left as it is, and others are told"
+        );
+    }
+    let count = u64::try_from(unreadable.len()).unwrap_or(u64::MAX);
+    inner.unreadable.store(count, Ordering::Relaxed);
     let mut queue = inner.queue();
     for (key, at_ms) in messages {
         queue.put(Owed::Message(key), at_ms);
@@ -62,6 +79,16 @@ fn status_of(status: &commit_statuses::CommitStatus) -> Owed {
 
 /// Runs until the store is closed.
 pub(crate) async fn run(inner: Arc<Inner>) {
+    loop {
+        match restore(&inner).await {
+            Ok(()) => break,
+            Err(StoreError::Closed) => return,
+            Err(error) => {
+                error!(%error, "failed to read what others are to be told; trying again");
+                tokio::time::sleep(STORE_RETRY).await;
+            }
+        }
+    }
     let mut forget_ms = 0;
     loop {
         match spread(&inner).await {

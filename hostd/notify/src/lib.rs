@@ -23,10 +23,12 @@ mod reach;
 mod service;
 mod signature;
 mod target;
+mod tls;
 mod url;
 mod webhooks;
 
 pub use badges::{BadgeError, NewBadge};
 pub use limits::Limits;
 pub use service::{Notices, OpenError, Parts};
+pub use tls::AuthorityError;
 pub use webhooks::{Created, Edit, NewWebhook, WebhookError};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base::config::{BadgesConfig, WebhooksConfig};
+
 /// Bounds of deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -19,6 +21,10 @@ pub struct Limits {
     pub failing_ms_max: u64,
     /// Messages of one organisation that wait. The oldest gives way to one more.
     pub waiting_per_org_max: usize,
+    /// Webhooks of one organisation.
+    pub webhooks_per_org_max: usize,
+    /// Badges of one organisation.
+    pub badges_per_org_max: usize,
     /// For the name, and again for the connection.
     pub connect: Duration,
     /// From the sent request to the head of the answer.
@@ -37,6 +43,8 @@ impl Default for Limits {
             failures_max: 20,
             failing_ms_max: 3 * 24 * 3_600_000,
             waiting_per_org_max: 1000,
+            webhooks_per_org_max: WebhooksConfig::default().count_max as usize,
+            badges_per_org_max: BadgesConfig::default().count_max as usize,
             connect: Duration::from_secs(5),
             answer: Duration::from_secs(10),
             total: Duration::from_secs(15),

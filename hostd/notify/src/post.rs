@@ -8,11 +8,12 @@ use ureq::Agent;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::unversioned::transport::{Connector as _, NextTimeout, TcpConnector};
 
-use crate::answer::{Answer, Silence};
+use crate::answer::{Answer, Pause, Silence};
 use crate::limits::Limits;
 use crate::reach::{Reach, Refused};
+use crate::tls::Tls;
 
 /// Longest head of an answer, in bytes.
 const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -68,19 +69,19 @@ impl Post {
     ///
     /// # Errors
     /// There is none.
-    pub(crate) async fn send(self, limits: &Limits) -> Result<Answer, Silence> {
-        let limits = limits.clone();
+    pub(crate) async fn send(self, limits: &Limits, tls: &Tls) -> Result<Answer, Silence> {
+        let (limits, tls) = (limits.clone(), tls.clone());
         let (tell, told) = oneshot::channel();
         let work = move || {
             // Whoever asked may be gone.
-            let _ = tell.send(self.send_blocking(&limits));
+            let _ = tell.send(self.send_blocking(&limits, tls));
         };
         let thread = thread::Builder::new().name("notice".to_owned());
         thread.spawn(work).map_err(|_| Silence::NotBegun)?;
         told.await.unwrap_or(Err(Silence::NotBegun))
     }
 
-    fn send_blocking(self, limits: &Limits) -> Result<Answer, Silence> {
+    fn send_blocking(self, limits: &Limits, tls: Tls) -> Result<Answer, Silence> {
         let config = Agent::config_builder()
             // A proxy would resolve the name itself.
             .proxy(None)
@@ -97,7 +98,8 @@ impl Post {
             reach: self.reach,
             names: DefaultResolver::default(),
         };
-        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        let connector = ().chain(TcpConnector::default()).chain(tls);
+        let agent = Agent::with_parts(config, connector, resolver);
         let mut request = agent.post(&self.url);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -107,8 +109,7 @@ impl Post {
         let wish = wish.and_then(|value| value.to_str().ok());
         Ok(Answer {
             status: answer.status().as_u16(),
-            // A date is not understood, and counts as no wish.
-            retry_after_s: wish.and_then(|text| text.trim().parse().ok()),
+            wish: wish.and_then(Pause::parse),
         })
     }
 }

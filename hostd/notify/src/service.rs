@@ -1,13 +1,15 @@
 //! What the rest of the server knows of notices.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::clock::Clock;
 use base::config::{CommitStatusConfig, WebhooksConfig};
 use base::private::SecretError;
-use store::{Store, StoreError};
+use store::Store;
 use tokio::sync::Notify;
+use vault::Vault;
 
 use crate::engine;
 use crate::limits::Limits;
@@ -15,6 +17,7 @@ use crate::message::Links;
 use crate::queue::{Owed, Queue};
 use crate::reach::Reach;
 use crate::target::Target;
+use crate::tls::{AuthorityError, Tls};
 
 /// What the service is made of.
 pub struct Parts<'a> {
@@ -24,6 +27,8 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// Woken by whoever has stored a notice.
     pub wake: Arc<Notify>,
+    /// Has the keys that messages are signed with.
+    pub vault: Arc<Vault>,
     /// Where webhooks may lead.
     pub webhooks: &'a WebhooksConfig,
     /// Repositories that are told.
@@ -40,6 +45,9 @@ pub enum OpenError {
     /// A list of networks is malformed.
     #[error("webhooks: {0}")]
     Networks(String),
+    /// The certificate authorities are not usable.
+    #[error(transparent)]
+    Authorities(#[from] AuthorityError),
     /// A repository's token is not usable.
     #[error("use the token of {repository}")]
     Token {
@@ -49,9 +57,6 @@ pub enum OpenError {
         #[source]
         source: SecretError,
     },
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Notices of all organisations.
@@ -64,12 +69,16 @@ pub struct Notices {
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
+    pub(crate) vault: Arc<Vault>,
     pub(crate) wake: Arc<Notify>,
     pub(crate) reach: Reach,
+    pub(crate) tls: Tls,
     /// By their ids.
     pub(crate) targets: BTreeMap<String, Target>,
     pub(crate) links: Links,
     pub(crate) limits: Limits,
+    /// Records that could not be read at the start.
+    pub(crate) unreadable: AtomicU64,
     queue: Mutex<Queue>,
 }
 
@@ -80,11 +89,11 @@ impl std::fmt::Debug for Notices {
 }
 
 impl Notices {
-    /// Goes on with what is owed.
+    /// Goes on with what is owed, which is read after this has returned. Call it on a runtime.
     ///
     /// # Errors
-    /// The configuration cannot be used, or the storage failed.
-    pub async fn open(parts: Parts<'_>) -> Result<Arc<Self>, OpenError> {
+    /// The configuration cannot be used.
+    pub fn open(parts: Parts<'_>) -> Result<Arc<Self>, OpenError> {
         let targets = parts.commit_statuses.iter().map(|config| {
             let target = Target::open(config).map_err(|source| OpenError::Token {
                 repository: config.repository.clone(),
@@ -94,17 +103,25 @@ impl Notices {
         });
         let inner = Arc::new(Inner {
             reach: Reach::new(parts.webhooks).map_err(OpenError::Networks)?,
+            tls: Tls::open(&parts.webhooks.ca_file)?,
             targets: targets.collect::<Result<_, OpenError>>()?,
             links: Links::new(parts.public_url),
             store: parts.store,
             clock: parts.clock,
+            vault: parts.vault,
+            unreadable: AtomicU64::new(0),
             wake: parts.wake,
             limits: parts.limits,
             queue: Mutex::default(),
         });
-        engine::restore(&inner).await?;
         let engine = tokio::spawn(engine::run(inner.clone()));
         Ok(Arc::new(Self { inner, engine }))
+    }
+
+    /// Records of notices, and of what became of them, that could not be read at the start.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.inner.unreadable.load(Ordering::Relaxed)
     }
 }
 

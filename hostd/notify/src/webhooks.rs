@@ -3,10 +3,9 @@
 use base::id;
 use store::StoreError;
 use store::jobs::TEXT_CHARS_MAX;
-use store::webhooks::{
-    self, Delivery, DeliveryKey, Event, PER_ORG_MAX, Phase, SigningKey, Webhook,
-};
+use store::webhooks::{self, Delivery, DeliveryKey, Event, KEY_BYTES, Phase, Webhook};
 use tracing::info;
+use vault::{KeyError, SealError};
 
 use crate::queue::Owed;
 use crate::service::{Inner, Notices};
@@ -86,9 +85,21 @@ pub enum WebhookError {
     /// The delivery waits already.
     #[error("the delivery waits for its turn")]
     Waits,
+    /// The key that keys of webhooks are sealed under cannot be used.
+    #[error(transparent)]
+    Key(KeyError),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<SealError> for WebhookError {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::Key(error) => Self::Key(error),
+            SealError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl Notices {
@@ -118,7 +129,7 @@ impl Notices {
     /// Makes a webhook, for a user of an organisation.
     ///
     /// # Errors
-    /// A value is malformed, there are too many, or the storage failed.
+    /// A value is malformed, there are too many, its key cannot be sealed, or the storage failed.
     pub async fn webhook_create(
         &self,
         (org, user): (&str, &str),
@@ -128,31 +139,53 @@ impl Notices {
         inner.check(Some(&new.url), Some(&new.events))?;
         check_text("name", new.name.as_deref())?;
         check_text("ref", new.r#ref.as_deref())?;
-        let mut bytes = [0; 32];
-        id::fill_random(&mut bytes);
+        let bytes = random_key();
+        let id = id::ulid(&inner.clock);
         let webhook = Webhook {
-            id: id::ulid(&inner.clock),
+            key: inner.vault.seal_webhook_key(org, &id, &bytes).await?,
+            id,
             org: org.to_owned(),
             user: user.to_owned(),
             url: new.url,
             events: new.events,
             name: new.name,
             r#ref: new.r#ref,
-            key: SigningKey::new(bytes),
             enabled: true,
             disabled_because: None,
             failures: 0,
             failing_since_ms: None,
             created_ms: inner.clock.now_ms(),
         };
-        if !inner.store.webhook_add(webhook.clone()).await? {
+        let most = inner.limits.webhooks_per_org_max;
+        if !inner.store.webhook_add(webhook.clone(), most).await? {
             let told = format!(
-                "the organisation has {PER_ORG_MAX} webhooks, the most there can be; remove one first"
+                "the organisation has {most} webhooks, the most that `webhooks.count_max` allows; remove one first"
             );
             return Err(WebhookError::Full(told));
         }
         info!(webhook = webhook.id, org, by = user, "webhook made");
-        let secret = signature::secret(&webhook.key);
+        let secret = signature::secret(&bytes);
+        Ok(Created { webhook, secret })
+    }
+
+    /// Gives a webhook another key, from the next attempt on. The one before need not be readable.
+    ///
+    /// # Errors
+    /// There is none of this id, the key cannot be sealed, or the storage failed.
+    pub async fn webhook_rotate(
+        &self,
+        (org, user): (&str, &str),
+        id: &str,
+    ) -> Result<Created, WebhookError> {
+        self.webhook(org, id).await?;
+        let bytes = random_key();
+        let vault = &self.inner.vault;
+        let key = vault.reseal_webhook_key(org, id, &bytes).await?;
+        let change = move |webhook: &mut Webhook| webhook.key = key.clone();
+        let changed = self.inner.store.webhook_change(org, id, change).await?;
+        let webhook = changed.ok_or(WebhookError::NotFound)?;
+        info!(webhook = id, org, by = user, "key of a webhook rotated");
+        let secret = signature::secret(&bytes);
         Ok(Created { webhook, secret })
     }
 
@@ -316,6 +349,12 @@ impl Inner {
         self.owe(Owed::Message(delivery.key()), at_ms);
         Ok(delivery)
     }
+}
+
+fn random_key() -> [u8; KEY_BYTES] {
+    let mut bytes = [0; KEY_BYTES];
+    id::fill_random(&mut bytes);
+    bytes
 }
 
 fn check_text(field: &'static str, text: Option<&str>) -> Result<(), WebhookError> {

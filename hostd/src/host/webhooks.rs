@@ -70,6 +70,17 @@ impl w::Host for View<'_> {
         changed.map(webhook).map_err(|e| self.webhook_error(e))
     }
 
+    async fn rotate(&mut self, id: String) -> Result<w::Created, w::Error> {
+        let caller = self.webhook_admin()?;
+        let by = (caller.org(), caller.user());
+        let rotated = self.notices.webhook_rotate(by, &id).await;
+        let rotated = rotated.map_err(|e| self.webhook_error(e))?;
+        Ok(w::Created {
+            webhook: webhook(rotated.webhook),
+            secret: rotated.secret,
+        })
+    }
+
     async fn remove(&mut self, id: String) -> Result<(), w::Error> {
         let caller = self.webhook_admin()?;
         let by = (caller.org(), caller.user());
@@ -115,6 +126,11 @@ impl View<'_> {
             WebhookError::Full(sentence) => w::Error::Full(sentence),
             WebhookError::Disabled => w::Error::Disabled,
             WebhookError::Waits => w::Error::Waits,
+            WebhookError::Key(error) => {
+                // The log has the cause as well.
+                internal(self.context, "webhooks", &error);
+                w::Error::Unavailable(format!("the server failed to {error}"))
+            }
             WebhookError::Store(error) => {
                 w::Error::Other(internal(self.context, "webhooks", &error))
             }

@@ -14,6 +14,7 @@ use base::logging;
 
 pub mod disk;
 pub mod jobs;
+pub mod notices;
 
 /// Upper bounds of the latency histogram, in seconds.
 const BUCKETS_S: [f64; 10] = [

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::notices::{Notice, Standing};
-use super::records::{Records, pair};
+use super::records::{Records, Unreadable, pair};
 use super::snapshot::Source;
 use super::{Store, StoreError, Writing};
 
@@ -14,9 +14,6 @@ const BADGES: Records<Badge> = Records::new(TABLES[0]);
 
 /// Id to organisation, since whoever asks for a badge knows no more.
 const ORGS: Records<String> = Records::new(TABLES[1]);
-
-/// Badges of one organisation.
-pub const PER_ORG_MAX: usize = 100;
 
 /// A badge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +37,11 @@ pub struct Badge {
 }
 
 impl Badge {
+    fn is_about(&self, notice: &Notice) -> bool {
+        notice.name.as_ref() == Some(&self.name)
+            && (self.r#ref.is_none() || self.r#ref == notice.r#ref)
+    }
+
     /// Takes in how a job stands; whether that changes anything. The newest job that has ended counts, whenever it
     /// ended; one that is cancelled says nothing, and one that runs only as long as none has ended.
     fn hear(&mut self, job: &str, standing: Standing) -> bool {
@@ -59,12 +61,12 @@ impl Badge {
     }
 }
 
-/// The badges of an organisation, oldest first.
+/// The badges of an organisation, oldest first, without those that cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<Badge>, StoreError> {
-    let mut found = BADGES.all_of(from, org)?;
+    let mut found = BADGES.readable_of(from, org)?;
     found.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
     Ok(found)
 }
@@ -74,18 +76,31 @@ pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<Badge>, StoreError> {
 /// # Errors
 /// The storage failed.
 pub fn by_id(from: &impl Source, id: &str) -> Result<Option<Badge>, StoreError> {
-    match ORGS.get(from, id)? {
-        Some(org) => BADGES.get(from, &pair(&org, id)),
+    match ORGS.get_readable(from, id)? {
+        Some(org) => BADGES.get_readable(from, &pair(&org, id)),
         None => Ok(None),
     }
+}
+
+pub(super) fn unreadable(from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+    let mut found = BADGES.unreadable(from)?;
+    found.append(&mut ORGS.unreadable(from)?);
+    Ok(found)
+}
+
+/// Whether a badge may show something else since a notice.
+pub(super) fn want(from: &impl Source, notice: &Notice) -> Result<bool, StoreError> {
+    if notice.standing == Standing::Queued {
+        return Ok(false);
+    }
+    let badges = of_org(from, &notice.org)?;
+    Ok(badges.iter().any(|badge| badge.is_about(notice)))
 }
 
 /// Show what a notice says.
 pub(super) fn hear(w: &Writing<'_>, notice: &Notice) -> Result<(), StoreError> {
     for mut badge in of_org(w, &notice.org)? {
-        let is_of = notice.name.as_ref() == Some(&badge.name)
-            && (badge.r#ref.is_none() || badge.r#ref == notice.r#ref);
-        if is_of && badge.hear(&notice.job, notice.standing) {
+        if badge.is_about(notice) && badge.hear(&notice.job, notice.standing) {
             BADGES.put(w, &pair(&badge.org, &badge.id), &badge)?;
         }
     }
@@ -93,13 +108,13 @@ pub(super) fn hear(w: &Writing<'_>, notice: &Notice) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// Add a badge; whether there was room for it.
+    /// Add a badge; whether there was room for it among `count_max`.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn badge_add(&self, badge: Badge) -> Result<bool, StoreError> {
+    pub async fn badge_add(&self, badge: Badge, count_max: usize) -> Result<bool, StoreError> {
         self.write(move |w| {
-            if of_org(w, &badge.org)?.len() >= PER_ORG_MAX {
+            if of_org(w, &badge.org)?.len() >= count_max {
                 return Ok(false);
             }
             BADGES.put(w, &pair(&badge.org, &badge.id), &badge)?;

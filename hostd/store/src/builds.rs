@@ -1,12 +1,12 @@
 //! Table of builds reported by CI. Their files are blobs, which the record lists.
 
 use std::collections::HashSet;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::records::{Records, pair, pairs_of};
+use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 
@@ -104,12 +104,8 @@ pub fn newest_first(
     org: &str,
     mut visit: impl FnMut(Build) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let (low, high) = pairs_of(org);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
+    let keys = Pairs::of(org);
+    let range = keys.backwards();
     BUILDS.each(from, range, |_, build| visit(build))
 }
 

@@ -4,12 +4,12 @@
 //! Keys end in the capture's ULID, so key order is order of creation, and the cost of a page
 //! depends only on its length, not on where it begins.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::records::{Records, pair, pairs_of};
+use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 
@@ -146,12 +146,8 @@ pub fn giving_way(
     org: &str,
     mut visit: impl FnMut(CaptureRecord) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let (low, end) = pairs_of(org);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&end),
-        backwards: false,
-    };
+    let keys = Pairs::of(org);
+    let range = keys.forwards();
     CAPTURES.each(from, range, |_, record| {
         if record.name.is_none() && record.status.is_final() {
             visit(record)
@@ -293,14 +289,9 @@ fn newest<R: Serialize + DeserializeOwned>(
     before: Option<&str>,
     mut visit: impl FnMut(R) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let (low, end) = pairs_of(first);
     // Whatever the cursor holds, its key begins like all keys of this organisation.
-    let high = before.map_or(end, |id| pair(first, id));
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
+    let keys = Pairs::before(first, before);
+    let range = keys.backwards();
     records.each(from, range, |_, record| visit(record))
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::notices::Standing;
-use super::records::Records;
+use super::records::{Records, Unreadable};
 use super::snapshot::{Range, Source};
 use super::webhooks::Attempt;
 use super::{Store, StoreError, Writing};
@@ -57,12 +57,16 @@ impl CommitStatus {
     }
 }
 
-/// The status with this key.
+/// The status with this key; none if it cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn by_key(from: &impl Source, key: &str) -> Result<Option<CommitStatus>, StoreError> {
-    STATUSES.get(from, key)
+    STATUSES.get_readable(from, key)
+}
+
+pub(super) fn unreadable(from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+    STATUSES.unreadable(from)
 }
 
 /// All that repositories are to be told.
@@ -71,7 +75,7 @@ pub fn by_key(from: &impl Source, key: &str) -> Result<Option<CommitStatus>, Sto
 /// The storage failed.
 pub fn waiting(from: &impl Source) -> Result<Vec<CommitStatus>, StoreError> {
     let mut found = Vec::new();
-    STATUSES.each(from, Range::ALL, |_, status| {
+    STATUSES.each_readable(from, Range::ALL, |_, status| {
         if status.next_ms.is_some() {
             found.push(status);
         }
@@ -83,9 +87,11 @@ pub fn waiting(from: &impl Source) -> Result<Vec<CommitStatus>, StoreError> {
 /// Put a status in the place of an older one; whether it is the newer one.
 pub(super) fn owe(w: &Writing<'_>, status: &CommitStatus) -> Result<bool, StoreError> {
     let key = status.key();
-    let there = STATUSES.get(w, &key)?;
-    if there.is_some_and(|there| !status.is_newer_than(&there)) {
-        return Ok(false);
+    match STATUSES.get_found(w, &key)? {
+        None => {}
+        Some(Ok(there)) if status.is_newer_than(&there) => {}
+        // Whether one that cannot be read is older is not known; it is not overwritten.
+        Some(_) => return Ok(false),
     }
     STATUSES.put(w, &key, status)?;
     Ok(true)
@@ -105,7 +111,7 @@ impl Store {
     ) -> Result<Option<u64>, StoreError> {
         self.write(move |w| {
             let key = told.key();
-            let Some(mut status) = STATUSES.get(w, &key)? else {
+            let Some(mut status) = STATUSES.get_readable(w, &key)? else {
                 return Ok(None);
             };
             if !status.is_same(&told) {
@@ -127,7 +133,7 @@ impl Store {
     pub async fn statuses_forget(&self, before_ms: u64) -> Result<(), StoreError> {
         self.write(move |w| {
             let mut old = Vec::new();
-            STATUSES.each(w, Range::ALL, |key, status| {
+            STATUSES.each_readable(w, Range::ALL, |key, status| {
                 if status.at_ms < before_ms {
                     old.push(key.to_owned());
                 }

@@ -3,12 +3,10 @@
 //! A removed device stays as a tombstone, so that its pod, if still attached, does not bring it
 //! back.
 
-use std::ops::{Bound, ControlFlow};
-
 use serde::{Deserialize, Serialize};
 
-use super::records::{Records, pair, pairs_of};
-use super::snapshot::{Range, Source};
+use super::records::{Records, pair};
+use super::snapshot::Source;
 use super::{Store, StoreError, Writing, leases};
 
 pub(super) const TABLES: [&str; 3] = ["devices", "devices_by_name", "devices_by_serial"];
@@ -222,17 +220,7 @@ fn through(
     index: &Records<String>,
     first: &str,
 ) -> Result<Vec<DeviceRecord>, StoreError> {
-    let (low, high) = pairs_of(first);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: false,
-    };
-    let mut ids = Vec::new();
-    index.each(from, range, |_, id| {
-        ids.push(id);
-        ControlFlow::Continue(())
-    })?;
+    let ids = index.all_of(from, first)?;
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         found.extend(DEVICES.get(from, &id)?);

@@ -2,13 +2,13 @@
 //! queue must remember of the benches. What a job leaves behind lies in files; the record lists those that are blobs.
 
 use std::collections::HashSet;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::notices::{self, Notice};
-use super::records::{Records, pair, pairs_of};
+use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 
@@ -189,8 +189,10 @@ pub struct Changes {
     pub quarantines: Vec<Quarantine>,
     /// The request that made a job.
     pub request: Option<(RequestKey, Request)>,
-    /// What others are to be told of it.
+    /// What others are to be told of it. What nobody listens to is not stored.
     pub notices: Vec<Notice>,
+    /// Repositories may mark the commits of notices.
+    pub marks_commits: bool,
 }
 
 impl Job {
@@ -229,13 +231,8 @@ pub fn newest_first(
     before: Option<&str>,
     mut visit: impl FnMut(Found) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let (low, high) = pairs_of(org);
-    let high = before.map_or(high, |id| pair(org, id));
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
+    let keys = Pairs::before(org, before);
+    let range = keys.backwards();
     JOBS.each_found(from, range, |key, read| visit(Found::of(key, read)))
 }
 
@@ -323,7 +320,7 @@ impl Store {
                 QUARANTINES.put(w, &quarantine.device, quarantine)?;
             }
             for notice in &changes.notices {
-                notices::put(w, notice)?;
+                notices::put(w, notice, changes.marks_commits)?;
             }
             Ok(())
         })

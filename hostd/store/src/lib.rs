@@ -59,6 +59,7 @@ mod tests;
 
 pub use copy::{Looked, look};
 pub use error::StoreError;
+pub use records::Unreadable;
 pub use schema::SCHEMA_VERSION;
 pub use snapshot::Snapshot;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::commit_statuses::{self, CommitStatus};
-use super::records::Records;
+use super::records::{Records, Unreadable};
 use super::snapshot::Source;
 use super::webhooks::{self, Delivery};
 use super::{Store, StoreError, Writing, badges};
@@ -87,23 +87,42 @@ pub struct Owed {
     pub statuses: Vec<CommitStatus>,
 }
 
-pub(super) fn put(w: &Writing<'_>, notice: &Notice) -> Result<(), StoreError> {
-    NOTICES.put(w, &notice.id, notice)
+/// Stores a notice if anybody listens: a repository, as far as it may mark commits, a webhook or a badge.
+pub(super) fn put(w: &Writing<'_>, notice: &Notice, marks_commits: bool) -> Result<(), StoreError> {
+    let is_heard = (marks_commits && notice.commit.is_some())
+        || webhooks::want(w, notice)?
+        || badges::want(w, notice)?;
+    if is_heard {
+        NOTICES.put(w, &notice.id, notice)?;
+    }
+    Ok(())
 }
 
-/// The oldest notices, at most `limit`.
+/// The oldest notices that can be read, at most `limit`.
 ///
 /// # Errors
 /// The storage failed.
 pub fn oldest(from: &impl Source, limit: usize) -> Result<Vec<Notice>, StoreError> {
     let mut found = Vec::new();
-    NOTICES.each(from, super::snapshot::Range::ALL, |_, notice| {
+    NOTICES.each_readable(from, super::snapshot::Range::ALL, |_, notice| {
         found.push(notice);
         match found.len() < limit {
             true => std::ops::ControlFlow::Continue(()),
             false => std::ops::ControlFlow::Break(()),
         }
     })?;
+    Ok(found)
+}
+
+/// What of notices, and of what became of them, cannot be read. It is left as it is, and held up by nobody.
+///
+/// # Errors
+/// The storage failed.
+pub fn unreadable(from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+    let mut found = NOTICES.unreadable(from)?;
+    found.append(&mut webhooks::unreadable(from)?);
+    found.append(&mut commit_statuses::unreadable(from)?);
+    found.append(&mut badges::unreadable(from)?);
     Ok(found)
 }
 

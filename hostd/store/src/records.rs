@@ -14,6 +14,15 @@ use super::writing::Writing;
 /// A record, or why it cannot be read and what is stored.
 pub(super) type Read<R, B> = Result<R, (serde_json::Error, B)>;
 
+/// A record that cannot be read: another version wrote it, or it is damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    pub table: &'static str,
+    pub key: String,
+    /// What is wrong with it.
+    pub error: String,
+}
+
 pub(super) struct Records<R> {
     name: &'static str,
     record: PhantomData<fn() -> R>,
@@ -45,15 +54,56 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
 
     /// All records whose key begins with `first/`, by key.
     pub(super) fn all_of(&self, from: &impl Source, first: &str) -> Result<Vec<R>, StoreError> {
-        let (low, high) = pairs_of(first);
-        let range = Range {
-            from: Bound::Included(&low),
-            to: Bound::Excluded(&high),
-            backwards: false,
-        };
+        let keys = Pairs::of(first);
+        let range = keys.forwards();
         let mut found = Vec::new();
         self.each(from, range, |_, record| {
             found.push(record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// As [`all_of`](Self::all_of), without those that cannot be read.
+    pub(super) fn readable_of(
+        &self,
+        from: &impl Source,
+        first: &str,
+    ) -> Result<Vec<R>, StoreError> {
+        let keys = Pairs::of(first);
+        let range = keys.forwards();
+        let mut found = Vec::new();
+        self.each_readable(from, range, |_, record| {
+            found.push(record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// As [`each`](Self::each), without those that cannot be read.
+    pub(super) fn each_readable(
+        &self,
+        from: &impl Source,
+        range: Range<'_>,
+        mut visit: impl FnMut(&str, R) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.each_found(from, range, |key, read| match read {
+            Ok(record) => visit(key, record),
+            Err(_) => ControlFlow::Continue(()),
+        })
+    }
+
+    /// Those that cannot be read.
+    pub(super) fn unreadable(&self, from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+        let mut found = Vec::new();
+        self.each_found(from, Range::ALL, |key, read| {
+            if let Err((error, _)) = read {
+                found.push(Unreadable {
+                    table: self.name,
+                    key: key.to_owned(),
+                    error: error.to_string(),
+                });
+            }
             ControlFlow::Continue(())
         })?;
         Ok(found)
@@ -92,6 +142,15 @@ impl<R: Serialize + DeserializeOwned> Records<R> {
     ) -> Result<Option<Read<R, Vec<u8>>>, StoreError> {
         let found = from.value(self.name, key)?;
         Ok(found.map(|bytes| serde_json::from_slice(&bytes).map_err(|error| (error, bytes))))
+    }
+
+    /// As [`get`](Self::get), but one that cannot be read is as none.
+    pub(super) fn get_readable(
+        &self,
+        from: &impl Source,
+        key: &str,
+    ) -> Result<Option<R>, StoreError> {
+        Ok(self.get_found(from, key)?.and_then(Result::ok))
     }
 
     /// How many there are.
@@ -138,7 +197,45 @@ pub(super) fn pair(first: &str, second: &str) -> String {
     format!("{first}/{second}")
 }
 
-/// Bounds of all keys that [`pair`] makes with `first`: `0` follows `/` in ASCII.
-pub(super) fn pairs_of(first: &str) -> (String, String) {
-    (format!("{first}/"), format!("{first}0"))
+/// The keys that [`pair`] makes with one first part.
+pub(super) struct Pairs {
+    low: String,
+    high: String,
+}
+
+impl Pairs {
+    /// All of them: `0` follows `/` in ASCII.
+    pub(super) fn of(first: &str) -> Self {
+        Self {
+            low: format!("{first}/"),
+            high: format!("{first}0"),
+        }
+    }
+
+    /// Those before `second`, if that is given.
+    pub(super) fn before(first: &str, second: Option<&str>) -> Self {
+        let all = Self::of(first);
+        Self {
+            high: second.map_or(all.high, |second| pair(first, second)),
+            low: all.low,
+        }
+    }
+
+    /// From the first to the last.
+    pub(super) fn forwards(&self) -> Range<'_> {
+        self.range(false)
+    }
+
+    /// From the last to the first.
+    pub(super) fn backwards(&self) -> Range<'_> {
+        self.range(true)
+    }
+
+    fn range(&self, backwards: bool) -> Range<'_> {
+        Range {
+            from: Bound::Included(&self.low),
+            to: Bound::Excluded(&self.high),
+            backwards,
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! Table of stored waveforms. Samples are blobs; segments are in the record.
 
 use std::collections::HashSet;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::records::{Records, pair, pairs_of};
+use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError};
 
@@ -171,14 +171,9 @@ fn newest_first(
     before: Option<&str>,
     mut visit: impl FnMut(WaveformRecord) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let (low, end) = pairs_of(org);
     // Whatever the cursor holds, its key begins like all keys of this organisation.
-    let high = before.map_or(end, |id| pair(org, id));
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
+    let keys = Pairs::before(org, before);
+    let range = keys.backwards();
     WAVEFORMS.each(from, range, |_, waveform| visit(waveform))
 }
 

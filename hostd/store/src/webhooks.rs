@@ -1,10 +1,12 @@
 //! Table of webhooks: who is told of finished jobs.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use super::notices::Notice;
-use super::records::{Records, pair};
-use super::snapshot::Source;
+use super::records::{Records, Unreadable, pair};
+use super::snapshot::{Range, Source};
 use super::{Store, StoreError};
 
 mod deliveries;
@@ -18,9 +20,6 @@ pub(super) const TABLES: [&str; 2] = ["webhooks", deliveries::TABLE];
 
 /// `org/id` to webhook; ids sort by time.
 const WEBHOOKS: Records<Webhook> = Records::new(TABLES[0]);
-
-/// Webhooks of one organisation.
-pub const PER_ORG_MAX: usize = 20;
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,23 +43,22 @@ impl Event {
     }
 }
 
-/// The key that a webhook's messages are signed with. It is stored as it is, since it must sign; the file is readable
-/// by its owner alone. Whoever wants it sealed at rest does so where this type is read and written.
+/// Bytes of a key that messages are signed with.
+pub const KEY_BYTES: usize = 32;
+
+/// The key that a webhook's messages are signed with, as it is stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SigningKey([u8; 32]);
-
-impl SigningKey {
-    /// From random bytes.
-    #[must_use]
-    pub fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// The bytes, to sign with or to show to its maker once.
-    #[must_use]
-    pub fn expose(&self) -> &[u8; 32] {
-        &self.0
-    }
+#[serde(untagged)]
+pub enum SigningKey {
+    /// Under a key that is not in the store.
+    Sealed {
+        /// Base 64.
+        sealed: String,
+        /// Fingerprint of the key that it is sealed under.
+        key: String,
+    },
+    /// As versions before 6 of the schema had it: its bytes.
+    Plain([u8; KEY_BYTES]),
 }
 
 impl std::fmt::Debug for SigningKey {
@@ -115,30 +113,64 @@ impl Webhook {
     }
 }
 
-/// A webhook of an organisation.
+/// A webhook of an organisation; none if it cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn by_id(from: &impl Source, org: &str, id: &str) -> Result<Option<Webhook>, StoreError> {
-    WEBHOOKS.get(from, &pair(org, id))
+    WEBHOOKS.get_readable(from, &pair(org, id))
 }
 
-/// The webhooks of an organisation, oldest first.
+/// The webhooks of an organisation, oldest first, without those that cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn of_org(from: &impl Source, org: &str) -> Result<Vec<Webhook>, StoreError> {
-    WEBHOOKS.all_of(from, org)
+    WEBHOOKS.readable_of(from, org)
+}
+
+/// The webhooks of all organisations, without those that cannot be read.
+///
+/// # Errors
+/// The storage failed.
+pub fn all(from: &impl Source) -> Result<Vec<Webhook>, StoreError> {
+    let mut found = Vec::new();
+    WEBHOOKS.each_readable(from, Range::ALL, |_, webhook| {
+        found.push(webhook);
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Whether a webhook is to be told of a notice.
+pub(super) fn want(from: &impl Source, notice: &Notice) -> Result<bool, StoreError> {
+    if !notice.standing.has_ended() {
+        return Ok(false);
+    }
+    let webhooks = of_org(from, &notice.org)?;
+    let mut webhooks = webhooks.iter();
+    Ok(webhooks.any(|webhook| webhook.wants(Event::JobFinished, notice)))
+}
+
+/// Webhooks and deliveries that cannot be read.
+pub(super) fn unreadable(from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+    let mut found = WEBHOOKS.unreadable(from)?;
+    found.append(&mut deliveries::unreadable(from)?);
+    Ok(found)
 }
 
 impl Store {
-    /// Add a webhook; whether there was room for it.
+    /// Add a webhook; whether there was room for it among `count_max`.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn webhook_add(&self, webhook: Webhook) -> Result<bool, StoreError> {
+    pub async fn webhook_add(
+        &self,
+        webhook: Webhook,
+        count_max: usize,
+    ) -> Result<bool, StoreError> {
         self.write(move |w| {
-            if of_org(w, &webhook.org)?.len() >= PER_ORG_MAX {
+            if of_org(w, &webhook.org)?.len() >= count_max {
                 return Ok(false);
             }
             WEBHOOKS.put(w, &pair(&webhook.org, &webhook.id), &webhook)?;
@@ -159,7 +191,7 @@ impl Store {
     ) -> Result<Option<Webhook>, StoreError> {
         let key = pair(org, id);
         self.write(move |w| {
-            let Some(mut webhook) = WEBHOOKS.get(w, &key)? else {
+            let Some(mut webhook) = WEBHOOKS.get_readable(w, &key)? else {
                 return Ok(None);
             };
             change(&mut webhook);

@@ -8,9 +8,9 @@ use store::StoreError;
 /// Why the key file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is none, but there are secrets.
+    /// There is none, but something is sealed under it.
     #[error(
-        "find {SECRETS_KEY} in the data folder: secrets are sealed under it; put it back from where it is kept apart from backups, or remove the secrets"
+        "find {SECRETS_KEY} in the data folder: secrets or keys of webhooks are sealed under it; put it back from where it is kept apart from backups, or remove the secrets and rotate the keys"
     )]
     Missing,
     /// Others may read it.
@@ -51,6 +51,47 @@ pub enum SecretError {
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why something cannot be sealed.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// The key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<SealError> for SecretError {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::Key(error) => Self::Key(error),
+            SealError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Why nothing can be signed for a webhook: a sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyLost {
+    /// The key file cannot be used.
+    #[error(
+        "The webhook's key cannot be read: the server failed to {0}. Whoever runs the server must see to it, or an administrator rotate the webhook's key."
+    )]
+    Key(#[from] KeyError),
+    /// It is sealed under another key than that of the key file.
+    #[error(
+        "The webhook's key cannot be read: it is sealed under the key {0}, and {SECRETS_KEY} of the server has {1}. Whoever runs the server must put the right file back, or an administrator rotate the webhook's key."
+    )]
+    OtherKey(String, String),
+    /// The key is right and the record is not.
+    #[error("The webhook's key cannot be read: its record is damaged. Rotate the key.")]
+    Damaged,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

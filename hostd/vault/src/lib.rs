@@ -1,4 +1,5 @@
-//! Secrets that organisations keep for their jobs: named, encrypted at rest, and never shown again.
+//! Secrets that organisations keep for their jobs: named, encrypted at rest, and never shown again. The keys that
+//! messages to webhooks are signed with are sealed in the same way.
 //!
 //! ```text
 //! value ─ seal (key, organisation, name) ─> store        key: secrets.key, beside the store and in no backup
@@ -16,8 +17,9 @@ mod shown;
 #[cfg(test)]
 mod tests;
 mod vault;
+mod webhook_keys;
 
-pub use error::{KeyError, SecretError, Unavailable};
+pub use error::{KeyError, KeyLost, SealError, SecretError, Unavailable};
 pub use limits::{COUNT_MAX, REF_CHARS_MAX, REFS_MAX, VALUE_BYTES};
 pub use shown::{Shown, State};
 pub use vault::{NewSecret, Refusal, Vault, Writer};

@@ -1,4 +1,4 @@
-//! Sealing of values: ChaCha20-Poly1305 under the key of the key file, bound to organisation and name.
+//! Sealing of values: ChaCha20-Poly1305 under the key of the key file, bound to what the value is.
 //!
 //! The nonce is random. One key may seal 2^32 values before two nonces are likely to be the same; people do not write
 //! that many.
@@ -9,45 +9,57 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 
 use crate::key::Key;
 
-/// What kind of record is sealed, before organisation and name.
-const KIND: &str = "hostd-secret-1";
+/// What a sealed value is: moved to the place of another one, it cannot be opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'p> {
+    /// A secret, by organisation and name.
+    Secret(&'p str, &'p str),
+    /// The signing key of a webhook, by organisation and id.
+    Webhook(&'p str, &'p str),
+}
 
-/// The encrypted `value` of a secret, as text.
-pub(crate) fn seal(key: &Key, org: &str, name: &str, value: &str) -> String {
+impl Place<'_> {
+    /// No part has a NUL, so no two places give the same bytes.
+    fn bytes(self) -> Vec<u8> {
+        let (kind, org, name) = match self {
+            Self::Secret(org, name) => ("hostd-secret-1", org, name),
+            Self::Webhook(org, id) => ("hostd-webhook-1", org, id),
+        };
+        format!("{kind}\0{org}\0{name}").into_bytes()
+    }
+}
+
+/// A value as text, encrypted.
+pub(crate) fn seal(key: &Key, place: Place<'_>, value: &[u8]) -> String {
     let mut nonce = [0; NONCE_LEN];
     getrandom::fill(&mut nonce).expect("the operating system provides random bytes");
-    let mut sealed = value.as_bytes().to_vec();
+    let mut sealed = value.to_vec();
     cipher(key)
         .seal_in_place_append_tag(
             Nonce::assume_unique_for_key(nonce),
-            Aad::from(bound_to(org, name)),
+            Aad::from(place.bytes()),
             &mut sealed,
         )
         .expect("values are shorter than the cipher's limit");
     STANDARD.encode([&nonce[..], &sealed].concat())
 }
 
-/// The value that was sealed for this organisation and name under this key; none if it was not.
-pub(crate) fn open(key: &Key, org: &str, name: &str, sealed: &str) -> Option<String> {
+/// The value that was sealed for this place under this key; none if it was not.
+pub(crate) fn open(key: &Key, place: Place<'_>, sealed: &str) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed).ok()?;
     let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LEN>()?;
     let mut sealed = sealed.to_vec();
     let value = cipher(key)
         .open_in_place(
             Nonce::assume_unique_for_key(*nonce),
-            Aad::from(bound_to(org, name)),
+            Aad::from(place.bytes()),
             &mut sealed,
         )
         .ok()?;
-    String::from_utf8(value.to_vec()).ok()
+    Some(value.to_vec())
 }
 
 fn cipher(key: &Key) -> LessSafeKey {
     let key = UnboundKey::new(&CHACHA20_POLY1305, key.bytes());
     LessSafeKey::new(key.expect("a key has the cipher's length"))
-}
-
-/// Neither part has a NUL, so no two pairs give the same bytes.
-fn bound_to(org: &str, name: &str) -> Vec<u8> {
-    format!("{KIND}\0{org}\0{name}").into_bytes()
 }

@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use base::clock::Clock;
 use store::org_secrets::{self, OrgSecret, OrgSecretError};
+use store::webhooks::{self, SigningKey};
 use store::{Store, StoreError};
 use tokio::sync::Mutex;
 use tracing::{info, warn};
 
-use crate::error::{KeyError, SecretError, Unavailable};
+use crate::error::{KeyError, SealError, SecretError, Unavailable};
 use crate::key::{Key, KeyFile};
 use crate::limits::{self, COUNT_MAX};
-use crate::seal;
+use crate::seal::{self, Place};
 use crate::shown::{Shown, State};
 
 /// Names that the log lists when secrets cannot be read.
-const NAMED_MAX: usize = 20;
+pub(crate) const NAMED_MAX: usize = 20;
 
 /// Who writes a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,11 +51,20 @@ pub enum Refusal {
 /// The secrets of all organisations.
 #[derive(Debug)]
 pub struct Vault {
-    store: Store,
+    pub(crate) store: Store,
     clock: Clock,
-    file: KeyFile,
-    /// Held while a secret is written, so that one key is made.
-    writing: Mutex<()>,
+    pub(crate) file: KeyFile,
+    /// Held while something is sealed, so that one key is made.
+    pub(crate) writing: Mutex<()>,
+}
+
+/// What becomes of a key file that is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// One is made if nothing was sealed yet.
+    MadeAtFirstNeed,
+    /// One is made if no secret was sealed yet.
+    MadeWithoutSecrets,
 }
 
 impl Vault {
@@ -97,10 +107,14 @@ impl Vault {
         limits::check_value(&new.value)?;
         limits::check_refs(new.refs.as_deref().unwrap_or_default())?;
         let _one = self.writing.lock().await;
-        let key = self.key().await?;
+        let key = self.key(Missing::MadeAtFirstNeed).await?;
         let now_ms = self.clock.now_ms();
         let secret = OrgSecret {
-            sealed: seal::seal(&key, &by.org, &new.name, &new.value),
+            sealed: seal::seal(
+                &key,
+                Place::Secret(&by.org, &new.name),
+                new.value.as_bytes(),
+            ),
             key: key.fingerprint(),
             org: by.org.clone(),
             name: new.name,
@@ -199,7 +213,7 @@ impl Vault {
                 let OrgSecret { name, key, .. } = secret;
                 return Err(Unavailable::OtherKey(name, key, fingerprint.clone()));
             }
-            match seal::open(&key, org, &secret.name, &secret.sealed) {
+            match opened(&key, &secret) {
                 Some(value) => Ok((secret.name, value)),
                 None => Err(Unavailable::Damaged(secret.name)),
             }
@@ -207,7 +221,7 @@ impl Vault {
         secrets.into_iter().map(value).collect()
     }
 
-    /// Warns of secrets that cannot be read, as after a restore without the key file.
+    /// Warns of secrets and keys of webhooks that cannot be read, as after a restore without the key file.
     ///
     /// # Errors
     /// The storage failed.
@@ -222,7 +236,7 @@ impl Vault {
             .filter(|secret| state(&key, secret) != State::Ready)
             .collect();
         if unreadable.is_empty() {
-            return Ok(());
+            return self.warn_of_lost_webhook_keys().await;
         }
         let named: Vec<&str> = unreadable
             .iter()
@@ -239,18 +253,23 @@ impl Vault {
             count,
             names, why, "secrets cannot be read; jobs that use them will fail"
         );
-        Ok(())
+        self.warn_of_lost_webhook_keys().await
     }
 
-    /// The key, made if there was never any need of one. `writing` is held.
-    async fn key(&self) -> Result<Key, SecretError> {
+    /// The key, made if it is `missing` and there was no need of one. `writing` is held.
+    pub(crate) async fn key(&self, missing: Missing) -> Result<Key, SealError> {
         let file = self.file.clone();
         self.store
             .read(move |s| {
                 if let Some(key) = file.read()? {
                     return Ok(key);
                 }
-                if !org_secrets::all(s)?.is_empty() {
+                let is_sealed =
+                    |webhook: &webhooks::Webhook| matches!(webhook.key, SigningKey::Sealed { .. });
+                let is_needed = !org_secrets::all(s)?.is_empty()
+                    || (missing == Missing::MadeAtFirstNeed
+                        && webhooks::all(s)?.iter().any(is_sealed));
+                if is_needed {
                     return Err(KeyError::Missing.into());
                 }
                 Ok(file.make()?)
@@ -266,8 +285,14 @@ fn state(key: &Result<Option<Key>, KeyError>, secret: &OrgSecret) -> State {
     if key.fingerprint() != secret.key {
         return State::OtherKey;
     }
-    match seal::open(key, &secret.org, &secret.name, &secret.sealed) {
+    match opened(key, secret) {
         Some(_) => State::Ready,
         None => State::Damaged,
     }
+}
+
+/// The value of a secret; none if its record is damaged.
+fn opened(key: &Key, secret: &OrgSecret) -> Option<String> {
+    let place = Place::Secret(&secret.org, &secret.name);
+    String::from_utf8(seal::open(key, place, &secret.sealed)?).ok()
 }

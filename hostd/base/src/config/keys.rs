@@ -121,6 +121,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "pods.grace_ms",
         "time a pod that lost its link may be away before its device counts as offline",
     ),
+    (
+        "pods.usb",
+        "pods on USB that no [[devices]] entry means: \"listed\" leaves them alone, \"all\" makes them devices, \"ask\" once they are admitted",
+    ),
     ("captures.queue_max", "captures waiting for one device"),
     (
         "captures.samples_max",
@@ -196,6 +200,18 @@ pub const KEYS: &[(&str, &str)] = &[
         "jobs.tools",
         "folders of compilers and libraries that jobs can read, with colons between them",
     ),
+    (
+        "jobs.podman",
+        "the program Podman, which has the container images that jobs name: a path, or a name that is found by PATH",
+    ),
+    (
+        "jobs.images",
+        "names of container images that jobs may have, with commas between them; one that ends in * stands for all that begin like it. All if empty",
+    ),
+    (
+        "jobs.images_gib_max",
+        "size of the container images that are unpacked, in GiB; those used longest ago go first, and none that is in use",
+    ),
     ("jobs.keep_days", "days until a finished job is forgotten"),
     (
         "jobs.org_gib_max",
@@ -208,6 +224,14 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "jobs.drain_ms",
         "time for running jobs to end when the server is told to stop",
+    ),
+    (
+        "jobs.network",
+        "what jobs with sandbox.network reach: off (they are refused), public (no private address, none of this machine's) or all",
+    ),
+    (
+        "jobs.network_orgs",
+        "ids of the organisations whose jobs may ask for it, with commas; all = every one",
     ),
     (
         "uploads.per_user_max",
@@ -255,6 +279,12 @@ pub const KEYS: &[(&str, &str)] = &[
         "webhooks.retry_ms",
         "pause before the second attempt to deliver; each further one is twice as long, at most an hour",
     ),
+    (
+        "webhooks.ca_file",
+        "PEM file of certificate authorities that receivers and repositories may be under, besides the public ones",
+    ),
+    ("webhooks.count_max", "webhooks of one organisation"),
+    ("badges.count_max", "badges of one organisation"),
 ];
 
 /// A key's default value, as written in a configuration file.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 mod jobs;
 mod notices;
 
-pub use jobs::JobsConfig;
+pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
-pub use notices::{CommitStatusConfig, Provider, WebhooksConfig};
+pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -98,6 +98,19 @@ pub struct HandlersConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct PodsConfig {
     pub grace_ms: u64,
+    pub usb: UsbPolicy,
+}
+
+/// What happens to a pod that is plugged into USB and that no `[[devices]]` entry means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UsbPolicy {
+    /// Nothing.
+    Listed,
+    /// It becomes a device.
+    All,
+    /// It becomes a device once an administrator admits it.
+    Ask,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,8 +280,8 @@ pub struct DeviceConfig {
     /// Name it gets when it is first seen; a later rename is kept.
     pub name: String,
     /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the fingerprint of
-    /// its certificate (without one, the first that it shows is pinned), or `sim:…` for the simulator in this
-    /// process.
+    /// its certificate (without one, the first that it shows is pinned), `usb` for any pod on USB,
+    /// `usb:serial=…`, `usb:port=…` as `hostd device scan` shows them, or `sim:…` for the simulator in this process.
     pub address: String,
 }
 
@@ -342,7 +355,10 @@ impl Default for HandlersConfig {
 
 impl Default for PodsConfig {
     fn default() -> Self {
-        Self { grace_ms: 10_000 }
+        Self {
+            grace_ms: 10_000,
+            usb: UsbPolicy::Listed,
+        }
     }
 }
 

@@ -100,6 +100,12 @@ fn mistakes_are_named() {
             "handlers.in_flight_max: must be 1 to 64",
         ),
         ("[auth]\nkey_prefix = \"a_b\"", None, "auth.key_prefix"),
+        ("[jobs]\nnetwork = \"some\"", None, "network"),
+        (
+            "[jobs]\nnetwork_orgs = \"acme\"",
+            None,
+            "jobs.network_orgs: must be all, or ids of organisations",
+        ),
         (
             "[http]\ntrusted_proxies = \"proxy.local\"",
             None,

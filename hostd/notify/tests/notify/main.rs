@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod authorities;
+mod keys;
 mod repositories;
 mod stage;
+mod unreadable;
 mod webhooks;

@@ -149,11 +149,11 @@ async fn the_next_process_tells_what_the_last_one_owed() {
     let stage = Stage::with(limits(), &local(), &repositories).await;
     stage.tell(vec![about(&stage, "1", Standing::Passed)]).await;
     let _ = receiver.wait_for(1);
-    let store = stage.store.clone();
+    let kept = stage.kept();
     drop(stage.notices);
     receiver.answer(Answer::Status(201));
     let before = receiver.seen().len();
-    let _stage = Stage::on(store, limits(), &local(), &repositories).await;
+    let _stage = Stage::on(kept, limits(), &local(), &repositories);
     let seen = receiver.wait_for(before + 1);
     assert_eq!(state(seen.last().unwrap()), "success");
 }

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use base::clock::Clock;
 use base::config::{CommitStatusConfig, WebhooksConfig};
 use base::id;
-use notify::{Created, Limits, NewWebhook, Notices, Parts};
+use notify::{Created, Limits, NewWebhook, Notices, OpenError, Parts};
 use serde_json::json;
 use store::Store;
 use store::jobs::Changes;
 use store::notices::{self, Notice, Standing};
 use store::orgs::Org;
 use store::webhooks::{Delivery, Event, Phase};
+use tempfile::TempDir;
 use tokio::sync::Notify;
+use vault::Vault;
 
 /// Longest wait for something that a test expects.
 const WAIT: Duration = Duration::from_secs(60);
@@ -28,7 +30,17 @@ pub(crate) struct Stage {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) notices: Arc<Notices>,
+    pub(crate) vault: Arc<Vault>,
+    /// Has the key file.
+    pub(crate) folder: Arc<TempDir>,
     wake: Arc<Notify>,
+}
+
+/// What outlives a process.
+pub(crate) struct Kept {
+    pub(crate) store: Store,
+    /// Has the key file.
+    pub(crate) folder: Arc<TempDir>,
 }
 
 /// Short pauses, so that tests are.
@@ -70,32 +82,56 @@ impl Stage {
             };
             store.org_ensure(org).await.unwrap();
         }
-        Self::on(store, limits, webhooks, repositories).await
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let kept = Kept { store, folder };
+        Self::on(kept, limits, webhooks, repositories)
     }
 
     /// On a store that is there already, as after a restart.
-    pub(crate) async fn on(
-        store: Store,
+    pub(crate) fn on(
+        kept: Kept,
         limits: Limits,
         webhooks: &WebhooksConfig,
         repositories: &[CommitStatusConfig],
     ) -> Self {
+        Self::open(kept, limits, webhooks, repositories).unwrap()
+    }
+
+    pub(crate) fn open(
+        kept: Kept,
+        limits: Limits,
+        webhooks: &WebhooksConfig,
+        repositories: &[CommitStatusConfig],
+    ) -> Result<Self, OpenError> {
         let (clock, wake) = (Clock::system(), Arc::<Notify>::default());
+        let Kept { store, folder } = kept;
+        let vault = Vault::new(folder.path(), store.clone(), clock.clone());
         let parts = Parts {
             store: store.clone(),
             clock: clock.clone(),
+            vault: vault.clone(),
             wake: wake.clone(),
             webhooks,
             commit_statuses: repositories,
             public_url: "https://bench.example/",
             limits,
         };
-        let notices = Notices::open(parts).await.unwrap();
-        Self {
+        let notices = Notices::open(parts)?;
+        Ok(Self {
             store,
             clock,
             notices,
+            vault,
+            folder,
             wake,
+        })
+    }
+
+    /// What the next process finds.
+    pub(crate) fn kept(&self) -> Kept {
+        Kept {
+            store: self.store.clone(),
+            folder: self.folder.clone(),
         }
     }
 
@@ -129,6 +165,7 @@ impl Stage {
     pub(crate) async fn tell(&self, notices: Vec<Notice>) {
         let changes = Changes {
             notices,
+            marks_commits: true,
             ..Changes::default()
         };
         self.store.jobs_change(changes).await.unwrap();

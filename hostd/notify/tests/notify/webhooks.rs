@@ -1,6 +1,6 @@
 //! Webhooks: what arrives, and what becomes of what does not.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use base::config::WebhooksConfig;
 use notify::{Edit, Limits, NewWebhook, WebhookError};
@@ -187,6 +187,33 @@ async fn a_receiver_may_ask_for_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_may_ask_for_time_until_a_date_within_bounds() {
+    let later = |wait: Duration| httpdate::fmt_http_date(SystemTime::now() + wait);
+    for (date, least, most) in [
+        // Dates have whole seconds.
+        (later(Duration::from_secs(3)), 1_900, 60_000),
+        (later(Duration::from_secs(1_000_000)), 1_900, 60_000),
+        ("soon".to_owned(), 0, 1_500),
+    ] {
+        let patient = Limits {
+            pause_ms_max: 2_000,
+            ..limits()
+        };
+        let stage = Stage::with(patient, &local(), &[]).await;
+        let receiver = Receiver::start(Answer::With(503, "retry-after", date.clone()));
+        let made = stage.webhook(ORG, receiver.url("/")).await;
+        stage.tell(vec![stage.ended(ORG)]).await;
+        let _ = receiver.wait_for(1);
+        receiver.answer(Answer::Status(200));
+        stage.until_phase(&made.webhook.id, Phase::Delivered).await;
+        let seen = receiver.seen();
+        let pause = seen[1].at.duration_since(seen[0].at);
+        let allowed = Duration::from_millis(least)..Duration::from_millis(most);
+        assert!(allowed.contains(&pause), "{date}: {pause:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_silent_receiver_holds_up_nobody_else() {
     let patient = Limits {
         answer: Duration::from_secs(20),
@@ -257,11 +284,11 @@ async fn what_is_owed_is_told_by_the_next_process() {
     let made = stage.webhook(ORG, receiver.url("/")).await;
     stage.tell(vec![stage.ended(ORG)]).await;
     let first = receiver.wait_for(1);
-    let store = stage.store.clone();
+    let kept = stage.kept();
     // It ends while the receiver thinks; one more notice is stored that nobody has looked at.
     drop(stage.notices);
     receiver.answer(Answer::Status(200));
-    let stage = Stage::on(store, slow, &local(), &[]).await;
+    let stage = Stage::on(kept, slow, &local(), &[]);
     let done = stage.until_phase(&made.webhook.id, Phase::Delivered).await;
     let seen = receiver.seen();
     assert!(seen.len() >= 2);
@@ -275,14 +302,14 @@ async fn a_notice_that_nobody_spread_is_not_lost() {
     let stage = Stage::start().await;
     let receiver = Receiver::start(Answer::Status(200));
     stage.webhook(ORG, receiver.url("/")).await;
-    let (store, notice) = (stage.store.clone(), stage.ended(ORG));
+    let (kept, notice) = (stage.kept(), stage.ended(ORG));
     drop(stage.notices);
     let changes = store::jobs::Changes {
         notices: vec![notice.clone()],
         ..Default::default()
     };
-    store.jobs_change(changes).await.unwrap();
-    let _stage = Stage::on(store, limits(), &local(), &[]).await;
+    kept.store.jobs_change(changes).await.unwrap();
+    let _stage = Stage::on(kept, limits(), &local(), &[]);
     let seen = receiver.wait_for(1);
     assert_eq!(seen[0].json()["data"]["job"]["id"], notice.job);
 }

@@ -1,11 +1,11 @@
 //! A few facts of every job, beside its record: a start reads these alone, and of the records those of unfinished
 //! jobs. Whoever writes a record writes its head in the same transaction.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::records::{Records, pair, pairs_of};
+use super::super::records::{Pairs, Records, pair};
 use super::super::snapshot::{Range, Source};
 use super::super::{Store, StoreError, Writing};
 use super::{Found, JOBS, Job, found};
@@ -155,12 +155,8 @@ pub(super) fn oldest(
     org: &str,
     bytes: u64,
 ) -> Result<Vec<Forgotten>, StoreError> {
-    let (low, high) = pairs_of(org);
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: false,
-    };
+    let keys = Pairs::of(org);
+    let range = keys.forwards();
     let (mut found, mut left) = (Vec::new(), bytes);
     each_finished(from, range, |job, _| {
         left = left.saturating_sub(job.bytes);

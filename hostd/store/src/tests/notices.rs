@@ -3,8 +3,11 @@
 use super::super::commit_statuses::{self, CommitStatus};
 use super::super::jobs::Changes;
 use super::super::notices::{self, Notice, Spread, Standing};
-use super::super::webhooks::{self, Delivery, Event, PER_ORG_MAX, Phase, SigningKey, Webhook};
+use super::super::webhooks::{self, Delivery, Event, Phase, SigningKey, Webhook};
 use super::*;
+
+/// Webhooks, or badges, of one organisation.
+const COUNT_MAX: usize = 20;
 
 fn notice(id: &str) -> Notice {
     Notice {
@@ -13,7 +16,7 @@ fn notice(id: &str) -> Notice {
         job: "j".into(),
         name: None,
         r#ref: None,
-        commit: None,
+        commit: Some("c".into()),
         standing: Standing::Passed,
         message: "It passed.".into(),
         told: None,
@@ -30,7 +33,7 @@ fn webhook(id: &str, enabled: bool) -> Webhook {
         events: vec![Event::JobFinished],
         name: None,
         r#ref: None,
-        key: SigningKey::new([7; 32]),
+        key: SigningKey::Plain([7; 32]),
         enabled,
         disabled_because: None,
         failures: 0,
@@ -58,6 +61,7 @@ fn status(job: &str, standing: Standing) -> CommitStatus {
 async fn put(store: &Store, notice: Notice) {
     let changes = Changes {
         notices: vec![notice],
+        marks_commits: true,
         ..Changes::default()
     };
     store.jobs_change(changes).await.unwrap();
@@ -74,8 +78,18 @@ fn spread(notice: Notice, statuses: Vec<CommitStatus>) -> Spread {
 #[tokio::test]
 async fn a_notice_is_spread_once_to_those_who_listen() {
     let store = Store::in_memory().unwrap();
-    assert!(store.webhook_add(webhook("1", true)).await.unwrap());
-    assert!(store.webhook_add(webhook("2", false)).await.unwrap());
+    assert!(
+        store
+            .webhook_add(webhook("1", true), COUNT_MAX)
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .webhook_add(webhook("2", false), COUNT_MAX)
+            .await
+            .unwrap()
+    );
     put(&store, notice("b")).await;
     put(&store, notice("a")).await;
     let found = store.read(|s| notices::oldest(s, 1)).await.unwrap();
@@ -101,15 +115,20 @@ async fn a_notice_is_spread_once_to_those_who_listen() {
 #[tokio::test]
 async fn an_organisation_has_so_many_webhooks_and_remembers_so_many_deliveries() {
     let store = Store::in_memory().unwrap();
-    for n in 0..PER_ORG_MAX {
+    for n in 0..COUNT_MAX {
         assert!(
             store
-                .webhook_add(webhook(&n.to_string(), true))
+                .webhook_add(webhook(&n.to_string(), true), COUNT_MAX)
                 .await
                 .unwrap()
         );
     }
-    assert!(!store.webhook_add(webhook("more", true)).await.unwrap());
+    assert!(
+        !store
+            .webhook_add(webhook("more", true), COUNT_MAX)
+            .await
+            .unwrap()
+    );
     let delivery = |n: usize| Delivery {
         id: format!("msg_{n:03}"),
         org: "o".into(),
@@ -183,4 +202,71 @@ async fn a_status_gives_way_only_to_a_newer_one() {
             .unwrap()
             .is_empty()
     );
+}
+
+/// What nobody listens to costs no transaction of its own: it is not stored.
+#[tokio::test]
+async fn only_what_somebody_listens_to_is_stored() {
+    let store = Store::in_memory().unwrap();
+    let of = |standing: Standing, commit: Option<&str>| Notice {
+        name: Some("n".into()),
+        standing,
+        commit: commit.map(str::to_owned),
+        ..notice("a")
+    };
+    let is_stored = async |notice: Notice, marks_commits: bool| {
+        let changes = Changes {
+            notices: vec![notice.clone()],
+            marks_commits,
+            ..Changes::default()
+        };
+        store.jobs_change(changes).await.unwrap();
+        let found = store.read(|s| notices::oldest(s, 1)).await.unwrap();
+        let nothing = Spread {
+            notice,
+            body: None,
+            statuses: Vec::new(),
+        };
+        store.notices_spread(vec![nothing]).await.unwrap();
+        !found.is_empty()
+    };
+    let (running, passed) = (Standing::Running, Standing::Passed);
+    assert!(!is_stored(of(passed, Some("c")), false).await);
+    assert!(!is_stored(of(passed, None), true).await);
+    assert!(is_stored(of(running, Some("c")), true).await);
+    // A webhook that is enabled, and wants to hear of it, hears when it is over.
+    store
+        .webhook_add(webhook("1", false), COUNT_MAX)
+        .await
+        .unwrap();
+    let mut other = webhook("2", true);
+    other.name = Some("other".into());
+    store.webhook_add(other, COUNT_MAX).await.unwrap();
+    assert!(!is_stored(of(passed, None), false).await);
+    store
+        .webhook_add(webhook("3", true), COUNT_MAX)
+        .await
+        .unwrap();
+    assert!(is_stored(of(passed, None), false).await);
+    assert!(!is_stored(of(running, None), false).await);
+    let theirs = Notice {
+        org: "p".into(),
+        ..of(passed, None)
+    };
+    assert!(!is_stored(theirs, false).await);
+    // A badge shows that a job runs.
+    let badge = badges::Badge {
+        id: "b".into(),
+        org: "o".into(),
+        user: "u".into(),
+        name: "n".into(),
+        r#ref: None,
+        label: "n".into(),
+        standing: None,
+        job: None,
+        created_ms: 1,
+    };
+    store.badge_add(badge, COUNT_MAX).await.unwrap();
+    assert!(is_stored(of(running, None), false).await);
+    assert!(!is_stored(of(Standing::Queued, None), false).await);
 }

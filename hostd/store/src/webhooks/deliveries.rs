@@ -1,12 +1,12 @@
 //! Table of deliveries: the messages to each webhook, delivered or not.
 
 use std::collections::BTreeSet;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::notices::Notice;
-use super::super::records::{Records, pair, pairs_of};
+use super::super::records::{Pairs, Records, Unreadable, pair};
 use super::super::snapshot::{Range, Source};
 use super::super::{Store, StoreError, Writing};
 use super::{Event, WEBHOOKS, Webhook, by_id, of_org};
@@ -109,12 +109,16 @@ pub fn message_id(id: &str) -> String {
     format!("{MESSAGE_PREFIX}{id}")
 }
 
-/// One delivery.
+/// One delivery; none if it cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn delivery(from: &impl Source, key: &DeliveryKey) -> Result<Option<Delivery>, StoreError> {
-    DELIVERIES.get(from, &key.text())
+    DELIVERIES.get_readable(from, &key.text())
+}
+
+pub(super) fn unreadable(from: &impl Source) -> Result<Vec<Unreadable>, StoreError> {
+    DELIVERIES.unreadable(from)
 }
 
 /// Deliveries of a webhook, newest first, at most `limit`.
@@ -127,14 +131,10 @@ pub fn deliveries(
     webhook: &str,
     limit: usize,
 ) -> Result<Vec<Delivery>, StoreError> {
-    let (low, high) = pairs_of(&pair(org, webhook));
-    let range = Range {
-        from: Bound::Included(&low),
-        to: Bound::Excluded(&high),
-        backwards: true,
-    };
+    let keys = Pairs::of(&pair(org, webhook));
+    let range = keys.backwards();
     let mut found = Vec::new();
-    DELIVERIES.each(from, range, |_, delivery| {
+    DELIVERIES.each_readable(from, range, |_, delivery| {
         found.push(delivery);
         match found.len() < limit {
             true => ControlFlow::Continue(()),
@@ -144,13 +144,13 @@ pub fn deliveries(
     Ok(found)
 }
 
-/// All deliveries that wait, of all organisations: key, and when each is tried.
+/// All deliveries that wait, of all organisations: key, and when each is tried. Without those that cannot be read.
 ///
 /// # Errors
 /// The storage failed.
 pub fn waiting(from: &impl Source) -> Result<Vec<(DeliveryKey, u64)>, StoreError> {
     let mut found = Vec::new();
-    DELIVERIES.each(from, Range::ALL, |_, delivery| {
+    DELIVERIES.each_readable(from, Range::ALL, |_, delivery| {
         if delivery.phase == Phase::Waiting {
             found.push((delivery.key(), delivery.next_ms.unwrap_or_default()));
         }
@@ -188,17 +188,23 @@ pub(crate) fn owe(
     Ok(owed)
 }
 
-/// Remove all deliveries of a webhook.
+/// Remove all deliveries of a webhook, readable or not.
 pub(super) fn remove_all(w: &Writing<'_>, org: &str, webhook: &str) -> Result<(), StoreError> {
-    for delivery in DELIVERIES.all_of(w, &pair(org, webhook))? {
-        DELIVERIES.remove(w, &delivery.key().text())?;
+    let all = Pairs::of(&pair(org, webhook));
+    let mut keys = Vec::new();
+    DELIVERIES.each_found(w, all.forwards(), |key, _| {
+        keys.push(key.to_owned());
+        ControlFlow::Continue(())
+    })?;
+    for key in &keys {
+        DELIVERIES.remove(w, key)?;
     }
     Ok(())
 }
 
 /// Fail what waits for a webhook that is disabled.
 pub(super) fn fail_waiting(w: &Writing<'_>, webhook: &Webhook) -> Result<(), StoreError> {
-    let mut waiting = DELIVERIES.all_of(w, &pair(&webhook.org, &webhook.id))?;
+    let mut waiting = DELIVERIES.readable_of(w, &pair(&webhook.org, &webhook.id))?;
     waiting.retain(|delivery| delivery.phase == Phase::Waiting);
     for mut delivery in waiting {
         (delivery.phase, delivery.next_ms) = (Phase::Failed, None);
@@ -209,7 +215,7 @@ pub(super) fn fail_waiting(w: &Writing<'_>, webhook: &Webhook) -> Result<(), Sto
 
 /// Forget the oldest deliveries of a webhook that have come to their end.
 fn forget_old(w: &Writing<'_>, org: &str, webhook: &str) -> Result<(), StoreError> {
-    let mut ended = DELIVERIES.all_of(w, &pair(org, webhook))?;
+    let mut ended = DELIVERIES.readable_of(w, &pair(org, webhook))?;
     ended.retain(|delivery| delivery.phase != Phase::Waiting);
     let surplus = ended.len().saturating_sub(REMEMBERED_MAX);
     for delivery in &ended[..surplus] {
@@ -246,7 +252,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(move |w| {
             let webhook = by_id(w, &key.org, &key.webhook)?;
-            let delivery = DELIVERIES.get(w, &key.text())?;
+            let delivery = DELIVERIES.get_readable(w, &key.text())?;
             let Some((mut webhook, mut delivery)) = webhook.zip(delivery) else {
                 return Ok(());
             };
@@ -293,7 +299,7 @@ impl Store {
         self.write(move |w| {
             let mut webhooks = BTreeSet::new();
             for key in &keys {
-                let Some(mut delivery) = DELIVERIES.get(w, &key.text())? else {
+                let Some(mut delivery) = DELIVERIES.get_readable(w, &key.text())? else {
                     continue;
                 };
                 if delivery.phase != Phase::Waiting {

@@ -1,4 +1,4 @@
-//! What others are told, and who: the section `webhooks` and the list `commit_status`.
+//! What others are told, and who: the sections `webhooks` and `badges`, and the list `commit_status`.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,9 @@ use crate::config::networks::Networks;
 
 /// Longest URL of a configuration, in bytes.
 const URL_BYTES_MAX: usize = 1000;
+
+/// Webhooks and badges that may be allowed: each is looked at when a job changes.
+const COUNT: std::ops::RangeInclusive<u32> = 1..=1000;
 
 /// Sensible pauses before the second attempt.
 const RETRY_MS: std::ops::RangeInclusive<u64> = 10..=3_600_000;
@@ -20,6 +23,38 @@ pub struct WebhooksConfig {
     /// Addresses and networks, with commas; it prevails over `allow`.
     pub deny: String,
     pub retry_ms: u64,
+    /// PEM; empty: none but the public authorities.
+    pub ca_file: PathBuf,
+    /// Of one organisation.
+    pub count_max: u32,
+}
+
+/// The section `badges`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BadgesConfig {
+    /// Of one organisation.
+    pub count_max: u32,
+}
+
+impl Default for BadgesConfig {
+    fn default() -> Self {
+        Self { count_max: 100 }
+    }
+}
+
+impl BadgesConfig {
+    /// The first invalid key, and its rule.
+    pub(in crate::config) fn check(&self) -> Result<(), (&'static str, String)> {
+        check_count("badges.count_max", self.count_max)
+    }
+}
+
+fn check_count(key: &'static str, count: u32) -> Result<(), (&'static str, String)> {
+    match COUNT.contains(&count) {
+        true => Ok(()),
+        false => Err((key, format!("must be {} to {}", COUNT.start(), COUNT.end()))),
+    }
 }
 
 impl Default for WebhooksConfig {
@@ -28,6 +63,8 @@ impl Default for WebhooksConfig {
             allow: String::new(),
             deny: String::new(),
             retry_ms: 5_000,
+            ca_file: PathBuf::new(),
+            count_max: 20,
         }
     }
 }
@@ -45,7 +82,7 @@ impl WebhooksConfig {
         if !RETRY_MS.contains(&self.retry_ms) {
             return Err(("webhooks.retry_ms", "must be 10 to 3600000".to_owned()));
         }
-        Ok(())
+        check_count("webhooks.count_max", self.count_max)
     }
 }
 
@@ -137,6 +174,20 @@ mod tests {
             token_file: "token".into(),
             pipeline: None,
             api_url: api_url.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn as_many_as_can_be_looked_at_are_allowed() {
+        for (count, is_fit) in [(0, false), (1, true), (1000, true), (1001, false)] {
+            let webhooks = WebhooksConfig {
+                count_max: count,
+                ..WebhooksConfig::default()
+            };
+            let badges = BadgesConfig { count_max: count };
+            for checked in [webhooks.check(), badges.check()] {
+                assert_eq!(checked.is_ok(), is_fit, "{count}: {checked:?}");
+            }
         }
     }
 
