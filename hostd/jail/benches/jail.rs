@@ -1,44 +1,25 @@
-//! An empty step in a jail, compared with plain bubblewrap where that is installed.
+//! An empty step in a jail, with the host's programs and in a tree of its own, compared with plain bubblewrap where
+//! that is installed.
 //!
 //! `cargo bench -p jail --bench jail`. Rounds are interleaved, so that a busy machine slows all contestants
 //! alike; the median and the fastest of each count.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jail::{How, Jail, Options, Slot, Spec, Streams};
+#[path = "support/bubblewrap.rs"]
+mod bubblewrap;
+
+use bubblewrap::BUBBLEWRAP;
+use jail::{How, Jail, Options, Reach, Slot, Spec, Streams, TREE_FOLDERS};
 
 /// The empty step.
 const PROGRAM: &str = "/bin/true";
-
-/// The file system, the devices and the namespaces of a jail, as far as bubblewrap can make them.
-const BUBBLEWRAP: &[&str] = &[
-    "--unshare-all",
-    "--die-with-parent",
-    "--ro-bind",
-    "/usr",
-    "/usr",
-    "--symlink",
-    "usr/bin",
-    "/bin",
-    "--symlink",
-    "usr/lib",
-    "/lib",
-    "--symlink",
-    "usr/lib64",
-    "/lib64",
-    "--dev",
-    "/dev",
-    "--proc",
-    "/proc",
-    "--tmpfs",
-    "/tmp",
-    "--chdir",
-    "/job",
-];
 
 /// A jail should take at most this many times as long as bubblewrap.
 const RATIO_AIM: f64 = 1.1;
@@ -69,6 +50,10 @@ fn main() {
         std::os::unix::fs::chown(job.path(), uid, uid).expect("root may");
     }
     let spec = Spec::new(PROGRAM, job.path(), slot);
+    let tree = tempfile::tempdir().expect("a temporary folder");
+    fill(tree.path());
+    let mut in_tree = spec.clone();
+    in_tree.root = Some(tree.path().to_owned());
     let open = |groups| {
         let options = Options {
             groups,
@@ -78,11 +63,25 @@ fn main() {
     };
     let (with_groups, without) = (open(true), open(false));
     println!("memory is held by {}", with_groups.bounds().memory);
+    let machine = jail::probe(&Options::default()).expect("a probe");
+    let mut networked = spec.clone();
+    networked.network = Some(Reach::Public);
     let mut contestants = vec![
         contestant("the program alone", bare),
         contestant("jail without groups", || run(&without, &spec)),
         contestant("jail", || run(&with_groups, &spec)),
+        contestant("jail in a tree", || run(&with_groups, &in_tree)),
     ];
+    if machine.slirp4netns.is_some() && machine.has_tun {
+        contestants.push(contestant("jail with a network", || {
+            run(&with_groups, &networked);
+        }));
+    } else {
+        println!(
+            "no jail with a network can be made here: {:?}",
+            machine.lacks()
+        );
+    }
     let bubblewrap = Path::new("/usr/bin/bwrap").exists();
     if bubblewrap {
         contestants.push(contestant("bubblewrap", || bubblewrapped(job.path())));
@@ -102,6 +101,25 @@ fn main() {
     report(&mut contestants);
     if bubblewrap {
         compare(&mut contestants);
+    }
+}
+
+/// Makes a tree with the program and its libraries.
+fn fill(tree: &Path) {
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(tree, open).expect("it is ours");
+    for folder in TREE_FOLDERS {
+        fs::create_dir(tree.join(folder)).expect("it is empty");
+    }
+    let needed = Command::new("ldd").arg(PROGRAM).output().expect("ldd");
+    let needed = String::from_utf8_lossy(&needed.stdout).into_owned();
+    let libraries = needed
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'));
+    for file in libraries.chain([PROGRAM]) {
+        let inside = tree.join(file.trim_start_matches('/'));
+        fs::create_dir_all(inside.parent().expect("a folder")).expect("a folder");
+        fs::copy(file, inside).expect("a copy");
     }
 }
 

@@ -1,13 +1,14 @@
 //! Reports what this machine offers to jails.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::error::Error;
-use crate::jail::{Jail, Options};
+use crate::jail::{Jail, Options, SLIRP4NETNS};
 use crate::lack::Lack;
 use crate::slot::Slot;
 use crate::spec::{Spec, Streams};
+use crate::stage::TUN;
 
 /// What this machine offers to this user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub struct Report {
     pub bounds: Bounds,
     /// Podman's program, if it is installed.
     pub podman: Option<PathBuf>,
+    /// The program slirp4netns, which jails with a network need, if it is installed.
+    pub slirp4netns: Option<PathBuf>,
+    /// Whether programs of jails' users may make network interfaces.
+    pub has_tun: bool,
 }
 
 impl Report {
@@ -40,6 +45,8 @@ impl Report {
             (has_groups && !memory.is_hard(), Lack::NoMemoryGroup),
             (!processes.is_hard(), Lack::NoProcessBound),
             (self.podman.is_none(), Lack::NoPodman),
+            (self.slirp4netns.is_none(), Lack::NoSlirp4netns),
+            (!self.has_tun, Lack::NoTun),
         ];
         let missing = lacks
             .into_iter()
@@ -67,6 +74,8 @@ pub fn probe(options: &Options) -> Result<Report, Error> {
         isolation,
         bounds: jail.bounds(),
         podman: installed("podman"),
+        slirp4netns: installed(SLIRP4NETNS),
+        has_tun: has_tun(),
     })
 }
 
@@ -77,11 +86,25 @@ fn attempt(jail: &Jail) -> Result<(), Error> {
     jail.spawn(&spec, Streams::default())?.wait().map(drop)
 }
 
-fn installed(program: &str) -> Option<PathBuf> {
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
+}
+
+/// Whether the users of slots may make network interfaces.
+fn has_tun() -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    /// Read and write for others.
+    const FOR_ALL: u32 = 0o006;
+    let tun = Path::new(TUN);
+    if Slot::are_users() {
+        let mode = tun.metadata().map(|tun| tun.permissions().mode());
+        return mode.is_ok_and(|mode| mode & FOR_ALL == FOR_ALL);
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true).open(tun).is_ok()
 }
 
 #[cfg(test)]
@@ -95,6 +118,8 @@ mod tests {
             isolation: Ok(()),
             bounds,
             podman: Some("/usr/bin/podman".into()),
+            slirp4netns: Some("/usr/bin/slirp4netns".into()),
+            has_tun: true,
         }
     }
 
@@ -119,11 +144,15 @@ mod tests {
         let mut report = report(none);
         report.isolation = Err(Lack::ProcMasked);
         report.podman = None;
+        report.slirp4netns = None;
+        report.has_tun = false;
         let lacks = [
             Lack::ProcMasked,
             Lack::NoGroups,
             Lack::NoProcessBound,
             Lack::NoPodman,
+            Lack::NoSlirp4netns,
+            Lack::NoTun,
         ];
         assert_eq!(report.lacks(), lacks);
         let part = Bounds {

@@ -14,12 +14,14 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::bounds::{Bounds, Kernel};
 use crate::child::Child;
+use crate::doctor;
 use crate::error::Error;
 use crate::groups::Groups;
+use crate::lack::Lack;
 use crate::slot::Slot;
 use crate::spec::{Spec, Stream, Streams};
 use crate::stage::NURSERY;
-use crate::wire::{self, ORDER_BYTES_MAX, Order};
+use crate::wire::{self, Network, ORDER_BYTES_MAX, Order};
 
 /// How long the nursery may take to accept an order. Usually it takes a thousandth of that.
 const ORDER_WITHIN: Duration = Duration::from_secs(5);
@@ -28,6 +30,12 @@ const ORDER_WITHIN: Duration = Duration::from_secs(5);
 /// it.
 const RESTART_AFTER: Duration = Duration::from_millis(200);
 
+/// The host's side of a jail's network.
+pub(crate) const SLIRP4NETNS: &str = "slirp4netns";
+
+/// The processes of the host's side: one, and one that starts it.
+const NETWORK_PROCESSES: u32 = 2;
+
 /// How jails are made on this machine.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -35,6 +43,8 @@ pub struct Options {
     pub program: PathBuf,
     /// Whether control groups are used where possible. By default they are.
     pub groups: bool,
+    /// The program slirp4netns, which jails with a network need. By default the one that is found by `PATH`.
+    pub slirp4netns: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -42,6 +52,7 @@ impl Default for Options {
         Self {
             program: "/proc/self/exe".into(),
             groups: true,
+            slirp4netns: doctor::installed(SLIRP4NETNS),
         }
     }
 }
@@ -54,6 +65,7 @@ pub struct Jail {
     bounds: Bounds,
     /// Whether slots are separate users.
     has_users: bool,
+    slirp4netns: Option<PathBuf>,
     /// Number of jails so far, from which groups get their names.
     count: AtomicU64,
 }
@@ -99,6 +111,7 @@ impl Jail {
             groups,
             bounds,
             has_users: Slot::are_users(),
+            slirp4netns: options.slirp4netns.clone(),
             count: AtomicU64::new(0),
         })
     }
@@ -116,8 +129,13 @@ impl Jail {
     /// If the description is wrong, or if the machine has no groups, descriptors or memory left.
     pub fn spawn(&self, spec: &Spec, streams: Streams) -> Result<Child, Error> {
         spec.check()?;
+        let network = self.network(spec)?;
         let name = self.count.fetch_add(1, Ordering::Relaxed).to_string();
-        let group = self.groups.make(&name, &spec.limits);
+        let mut together = spec.limits.clone();
+        if network.is_some() {
+            together.processes += NETWORK_PROCESSES;
+        }
+        let group = self.groups.make(&name, &together);
         let group = group.map_err(|error| Error::start("make a group", error))?;
         let order = Order {
             program: spec.program.clone(),
@@ -126,8 +144,10 @@ impl Jail {
             job: spec.job.clone(),
             folder: spec.folder.clone(),
             binds: spec.binds.clone(),
+            root: spec.root.clone(),
             uid: self.has_users.then(|| spec.slot.uid()),
             relay: spec.relay.clone(),
+            network,
             limits: spec.limits.clone(),
             groups: group.joins(),
             makeshift: self.bounds.makeshift(),
@@ -146,6 +166,17 @@ impl Jail {
         let descriptors = [&theirs, &stdin, &stdout, &stderr].map(AsFd::as_fd);
         self.nursery.ask(&order, descriptors)?;
         Ok(Child::new(control, group, ends))
+    }
+
+    fn network(&self, spec: &Spec) -> Result<Option<Network>, Error> {
+        let Some(reach) = spec.network else {
+            return Ok(None);
+        };
+        let slirp4netns = self.slirp4netns.clone().ok_or_else(|| Error::NoIsolation {
+            lack: Lack::NoSlirp4netns,
+            source: io::ErrorKind::NotFound.into(),
+        })?;
+        Ok(Some(Network { slirp4netns, reach }))
     }
 }
 

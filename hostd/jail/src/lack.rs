@@ -29,6 +29,10 @@ pub enum Lack {
     NoProcessBound,
     /// Podman is not installed.
     NoPodman,
+    /// slirp4netns is not installed.
+    NoSlirp4netns,
+    /// Users cannot make network interfaces.
+    NoTun,
 }
 
 impl Lack {
@@ -56,7 +60,15 @@ impl Lack {
             Self::NoProcessBound => {
                 "start the server by a systemd unit with Delegate=yes, or run Linux 6.14 or newer"
             }
-            Self::NoPodman => "install Podman for jobs that name an image",
+            Self::NoPodman => {
+                "install Podman for jobs that name an image (`sandbox.image`, docs/pipelines.md); other jobs need none"
+            }
+            Self::NoSlirp4netns => {
+                "install slirp4netns 1.2.0 or newer for jobs with a network, as by apt install slirp4netns"
+            }
+            Self::NoTun => {
+                "load the kernel's module tun, and let every user read and write /dev/net/tun (mode 0666, as udev makes it)"
+            }
         }
     }
 
@@ -77,6 +89,11 @@ impl Lack {
             } else {
                 Self::ProcMasked
             }),
+            Step::Tap
+                if is_refusal || matches!(errno, Errno::NOENT | Errno::NODEV | Errno::NXIO) =>
+            {
+                Some(Self::NoTun)
+            }
             Step::Namespaces
             | Step::Maps
             | Step::JobFolder
@@ -127,6 +144,8 @@ impl fmt::Display for Lack {
             Self::NoMemoryGroup => "no control group bounds memory",
             Self::NoProcessBound => "nothing bounds the processes of a jail together",
             Self::NoPodman => "Podman is not installed",
+            Self::NoSlirp4netns => "slirp4netns is not installed",
+            Self::NoTun => "/dev/net/tun is not there for every user",
         })
     }
 }
@@ -150,5 +169,8 @@ mod tests {
         assert!(of(Step::Proc, libc::EPERM).is_some());
         assert_eq!(of(Step::Bind("/opt".into()), libc::ENOENT), None);
         assert_eq!(of(Step::Fork, libc::EAGAIN), None);
+        assert_eq!(of(Step::Tap, libc::ENOENT), Some(Lack::NoTun));
+        assert_eq!(of(Step::Tap, libc::EACCES), Some(Lack::NoTun));
+        assert_eq!(of(Step::Tap, libc::EMFILE), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a stranger's program on this machine: in its own namespaces, without a network, bounded in what it
+//! Runs a stranger's program on this machine: in its own namespaces, without a network unless it is given one, bounded in what it
 //! uses, and gone when the server is.
 //!
 //! ```no_run
@@ -21,9 +21,11 @@ mod bounds;
 mod child;
 mod doctor;
 mod error;
+mod etc;
 mod groups;
 mod jail;
 mod lack;
+mod reach;
 mod slot;
 mod spec;
 mod stage;
@@ -33,11 +35,13 @@ pub use bounds::{Bounds, Hold, Kernel};
 pub use child::{Child, End, How, Killer};
 pub use doctor::{Report, probe};
 pub use error::Error;
+pub use etc::own_files;
 pub use jail::{Jail, Options};
 pub use lack::Lack;
+pub use reach::Reach;
 pub use slot::Slot;
 pub use spec::{
     BINDS_MAX, Bind, Limits, MEMORY_BYTES_MIN, RELAY_CONNECTIONS_MAX, RELAY_PORT, Spec, Stream,
-    Streams,
+    Streams, TREE_FOLDERS,
 };
 pub use stage::{entry, relay_fuzz};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::reach::Reach;
 use crate::slot::Slot;
 
 /// The port on the jail's loopback interface where the relay listens.
@@ -25,6 +26,9 @@ pub(crate) const PID_MAX_MIN: u32 = 301;
 
 /// Folders and files shown to one jail in addition to the host's `/usr`.
 pub const BINDS_MAX: usize = 64;
+
+/// Folders that a tree must have to be the [root](Spec::root): a jail has its own there.
+pub const TREE_FOLDERS: [&str; 4] = ["dev", "job", "proc", "tmp"];
 
 /// The least memory with which the stages of a jail can work.
 pub const MEMORY_BYTES_MIN: u64 = 16 << 20;
@@ -106,6 +110,10 @@ pub struct Spec {
     pub folder: PathBuf,
     /// Folders and files shown inside in addition to the host's `/usr`, at most [`BINDS_MAX`].
     pub binds: Vec<Bind>,
+    /// A folder of the host that is the root inside, read-only, in place of the host's `/usr` and of
+    /// [`Spec::binds`]. It has the [`TREE_FOLDERS`], none of which is a link, and nobody writes to it meanwhile. If
+    /// [slots are users](Slot::are_users), these need not have access to the folders above it.
+    pub root: Option<PathBuf>,
     /// The slot that it runs in.
     pub slot: Slot,
     /// What it may use.
@@ -113,6 +121,8 @@ pub struct Spec {
     /// The UNIX socket to which connections to 127.0.0.1:[`RELAY_PORT`] inside are forwarded. The slot's user
     /// must be able to write to it. Without a relay there is nothing to connect to.
     pub relay: Option<PathBuf>,
+    /// How far into the network the program reaches, which takes [slirp4netns](crate::Report::slirp4netns). None: not at all.
+    pub network: Option<Reach>,
 }
 
 /// Without values of the environment, which may be secret.
@@ -144,9 +154,11 @@ impl Spec {
             job: job.into(),
             folder: PathBuf::new(),
             binds: Vec::new(),
+            root: None,
             slot,
             limits: Limits::default(),
             relay: None,
+            network: None,
         }
     }
 
@@ -182,6 +194,14 @@ impl Spec {
                     .iter()
                     .any(|bind| !bind.host.is_absolute() || !may_show_at(&bind.inside)),
                 "a folder can be shown at an absolute path without `..`, not in /job, /tmp, /proc, /dev or /etc",
+            ),
+            (
+                self.root.as_ref().is_some_and(|root| !root.is_absolute()),
+                "the root is not an absolute path",
+            ),
+            (
+                self.root.is_some() && !self.binds.is_empty(),
+                "with a root of its own, nothing else of the host is shown",
             ),
             (
                 self.has_nul(),
@@ -286,6 +306,12 @@ mod tests {
         assert!(refused(|spec| spec.job = "job".into()));
         assert!(refused(|spec| spec.folder = "../..".into()));
         assert!(refused(|spec| spec.folder = "/etc".into()));
+        assert!(!refused(|spec| spec.root = Some("/srv/root".into())));
+        assert!(refused(|spec| spec.root = Some("root".into())));
+        assert!(refused(|spec| {
+            spec.root = Some("/srv/root".into());
+            spec.binds = vec![Bind::same("/opt")];
+        }));
         assert!(refused(|spec| spec.limits.memory_bytes = 1 << 20));
         assert!(refused(|spec| spec.limits.processes = 0));
         assert!(refused(|spec| spec.limits.cpu_millis = 0));

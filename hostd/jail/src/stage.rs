@@ -2,27 +2,37 @@
 //!
 //! ```text
 //! server ── nursery ── outer ── init (PID 1 inside) ── the command
+//!                          └─── slirp4netns, if there is a network
 //! ```
 //!
 //! *Nursery*: the server's program, executed anew once, with one thread and none of the server's memory. It
 //! forks for each jail, which costs a tenth of executing the server's program. *Outer* switches to another
 //! user if it may, makes the namespaces, puts init into its groups, and watches the server's end of the
 //! control socket, the clock and init. *Init* builds the root, relays connections and reaps. *Exec* gives up
-//! every right and becomes the command.
+//! every right and becomes the command. *Slirp4netns* stays in the host's network, as the slot's user:
+//! init passes it the frames that may leave.
 //!
 //! Each dies with the one before it, because of the kernel's parent-death signal and because of the end of a
 //! socket or pipe that only the one before it holds open.
 
 mod exec;
 mod filter;
+mod frames;
+mod gate;
+mod greeting;
 mod init;
+mod interface;
 mod kernel;
 mod loopback;
+mod netlink;
 mod nursery;
 mod outer;
 mod relay;
 pub mod relay_fuzz;
 mod root;
+mod uplink;
+
+pub(crate) use kernel::TUN;
 
 #[cfg(test)]
 mod relay_tests;

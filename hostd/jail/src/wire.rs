@@ -16,6 +16,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::reach::Reach;
 use crate::spec::{Bind, Limits};
 
 /// The longest order, arguments and environment included: less than the 208 KiB that Linux buffers in a
@@ -39,14 +40,25 @@ pub(crate) struct Order {
     /// Where the command starts, below `/job`.
     pub(crate) folder: PathBuf,
     pub(crate) binds: Vec<Bind>,
+    /// The host's folder that is the root inside, if not one with the host's `/usr`.
+    pub(crate) root: Option<PathBuf>,
     /// The user to become on the host, if not the server's.
     pub(crate) uid: Option<u32>,
     /// The socket to which connections to the relay are forwarded.
     pub(crate) relay: Option<PathBuf>,
+    pub(crate) network: Option<Network>,
     pub(crate) limits: Limits,
     /// The files through which a process joins its groups.
     pub(crate) groups: Vec<PathBuf>,
     pub(crate) makeshift: Makeshift,
+}
+
+/// The network of a jail.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Network {
+    /// The program that is the host's side of it.
+    pub(crate) slirp4netns: PathBuf,
+    pub(crate) reach: Reach,
 }
 
 /// Bounds in place of those of missing groups.
@@ -97,6 +109,7 @@ pub(crate) enum Step {
     Namespaces,
     Maps,
     Root,
+    Tree(PathBuf),
     Bind(PathBuf),
     Devices,
     Proc,
@@ -106,6 +119,10 @@ pub(crate) enum Step {
     Folder,
     Loopback,
     Relay,
+    Tap,
+    Interface,
+    /// What cannot be done, with the reason.
+    Network(String),
     Limits,
     Rights,
     Filter,
@@ -126,6 +143,7 @@ impl std::fmt::Display for Step {
             Self::Namespaces => "make namespaces",
             Self::Maps => "map the user",
             Self::Root => "build the root",
+            Self::Tree(path) => return write!(f, "make {} the root", path.display()),
             Self::Bind(path) => return write!(f, "show {} inside", path.display()),
             Self::Devices => "show the devices",
             Self::Proc => "mount /proc",
@@ -135,6 +153,9 @@ impl std::fmt::Display for Step {
             Self::Folder => "enter the command's folder",
             Self::Loopback => "bring up loopback",
             Self::Relay => "listen for the relay",
+            Self::Tap => "make a network interface with /dev/net/tun",
+            Self::Interface => "configure the network interface",
+            Self::Network(what) => what,
             Self::Limits => "set the limits of a process",
             Self::Rights => "give up all rights",
             Self::Filter => "install the filter of system calls",

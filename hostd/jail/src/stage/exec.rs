@@ -75,7 +75,7 @@ fn limit(order: &Order) -> io::Result<()> {
 }
 
 /// Sets a limit, or keeps the server's own limit if that is lower.
-fn set(resource: Resource, most: u64) -> io::Result<()> {
+pub(super) fn set(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource)
         .maximum
         .map_or(most, |held| held.min(most));

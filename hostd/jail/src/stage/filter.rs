@@ -96,7 +96,7 @@ const REFUSED_HERE: &[i64] = &[libc::SYS_kexec_file_load];
 const OPEN_TREE_ATTR: i64 = 467;
 
 /// Families of sockets that network namespaces contain: UNIX, IPv4, IPv6, and netlink, by which a program
-/// lists its addresses.
+/// lists its addresses. Without capabilities it changes nothing by that, also where there is a network.
 const FAMILIES: [i32; 4] = [
     libc::AF_UNIX,
     libc::AF_INET,

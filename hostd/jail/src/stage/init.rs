@@ -11,19 +11,24 @@ use rustix::process::{
 use rustix::thread::UnshareFlags;
 
 use super::filter::Filter;
+use super::frames::Frames;
+use super::gate::Gate;
 use super::relay::Relay;
-use super::{At, Failure, exec, kernel, leave, loopback, root, tell};
+use super::uplink::Uplink;
+use super::{At, Failure, exec, interface, kernel, leave, loopback, root, tell};
 use crate::wire::{self, Event, Order, Step};
 
 /// Runs until the command has ended. With this process, the kernel kills the rest of the jail.
 pub(super) fn run(
     order: &Order,
     control: &OwnedFd,
-    relay: Option<OwnedFd>,
+    (tree, relay): (Option<OwnedFd>, Option<OwnedFd>),
+    uplink: Option<Uplink>,
     lifeline: PipeReader,
     filter: &Filter,
 ) -> ! {
-    if let Err(failure) = serve(order, control, relay, lifeline, filter) {
+    let given = (tree, relay);
+    if let Err(failure) = serve(order, control, given, uplink, lifeline, filter) {
         tell(control.as_fd(), &failure);
         leave(1);
     }
@@ -33,16 +38,32 @@ pub(super) fn run(
 fn serve(
     order: &Order,
     control: &OwnedFd,
-    relay: Option<OwnedFd>,
+    (tree, relay): (Option<OwnedFd>, Option<OwnedFd>),
+    uplink: Option<Uplink>,
     lifeline: PipeReader,
     filter: &Filter,
 ) -> Result<(), Failure> {
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::Lifeline)?;
     rustix::thread::set_name(c"jail-init").at(Step::Lifeline)?;
-    root::build(order)?;
+    // While the host's devices are still there.
+    let tap = uplink.as_ref().map(|_| interface::make());
+    let tap = tap.transpose().at(Step::Tap)?;
+    root::build(order, tree, uplink.as_ref())?;
     loopback::up().at(Step::Loopback)?;
+    let frames = match (tap, uplink, &order.network) {
+        (Some(tap), Some(mut uplink), Some(network)) => {
+            let gate = Gate::new(network.reach, std::mem::take(&mut uplink.own));
+            let frames = Frames::new(tap, uplink, gate).at(Step::Interface)?;
+            Some((frames, network.reach))
+        }
+        _ => None,
+    };
     let mut relay = Relay::listen(relay, lifeline).at(Step::Relay)?;
     relay.wait_for_outer().at(Step::Lifeline)?;
+    if let Some((frames, reach)) = frames {
+        let families = relay.carry(frames)?;
+        interface::configure(families, reach).at(Step::Interface)?;
+    }
     // After outer has put this process into its groups, so that these appear as the root inside.
     kernel::unshare(UnshareFlags::NEWCGROUP).at(Step::Namespaces)?;
     // Before any code of the job runs: this process has the job's user id, and holds what the job must not
@@ -60,7 +81,7 @@ fn serve(
         if let Some(event) = reap(command).at(Step::Fork)? {
             return wire::send_event(control.as_fd(), &event).at(Step::Fork);
         }
-        relay.serve_until(children.as_fd()).at(Step::Relay)?;
+        relay.serve_until(children.as_fd())?;
     }
 }
 

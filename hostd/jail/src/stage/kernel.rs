@@ -1,12 +1,14 @@
 //! The system calls of a jail for which no library offers safe functions.
 #![allow(
     unsafe_code,
-    reason = "fork, unshare, mount_setattr, signals and close_range have no safe wrapper; each use says why it is sound"
+    reason = "fork, unshare, mount_setattr, interfaces, signals and close_range have no safe wrapper; each use says why it is sound"
 )]
 
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
@@ -27,6 +29,17 @@ pub(super) fn fork() -> io::Result<Option<Pid>> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         child => Ok(Pid::from_raw(child)),
+    }
+}
+
+/// Forks this process into new namespaces, as [`fork`] does. With a process namespace the new one is PID 1 there.
+pub(super) fn fork_into(namespaces: UnshareFlags) -> io::Result<Option<Pid>> {
+    let flags = libc::c_long::from(namespaces.bits() | libc::SIGCHLD.cast_unsigned());
+    let none: libc::c_long = 0;
+    // SAFETY: as above; without a stack of its own and shared memory the copy goes on as after a fork.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) } {
+        -1 => Err(io::Error::last_os_error()),
+        child => Ok(i32::try_from(child).ok().and_then(Pid::from_raw)),
     }
 }
 
@@ -52,19 +65,29 @@ struct MountAttr {
 
 /// Adds attributes to a mount and to all mounts below it.
 pub(super) fn restrict(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
-    set_attributes(mount, attributes, libc::AT_RECURSIVE)
+    set_attributes(mount, attributes, 0, libc::AT_RECURSIVE)
+}
+
+/// As [`restrict`]; and what is mounted below these mounts appears nowhere else.
+pub(super) fn restrict_apart(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
+    set_attributes(mount, attributes, libc::MS_PRIVATE, libc::AT_RECURSIVE)
 }
 
 /// Adds attributes to a mount, but not to those below it.
 pub(super) fn restrict_alone(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
-    set_attributes(mount, attributes, 0)
+    set_attributes(mount, attributes, 0, 0)
 }
 
-fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Result<()> {
+fn set_attributes(
+    mount: BorrowedFd<'_>,
+    attributes: u64,
+    propagation: u64,
+    depth: i32,
+) -> io::Result<()> {
     let wanted = MountAttr {
         set: attributes,
         clear: 0,
-        propagation: 0,
+        propagation,
         user_namespace: 0,
     };
     let flags = libc::AT_EMPTY_PATH | depth;
@@ -83,6 +106,81 @@ fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, depth: i32) -> io::Res
         return Ok(());
     }
     Err(io::Error::last_os_error())
+}
+
+/// The device by which network interfaces are made.
+pub(crate) const TUN: &str = "/dev/net/tun";
+
+/// The argument of `TUNSETIFF`, `struct ifreq` of `netdevice(7)`.
+#[repr(C)]
+struct InterfaceRequest {
+    name: [u8; libc::IFNAMSIZ],
+    flags: i16,
+    rest: [u8; 22],
+}
+
+/// Makes a network interface whose frames are read from and written to the descriptor, without waiting. It ends with
+/// the descriptor.
+pub(super) fn tap(name: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let tap = rustix::fs::open(TUN, flags, Mode::empty())?;
+    let kind = libc::IFF_TAP | libc::IFF_NO_PI;
+    let mut request = InterfaceRequest {
+        name: [0; libc::IFNAMSIZ],
+        flags: i16::try_from(kind).map_err(io::Error::other)?,
+        rest: [0; 22],
+    };
+    let room = request.name.get_mut(..name.len());
+    room.ok_or(io::ErrorKind::InvalidInput)?
+        .copy_from_slice(name.as_bytes());
+    // SAFETY: the kernel reads and writes no more than the structure, which has the size of its own.
+    if unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETIFF, &raw mut request) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(tap)
+}
+
+/// The addresses of the interfaces of this network namespace.
+pub(super) fn own_addresses() -> io::Result<Vec<IpAddr>> {
+    let mut first = std::ptr::null_mut();
+    // SAFETY: the list is written to the pointer, and released below.
+    if unsafe { libc::getifaddrs(&raw mut first) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut addresses = Vec::new();
+    let mut entry: *const libc::ifaddrs = first;
+    // SAFETY: each entry is valid until the list is released, and its address is null or as long as its family says.
+    while let Some(interface) = unsafe { entry.as_ref() } {
+        entry = interface.ifa_next;
+        // SAFETY: as above.
+        let family = unsafe { interface.ifa_addr.as_ref() }.map(|address| address.sa_family);
+        match family.map(i32::from) {
+            Some(libc::AF_INET) => {
+                // SAFETY: as above.
+                let address = unsafe {
+                    interface
+                        .ifa_addr
+                        .cast::<libc::sockaddr_in>()
+                        .read_unaligned()
+                };
+                addresses.push(IpAddr::from(address.sin_addr.s_addr.to_ne_bytes()));
+            }
+            Some(libc::AF_INET6) => {
+                // SAFETY: as above.
+                let address = unsafe {
+                    interface
+                        .ifa_addr
+                        .cast::<libc::sockaddr_in6>()
+                        .read_unaligned()
+                };
+                addresses.push(IpAddr::from(address.sin6_addr.s6_addr));
+            }
+            _ => {}
+        }
+    }
+    // SAFETY: nothing of the list is used any more.
+    unsafe { libc::freeifaddrs(first) };
+    Ok(addresses)
 }
 
 /// A descriptor that becomes readable when a child has ended, in place of a signal.

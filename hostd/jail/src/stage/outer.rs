@@ -13,11 +13,10 @@ use rustix::process::{
 };
 use rustix::thread::UnshareFlags;
 
-use super::{At, Failure, filter::Filter, init, kernel, leave, tell};
+use super::uplink::{self, Uplink};
+use super::{At, Failure, filter::Filter, init, kernel, leave, root, tell};
+use crate::etc::UID_INSIDE;
 use crate::wire::{self, Event, Order, Request, Step};
-
-/// The user and group id of a command, as it sees them itself.
-pub(super) const UID_INSIDE: u32 = 1000;
 
 /// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000:
 /// sooner than the server, which has 0.
@@ -46,15 +45,21 @@ fn serve(
 ) -> Result<(), Failure> {
     let order: Order = serde_json::from_slice(order).at(Step::Order)?;
     take_streams(streams).at(Step::Streams)?;
-    let Host { groups, relay } = prepare(&order, nursery)?;
+    let Host {
+        groups,
+        relay,
+        tree,
+        network,
+    } = prepare(&order, nursery)?;
+    let (slirp4netns, uplink) = network.unzip();
     let (lifeline, mut held) = io::pipe().at(Step::Lifeline)?;
     let started = Instant::now();
     let Some(init) = kernel::fork().at(Step::Fork)? else {
         drop((held, groups));
-        init::run(&order, control, relay, lifeline, filter);
+        init::run(&order, control, (tree, relay), uplink, lifeline, filter);
     };
     drop::<PipeReader>(lifeline);
-    drop(relay);
+    drop((relay, tree, uplink));
     // Meanwhile init builds the root: joining waits for every processor of the machine.
     let joined = join(init, &groups).and_then(|()| held.write_all(b"."));
     drop(groups);
@@ -67,6 +72,11 @@ fn serve(
     };
     // Waiting for PID 1 also waits for everything that ran below it.
     let ended = waitpid(Some(init), WaitOptions::empty());
+    if let Some(slirp4netns) = slirp4netns {
+        // It ends by itself when init does; nothing waits for how.
+        let _ = kill_process(slirp4netns, Signal::KILL);
+        let _ = waitpid(Some(slirp4netns), WaitOptions::empty());
+    }
     outcome.and(ended.map(drop).at(Step::Fork))
 }
 
@@ -76,11 +86,15 @@ struct Host {
     groups: Vec<OwnedFd>,
     /// The socket to which the relay forwards.
     relay: Option<OwnedFd>,
+    /// The tree that becomes the root.
+    tree: Option<OwnedFd>,
+    /// The process that is the network's side, and what init needs of it.
+    network: Option<(Pid, Uplink)>,
 }
 
-/// Puts init into its groups, and with it everything that it will start.
-fn join(init: Pid, groups: &[OwnedFd]) -> io::Result<()> {
-    let number = init.as_raw_nonzero().to_string();
+/// Puts a process into groups, and with it everything that it will start.
+fn join(process: Pid, groups: &[OwnedFd]) -> io::Result<()> {
+    let number = process.as_raw_nonzero().to_string();
     for group in groups {
         rustix::io::write(group, number.as_bytes())?;
     }
@@ -102,7 +116,7 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     rustix::thread::set_name(c"jail-outer").at(Step::Lifeline)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let open = |path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
-    let groups: Result<_, _> = order
+    let groups: Result<Vec<_>, _> = order
         .groups
         .iter()
         .map(|group| open(group, OFlags::WRONLY))
@@ -115,6 +129,7 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     rustix::process::chdir(&order.job).at(Step::JobFolder)?;
     let relay = order.relay.as_ref().map(|path| open(path, OFlags::PATH));
     let relay = relay.transpose().at(Step::RelaySocket)?;
+    let tree = root::take_tree(order)?;
     if let Some(uid) = order.uid {
         become_user(uid).at(Step::User)?;
     }
@@ -123,6 +138,9 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     if rustix::process::getppid() != Some(nursery) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH)).at(Step::Lifeline);
     }
+    let network = order.network.as_ref();
+    let network = network.map(|network| uplink::start(network, &groups));
+    let network = network.transpose()?;
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     kernel::unshare(
         UnshareFlags::NEWUSER
@@ -134,7 +152,12 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
     )
     .at(Step::Namespaces)?;
     map(uid, gid).at(Step::Maps)?;
-    Ok(Host { groups, relay })
+    Ok(Host {
+        groups,
+        relay,
+        tree,
+        network,
+    })
 }
 
 /// Becomes one user with one group, for good.
@@ -149,7 +172,7 @@ fn become_user(uid: u32) -> io::Result<()> {
 }
 
 /// There is one user and one group inside, and neither is root.
-fn map(uid: Uid, gid: Gid) -> io::Result<()> {
+pub(super) fn map(uid: Uid, gid: Gid) -> io::Result<()> {
     write_at_once("/proc/self/setgroups", "deny")?;
     let (uid, gid) = (uid.as_raw(), gid.as_raw());
     write_at_once("/proc/self/uid_map", &format!("{UID_INSIDE} {uid} 1"))?;

@@ -1,4 +1,4 @@
-//! The one way out of a jail: connections to [`RELAY_PORT`] on its loopback interface are forwarded to a
+//! The way out of a jail: connections to [`RELAY_PORT`] on its loopback interface are forwarded to a
 //! socket of the server. Bytes are copied without being inspected, so WebSockets pass like requests.
 //!
 //! Init serves all connections while no child needs reaping, with the buffer sizes below for each. It watches
@@ -16,8 +16,11 @@ use rustix::net::{
     socket_with,
 };
 
-use super::leave;
+use super::frames::Frames;
+use super::uplink::Families;
+use super::{At, Failure, leave};
 use crate::spec::{RELAY_CONNECTIONS_MAX, RELAY_PORT};
+use crate::wire::Step;
 
 /// Bytes between reading at one end and writing at the other, for each direction of a connection.
 const BUFFER_BYTES: usize = 32 << 10;
@@ -30,6 +33,7 @@ pub(super) struct Relay {
     lifeline: PipeReader,
     way_out: Option<(TcpListener, OwnedFd)>,
     connections: Vec<Connection>,
+    frames: Option<Frames>,
 }
 
 impl Relay {
@@ -44,6 +48,7 @@ impl Relay {
             lifeline,
             way_out: server.map(listen).transpose()?,
             connections: Vec::new(),
+            frames: None,
         })
     }
 
@@ -52,8 +57,20 @@ impl Relay {
         self.lifeline.read_exact(&mut [0])
     }
 
+    /// Carries frames as well from now on. Returns when there is somebody to carry them to, and for which versions of IP.
+    pub(super) fn carry(&mut self, mut frames: Frames) -> Result<Families, Failure> {
+        match frames.greet(self.lifeline.as_fd()) {
+            Ok(Some(families)) => {
+                self.frames = Some(frames);
+                Ok(families)
+            }
+            Ok(None) => leave(1),
+            Err(error) => Err(frames.failure(error)),
+        }
+    }
+
     /// Serves until a child has ended. Ends the jail if the lifeline ends first.
-    pub(super) fn serve_until(&mut self, children: BorrowedFd<'_>) -> io::Result<()> {
+    pub(super) fn serve_until(&mut self, children: BorrowedFd<'_>) -> Result<(), Failure> {
         loop {
             let listener = self.way_out.as_ref().map(|(listener, _)| listener);
             let listener = listener.filter(|_| self.connections.len() < RELAY_CONNECTIONS_MAX);
@@ -63,9 +80,10 @@ impl Relay {
             ];
             fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
             fds.extend(self.connections.iter().flat_map(Connection::waits_for));
+            fds.extend(self.frames.iter().flat_map(Frames::waits_for));
             match poll(&mut fds, None) {
                 Err(Errno::INTR) => continue,
-                other => other?,
+                other => other.at(Step::Relay)?,
             };
             let happened = |at: usize| !fds[at].revents().is_empty();
             if happened(0) {
@@ -75,13 +93,18 @@ impl Relay {
             drop(fds);
             self.connections
                 .retain_mut(|connection| matches!(connection.step(), Ok(Progress::Open)));
+            if let Some(frames) = &mut self.frames
+                && let Err(error) = frames.step()
+            {
+                return Err(frames.failure(error));
+            }
             if called {
                 let connection = self.accept();
                 self.connections.extend(connection);
             }
             if has_ended {
                 let told = rustix::io::read(children, &mut [0; CHILDREN_BYTES]);
-                return unless_blocked(told).map(drop).map_err(io::Error::from);
+                return unless_blocked(told).map(drop).at(Step::Relay);
             }
         }
     }
@@ -220,7 +243,7 @@ impl Pump {
 }
 
 /// None if there is nothing to do yet.
-fn unless_blocked<T>(outcome: Result<T, Errno>) -> Result<Option<T>, Errno> {
+pub(super) fn unless_blocked<T>(outcome: Result<T, Errno>) -> Result<Option<T>, Errno> {
     match outcome {
         Ok(done) => Ok(Some(done)),
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),

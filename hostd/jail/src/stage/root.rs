@@ -5,19 +5,22 @@
 //! should not be.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
 
-use rustix::fs::{CWD, FileType, Mode, mkdirat, mknodat, symlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, mkdirat, mknodat, statat, symlinkat};
 use rustix::mount::{
     MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
 };
 use rustix::process::{chdir, pivot_root};
 
+use super::interface::{RESOLVER_V4, RESOLVER_V6};
 use super::kernel::{self, NO_DEV, NO_EXEC, NO_SUID, READ_ONLY};
-use super::outer::{UID_INSIDE, write_at_once};
+use super::outer::write_at_once;
+use super::uplink::Uplink;
 use super::{At, Failure};
-use crate::spec::{Limits, OWN_PROCESSES, PID_MAX_MIN};
+use crate::etc;
+use crate::spec::{Limits, OWN_PROCESSES, PID_MAX_MIN, TREE_FOLDERS};
 use crate::wire::{Order, ProcessBound, Step};
 
 /// Folders in the host's root that are links into `/usr` on most systems and separate folders on others.
@@ -26,6 +29,18 @@ const ROOT_FOLDERS: [&str; 4] = ["bin", "lib", "lib64", "sbin"];
 /// The files of `/etc` that programs need to run: where libraries are, and which of several programs a name
 /// means.
 const ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
+
+/// Folders with the certificates by which programs tell servers apart, on various distributions. Only a jail with a
+/// network has them.
+const CERTIFICATES: [&str; 4] = [
+    "etc/ca-certificates/extracted",
+    "etc/pki/ca-trust/extracted",
+    "etc/pki/tls/certs",
+    "etc/ssl/certs",
+];
+
+/// Which servers programs ask for addresses.
+const RESOLV_CONF: &str = "etc/resolv.conf";
 
 /// The devices that exist inside.
 const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
@@ -48,15 +63,36 @@ const BESIDE: &str = "/proc";
 /// files.
 const ROOT_OPTIONS: &std::ffi::CStr = c"size=1m,nr_inodes=4096,mode=755";
 
+/// Copies the mount of the tree that becomes the root, on the host's side and with the server's rights: the user that
+/// the jail will be may not have access to it. None if it stays the server's user, whom [`build`] lets copy it.
+pub(super) fn take_tree(order: &Order) -> Result<Option<OwnedFd>, Failure> {
+    match &order.root {
+        Some(root) if order.uid.is_some() => copy_of_tree(root).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Builds the root and enters it. The current folder is the job's folder before, and the command's
 /// after.
-pub(super) fn build(order: &Order) -> Result<(), Failure> {
+pub(super) fn build(
+    order: &Order,
+    tree: Option<OwnedFd>,
+    uplink: Option<&Uplink>,
+) -> Result<(), Failure> {
     let job = copy_of(Path::new("."), NO_SUID | NO_DEV).at(Step::JobFolder)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount(c"tmpfs", BESIDE, c"tmpfs", flags, ROOT_OPTIONS).at(Step::Root)?;
-    chdir(BESIDE).at(Step::Root)?;
-    system()?;
-    devices().at(Step::Devices)?;
+    if let Some(root) = &order.root {
+        let tree = tree.map_or_else(|| copy_of_tree(root), Ok)?;
+        foreign(&tree, uplink).at(Step::Tree(root.clone()))?;
+    } else {
+        mount(c"tmpfs", BESIDE, c"tmpfs", flags, ROOT_OPTIONS).at(Step::Root)?;
+        chdir(BESIDE).at(Step::Root)?;
+        system()?;
+        if let Some(uplink) = uplink {
+            network(uplink)?;
+        }
+        devices().at(Step::Devices)?;
+    }
     for bind in &order.binds {
         let inside = bind.inside.strip_prefix("/").unwrap_or(&bind.inside);
         show(&bind.host, inside).at(Step::Bind(bind.host.clone()))?;
@@ -86,21 +122,81 @@ fn system() -> Result<(), Failure> {
         shown.at(Step::Bind(host))?;
     }
     make_folder("etc").at(Step::Root)?;
-    for path in ETC {
+    show_if_there(&ETC)?;
+    for (name, text) in etc::own_files() {
+        std::fs::write(Path::new("etc").join(name), text).at(Step::Root)?;
+    }
+    Ok(())
+}
+
+fn copy_of_tree(root: &Path) -> Result<OwnedFd, Failure> {
+    let restricted = mount_of(root).and_then(|tree| {
+        kernel::restrict_apart(tree.as_fd(), READ_ONLY | NO_SUID | NO_DEV)?;
+        Ok(tree)
+    });
+    restricted.at(Step::Tree(root.to_owned()))
+}
+
+/// A tree that somebody else filled. Nothing is created in it, and no link of it is followed.
+fn foreign(tree: &OwnedFd, uplink: Option<&Uplink>) -> io::Result<()> {
+    attach(tree, Path::new(BESIDE))?;
+    chdir(BESIDE)?;
+    for name in TREE_FOLDERS {
+        let stat = statat(CWD, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount(c"tmpfs", c"dev", c"tmpfs", flags, ROOT_OPTIONS)?;
+    devices()?;
+    if let Some(uplink) = uplink {
+        foreign_network(uplink)?;
+    }
+    let devices = open_tree(CWD, "dev", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    kernel::restrict_alone(devices.as_fd(), READ_ONLY | NO_SUID | NO_DEV)
+}
+
+/// What programs need to find and to trust servers.
+fn network(uplink: &Uplink) -> Result<(), Failure> {
+    show_if_there(&CERTIFICATES)?;
+    std::fs::write(RESOLV_CONF, resolv_conf(uplink)).at(Step::Root)
+}
+
+/// The same in a tree that somebody else filled, which has an empty file to mount upon. What it trusts is its own.
+fn foreign_network(uplink: &Uplink) -> io::Result<()> {
+    const MADE: &str = "dev/resolv.conf";
+    for (name, kind) in [
+        ("etc", FileType::Directory),
+        (RESOLV_CONF, FileType::RegularFile),
+    ] {
+        let stat = statat(CWD, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(stat.st_mode) != kind {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
+    }
+    std::fs::write(MADE, resolv_conf(uplink))?;
+    let file = copy_of(Path::new(MADE), READ_ONLY | NO_SUID | NO_DEV)?;
+    attach(&file, Path::new(RESOLV_CONF))?;
+    std::fs::remove_file(MADE)
+}
+
+fn resolv_conf(uplink: &Uplink) -> String {
+    let resolvers = uplink.resolvers;
+    let v4 = (resolvers.v4 && uplink.families.v4).then(|| format!("nameserver {RESOLVER_V4}\n"));
+    let v6 = (resolvers.v6 && uplink.families.v6).then(|| format!("nameserver {RESOLVER_V6}\n"));
+    v4.into_iter().chain(v6).collect()
+}
+
+fn show_if_there(paths: &[&str]) -> Result<(), Failure> {
+    for path in paths {
         let host = Path::new("/").join(path);
         match show(&host, Path::new(path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             shown => shown.at(Step::Bind(host))?,
         }
     }
-    // Programs look up the name of their user, and the address of localhost.
-    let (user, group) = (
-        format!("job:x:{UID_INSIDE}:{UID_INSIDE}::/job:/bin/sh\n"),
-        format!("job:x:{UID_INSIDE}:\n"),
-    );
-    std::fs::write("etc/passwd", user).at(Step::Root)?;
-    std::fs::write("etc/group", group).at(Step::Root)?;
-    std::fs::write("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n").at(Step::Root)
+    Ok(())
 }
 
 fn devices() -> io::Result<()> {
@@ -132,16 +228,21 @@ fn show(host: &Path, inside: &Path) -> io::Result<()> {
     attach(&copy, inside)
 }
 
-fn copy_of(host: &Path, attributes: u64) -> io::Result<rustix::fd::OwnedFd> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    let copy = open_tree(CWD, host, flags)?;
+fn copy_of(host: &Path, attributes: u64) -> io::Result<OwnedFd> {
+    let copy = mount_of(host)?;
     kernel::restrict(copy.as_fd(), attributes)?;
     Ok(copy)
 }
 
-fn attach(copy: &rustix::fd::OwnedFd, inside: &Path) -> io::Result<()> {
+/// A copy of the mount at a path, which is visible nowhere yet.
+fn mount_of(host: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    Ok(open_tree(CWD, host, flags)?)
+}
+
+fn attach(copy: &OwnedFd, inside: &Path) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     Ok(move_mount(copy, c"", CWD, inside, flags)?)
 }

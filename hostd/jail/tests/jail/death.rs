@@ -33,6 +33,7 @@ pub(crate) fn serve(arguments: &[&str]) -> ExitCode {
     let jail = Jail::open(&Options {
         program: mark.into(),
         groups: true,
+        slirp4netns: None,
     })
     .unwrap();
     println!("ready");

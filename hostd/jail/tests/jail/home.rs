@@ -34,7 +34,15 @@ impl Home {
         if fs::hard_link(&this, home.program()).is_err() {
             fs::copy(&this, home.program()).unwrap();
         }
+        if let Some(slirp4netns) = Options::default().slirp4netns {
+            std::os::unix::fs::symlink(slirp4netns, home.slirp4netns()).unwrap();
+        }
         home
+    }
+
+    /// The program slirp4netns, at a path that no other test has.
+    pub(crate) fn slirp4netns(&self) -> PathBuf {
+        self.path().join("slirp4netns")
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -55,6 +63,7 @@ impl Home {
         Options {
             program: self.program(),
             groups,
+            slirp4netns: Some(self.slirp4netns()),
         }
     }
 

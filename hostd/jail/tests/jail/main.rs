@@ -17,8 +17,11 @@ mod death;
 mod escapes;
 mod home;
 mod inside;
+mod network;
+mod outside;
 mod programs;
 mod relay;
+mod roots;
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Some(attempts::MARK) => attempts::run(&rest),
         Some(programs::PROBE) => programs::print_lack(&rest),
         Some(death::SERVER) => death::serve(&rest),
+        Some(network::SERVER) => network::serve(),
         Some(CASE) => run_case(&rest),
         _ => run_tests(),
     }
@@ -57,14 +61,19 @@ const NEEDED: &str = "TESTS_NEED_ISOLATION";
 /// Makes it a failure that the bounds are not those of control groups of version 2.
 const CGROUP2_NEEDED: &str = "TESTS_NEED_CGROUP2";
 
+/// The tests that need a network to reach.
+const NETWORK: &str = "network";
+
 /// All tests, with the names of what they are about.
 fn cases() -> impl Iterator<Item = (&'static str, Case)> {
     let lists = [
         ("programs", programs::CASES),
         ("bounds", bounds::CASES),
         ("escapes", escapes::CASES),
+        ("roots", roots::CASES),
         ("relay", relay::CASES),
         ("death", death::CASES),
+        (NETWORK, network::CASES),
     ];
     let cases = |(about, cases): (_, &'static [Case])| cases.iter().map(move |case| (about, *case));
     lists.into_iter().flat_map(cases)
@@ -94,8 +103,21 @@ fn run_tests() -> ExitCode {
     if !is_root && !arguments.list {
         eprintln!("not root, so the tests with names `root::` are left out");
     }
+    let outside = if arguments.list {
+        Ok(())
+    } else {
+        outside::enter()
+    };
+    match &outside {
+        Ok(()) if !arguments.list => outside::resolve_names(),
+        Ok(()) => {}
+        Err(why) => eprintln!("the tests of jails with a network are left out: {why}"),
+    }
     let mut trials = Vec::new();
     for (about, (name, case)) in cases() {
+        if about == NETWORK && outside.is_err() {
+            continue;
+        }
         if is_root {
             trials.push(Trial::test(format!("root::{about}::{name}"), move || {
                 case(&Home::new());

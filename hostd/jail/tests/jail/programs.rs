@@ -59,6 +59,7 @@ fn not_executable(home: &Home) {
     let options = Options {
         program: "/no/such/server".into(),
         groups: false,
+        slirp4netns: None,
     };
     let error = Jail::open(&options).unwrap_err();
     assert_eq!(error.kind(), "not_started");
@@ -235,6 +236,7 @@ pub(crate) fn print_lack(arguments: &[&str]) -> ExitCode {
     let options = Options {
         program: program.into(),
         groups: false,
+        slirp4netns: None,
     };
     let report = jail::probe(&options).unwrap();
     println!("{:?}", report.isolation);

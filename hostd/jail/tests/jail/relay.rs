@@ -20,7 +20,7 @@ pub(crate) const CASES: &[Case] = &[
 
 /// A socket to which only the slot's user and root may connect, in a folder that nobody else may
 /// enter.
-fn listen(home: &Home) -> (UnixListener, PathBuf) {
+pub(crate) fn listen(home: &Home) -> (UnixListener, PathBuf) {
     let folder = home.path().join("sockets");
     std::fs::create_dir(&folder).unwrap();
     let path = folder.join("relay");
