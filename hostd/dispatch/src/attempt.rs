@@ -21,6 +21,7 @@ use crate::driver::{Event, Events, MAKING_SAFE, Refusal};
 use crate::ending;
 use crate::files::Files;
 use crate::meter::Meter;
+use crate::network::Network;
 use crate::quota::Ledger;
 use crate::record::Left;
 
@@ -56,6 +57,8 @@ pub(crate) struct Tools {
     pub(crate) at_quota: AtQuota,
     pub(crate) meter: Arc<Meter>,
     pub(crate) vault: Arc<Vault>,
+    /// As it is configured now, which it may not have been when a job was submitted.
+    pub(crate) network: Network,
 }
 
 /// An attempt to carry out.
@@ -281,6 +284,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         keep: None,
         bench: bench.as_ref().map(|opened| &*opened.bench as &dyn Bench),
         watch: &watch,
+        network: tools.network.reach(&attempt.org).ok(),
     };
     let live = Live::listening(Arc::new(|_: &Told| {}));
     let end = match tools.runner.attempt(&task, &live, &attempt.cancel) {

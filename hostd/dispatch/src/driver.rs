@@ -51,6 +51,7 @@ pub(crate) struct Driver {
     pub(crate) events: Events,
     pub(crate) drained: Vec<oneshot::Sender<()>>,
     pub(crate) noticed: Arc<Notify>,
+    pub(crate) marks_commits: bool,
 }
 
 /// An attempt that is under way.
@@ -167,6 +168,9 @@ impl Driver {
                     .replay(&order.entry.job.org, used, &request.digest)
                     .await;
             }
+        }
+        if let Some(objection) = order.objection {
+            return Err(objection);
         }
         self.make_room(&order.entry.job).await?;
         let id = order.entry.job.id.clone();

@@ -96,6 +96,7 @@ pub(crate) fn code(ending: Ending) -> &'static str {
             Infra::OrgQuota => "infra.org_quota",
             Infra::Unreadable => "infra.unreadable",
             Infra::SecretUnavailable => "infra.secret_unavailable",
+            Infra::ImageUnavailable => "infra.image",
         },
     }
 }
@@ -137,6 +138,7 @@ fn broken(breakage: &Breakage) -> Infra {
         Breakage::Probe(_) => Infra::ProbeUnreachable,
         Breakage::WrongTarget(_) => Infra::WrongTarget,
         Breakage::LeaseLost(_) => Infra::LeaseLost,
+        Breakage::Image(_) => Infra::ImageUnavailable,
         Breakage::NoIsolation(_)
         | Breakage::Jail(_)
         | Breakage::NoProgram(_)

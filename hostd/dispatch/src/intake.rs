@@ -9,6 +9,7 @@ use std::sync::Arc;
 use archive::{ArchiveError, Limits, UnpackError};
 use base::private;
 use base::space::Space;
+use jobs::ImageOptions;
 use lab::blobs::{Blobs, Staged};
 use pipeline::plan::Plan;
 use pipeline::{Caps, Code, Pipeline};
@@ -19,6 +20,7 @@ use vault::{Refusal, Vault};
 use crate::driver::Order;
 use crate::error::JobError;
 use crate::files::{Files, gone};
+use crate::network::Network;
 use crate::record::{self, Entry};
 use crate::service::Submitter;
 use crate::submission;
@@ -55,9 +57,11 @@ pub(crate) struct Intake {
     pub(crate) files: Files,
     pub(crate) caps: Caps,
     pub(crate) limits: Limits,
+    pub(crate) images: ImageOptions,
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) space: Arc<Space>,
     pub(crate) vault: Arc<Vault>,
+    pub(crate) network: Network,
 }
 
 /// The sources of a job that may be unpacked.
@@ -78,9 +82,19 @@ impl Intake {
         check_texts(&new)?;
         let (definition, sources) = self.open(&new.source)?;
         let pipeline = self.read(&definition)?;
-        self.check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())?;
+        let may = self
+            .check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())
+            .and_then(|()| self.check_images(&pipeline, &definition))
+            .and_then(|()| self.check_network(&pipeline, &definition, by));
+        let objection = match may {
+            // The request may be a repetition, and its answer that of the first one, whatever has changed since.
+            Err(error) if new.idempotency_key.is_some() => Some(error),
+            may => {
+                may?;
+                None
+            }
+        };
         let plan = pipeline::expand(&pipeline, &self.caps);
-        check_offered(&plan)?;
         let request = new.idempotency_key.as_deref().map(|key| {
             let key = RequestKey {
                 org: by.org.clone(),
@@ -134,6 +148,7 @@ impl Intake {
             },
             submission,
             request,
+            objection,
             archive: staged,
         })
     }
@@ -187,6 +202,32 @@ impl Intake {
         pipeline
             .check_secrets(definition, why)
             .map_err(|report| JobError::Definition(report.problems))
+    }
+
+    /// Whether images may be had at all, which depends on nothing that a job can wait for. Whether one is there, an
+    /// attempt looks.
+    fn check_images(&self, pipeline: &Pipeline, definition: &str) -> Result<(), JobError> {
+        let why = |name: &str| Some((Code::ImageRefused, self.images.refusal(name)?));
+        pipeline
+            .check_images(definition, why)
+            .map_err(|report| JobError::Definition(report.problems))
+    }
+
+    /// An attempt looks again.
+    fn check_network(
+        &self,
+        pipeline: &Pipeline,
+        definition: &str,
+        by: &Submitter,
+    ) -> Result<(), JobError> {
+        if !pipeline.asks_for_network() {
+            return Ok(());
+        }
+        let refused = |why| pipeline.refuse_network(definition, why);
+        let reach = self.network.reach(&by.org);
+        reach
+            .map(drop)
+            .map_err(|why| JobError::Definition(refused(why).problems))
     }
 
     fn open(&self, source: &Source) -> Result<(String, Option<Sources>), JobError> {
@@ -290,26 +331,6 @@ impl Intake {
 
 fn refused(error: ArchiveError) -> JobError {
     JobError::Archive(error)
-}
-
-/// What the format has and this server does not offer is told at once, not when the run begins.
-fn check_offered(plan: &Plan) -> Result<(), JobError> {
-    let invalid = |message: String| JobError::Invalid {
-        field: "definition",
-        message,
-    };
-    for run in &plan.runs {
-        let lacks = match &run.sandbox {
-            sandbox if sandbox.image.is_some() => Some("sandbox.image"),
-            sandbox if sandbox.network => Some("sandbox.network"),
-            _ => None,
-        };
-        if let Some(lacks) = lacks {
-            let message = format!("must do without `{lacks}`, which this server does not offer");
-            return Err(invalid(message));
-        }
-    }
-    Ok(())
 }
 
 fn check_texts(new: &NewJob) -> Result<(), JobError> {

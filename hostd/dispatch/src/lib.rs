@@ -24,6 +24,7 @@ mod intake;
 mod isolation;
 mod log;
 mod meter;
+mod network;
 mod notice;
 mod pages;
 mod quota;

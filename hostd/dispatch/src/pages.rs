@@ -39,24 +39,31 @@ pub enum Page {
 }
 
 /// Makes a page about a job that was submitted `by` somebody. Blocks on the disk.
-pub(crate) fn make(files: &Files, job: &Job, by: String, page: Page) -> Result<Vec<u8>, JobError> {
+/// Links begin with `base`.
+pub(crate) fn make(
+    files: &Files,
+    job: &Job,
+    by: String,
+    base: &str,
+    page: Page,
+) -> Result<Vec<u8>, JobError> {
     let failed = JobError::files(files.job(&job.id));
-    write(files, job, by, page).map_err(failed)
+    let subject = subject(job, by, base);
+    write(files, job, &subject, page).map_err(failed)
 }
 
-fn write(files: &Files, job: &Job, by: String, page: Page) -> io::Result<Vec<u8>> {
+fn write(files: &Files, job: &Job, subject: &Subject, page: Page) -> io::Result<Vec<u8>> {
     let ended = jobs::Job {
         runs: runs(files, job)?,
         duration: duration(job),
         builds_only: false,
     };
-    let subject = subject(job, by);
     let mut out = Vec::new();
     if page == Page::Trace {
-        write_trace(&ended, &subject, &mut out)?;
+        write_trace(&ended, subject, &mut out)?;
         return Ok(out);
     }
-    let mut result = result_of(&ended, &subject);
+    let mut result = result_of(&ended, subject);
     settle(&mut result, job);
     match page {
         Page::Junit => junit::write(&result, &mut out)?,
@@ -68,14 +75,15 @@ fn write(files: &Files, job: &Job, by: String, page: Page) -> io::Result<Vec<u8>
     Ok(out)
 }
 
-fn subject(job: &Job, by: String) -> Subject {
+fn subject(job: &Job, by: String, base: &str) -> Subject {
     Subject {
         id: job.id.clone(),
         name: job.name.clone().unwrap_or_else(|| job.id.clone()),
         reference: job.r#ref.clone(),
         commit: job.commit.clone(),
         by,
-        at: base::clock::text(job.created_ms),
+        at: ::base::clock::text(job.created_ms),
+        base: base.to_owned(),
     }
 }
 
@@ -138,7 +146,10 @@ fn unknown(job: &Job, run: &Run, attempt: Option<&Attempt>) -> RunEnd {
         spans: Vec::new(),
         artifacts: Vec::new(),
         cache_hit: None,
+        network: None,
         log: LogSummary::default(),
+        marks: Vec::new(),
+        readings: Vec::new(),
     }
 }
 

@@ -89,30 +89,15 @@ pub(crate) async fn restore(
         let changes = Changes {
             notices: broken.iter().map(|job| notice::of(job, clock)).collect(),
             jobs: broken,
+            // Whether there are repositories is not known here; a notice too many comes to nothing.
+            marks_commits: true,
             ..Changes::default()
         };
         store.jobs_change(changes).await?;
     }
     // The scheduler is told of each once it knows the device.
     for (device, quarantine) in quarantines {
-        let stored = quarantine.map(|quarantine| Quarantine {
-            reason: quarantine.reason,
-            jobs: quarantine
-                .jobs
-                .iter()
-                .map(|job| job.as_str().into())
-                .collect(),
-        });
-        let stored = stored.unwrap_or_else(|| {
-            error!(
-                device,
-                "the quarantine of a device cannot be read; it stays"
-            );
-            Quarantine {
-                reason: QUARANTINE_UNREADABLE.to_owned(),
-                jobs: Vec::new(),
-            }
-        });
+        let stored = quarantine_of(&device, quarantine);
         board.quarantine(&device, stored);
     }
     if !entries.is_empty() {
@@ -124,6 +109,24 @@ pub(crate) async fn restore(
         decisions,
         unreadable,
     })
+}
+
+/// The quarantine of a device as it was stored; one that cannot be read stays.
+fn quarantine_of(device: &str, stored: Option<store::jobs::Quarantine>) -> Quarantine {
+    let Some(stored) = stored else {
+        error!(
+            device,
+            "the quarantine of a device cannot be read; it stays"
+        );
+        return Quarantine {
+            reason: QUARANTINE_UNREADABLE.to_owned(),
+            jobs: Vec::new(),
+        };
+    };
+    Quarantine {
+        reason: stored.reason,
+        jobs: stored.jobs.iter().map(|job| job.as_str().into()).collect(),
+    }
 }
 
 /// Reads the files of unfinished jobs. Blocks on the disk.

@@ -59,6 +59,10 @@ pub struct Parts {
     pub vault: Arc<Vault>,
     /// Woken when a notice was stored that others are to be told of.
     pub noticed: Arc<Notify>,
+    /// Whether repositories are told of commits.
+    pub marks_commits: bool,
+    /// How others reach the server, without a path. Empty: nobody knows.
+    pub public_url: String,
 }
 
 /// What takes its time to start, begun early.
@@ -92,6 +96,7 @@ pub struct Submitted {
 pub struct Jobs {
     intake: Intake,
     files: Files,
+    public_url: String,
     store: Store,
     clock: Clock,
     blobs: Arc<Blobs>,
@@ -178,6 +183,7 @@ impl Jobs {
             events: events.clone(),
             drained: Vec::new(),
             noticed: parts.noticed,
+            marks_commits: parts.marks_commits,
         };
         tokio::spawn(driver.run(inbox, decisions));
         let (store, clock) = (parts.store.clone(), parts.clock.clone());
@@ -191,6 +197,7 @@ impl Jobs {
         Ok(Arc::new(Self {
             intake,
             files,
+            public_url: parts.public_url.trim_end_matches('/').to_owned(),
             store: parts.store,
             clock: parts.clock,
             blobs: parts.blobs,

@@ -81,6 +81,7 @@ fn smoke() -> RunResult {
     RunResult {
         class: "smoke.debug.f0".to_owned(),
         device: Some("bench-1".to_owned()),
+        network: None,
         attempts: 2,
         duration_us: 21_000_000,
         whole: None,
@@ -112,6 +113,7 @@ fn lost() -> RunResult {
     RunResult {
         class: "smoke.debug.g4".to_owned(),
         device: Some("bench-2".to_owned()),
+        network: None,
         attempts: 2,
         duration_us: 3_100_000,
         whole: None,

@@ -41,6 +41,9 @@ fn suite(job: &JobResult, run: &RunResult) -> TestSuite {
     if let Some(device) = &run.device {
         suite.add_property(Property::new("hostd.device", clean(device)));
     }
+    if let Some(network) = &run.network {
+        suite.add_property(Property::new("hostd.network", clean(network)));
+    }
     if run.attempts > 1 {
         suite.add_property(Property::new("hostd.attempts", run.attempts.to_string()));
     }

@@ -178,6 +178,9 @@ fn run_of(run: &RunResult, page: &mut String) -> fmt::Result {
     if run.attempts > 1 {
         write!(page, ", {} attempts", run.attempts)?;
     }
+    if let Some(network) = &run.network {
+        write!(page, ", with a network ({} addresses)", Text(network))?;
+    }
     page.push_str("</p>\n");
     if run.told().next().is_none() {
         page.push_str("<p>It had no cases.</p>\n");

@@ -44,6 +44,8 @@ pub struct RunResult {
     pub class: String,
     /// The device, if there was one.
     pub device: Option<String>,
+    /// How far its commands reached into the network, in one word; none if not at all.
+    pub network: Option<String>,
     /// Number of attempts.
     pub attempts: u32,
     /// Duration in microseconds.

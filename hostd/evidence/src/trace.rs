@@ -43,9 +43,8 @@ impl<W: Write> Trace<W> {
     /// # Errors
     /// See [`new`](Self::new).
     pub fn clock(&mut self, row: &str, offset_us: i64, error_us: u64) -> io::Result<()> {
-        let row = self.row(row)?;
-        let labels = format!("clock offset {offset_us} µs, error {error_us} µs");
-        self.meta("thread_labels", row, json!({"labels": labels}))
+        let labels = format!("{row}: clock offset {offset_us} µs, error {error_us} µs");
+        self.meta("process_labels", 0, json!({"labels": labels}))
     }
 
     /// A phase, once it is over.
@@ -65,13 +64,16 @@ impl<W: Write> Trace<W> {
         self.event("i", row, text, at_us, json!({"s": "t"}))
     }
 
-    /// Voltage and current of a rail from this moment on.
+    /// Voltage and current of a rail from this moment on: two counters, which have no row.
     ///
     /// # Errors
     /// See [`new`](Self::new).
-    pub fn power(&mut self, rail: &str, at_us: u64, volts: f64, amperes: f64) -> io::Result<()> {
-        let values = json!({"args": {"V": volts, "A": amperes}});
-        self.event("C", rail, rail, at_us, values)
+    pub fn power(&mut self, rail: &str, at_us: u64, mv: i64, ua: i64) -> io::Result<()> {
+        // Millivolts and microamperes are exact in a double up to a quarter of a million volts and amperes.
+        #[expect(clippy::cast_precision_loss, reason = "no supply has so much")]
+        let (volts, milliamperes) = (mv as f64 / 1e3, ua as f64 / 1e3);
+        let values = json!({"args": {"V": volts, "mA": milliamperes}});
+        self.event_in(0, "C", rail, at_us, values)
     }
 
     /// A capture begins; captures may overlap.
@@ -115,6 +117,17 @@ impl<W: Write> Trace<W> {
         more: Value,
     ) -> io::Result<()> {
         let row = self.row(row)?;
+        self.event_in(row, phase, name, at_us, more)
+    }
+
+    fn event_in(
+        &mut self,
+        row: usize,
+        phase: &str,
+        name: &str,
+        at_us: u64,
+        more: Value,
+    ) -> io::Result<()> {
         let mut event = Map::new();
         event.insert("ph".to_owned(), phase.into());
         event.insert("name".to_owned(), name.into());
@@ -163,29 +176,68 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
+    /// The rules of the format that Perfetto's importer depends on.
+    fn check(events: &[Value]) {
+        let is_number = |event: &Value, key: &str| event[key].is_u64();
+        let mut open = std::collections::BTreeSet::new();
+        for event in events {
+            assert!(
+                event["name"].is_string() && is_number(event, "pid"),
+                "{event}"
+            );
+            assert!(is_number(event, "tid"), "{event}");
+            let phase = event["ph"].as_str().unwrap();
+            assert!(phase == "M" || is_number(event, "ts"), "{event}");
+            let place = (event["cat"].as_str(), event["id"].as_str());
+            match phase {
+                "M" => {
+                    let name = event["name"].as_str().unwrap();
+                    let key = match name {
+                        "process_name" | "thread_name" => "name",
+                        "process_labels" => "labels",
+                        "thread_sort_index" => "sort_index",
+                        _ => panic!("no metadata is called {name}"),
+                    };
+                    assert!(!event["args"][key].is_null(), "{event}");
+                }
+                "X" => assert!(is_number(event, "dur"), "{event}"),
+                "i" => assert!(["g", "p", "t"].contains(&event["s"].as_str().unwrap())),
+                "C" => {
+                    let series = event["args"].as_object().unwrap();
+                    assert!(!series.is_empty() && series.values().all(Value::is_number));
+                }
+                "b" => assert!(place.0.is_some() && open.insert(place), "{event}"),
+                "e" => assert!(open.remove(&place), "{event}"),
+                other => panic!("no phase {other} is expected"),
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+    }
+
     #[test]
     fn every_kind_of_event_is_in_its_row() {
         let mut trace = Trace::new(Vec::new(), "blinky").unwrap();
         trace.phase("bench-1", "flash \"fw\"", 100, 350).unwrap();
         trace.mark("bench-1 uart", "boot ok\n", 400).unwrap();
-        trace.power("3V3", 90, 3.3, 0.0125).unwrap();
+        trace.power("3V3", 90, 3_300, 12_500).unwrap();
         trace.capture_begins("bench-1", "c1", "boot", 200).unwrap();
         trace.capture_ends("bench-1", "c1", "boot", 500).unwrap();
         trace.clock("bench-1", -1200, 3).unwrap();
         let text = String::from_utf8(trace.finish().unwrap()).unwrap();
         let events = events(&text);
+        check(&events);
         let of = |phase: &str| events.iter().find(|event| event["ph"] == phase).unwrap();
         assert_eq!(
             (of("X")["ts"].as_u64(), of("X")["dur"].as_u64()),
             (Some(100), Some(250))
         );
         assert_eq!(of("X")["name"], "flash \"fw\"");
-        assert_eq!(of("C")["args"]["A"], 0.0125);
+        assert_eq!(of("C")["args"], serde_json::json!({"V": 3.3, "mA": 12.5}));
         assert_eq!(of("b")["id"], of("e")["id"]);
         assert_eq!(of("b")["tid"], of("X")["tid"]);
         assert_ne!(of("i")["tid"], of("X")["tid"]);
         let names = events.iter().filter(|event| event["name"] == "thread_name");
-        assert_eq!(names.count(), 3);
+        assert_eq!(names.count(), 2);
     }
 
     #[test]

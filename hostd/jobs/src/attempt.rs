@@ -7,19 +7,22 @@ use std::time::Instant;
 
 use base::space;
 use evidence::redact::Secrets;
+use jail::Reach;
 use pipeline::plan::{EnvValue, Limits, Step};
 
 use crate::artifacts::Artifact;
 use crate::cancel::Cancel;
+use crate::image::{Image, Wanted};
 use crate::live::{Event, Live};
 use crate::log::RunLog;
 use crate::outcome::{Breakage, Failure, Outcome, Skip, chain};
 use crate::place::Place;
 use crate::results::{RunEnd, Span, StepEnd};
 use crate::runner::Runner;
-use crate::script::{self, JUNIT, OUT, OWN};
+use crate::script::{self, JUNIT, OUT, OWN, is_program};
 use crate::step::{Relay, Scene};
-use crate::task::Task;
+use crate::task::{Task, steps_of};
+use crate::timeline::Reading;
 use crate::tree::{self, CopyError, Rules};
 
 /// Where an attempt takes place.
@@ -40,6 +43,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) log: &'a RunLog<'a>,
     pub(crate) live: &'a Live,
     pub(crate) cancel: &'a Cancel,
+    /// What its commands see in place of this machine's programs.
+    pub(crate) image: Option<&'a Image>,
 }
 
 /// What an attempt came to so far.
@@ -49,6 +54,7 @@ pub(crate) struct Progress {
     pub(crate) spans: Vec<(String, Span)>,
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) cache_hit: Option<bool>,
+    pub(crate) readings: Vec<Reading>,
 }
 
 /// The run is over before its end: why.
@@ -67,15 +73,42 @@ impl Attempt<'_> {
     pub(crate) fn refuse_unsupported(&self) -> Stop<()> {
         let sandbox = &self.task.run.sandbox;
         let unsupported = |what: &str| Err(Outcome::Broken(Breakage::Unsupported(what.to_owned())));
-        if sandbox.image.is_some() {
+        if sandbox.network && self.task.network.is_none() {
             return unsupported(
-                "`sandbox.image`; leave it out to use the programs of this machine",
+                "`sandbox.network`, for it was not permitted: `hostd run --network` does that, and on a server `jobs.network` and `jobs.network_orgs`; or put what is fetched into the sources",
             );
         }
-        if sandbox.network {
-            return unsupported("`sandbox.network`; put what the build fetches into the sources");
-        }
         Ok(())
+    }
+
+    /// Makes the image ready that the run names, if it has commands.
+    pub(crate) fn hold_image(&self, progress: &mut Progress) -> Stop<Option<Image>> {
+        let run = self.task.run;
+        let named = run.sandbox.image.as_deref();
+        let Some(name) = named.filter(|_| steps_of(run).any(is_program)) else {
+            return Ok(None);
+        };
+        self.timed(progress, "image", |_| {
+            let wanted = Wanted {
+                name,
+                cancel: self.cancel,
+                until: self.task.job_deadline,
+                note: &|text| self.log.note(text),
+            };
+            let held = self.runner.images().hold(&wanted);
+            held.map(Some).map_err(|error| error.outcome())
+        })
+    }
+
+    /// What stands for the programs that its commands use.
+    pub(crate) fn toolchain(&self) -> [u8; 32] {
+        self.image
+            .map_or_else(|| *self.runner.toolchain(), Image::toolchain)
+    }
+
+    /// How far its commands reach into the network; none if they do not ask for one.
+    pub(crate) fn network(&self) -> Option<Reach> {
+        self.task.network.filter(|_| self.task.run.sandbox.network)
     }
 
     /// Does something and notes how long it took.
@@ -108,6 +141,11 @@ impl Attempt<'_> {
         if bytes > 0 {
             self.log.write_line(&format!("{bytes} bytes of sources"));
         }
+        if let Some(reach) = self.network() {
+            let word = reach.word();
+            self.log
+                .write_line(&format!("with a network: {word} addresses"));
+        }
         Ok(())
     }
 
@@ -126,6 +164,7 @@ impl Attempt<'_> {
         Scene {
             jail: self.runner.jail(),
             tools: &options.tools,
+            image: self.image,
             place: self.place(),
             limits: self.limits(),
             floor_bytes: options.floor_bytes,
@@ -134,6 +173,7 @@ impl Attempt<'_> {
             secrets: self.grounds.secrets,
             cancel: self.cancel,
             relay,
+            network: self.network(),
         }
     }
 
@@ -234,6 +274,7 @@ impl Progress {
             spans: Vec::new(),
             artifacts: Vec::new(),
             cache_hit: None,
+            readings: Vec::new(),
         }
     }
 
@@ -250,6 +291,8 @@ impl Progress {
         ended.steps = self.steps;
         ended.artifacts = self.artifacts;
         ended.cache_hit = self.cache_hit;
+        ended.readings = self.readings;
+        ended.network = task.network.filter(|_| task.run.sandbox.network);
         ended
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use evidence::result;
 use pipeline::plan::{Capture, Flash, Replay, Uart};
-use pipeline::{Decoder, Power};
+use pipeline::{Decoder, Power, Rail};
 
 use crate::cancel::Cancel;
 use crate::outcome::{Breakage, Failure, Outcome};
@@ -42,6 +42,12 @@ pub trait Bench: fmt::Debug + Sync {
         until: &Until<'_>,
         anew: &mut dyn FnMut(),
     ) -> Result<(), BenchError>;
+
+    /// What each rail that can be measured gives now. It may cost the device no more than a glance.
+    ///
+    /// # Errors
+    /// See [`BenchError`].
+    fn supplies(&self, until: &Until<'_>) -> Result<Vec<Supply>, BenchError>;
 
     /// Holds the reset line for so long. `anew` is called right before it is let go.
     ///
@@ -144,6 +150,17 @@ impl Until<'_> {
     pub fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }
+}
+
+/// What a rail gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// Which.
+    pub rail: Rail,
+    /// Millivolts behind its switch.
+    pub mv: i64,
+    /// Microamperes, signed.
+    pub ua: i64,
 }
 
 /// A target that was programmed.

@@ -50,7 +50,7 @@ impl Build<'_> {
     fn restore(&self, plan: &CachePlan, hit: &mut Option<bool>) -> Stop<Option<Key>> {
         let log = self.0.log;
         let job = self.0.place().job();
-        let found = Key::of(plan, self.0.runner.toolchain(), &job).and_then(|key| {
+        let found = Key::of(plan, &self.0.toolchain(), &job).and_then(|key| {
             let cache = self.open_cache()?;
             let is_there = cache.restore(&key, &job, &self.0.rules(&[]))?;
             Ok((key, is_there))

@@ -241,14 +241,14 @@ fn lock(file: &File, cancel: &Cancel) -> io::Result<bool> {
 }
 
 /// When a tree was last used, and its size.
-fn used(entry: &Path) -> Option<(SystemTime, u64)> {
+pub(crate) fn used(entry: &Path) -> Option<(SystemTime, u64)> {
     let size = entry.join(SIZE);
     let bytes = fs::read_to_string(&size).ok()?.parse().ok()?;
     let time = size.metadata().ok()?.modified().ok()?;
     Some((time, bytes))
 }
 
-fn touch(path: &Path) -> io::Result<()> {
+pub(crate) fn touch(path: &Path) -> io::Result<()> {
     File::options()
         .write(true)
         .open(path)?

@@ -26,6 +26,7 @@ mod build;
 mod cache;
 mod cancel;
 mod disk;
+mod image;
 mod job;
 mod judge;
 mod live;
@@ -41,15 +42,17 @@ mod script;
 mod select;
 mod step;
 mod task;
+mod timeline;
 mod toolchain;
 mod tree;
 
 pub use artifacts::Artifact;
 pub use bench::{
-    Bench, BenchError, Benches, Decoding, Flashed, Found, Link, Loan, Recording, Relay, Taken,
-    Transfer, TransferPart, Until,
+    Bench, BenchError, Benches, Decoding, Flashed, Found, Link, Loan, Recording, Relay, Supply,
+    Taken, Transfer, TransferPart, Until,
 };
 pub use cancel::{Cancel, Watching};
+pub use image::{IMAGE_MS_MAX, ImageOptions};
 pub use job::{Job, Verdict};
 pub use live::{Event, Events, Live};
 pub use log::LogSummary;
@@ -60,3 +63,4 @@ pub use results::{CaptureEnd, RunEnd, Span, StepEnd};
 pub use runner::{OpenError, Options, Runner, StartError};
 pub use select::{UnknownRun, select};
 pub use task::{Task, Watch, secrets_of};
+pub use timeline::{Mark, Reading};

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::cancel::Cancel;
 use crate::live::{Event, Live};
 use crate::task::Watch;
+use crate::timeline::{Mark, Marks};
 
 /// Bytes that are read from a step at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -92,6 +93,7 @@ struct Inner {
     step: u16,
     is_at_line_start: bool,
     tail: Vec<u8>,
+    marks: Marks,
 }
 
 impl<'l> RunLog<'l> {
@@ -118,6 +120,7 @@ impl<'l> RunLog<'l> {
                 step: 0,
                 is_at_line_start: true,
                 tail: Vec::new(),
+                marks: Marks::default(),
             }),
             begun,
             live,
@@ -175,6 +178,9 @@ impl<'l> RunLog<'l> {
         let mut inner = self.lock();
         inner.push(self.now_us(), stream, bytes);
         inner.keep_end(bytes);
+        if stream == Stream::Uart {
+            inner.marks.hear(self.begun.elapsed(), bytes);
+        }
         inner.told += bytes.len() as u64;
         let is_over = self.cap < inner.told;
         drop(inner);
@@ -197,17 +203,24 @@ impl<'l> RunLog<'l> {
         String::from_utf8_lossy(&inner.tail[from..]).into_owned()
     }
 
-    /// Ends the log.
-    pub(crate) fn finish(self) -> LogSummary {
+    /// Marks a moment of the target's serial line, secrets blotted out.
+    pub(crate) fn mark(&self, at: Instant, mut text: String) {
+        self.secrets.redact(&mut text);
+        let at = at.saturating_duration_since(self.begun);
+        self.lock().marks.put(at, &text);
+    }
+
+    /// Ends the log. What became of it, and what the target said.
+    pub(crate) fn finish(self) -> (LogSummary, Vec<Mark>) {
+        let end = self.begun.elapsed();
         let inner = self.inner.into_inner();
-        let summary = inner
-            .unwrap_or_else(PoisonError::into_inner)
-            .writer
-            .finish();
-        LogSummary {
+        let Inner { writer, marks, .. } = inner.unwrap_or_else(PoisonError::into_inner);
+        let summary = writer.finish();
+        let summary = LogSummary {
             bytes: summary.bytes,
             dropped: summary.dropped,
-        }
+        };
+        (summary, marks.finish(end))
     }
 
     fn now_us(&self) -> u64 {

@@ -89,6 +89,8 @@ pub enum Breakage {
     Jail(String),
     /// A program that the machine must have is not there.
     NoProgram(String),
+    /// The image of a container that the run names cannot be used: a sentence that says what to do.
+    Image(String),
     /// There is too little room on the disk.
     DiskFull,
     /// A folder of the job could not be made, read or copied.
@@ -283,6 +285,7 @@ impl Breakage {
             Self::NoIsolation(_) => "infra.no_isolation",
             Self::Jail(_) => "infra.jail",
             Self::NoProgram(_) => "infra.no_program",
+            Self::Image(_) => "infra.image",
             Self::DiskFull => "infra.disk_full",
             Self::Files(_) => "infra.files",
             Self::Unsupported(_) => "infra.unsupported",
@@ -322,6 +325,7 @@ impl fmt::Display for Breakage {
                     "this machine has no {name}; install it, or a link to it below /usr/bin"
                 )
             }
+            Self::Image(why) => f.write_str(why),
             Self::DiskFull => f.write_str("the disk is nearly full; make room and run it again"),
             Self::Files(why) => write!(f, "failed to {why}"),
             Self::Unsupported(what) => write!(f, "this cannot be run here yet: {what}"),

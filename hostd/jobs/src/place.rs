@@ -20,6 +20,14 @@ const PLACES: &str = "places";
 /// The job's folder in a place.
 const JOB: &str = "job";
 
+/// The slot of what unpacks images, in which no job runs: they belong to its user.
+const UNPACKING: u16 = Slot::COUNT - 1;
+
+/// The slot in which images are unpacked.
+pub(crate) fn unpacking_slot() -> Slot {
+    Slot::new(UNPACKING).expect("it is the last one")
+}
+
 /// A place, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -34,7 +42,7 @@ impl Place {
         let places = state.join(PLACES);
         private::make_folder(&places)?;
         let mut taken = None;
-        for number in 0..Slot::COUNT {
+        for number in 0..UNPACKING {
             let folder = places.join(number.to_string());
             // Behind the first free one, only those that were used once are looked at.
             if taken.is_some() && !folder.exists() {

@@ -8,6 +8,7 @@ use evidence::log::{Piece, Reader};
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
 use evidence::trace::Trace;
 use evidence::{junit, report};
+use pipeline::Rail;
 use serde::Serialize;
 
 use crate::job::{Job, Verdict};
@@ -35,6 +36,8 @@ pub struct Subject {
     pub by: String,
     /// When, as RFC 3339.
     pub at: String,
+    /// The server's public URL, which links begin with, without `/` at its end. Empty: links are paths.
+    pub base: String,
 }
 
 /// Where the reports are.
@@ -153,8 +156,24 @@ pub fn write_trace(job: &Job, subject: &Subject, out: impl Write) -> io::Result<
             trace.capture_begins(lane, id, name, micros::of(time.start))?;
             trace.capture_ends(lane, id, name, micros::of(time.end))?;
         }
+        for reading in &run.readings {
+            let name = format!("{lane} {}", rail_name(reading.rail));
+            trace.power(&name, micros::of(reading.at), reading.mv, reading.ua)?;
+        }
+        let row = format!("{lane} serial");
+        for mark in &run.marks {
+            trace.mark(&row, &mark.text, micros::of(mark.at))?;
+        }
     }
     trace.finish()?.flush()
+}
+
+/// A rail, as pipelines name it.
+fn rail_name(rail: Rail) -> &'static str {
+    match rail {
+        Rail::Internal => "internal",
+        Rail::External => "external",
+    }
 }
 
 /// Every capture of a run, once.
@@ -195,13 +214,17 @@ pub fn result_of(job: &Job, subject: &Subject) -> JobResult {
         }
         .to_owned(),
         sentence: verdict.sentence(),
-        runs: job.runs.iter().map(run_result).collect(),
+        runs: job
+            .runs
+            .iter()
+            .map(|run| run_result(run, &subject.base))
+            .collect(),
         spans: job.runs.iter().flat_map(spans).collect(),
         ..JobResult::default()
     }
 }
 
-fn run_result(run: &RunEnd) -> RunResult {
+fn run_result(run: &RunEnd, base: &str) -> RunResult {
     let name = if run.is_bench { "test" } else { "build" };
     let whole = Case {
         name: name.to_owned(),
@@ -214,9 +237,14 @@ fn run_result(run: &RunEnd) -> RunResult {
         class: run.id.clone(),
         device: run.device.clone(),
         attempts: run.attempts,
+        network: run.network.map(|reach| reach.word().to_owned()),
         duration_us: micros::of(run.time.len()),
         whole: Some(whole),
-        cases: run.steps.iter().flat_map(step_cases).collect(),
+        cases: run
+            .steps
+            .iter()
+            .flat_map(|step| step_cases(step, base))
+            .collect(),
     }
 }
 
@@ -227,9 +255,9 @@ fn bad_end(step: &StepEnd) -> Option<String> {
 }
 
 /// The case that a step is, and those that it wrote.
-fn step_cases(step: &StepEnd) -> Vec<Case> {
+fn step_cases(step: &StepEnd, base: &str) -> Vec<Case> {
     let link = |capture: &CaptureEnd| {
-        let address = format!("/api/capture/{}", capture.id);
+        let address = format!("{base}/api/capture/{}", capture.id);
         (format!("hostd.capture.{}", capture.name), address)
     };
     let own = step.case.as_ref().map(|name| Case {

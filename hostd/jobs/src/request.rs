@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base::private;
+use jail::Reach;
 use pipeline::plan::{Artifact, Plan, Run};
 
 use crate::attempt::Grounds;
@@ -41,6 +42,8 @@ pub struct Request<'r> {
     pub keep: Option<PathBuf>,
     /// Where runs of benches have their devices from. Without it they are not run.
     pub benches: Option<&'r dyn Benches>,
+    /// How far commands reach into the network that ask for one. Without it, runs that ask are not carried out.
+    pub network: Option<Reach>,
 }
 
 /// Left in the folder for results, so that only such a folder is ever cleared.
@@ -59,6 +62,7 @@ impl<'r> Request<'r> {
             builds_only: false,
             keep: None,
             benches: None,
+            network: None,
         }
     }
 
@@ -172,6 +176,7 @@ impl Course<'_> {
             begun: self.begun,
             job_deadline: Some(self.begun + Duration::from_millis(self.request.plan.job_ms)),
             keep: self.request.keep.clone(),
+            network: self.request.network,
             ..Task::new(
                 self.request.plan,
                 run,

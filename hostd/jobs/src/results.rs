@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use evidence::result::{Capture, Case};
+use jail::Reach;
 use serde::{Deserialize, Serialize};
 
 use crate::artifacts::Artifact;
 use crate::log::LogSummary;
 use crate::micros;
 use crate::outcome::{Clock, Outcome};
+use crate::timeline::{Mark, Reading};
 
 /// A run of a build or bench that has ended, or was not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,8 +37,17 @@ pub struct RunEnd {
     pub artifacts: Vec<Artifact>,
     /// Whether what it keeps was there; none if it keeps nothing.
     pub cache_hit: Option<bool>,
+    /// How far its commands reached into the network; none if it had none.
+    #[serde(default)]
+    pub network: Option<Reach>,
     /// What became of its log.
     pub log: LogSummary,
+    /// What the target said, by time.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+    /// What the rails gave, by time.
+    #[serde(default)]
+    pub readings: Vec<Reading>,
 }
 
 /// A step that has ended, or was not reached.
@@ -118,7 +129,10 @@ impl RunEnd {
             spans: Vec::new(),
             artifacts: Vec::new(),
             cache_hit: None,
+            network: None,
             log: LogSummary::default(),
+            marks: Vec::new(),
+            readings: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use jail::{Bind, Jail};
 
 use crate::attempt::{Attempt, Grounds, Progress};
 use crate::cancel::Cancel;
+use crate::image::{ImageOptions, Images};
 use crate::live::Live;
 use crate::log::{Gate, RunLog};
 use crate::outcome::Outcome;
@@ -28,6 +29,8 @@ pub struct Options {
     pub jail: jail::Options,
     /// Folders of tools that are shown inside.
     pub tools: Vec<Bind>,
+    /// Images that jobs may name.
+    pub images: ImageOptions,
     /// Bytes of all caches together.
     pub cache_bytes: u64,
     /// Bytes that jobs leave free on the disk.
@@ -44,6 +47,7 @@ impl Options {
             state: state.into(),
             jail: jail::Options::default(),
             tools: Vec::new(),
+            images: ImageOptions::default(),
             cache_bytes: 4 << 30,
             floor_bytes: 256 << 20,
             cpu_millis: u32::try_from(cores * 1000).unwrap_or(1000),
@@ -106,12 +110,23 @@ impl Runner {
         })
     }
 
-    /// Removes what jobs have left that died with a server or a machine: each place is emptied that nobody holds.
+    /// Removes what jobs have left that died with a server or a machine: each place is emptied that nobody holds, and
+    /// so is each image that nobody was done with, with Podman's container for it.
     ///
     /// # Errors
-    /// A folder cannot be removed.
+    /// A folder cannot be removed, or Podman does not remove a container.
     pub fn sweep(&self) -> io::Result<()> {
-        Place::take(&self.options.state).map(drop)
+        Place::take(&self.options.state).map(drop)?;
+        self.images().sweep().map_err(io::Error::other)
+    }
+
+    pub(crate) fn images(&self) -> Images<'_> {
+        Images {
+            options: &self.options.images,
+            state: &self.options.state,
+            jail: &self.jail,
+            floor_bytes: self.options.floor_bytes,
+        }
     }
 
     pub(crate) fn jail(&self) -> &Jail {
@@ -191,12 +206,19 @@ impl Runner {
             log: &log,
             live,
             cancel,
+            image: None,
         };
         let mut progress = Progress::new();
-        let carried_out = match task.bench.filter(|_| !task::is_build(run)) {
-            Some(bench) => bench::carry_out(&attempt, bench, &mut progress),
-            None => build::carry_out(&attempt, &mut progress),
-        };
+        let carried_out = attempt.hold_image(&mut progress).and_then(|image| {
+            let attempt = Attempt {
+                image: image.as_ref(),
+                ..attempt
+            };
+            match task.bench.filter(|_| !task::is_build(run)) {
+                Some(bench) => bench::carry_out(&attempt, bench, &mut progress),
+                None => build::carry_out(&attempt, &mut progress),
+            }
+        });
         if let Err(outcome) = carried_out {
             progress.outcome = outcome.redacted(secrets);
         }
@@ -208,7 +230,7 @@ impl Runner {
             .bench
             .filter(|_| ended.is_bench)
             .map(|bench| bench.name().to_owned());
-        ended.log = log.finish();
+        (ended.log, ended.marks) = log.finish();
         ended
     }
 }

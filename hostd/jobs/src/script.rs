@@ -65,6 +65,11 @@ impl Command {
     }
 }
 
+/// Whether a step executes something.
+pub(crate) fn is_program(step: &Step) -> bool {
+    matches!(step.action, Action::Run { .. } | Action::Pytest { .. })
+}
+
 /// What people call a step: its case, its id, or how it begins.
 pub(crate) fn name(step: &Step) -> String {
     if let Some(name) = step.case.as_ref().or(step.id.as_ref()) {

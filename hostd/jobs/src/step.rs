@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use evidence::log::Stream;
 use evidence::redact::Secrets;
-use jail::{Child, End, Error, How, Jail, Killer, Limits, Spec, Streams};
+use jail::{Child, End, Error, How, Jail, Killer, Limits, Reach, Spec, Streams};
 
 use crate::cancel::Cancel;
 use crate::disk::{Guard, Pace, Passed};
+use crate::image::Image;
 use crate::log::{RunLog, Search, drain};
 use crate::outcome::{Breakage, Clock, Failure, Outcome, chain};
 use crate::place::Place;
@@ -29,10 +30,15 @@ const LOST_GRACE: Duration = Duration::from_millis(300);
 /// The most that a jail's `/tmp` has.
 const TMP_BYTES_MAX: u64 = 256 << 20;
 
+/// Variables that lead to folders of the jail, whatever an image says.
+const OWN_VARIABLES: [&str; 2] = ["HOME", "TMPDIR"];
+
 /// Where a run's steps run.
 pub(crate) struct Scene<'s> {
     pub(crate) jail: &'s Jail,
     pub(crate) tools: &'s [jail::Bind],
+    /// What commands see in place of this machine's programs and the tools.
+    pub(crate) image: Option<&'s Image>,
     pub(crate) place: &'s Place,
     pub(crate) limits: &'s pipeline::plan::Limits,
     pub(crate) floor_bytes: u64,
@@ -42,6 +48,7 @@ pub(crate) struct Scene<'s> {
     pub(crate) cancel: &'s Cancel,
     /// How commands reach the bench.
     pub(crate) relay: Option<&'s Relay>,
+    pub(crate) network: Option<Reach>,
 }
 
 /// How commands of a run reach their bench.
@@ -151,6 +158,10 @@ impl Scene<'_> {
         ];
         let mut whole: BTreeMap<String, String> = spec.environment.drain(..).collect();
         whole.insert("LANG".to_owned(), "C.UTF-8".to_owned());
+        if let Some(image) = self.image {
+            let is_own = |name: &String| OWN_VARIABLES.contains(&name.as_str());
+            whole.extend(image.env.iter().filter(|(name, _)| !is_own(name)).cloned());
+        }
         whole.extend(environment.clone());
         if let Some(relay) = self.relay {
             whole.extend(relay.environment.clone());
@@ -158,7 +169,11 @@ impl Scene<'_> {
         }
         whole.extend(own);
         spec.environment = whole.into_iter().collect();
-        spec.binds = self.tools.to_vec();
+        match self.image {
+            Some(image) => spec.root = Some(image.tree.clone()),
+            None => spec.binds = self.tools.to_vec(),
+        }
+        spec.network = self.network;
         spec.limits = Limits {
             memory_bytes: self.limits.memory_bytes,
             processes: u32::try_from(self.limits.processes).unwrap_or(u32::MAX),
@@ -226,8 +241,8 @@ impl Scene<'_> {
                 return Some(passed);
             }
         }
-        // It may have written a lot since the last look.
-        guard.look().ok().flatten()
+        // It may have written a lot since the last look, or failed for the little room that others left.
+        guard.look(false).ok().flatten()
     }
 
     fn guard<'g>(&self, job: &'g std::path::Path) -> Guard<'g> {
@@ -304,7 +319,13 @@ impl Scene<'_> {
         }
         Outcome::Broken(match error {
             Error::NoIsolation { lack, .. } => Breakage::NoIsolation(*lack),
-            Error::Command { program, .. } => Breakage::NoProgram(program.clone()),
+            Error::Command { program, .. } => match self.image {
+                Some(image) => Breakage::Image(format!(
+                    "{program} cannot be executed in {}: add it to the image, or name another",
+                    image.name
+                )),
+                None => Breakage::NoProgram(program.clone()),
+            },
             error => Breakage::Jail(chain(error)),
         })
     }

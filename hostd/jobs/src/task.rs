@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use evidence::redact::Secrets;
+use jail::Reach;
 use pipeline::plan::{Artifact, EnvValue, Plan, Role, Run, Step};
 
 use crate::bench::Bench;
@@ -43,6 +44,8 @@ pub struct Task<'t> {
     pub bench: Option<&'t dyn Bench>,
     /// Told how far it is.
     pub watch: &'t dyn Watch,
+    /// How far commands reach into the network that ask for one. Without it, a run that asks is not carried out.
+    pub network: Option<Reach>,
 }
 
 /// Is told how far an attempt is, on the threads that carry it out, which wait for it.
@@ -90,6 +93,7 @@ impl<'t> Task<'t> {
             keep: None,
             bench: None,
             watch: &Nobody,
+            network: None,
         }
     }
 

@@ -160,7 +160,8 @@ pub(crate) struct Sandbox {
     /// Whether it reaches the network, which takes a permission. Without it no.
     #[serde(default)]
     pub(crate) network: bool,
-    /// A container image to run in, by Podman, where that is installed.
+    /// A container image whose programs the steps see in place of those of the machine. Podman must be installed and
+    /// have it.
     pub(crate) image: Option<Image>,
 }
 

@@ -53,6 +53,10 @@ pub enum Code {
     UnknownSecret,
     /// The secret is not for the job's branch or tag.
     SecretRefused,
+    /// The server does not run jobs in the image.
+    ImageRefused,
+    /// The server gives no network to jobs, or not to those of the organisation.
+    NetworkRefused,
 }
 
 impl Code {
@@ -80,6 +84,8 @@ impl Code {
             Self::OverCap => "over_cap",
             Self::UnknownSecret => "unknown_secret",
             Self::SecretRefused => "secret_refused",
+            Self::ImageRefused => "image_refused",
+            Self::NetworkRefused => "network_refused",
         }
     }
 

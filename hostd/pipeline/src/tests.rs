@@ -4,6 +4,8 @@ mod agreement;
 mod bombs;
 mod document;
 mod expansion;
+mod images;
+mod network;
 mod patterns;
 mod refusals;
 mod secrets;

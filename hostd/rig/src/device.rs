@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jobs::{Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Until};
+use jobs::{
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Until,
+};
 use lab::captures::Captures;
 use lab::flashing::Flashing;
 use lab::leases::{Caller, Entered, Leases, Shown, Visit};
@@ -139,10 +141,7 @@ impl Bench for Rig {
         until: &Until<'_>,
         anew: &mut dyn FnMut(),
     ) -> Result<(), BenchError> {
-        let efuse = match power.rail {
-            Rail::Internal => 1,
-            Rail::External => 2,
-        };
+        let efuse = efuse_of(power.rail);
         let entered = self.enter()?;
         let mut visit = self.enter()?.visit;
         self.has_switched.store(true, Ordering::Relaxed);
@@ -151,6 +150,24 @@ impl Bench for Rig {
             let switched = entered.switch(efuse, power.state == Switch::On);
             switched.await.map_err(of_target)
         })
+    }
+
+    fn supplies(&self, until: &Until<'_>) -> Result<Vec<Supply>, BenchError> {
+        let entered = self.enter()?;
+        let mut visit = self.enter()?.visit;
+        let found = self.drive(until, &mut visit, async {
+            entered.supplies().await.map_err(of_target)
+        })?;
+        let named = found.into_iter().filter_map(|read| {
+            let mut rails = [Rail::Internal, Rail::External].into_iter();
+            let rail = rails.find(|rail| efuse_of(*rail) == read.efuse)?;
+            Some(Supply {
+                rail,
+                mv: read.mv,
+                ua: read.ua,
+            })
+        });
+        Ok(named.collect())
     }
 
     fn reset(
@@ -210,6 +227,14 @@ impl Bench for Rig {
 
     fn relay(&self) -> Option<Relay> {
         self.hold.relay.clone()
+    }
+}
+
+/// The number of a rail on the pod.
+fn efuse_of(rail: Rail) -> u8 {
+    match rail {
+        Rail::Internal => 1,
+        Rail::External => 2,
     }
 }
 

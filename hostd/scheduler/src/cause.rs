@@ -51,6 +51,8 @@ pub enum Infra {
     Unreadable,
     /// A secret that a step names is gone, cannot be read, or is no longer for the job.
     SecretUnavailable,
+    /// The container image that the task names cannot be used.
+    ImageUnavailable,
 }
 
 /// Which clock ran out.
@@ -103,7 +105,8 @@ impl Infra {
             | Self::ServerRestarted
             | Self::OrgQuota
             | Self::Unreadable
-            | Self::SecretUnavailable => false,
+            | Self::SecretUnavailable
+            | Self::ImageUnavailable => false,
         }
     }
 
@@ -111,7 +114,11 @@ impl Infra {
     pub(crate) fn may_pass(self) -> bool {
         !matches!(
             self,
-            Self::StuckStop | Self::OrgQuota | Self::Unreadable | Self::SecretUnavailable
+            Self::StuckStop
+                | Self::OrgQuota
+                | Self::Unreadable
+                | Self::SecretUnavailable
+                | Self::ImageUnavailable
         )
     }
 
@@ -146,6 +153,9 @@ impl Infra {
             }
             Self::Unreadable => {
                 "What is stored of the job cannot be read by this version of hostd. It is kept as it is; submit the job again."
+            }
+            Self::ImageUnavailable => {
+                "The container image of the run cannot be used on this server. Its log says why; then retry the job."
             }
             Self::SecretUnavailable => {
                 "A secret that the pipeline names could not be had. Look at the organisation's secrets, then retry the job."
@@ -248,7 +258,7 @@ mod tests {
     use super::{Clock, Ending, Failure, Infra};
     use crate::axes::{EndedBecause, Verdict};
 
-    const INFRA: [Infra; 11] = [
+    const INFRA: [Infra; 12] = [
         Infra::DeviceLost,
         Infra::ProbeUnreachable,
         Infra::WrongTarget,
@@ -260,6 +270,7 @@ mod tests {
         Infra::OrgQuota,
         Infra::Unreadable,
         Infra::SecretUnavailable,
+        Infra::ImageUnavailable,
     ];
 
     #[test]

@@ -20,6 +20,8 @@ const WAITING_MAX: usize = 256;
 pub(crate) struct Order {
     pub(crate) entry: Entry,
     pub(crate) submission: Submission<Wants>,
+    /// Why it may not be queued, unless its request is the repetition of one that was answered.
+    pub(crate) objection: Option<JobError>,
     pub(crate) request: Option<(RequestKey, Request)>,
     /// Its archive, which becomes a blob with the job.
     pub(crate) archive: Option<Staged>,

@@ -105,6 +105,7 @@ impl Driver {
             left: change.left,
             changes: Changes {
                 request: change.request,
+                marks_commits: self.marks_commits,
                 ..Changes::default()
             },
             quarantined: Vec::new(),

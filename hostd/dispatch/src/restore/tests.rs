@@ -1,6 +1,7 @@
 //! What cannot be read holds up nothing that can.
 
 use base::clock::Clock;
+use base::config::JobsConfig;
 use base::space::Space;
 use lab::blobs::Blobs;
 use pipeline::Caps;
@@ -11,6 +12,7 @@ use vault::Vault;
 
 use super::*;
 use crate::intake::{NewJob, Source};
+use crate::network::Network;
 use crate::record::axes;
 use crate::service::Submitter;
 
@@ -39,9 +41,11 @@ impl Home {
                 files,
                 caps: Caps::default(),
                 limits: archive::Limits::default(),
+                images: jobs::ImageOptions::default(),
                 blobs: Arc::new(blobs),
                 space: Space::boundless(),
                 vault,
+                network: Network::new(&JobsConfig::default()),
             },
             store,
             board: Board::default(),

@@ -204,8 +204,11 @@ impl Jobs {
         }
         let submitted_by = self.login(&job.user).await?;
         let files = self.files.clone();
-        self.blocking(by, move || pages::make(&files, &job, submitted_by, page))
-            .await
+        let base = self.public_url.clone();
+        self.blocking(by, move || {
+            pages::make(&files, &job, submitted_by, &base, page)
+        })
+        .await
     }
 
     /// What a user signs in with; the id of one who is gone.

@@ -1,11 +1,12 @@
 //! What the service is made of, from its configuration.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Limits as ArchiveLimits;
 use base::config::JobsConfig;
-use jobs::Runner;
+use jobs::{ImageOptions, Runner};
 use pipeline::Caps;
 use scheduler::Limits;
 use store::jobs::{Found, Overview};
@@ -14,6 +15,7 @@ use super::Parts;
 use crate::attempt::Tools;
 use crate::files::Files;
 use crate::intake::Intake;
+use crate::network::Network;
 use crate::quota::Ledger;
 
 /// Counts the jobs that no attempt can make grow; the others are counted when they are restored.
@@ -44,6 +46,7 @@ pub(super) fn tools(
         leases: parts.leases.clone(),
         benches: parts.benches.clone(),
         vault: parts.vault.clone(),
+        network: Network::new(config),
         ledger,
         at_quota: config.at_quota,
         meter: Arc::default(),
@@ -55,9 +58,11 @@ pub(super) fn intake(files: &Files, config: &JobsConfig, parts: &Parts) -> Intak
         files: files.clone(),
         caps: Caps::default(),
         limits: archive_limits(config),
+        images: images(config),
         blobs: parts.blobs.clone(),
         space: parts.space.clone(),
         vault: parts.vault.clone(),
+        network: Network::new(config),
     }
 }
 
@@ -65,7 +70,16 @@ pub(super) fn runner_options(files: &Files, config: &JobsConfig) -> jobs::Option
     let mut options = jobs::Options::new(files.work());
     options.cache_bytes = u64::from(config.cache_mib) << 20;
     options.tools = config.tools().map(jail::Bind::same).collect();
+    options.images = images(config);
     options
+}
+
+fn images(config: &JobsConfig) -> ImageOptions {
+    ImageOptions {
+        podman: PathBuf::from(&config.podman),
+        names: config.images().map(str::to_owned).collect(),
+        bytes_max: u64::from(config.images_gib_max) << 30,
+    }
 }
 
 fn archive_limits(config: &JobsConfig) -> ArchiveLimits {

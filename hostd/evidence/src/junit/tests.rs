@@ -27,6 +27,7 @@ fn job(cases: Vec<Case>) -> JobResult {
         runs: vec![RunResult {
             class: "smoke.debug.f0".to_owned(),
             device: Some("bench-1".to_owned()),
+            network: None,
             attempts: 2,
             duration_us: 3_000_000,
             whole: None,

@@ -144,6 +144,7 @@ impl<'s> Course<'s, '_> {
         };
         let lacking = uart.expect.as_ref().filter(lacks).cloned();
         self.judge.note(step, None, texts);
+        self.mark_found(&hearing);
         let tail = hearing.tail();
         let outcome = match (over, lacking) {
             (Over::Failed(error), _) => error.outcome(own),
@@ -156,6 +157,13 @@ impl<'s> Course<'s, '_> {
             _ => return (Ok(()), tail),
         };
         (Err(outcome), tail)
+    }
+
+    /// Marks in the timeline what a step found on the line.
+    fn mark_found(&self, hearing: &Hearing<'_>) {
+        for (text, at) in hearing.found() {
+            self.attempt.log.mark(*at, format!("found {text:?}"));
+        }
     }
 
     /// Ends a step that read in the background. One that expects something is waited for, if nothing has failed.
@@ -175,6 +183,7 @@ impl<'s> Course<'s, '_> {
                 self.heard(step, uart, own, heard).0
             }
             Some((hearing, _)) => {
+                self.mark_found(&hearing);
                 self.judge.note(step, None, hearing.texts());
                 Ok(())
             }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::thread::{self, Scope};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pipeline::When;
 use pipeline::limits::ALWAYS_MS_MAX;
@@ -17,9 +17,10 @@ use crate::cancel::Cancel;
 use crate::judge::{Judge, reason_to_skip};
 use crate::outcome::{Breakage, Clock, Outcome, Skip};
 use crate::results::StepEnd;
-use crate::script::OUT;
+use crate::script::{OUT, is_program};
 use crate::step::Deadline;
 use crate::task::steps_of;
+use crate::timeline::Reading;
 use crate::tree;
 
 /// How long what still records is waited for when the run has failed: it may show why.
@@ -27,6 +28,9 @@ const LAST_WAIT: Duration = Duration::from_secs(10);
 
 /// Time to open a line before the step that makes the target speak.
 const AHEAD_WAIT: Duration = Duration::from_secs(5);
+
+/// The longest that the rails are looked at between two steps.
+const LOOK_WAIT: Duration = Duration::from_secs(1);
 
 /// A run on its way.
 pub(super) struct Course<'s, 'e: 's> {
@@ -42,6 +46,9 @@ pub(super) struct Course<'s, 'e: 's> {
     pub(super) beside: Vec<usize>,
     pub(super) recordings: Recordings<'s>,
     pub(super) artifacts: Vec<Artifact>,
+    readings: Vec<Reading>,
+    /// The rails could be measured so far.
+    can_look: bool,
 }
 
 /// Carries a run of a bench out.
@@ -75,7 +82,10 @@ pub(crate) fn carry_out(
             beside: Vec::new(),
             recordings: Recordings::default(),
             artifacts: Vec::new(),
+            readings: Vec::new(),
+            can_look: true,
         };
+        course.look();
         let mut first = course.main(deadline, progress);
         course.finish(deadline, &mut first, progress);
         course.attempt.cancel = &calm;
@@ -87,10 +97,6 @@ pub(crate) fn carry_out(
             None => Ok(()),
         }
     })
-}
-
-pub(super) fn is_program(step: &Step) -> bool {
-    matches!(step.action, Action::Run { .. } | Action::Pytest { .. })
 }
 
 /// Puts what the build made where its own steps had it.
@@ -222,13 +228,14 @@ impl<'s> Course<'s, '_> {
             }
         }
         progress.artifacts.append(&mut self.artifacts);
+        progress.readings.append(&mut self.readings);
     }
 
     fn step(&mut self, index: usize, deadline: Deadline) -> StepEnd {
         let attempt = self.attempt;
         let step = self.steps[index];
         let own = Deadline::of(Clock::Step, Duration::from_millis(step.timeout_ms)).min(deadline);
-        attempt.step(index, step, |end| {
+        let end = attempt.step(index, step, |end| {
             if attempt.cancel.is_set() {
                 return;
             }
@@ -245,7 +252,36 @@ impl<'s> Course<'s, '_> {
             if tells && !attempt.log.gate().may_pass() {
                 end.outcome = Outcome::Cancelled;
             }
-        })
+        });
+        let is_pure = matches!(step.action, Action::Assert { .. } | Action::Decode(_));
+        if !is_pure && matches!(end.outcome, Outcome::Passed | Outcome::Failed(_)) {
+            self.look();
+        }
+        end
+    }
+
+    /// Notes for the timeline what the rails give. A device that cannot tell is not asked again.
+    fn look(&mut self) {
+        if !self.can_look {
+            return;
+        }
+        let soon = Until {
+            at: Instant::now() + LOOK_WAIT,
+            cancel: self.attempt.cancel,
+        };
+        let looked = self.bench.supplies(&soon);
+        self.can_look = match &looked {
+            Ok(found) => !found.is_empty(),
+            Err(error) => *error == BenchError::Cancelled,
+        };
+        let at = self.attempt.task.begun.elapsed();
+        let readings = looked.unwrap_or_default().into_iter();
+        self.readings.extend(readings.map(|supply| Reading {
+            at,
+            rail: supply.rail,
+            mv: supply.mv,
+            ua: supply.ua,
+        }));
     }
 
     /// Opens the line that a later step reads, if no program comes before it, so that nothing is missed of what the
@@ -262,7 +298,7 @@ impl<'s> Course<'s, '_> {
             });
         if let Some(uart) = next {
             let soon = Until {
-                at: until.at.min(std::time::Instant::now() + AHEAD_WAIT),
+                at: until.at.min(Instant::now() + AHEAD_WAIT),
                 cancel: until.cancel,
             };
             let _ = self.open_line(uart, &soon);

@@ -29,8 +29,10 @@ const TICK: Duration = Duration::from_millis(50);
 /// What is read of a line for one step.
 pub(super) struct Hearing<'p> {
     /// Ends it.
-    wanted: Option<Search<'p>>,
+    wanted: Option<(&'p str, Search<'p>)>,
     texts: Vec<(&'p str, Search<'p>)>,
+    /// What was found, and when.
+    found: Vec<(&'p str, Instant)>,
     /// When it ends in any case.
     ends: Instant,
     redactor: Redactor,
@@ -101,11 +103,12 @@ impl<'p> Hearing<'p> {
         secrets: &Secrets,
     ) -> Self {
         Self {
-            wanted: wanted.map(Search::new),
+            wanted: wanted.map(|text| (text, Search::new(text))),
             texts: texts
                 .iter()
                 .map(|text| (*text, Search::new(text)))
                 .collect(),
+            found: Vec::new(),
             ends,
             redactor: secrets.redactor(),
             tail: Vec::new(),
@@ -117,10 +120,18 @@ impl<'p> Hearing<'p> {
         if self.is_over() {
             return 0;
         }
-        let end = self.wanted.as_mut().and_then(|wanted| wanted.push(bytes));
+        let now = Instant::now();
+        let mut end = None;
+        if let Some((text, search)) = &mut self.wanted {
+            end = search.push(bytes);
+            self.found.extend(end.map(|_| (*text, now)));
+        }
         let own = &bytes[..end.unwrap_or(bytes.len())];
-        for (_, search) in &mut self.texts {
-            search.push(own);
+        for (text, search) in &mut self.texts {
+            let is_new = search.push(own).is_some();
+            if is_new && !self.found.iter().any(|(found, _)| found == text) {
+                self.found.push((*text, now));
+            }
         }
         self.redactor.push(own, &mut self.tail);
         let gone = self.tail.len().saturating_sub(TAIL_BYTES);
@@ -129,7 +140,8 @@ impl<'p> Hearing<'p> {
     }
 
     fn has_found(&self) -> bool {
-        self.wanted.as_ref().is_some_and(|wanted| wanted.is_found)
+        let wanted = self.wanted.as_ref();
+        wanted.is_some_and(|(_, search)| search.is_found)
     }
 
     fn is_over(&self) -> bool {
@@ -142,6 +154,11 @@ impl<'p> Hearing<'p> {
         texts
             .map(|(text, search)| (*text, search.is_found))
             .collect()
+    }
+
+    /// What was found, and when.
+    pub(super) fn found(&self) -> &[(&'p str, Instant)] {
+        &self.found
     }
 
     /// The end of what came, for people. Nothing more comes.

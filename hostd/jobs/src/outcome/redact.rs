@@ -45,6 +45,7 @@ impl Breakage {
         match self {
             Self::Jail(text)
             | Self::NoProgram(text)
+            | Self::Image(text)
             | Self::Files(text)
             | Self::Unsupported(text)
             | Self::DeviceLost(text)
@@ -78,6 +79,7 @@ mod tests {
         let breakages = [
             Breakage::Jail(text()),
             Breakage::NoProgram(text()),
+            Breakage::Image(text()),
             Breakage::Files(text()),
             Breakage::Unsupported(text()),
             Breakage::DeviceLost(text()),

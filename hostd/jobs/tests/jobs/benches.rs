@@ -15,11 +15,14 @@ use jobs::{
 use crate::Case;
 use crate::fake::{Fake, Way, transfer};
 use crate::home::{Home, plan};
+use serde_json::json;
 
 use loans::OnlyOne;
 
 const OWN: &[Case] = &[
     ("a_bench_does_all_that_its_steps_say", whole),
+    ("a_device_without_monitors_is_asked_once", unmeasured),
+    ("marks_have_no_secrets", marked_without_secrets),
     ("programs_of_a_bench_have_what_was_built", programs),
     ("a_capture_is_decoded_and_its_result_kept", decoding),
     ("transfers_that_are_missing_fail_the_assertion", missing),
@@ -166,6 +169,15 @@ fn has_reports(job: &Job, home: &Home) {
         .find(|case| case.contains("sensor answers"));
     let property = "name=\"hostd.capture.boot\" value=\"/api/capture/01CAPTURE\"";
     assert!(sensor.unwrap().contains(property), "{junit}");
+    let subject = Subject {
+        base: "https://bench.example".to_owned(),
+        ..subject
+    };
+    let linked = "https://bench.example/api/capture/01CAPTURE";
+    let result = jobs::result_of(job, &subject);
+    let cases = result.runs.iter().flat_map(|run| &run.cases);
+    let mut links = cases.flat_map(|case| &case.links);
+    assert!(links.any(|(_, address)| address == linked), "{result:?}");
     let trace: Vec<serde_json::Value> =
         serde_json::from_str(&fs::read_to_string(files.trace).unwrap()).unwrap();
     let of = |phase: &str| {
@@ -174,7 +186,63 @@ fn has_reports(job: &Job, home: &Home) {
         ids.collect::<Vec<_>>()
     };
     assert_eq!((of("b"), of("e")), (vec!["01CAPTURE"], vec!["01CAPTURE"]));
+    let marks = trace.iter().filter(|event| event["ph"] == "i");
+    let marks: Vec<&str> = marks.filter_map(|mark| mark["name"].as_str()).collect();
+    assert_eq!(marks, ["boot ok", "boot ok", "found \"boot ok\""]);
+    let counters: Vec<_> = trace.iter().filter(|event| event["ph"] == "C").collect();
+    let volts: Vec<_> = counters
+        .iter()
+        .map(|counter| &counter["args"]["V"])
+        .collect();
+    // Before the first step, and after each that is about the device: off, on, off.
+    assert_eq!(
+        (volts.len(), volts[0], volts[8]),
+        (9, &json!(0.0), &json!(0.0))
+    );
+    assert!(volts[1..8].iter().all(|volts| **volts == json!(5.02)));
+    assert_eq!(counters[1]["name"], "fake-1 internal");
+    assert_eq!(counters[1]["args"]["mA"], 42.0);
     assert!(fs::read_to_string(files.log).unwrap().contains("boot ok"));
+}
+
+/// A device without monitors is asked once, and nothing else comes of it.
+fn unmeasured() {
+    let refused = jobs::BenchError::Refused("it has no monitor".to_owned());
+    let fake = Fake {
+        ways: vec![("supplies", Way::Fails(refused))],
+        ..Fake::default()
+    };
+    let run = bench(&fake, "      - wait: 1ms\n      - wait: 1ms");
+    assert_eq!(run.outcome, Outcome::Passed);
+    assert_eq!(
+        (fake.calls(), run.readings),
+        (vec!["supplies".to_owned()], vec![])
+    );
+}
+
+/// What a secret is made of is in no mark, wherever the line is cut.
+fn marked_without_secrets() {
+    let fake = Fake {
+        boot: vec!["key=open", "sesame ok\n"],
+        ..Fake::default()
+    };
+    let home = Home::new();
+    let steps = "      - reset: {}
+      - uart: { expect: ' ok' }
+        timeout: 2s
+      - { run: 'true', env: { KEY: { secret: KEY } } }";
+    let plan = plan(&pipeline_of("", steps));
+    let runner = Runner::open(home.options.clone()).unwrap();
+    let benches = OnlyOne(&fake);
+    let mut request = Request::new(&plan, home.source(), home.out());
+    request.benches = Some(&benches);
+    request.secrets = [("KEY".to_owned(), "opensesame".to_owned())].into();
+    let (live, _events) = Live::new();
+    let job = runner.run(&request, &live, &Cancel::default()).unwrap();
+    let run = &job.runs[1];
+    assert_eq!(run.outcome, Outcome::Passed, "{run:?}");
+    let texts: Vec<&str> = run.marks.iter().map(|mark| mark.text.as_str()).collect();
+    assert!(texts.contains(&"key=[secret] ok"), "{texts:?}");
 }
 
 fn programs() {

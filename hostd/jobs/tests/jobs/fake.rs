@@ -6,11 +6,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use jobs::{
-    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Taken, Transfer,
-    TransferPart, Until,
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Taken,
+    Transfer, TransferPart, Until,
 };
-use pipeline::Power;
 use pipeline::plan::{Capture, Flash, Replay, Uart};
+use pipeline::{Power, Rail, Switch};
 
 /// What an action of the device comes to.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct Fake {
     /// Actions that go another way, by name.
     pub(crate) ways: Vec<(&'static str, Way)>,
     pub(crate) asked: Mutex<Vec<String>>,
+    /// Whether the rail has power.
+    pub(crate) is_on: Mutex<bool>,
     pub(crate) lines: Arc<Lines>,
 }
 
@@ -89,9 +91,24 @@ impl Bench for Fake {
         anew: &mut dyn FnMut(),
     ) -> Result<(), BenchError> {
         self.call("power", &format!("{:?}", power.state), until)?;
+        *self.is_on.lock().unwrap() = power.state == Switch::On;
         anew();
         self.say(self.old);
         Ok(())
+    }
+
+    fn supplies(&self, _until: &Until<'_>) -> Result<Vec<Supply>, BenchError> {
+        let way = self.ways.iter().find(|(of, _)| *of == "supplies");
+        if let Some((_, Way::Fails(error))) = way {
+            self.asked.lock().unwrap().push("supplies".to_owned());
+            return Err(error.clone());
+        }
+        let (mv, ua) = match *self.is_on.lock().unwrap() {
+            true => (5_020, 42_000),
+            false => (0, 0),
+        };
+        let rail = Rail::Internal;
+        Ok(vec![Supply { rail, mv, ua }])
     }
 
     fn reset(

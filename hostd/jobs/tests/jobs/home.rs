@@ -14,6 +14,7 @@ pub(crate) struct Home {
     pub(crate) options: Options,
     pub(crate) secrets: BTreeMap<String, String>,
     pub(crate) cancel: Cancel,
+    pub(crate) network: Option<jail::Reach>,
 }
 
 impl Home {
@@ -27,6 +28,7 @@ impl Home {
             options,
             secrets: BTreeMap::new(),
             cancel: Cancel::default(),
+            network: None,
         }
     }
 
@@ -54,6 +56,7 @@ impl Home {
         let runner = Runner::open(self.options.clone()).unwrap();
         let mut request = Request::new(&plan, self.source(), self.out());
         request.secrets = self.secrets.clone();
+        request.network = self.network;
         let (live, events) = Live::new();
         let job = runner.run(&request, &live, &self.cancel)?;
         drop(live);

@@ -21,6 +21,10 @@ pub(crate) const CASES: &[Case] = &[
     ("a_secret_that_is_not_there_begins_no_job", no_secret),
     ("a_machine_without_jails_is_the_machine_s_fault", no_jail),
     ("a_build_asks_for_what_is_not_there", unsupported),
+    (
+        "a_network_that_cannot_be_had_is_told_with_its_cure",
+        no_slirp4netns,
+    ),
     ("whatever_a_build_leaves_is_removed", leftovers),
 ];
 
@@ -218,6 +222,21 @@ fn unsupported() {
     let home = Home::new();
     let steps = "      - run: 'true'\n    sandbox: { network: true }";
     assert_eq!(home.build(steps).outcome.kind(), Some("infra.unsupported"));
+}
+
+/// Permitted, but not possible: the machine's fault, with its cure. Who does not ask is not concerned.
+fn no_slirp4netns() {
+    let mut home = Home::new();
+    home.options.jail.slirp4netns = None;
+    home.network = Some(jail::Reach::Public);
+    let steps = "      - run: 'true'\n    sandbox: { network: true }";
+    let run = home.build(steps);
+    assert_eq!(run.outcome.kind(), Some("infra.no_isolation"));
+    let told = run.outcome.to_string();
+    assert!(told.contains("apt install slirp4netns"), "{told}");
+    assert_eq!(run.network, home.network);
+    let run = home.build("      - run: 'true'");
+    assert!(run.outcome.has_passed() && run.network.is_none());
 }
 
 fn leftovers() {

@@ -19,7 +19,9 @@ mod deaths;
 mod fake;
 mod home;
 mod hostile;
+mod images;
 mod reports;
+mod tape;
 
 use std::process::ExitCode;
 
@@ -39,6 +41,11 @@ fn main() -> ExitCode {
     {
         return deaths::run(folder);
     }
+    if let [_, mark, folder] = &arguments[..]
+        && mark == images::RUNNER
+    {
+        return images::run(folder);
+    }
     let arguments = Arguments::from_args();
     let isolation = jail::probe(&jail::Options::default()).map(|report| report.isolation);
     if !matches!(isolation, Ok(Ok(()))) && !arguments.list {
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
         cancels::CASES,
         deaths::CASES,
         hostile::CASES,
+        images::CASES,
         reports::CASES,
     ];
     let trial = |(name, case): Case| {

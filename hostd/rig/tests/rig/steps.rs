@@ -68,6 +68,14 @@ fn whole() {
     let traffic = std::fs::read_to_string(&end.artifacts[0].path).unwrap();
     assert!(traffic.contains("Address write: 76"), "{traffic}");
     assert!(!bench.is_on(), "always");
+    let marked = |text: &str| end.marks.iter().any(|mark| mark.text == text);
+    assert!(
+        marked("APP_OK") && marked("found \"APP_OK\""),
+        "{:?}",
+        end.marks
+    );
+    let highest = end.readings.iter().map(|reading| reading.mv).max();
+    assert!(highest > Some(4_900), "{:?}", end.readings);
 }
 
 fn banner() {
@@ -91,6 +99,12 @@ fn power() {
     let on = bench.run("      - power: { rail: internal, state: on }");
     assert_eq!(on.end.outcome, Outcome::Passed);
     assert!(bench.is_on());
+    // Before the step and after it, both rails.
+    let readings = &on.end.readings;
+    let internal = |r: &&jobs::Reading| r.rail == pipeline::Rail::Internal;
+    let internal: Vec<_> = readings.iter().filter(internal).collect();
+    assert_eq!((readings.len(), internal.len()), (4, 2), "{readings:?}");
+    assert_eq!((internal[0].mv, internal[0].ua), (0, 0));
     let off = bench.run("      - power: { rail: internal, state: off }");
     assert_eq!(off.end.outcome, Outcome::Passed);
     assert!(!bench.is_on());
