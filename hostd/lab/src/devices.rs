@@ -21,6 +21,7 @@ mod admission;
 mod configured;
 mod device;
 mod error;
+mod usb;
 
 pub use admission::removed;
 pub use device::Device;
@@ -114,7 +115,10 @@ impl Devices {
         }
         let record = match known.into_iter().find(|r| !r.removed) {
             Some(record) => record,
-            None => self.admit(org, name, address, transport.kind()).await?,
+            None => {
+                let record = self.fresh(org, name, address, transport.kind());
+                self.admit(record).await?
+            }
         };
         let mut options = self.options.clone();
         let key = &record.public_key;
@@ -130,14 +134,9 @@ impl Devices {
         Ok(())
     }
 
-    async fn admit(
-        &self,
-        org: &str,
-        name: &str,
-        address: &str,
-        transport: &str,
-    ) -> Result<DeviceRecord, DeviceError> {
-        let record = DeviceRecord {
+    /// The record of a device that nothing is known of yet.
+    fn fresh(&self, org: &str, name: &str, address: &str, transport: &str) -> DeviceRecord {
+        DeviceRecord {
             id: id::ulid(&self.clock),
             org: org.to_owned(),
             name: name.to_owned(),
@@ -152,10 +151,14 @@ impl Devices {
             created_ms: self.clock.now_ms(),
             last_active_ms: None,
             removed: false,
-        };
+        }
+    }
+
+    async fn admit(&self, record: DeviceRecord) -> Result<DeviceRecord, DeviceError> {
         let put = self.store.device_put(record.clone()).await;
-        put.map_err(|e| write_error(e, name))?;
-        info!(device = name, id = record.id, "device admitted");
+        put.map_err(|e| write_error(e, &record.name))?;
+        let DeviceRecord { name, id, .. } = &record;
+        info!(device = name, id, "device admitted");
         Ok(record)
     }
 

@@ -34,6 +34,17 @@ impl From<&PodError> for TargetError {
     }
 }
 
+/// What a rail of the target gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Supply {
+    /// 1 or 2.
+    pub efuse: u8,
+    /// Millivolts behind its switch.
+    pub mv: i64,
+    /// Microamperes, signed.
+    pub ua: i64,
+}
+
 impl Entered {
     /// Switch a rail of the target, 1 or 2.
     ///
@@ -42,6 +53,24 @@ impl Entered {
     pub async fn switch(&self, efuse: u8, on: bool) -> Result<(), TargetError> {
         let switched = self.pod.target_power(efuse, on, None).await;
         switched.map_err(|error| TargetError::from(&error))
+    }
+
+    /// What each rail gives whose monitor answers.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn supplies(&self) -> Result<Vec<Supply>, TargetError> {
+        let status = self.pod.power_status().await;
+        let status = status.map_err(|error| TargetError::from(&error))?;
+        let rails = [(1, status.internal), (2, status.external)].into_iter();
+        let supplies = rails
+            .filter(|(_, read)| read.ok)
+            .map(|(efuse, read)| Supply {
+                efuse,
+                mv: read.bus_mv,
+                ua: read.current_ua,
+            });
+        Ok(supplies.collect())
     }
 
     /// Hold the reset line for 1 to 1000 ms; done when it is free again.

@@ -30,6 +30,9 @@ pub type BoxedStream = Box<dyn Stream>;
 /// A connection being opened.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<BoxedStream>> + Send + 'a>>;
 
+/// A pod being waited for.
+pub type Arriving<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 /// Opens connections to one pod. Several may be open at once.
 pub trait Transport: Send + Sync + 'static {
     /// Which kind of transport this is, as device records show it: `sim`, `tcp`, `tls`, `usb`.
@@ -48,4 +51,10 @@ pub trait Transport: Send + Sync + 'static {
 
     /// Opens one more connection.
     fn connect(&self) -> Connecting<'_>;
+
+    /// Waits for a sign that the pod has just become reachable, so that connecting is worth it before its pause is
+    /// over. Never, where there are no such signs.
+    fn arrival(&self) -> Arriving<'_> {
+        Box::pin(std::future::pending())
+    }
 }

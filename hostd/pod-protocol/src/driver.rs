@@ -49,10 +49,9 @@ pub fn transport(
     drivers: &[&dyn Driver],
     address: &str,
 ) -> Result<Arc<dyn Transport>, AddressError> {
-    let found = address.split_once(':').and_then(|(scheme, rest)| {
-        let driver = drivers.iter().find(|driver| driver.scheme() == scheme)?;
-        Some((driver, rest))
-    });
+    let (scheme, rest) = parts(address);
+    let driver = drivers.iter().find(|driver| driver.scheme() == scheme);
+    let found = driver.map(|driver| (driver, rest));
     match found {
         Some((driver, rest)) => driver.transport(rest),
         None => Err(AddressError::UnknownScheme {
@@ -64,4 +63,10 @@ pub fn transport(
                 .join(", "),
         }),
     }
+}
+
+/// The scheme of an address and what follows it, which may be nothing.
+#[must_use]
+pub fn parts(address: &str) -> (&str, &str) {
+    address.split_once(':').unwrap_or((address, ""))
 }

@@ -4,6 +4,7 @@ use crate::Reply;
 use crate::capture::{Assembly, Frame};
 use crate::chunk::{self, CaptureLine, Payload};
 use crate::dap_frame::{DAP_PACKET_BYTES_MAX, DapFrames};
+use crate::usb;
 
 /// Any bytes as a debug probe's answers: packets within bounds, then perhaps an error.
 fn frames(bytes: &[u8]) {
@@ -53,6 +54,11 @@ pub fn replies(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// Any bytes as what comes over the link of a pod on USB, on either side.
+pub fn usb_link(bytes: &[u8]) {
+    usb::fuzzing::fuzz(bytes);
 }
 
 /// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a random number

@@ -27,6 +27,7 @@ pub mod fuzzing;
 pub mod rates;
 mod refusal;
 mod reply;
+pub mod usb;
 pub mod verbs;
 
 pub use capabilities::{AdcFit, Capabilities};

@@ -1,4 +1,4 @@
-//! Instrument pods: how to reach them over the network, and one task for each pod that drives it.
+//! Instrument pods: how to reach them over the network and on USB, and one task for each pod that drives it.
 //!
 //! A *pod* is the instrument at a bench: logic analyzer, ADC and DAC, target power, GPIO. It offers
 //! many *connections*; each carries newline-terminated JSON commands and, after some of them, raw
@@ -37,11 +37,13 @@ mod capture_stream;
 pub mod pod;
 pub mod tcp;
 pub mod tls;
+pub mod usb;
 
 pub use capture_stream::CaptureStream;
 pub use pod::{
     DEFAULT_REPLY_TIMEOUT, OTA_PART_BYTES_MAX, OtaProgress, OtaTarget, Pod, PodError, PodEvent,
-    PodFacts, PodIdentity, PodOptions, PodState, Session, SessionEnd, SessionKind,
+    PodFacts, PodIdentity, PodOptions, PodState, PowerStatus, RailReading, Session, SessionEnd,
+    SessionKind,
 };
 // Types that callers exchange with a pod, so that they need not depend on `pod-protocol`
 // themselves.

@@ -25,7 +25,10 @@ mod session;
 mod state;
 mod upload;
 
-pub use commands::{LaVoltage, OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget};
+pub use commands::{
+    LaVoltage, OTA_PART_BYTES_MAX, OTA_PART_TIMEOUT, OtaProgress, OtaTarget, PowerStatus,
+    RailReading,
+};
 pub use dap::{BlockingDap, DapCancel, DapError, DapRequest, DapSession};
 pub use error::{PodError, ProtocolError};
 pub use exclusion::{SessionEnd, SessionKind};

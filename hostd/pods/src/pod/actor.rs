@@ -95,7 +95,12 @@ impl Actor {
                 }
                 Some(Err(unwelcome)) => self.turn_away(unwelcome),
             }
-            let pause = tokio::time::sleep(backoff.pause());
+            let pause = backoff.pause();
+            let transport = self.transport.clone();
+            let pause = async {
+                // It need not come.
+                let _ = tokio::time::timeout(pause, transport.arrival()).await;
+            };
             if self.meanwhile(pause).await.is_none() {
                 break;
             }

@@ -38,6 +38,26 @@ pub struct LaVoltage {
     pub(crate) readback_mv: i32,
 }
 
+/// What a rail's monitor reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct RailReading {
+    /// The monitor answered; without, the rest is 0.
+    pub ok: bool,
+    /// Voltage behind the switch, in mV.
+    pub bus_mv: i64,
+    /// Current, signed, in µA.
+    pub current_ua: i64,
+}
+
+/// Voltage and current of both rails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct PowerStatus {
+    /// The pod's own 5 V, rail 1.
+    pub internal: RailReading,
+    /// The supply that is plugged into the pod, rail 2.
+    pub external: RailReading,
+}
+
 impl Pod {
     async fn ask<const N: usize>(
         &self,
@@ -80,6 +100,14 @@ impl Pod {
     /// [`PodError`].
     pub async fn set_la_voltage(&self, mv: u32) -> Result<LaVoltage, PodError> {
         self.ask_typed("la_voltage", [("mv", mv.into())]).await
+    }
+
+    /// Voltage and current of both rails.
+    ///
+    /// # Errors
+    /// [`PodError`].
+    pub async fn power_status(&self) -> Result<PowerStatus, PodError> {
+        self.ask_typed("power_status", []).await
     }
 
     /// Switches a target supply (1 or 2), after `delay` if given: the pod waits, but answers at

@@ -1,0 +1,183 @@
+//! What the two directions of a link and its connections share: the connections, and whose turn it is.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::BytesMut;
+use tokio::sync::Notify;
+
+use super::channel::Channel;
+use super::frame::{Header, Kind};
+use super::greeting::Terms;
+use super::link::LinkError;
+
+/// Bytes of frames that are collected for one write.
+pub(super) const WRITE_BYTES: usize = 64 * 1024;
+
+/// Numbers of connections: 0 is the link itself.
+const NUMBER_MAX: u16 = u16::MAX;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) is_host: bool,
+    pub(super) ours: Terms,
+    pub(super) theirs: Terms,
+    pub(super) state: Mutex<State>,
+    /// Something is to be sent.
+    pub(super) work: Notify,
+    /// A connection was opened by the other side, or the link ended.
+    pub(super) arrived: Notify,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) channels: HashMap<u16, Arc<Mutex<Channel>>>,
+    /// Connections with something to send, the next one first.
+    ready: VecDeque<Arc<Mutex<Channel>>>,
+    /// Connections that were opened and not yet taken.
+    pub(super) arrived: VecDeque<Arc<Mutex<Channel>>>,
+    last_number: u16,
+    /// Why there will be no more.
+    pub(super) ended: Option<Arc<str>>,
+}
+
+impl State {
+    pub(super) fn free_number(&mut self) -> Option<u16> {
+        for _ in 0..NUMBER_MAX {
+            self.last_number = match self.last_number {
+                NUMBER_MAX => 1,
+                number => number + 1,
+            };
+            if !self.channels.contains_key(&self.last_number) {
+                return Some(self.last_number);
+            }
+        }
+        None
+    }
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        // Each change leaves a valid state, so a panic elsewhere does no harm.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a connection send what it has, if it has something.
+    pub(super) fn sends(&self, channel: &Arc<Mutex<Channel>>) {
+        {
+            let mut locked = lock(channel);
+            if locked.is_waiting || !locked.has_news() {
+                return;
+            }
+            locked.is_waiting = true;
+        }
+        self.state().ready.push_back(channel.clone());
+        self.work.notify_one();
+    }
+
+    /// Takes a frame.
+    pub(super) fn take(&self, header: Header, bytes: &[u8]) -> Result<(), LinkError> {
+        let Header {
+            channel: number,
+            kind,
+            ..
+        } = header;
+        match (number, kind) {
+            (0, Kind::Alive) => return Ok(()),
+            (0, _) | (_, Kind::Alive | Kind::Greeting) => {
+                return Err(LinkError::Misused("a frame came on the wrong channel"));
+            }
+            (_, Kind::Open) if self.is_host => {
+                return Err(LinkError::Misused("the pod opened a connection"));
+            }
+            (_, Kind::Open) => return self.opened(number),
+            _ => {}
+        }
+        let known = self.state().channels.get(&number).cloned();
+        let Some(channel) = known else {
+            // Grants and resets may cross with the end of a connection; data cannot.
+            return match kind {
+                Kind::Credit | Kind::Reset => Ok(()),
+                _ => Err(LinkError::Misused(
+                    "a frame came on a channel that is closed",
+                )),
+            };
+        };
+        let is_over = {
+            let mut locked = lock(&channel);
+            locked.take(kind, bytes)?;
+            locked.is_over()
+        };
+        if is_over {
+            self.state().channels.remove(&number);
+        }
+        self.sends(&channel);
+        Ok(())
+    }
+
+    fn opened(&self, number: u16) -> Result<(), LinkError> {
+        let channel = {
+            let mut state = self.state();
+            if state.channels.contains_key(&number) {
+                return Err(LinkError::Misused("a channel was opened twice"));
+            }
+            let is_full = usize::from(self.ours.channels) <= state.channels.len();
+            let channel = if is_full {
+                Channel::refused(number, "it serves no more connections at once")
+            } else {
+                Channel::opened(number, self.ours.window_bytes, self.theirs.window_bytes)
+            };
+            let channel = Arc::new(Mutex::new(channel));
+            state.channels.insert(number, channel.clone());
+            if !is_full {
+                state.arrived.push_back(channel.clone());
+            }
+            channel
+        };
+        self.sends(&channel);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Writes the frames of those that wait, each one's turn, until there is nothing or enough.
+    pub(super) fn fill(&self, out: &mut BytesMut) {
+        let frame_max = self.theirs.frame_bytes as usize;
+        while out.len() < WRITE_BYTES {
+            let Some(channel) = self.state().ready.pop_front() else {
+                return;
+            };
+            let (number, is_over, has_more) = {
+                let mut locked = lock(&channel);
+                locked.write(frame_max, out);
+                let has_more = locked.has_news();
+                locked.is_waiting = has_more;
+                (locked.number, locked.is_over(), has_more)
+            };
+            let mut state = self.state();
+            if is_over {
+                state.channels.remove(&number);
+            } else if has_more {
+                state.ready.push_back(channel);
+            }
+        }
+    }
+
+    /// Nothing more will come or go.
+    pub(super) fn end(&self, reason: &str) {
+        let channels: Vec<_> = {
+            let mut state = self.state();
+            state.ended = Some(reason.into());
+            state.arrived.clear();
+            state.ready.clear();
+            state.channels.drain().map(|(_, channel)| channel).collect()
+        };
+        for channel in channels {
+            lock(&channel).break_off(reason);
+        }
+        self.arrived.notify_waiters();
+    }
+}
+
+pub(super) fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
+    channel.lock().unwrap_or_else(PoisonError::into_inner)
+}
