@@ -11,7 +11,7 @@ use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart};
 /// Simulated pods inside this process; `ADDRESS_FORM` describes what follows `sim:`.
 pub struct Driver;
 
-const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked|=PART][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
 
 impl pod_protocol::driver::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -47,6 +47,12 @@ fn config_from(address: &str) -> Option<SimConfig> {
             Some(("part", name)) => config.target.as_mut()?.part = TargetPart::named(name)?,
             Some(("worn", address)) => config.target.as_mut()?.worn = Some(address_from(address)?),
             Some(("target", "demo")) => config.target = Some(TargetConfig::demo()),
+            Some(("target", name)) => {
+                config.target = Some(TargetConfig {
+                    part: TargetPart::named(name)?,
+                    ..TargetConfig::demo()
+                });
+            }
             None if word == "target" => config.target = Some(TargetConfig::demo()),
             None if word == "dc" => config.ac_dac = false,
             _ => return None,
@@ -82,6 +88,8 @@ mod tests {
             "sim:v3",
             "sim:v3,target=locked",
             "sim:v3,target=blank,part=STM32F030RC,worn=0x08000400",
+            "sim:v3,target=stm32f446",
+            "sim:v3,target=blank,part=STM32F446RE",
             "sim:digital,seed=9",
             "sim:v2,dc",
         ] {

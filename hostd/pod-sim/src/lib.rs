@@ -93,6 +93,7 @@ mod trigger;
 mod uart;
 mod update;
 mod upload;
+mod usb;
 mod wave;
 mod world;
 
@@ -110,9 +111,10 @@ pub use images::{FirmwareImage, IMAGE_HEADER_BYTES, Target};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
 pub use target::SLOW_SWD_DELAY;
-pub use target_config::{TargetConfig, TargetWiring};
-pub use target_sim::stm32f0::Part as TargetPart;
+pub use target_config::{Program as TargetProgram, TargetConfig, TargetWiring};
+pub use target_sim::chip::Part as TargetPart;
 pub use update::{SIGNATURE_BYTES, Signable};
+pub use usb::UsbPlug;
 
 use access::Peer;
 use failing::{Fate, Near, Wire};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 use pod_protocol::dap_frame::{self, DAP_PACKET_BYTES_MAX};
 use serde_json::json;
+use target_sim::chip::STM32F030R8;
 use target_sim::dap::{PACKET_BYTES, PACKET_COUNT, Probe};
-use target_sim::stm32f0::STM32F030R8;
 use target_sim::target::{BareBoard, Target};
 
 use super::args::Args;

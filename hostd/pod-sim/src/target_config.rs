@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use target_sim::firmware::{DEMO_ELF, FirmwareError, load_elf};
-use target_sim::stm32f0::{FLASH_BASE, Part, Pin, Port, STM32F030R8, Stm32f0};
+use target_sim::chip::{FLASH_BASE, Part, Pin, Port, STM32F030R8};
+use target_sim::firmware::{FirmwareError, demo_elf, load_elf};
 use target_sim::target::Target;
 use tokio::time::Duration;
 
@@ -66,6 +66,18 @@ impl TargetWiring {
     }
 }
 
+/// What is in a target's flash at first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Program {
+    /// Nothing: it is erased.
+    #[default]
+    Erased,
+    /// The demo application for the part: a console at 115200 baud and a BMP280 on I2C.
+    Demo,
+    /// These bytes, from the first byte on; the rest is erased.
+    Image(Arc<[u8]>),
+}
+
 /// A simulated target: a microcontroller on a small board.
 #[derive(Debug, Clone)]
 pub struct TargetConfig {
@@ -81,8 +93,8 @@ pub struct TargetConfig {
     pub is_locked: bool,
     /// Address of a half word of the flash that stays erased whatever is programmed.
     pub worn: Option<u32>,
-    /// The initial contents of its flash, from the first byte on; the rest is erased.
-    pub flash: Option<Arc<[u8]>>,
+    /// The initial contents of its flash.
+    pub program: Program,
 }
 
 impl TargetConfig {
@@ -95,7 +107,7 @@ impl TargetConfig {
             part: STM32F030R8,
             is_locked: false,
             worn: None,
-            flash: None,
+            program: Program::Erased,
         }
     }
 
@@ -111,11 +123,17 @@ impl TargetConfig {
     pub(crate) fn make(&self) -> Target {
         let mut target = Target::new(self.part);
         let chip = target.chip();
-        if let Some(flash) = &self.flash {
-            let cells = chip.flash_mut().iter_mut();
-            cells
-                .zip(flash.iter())
-                .for_each(|(cell, byte)| *cell = *byte);
+        match &self.program {
+            Program::Erased => {}
+            Program::Demo => {
+                load_elf(chip, demo_elf(&self.part)).expect("the demo fits the part it is for");
+            }
+            Program::Image(image) => {
+                let cells = chip.flash_mut().iter_mut();
+                cells
+                    .zip(image.iter())
+                    .for_each(|(cell, byte)| *cell = *byte);
+            }
         }
         if self.is_locked {
             chip.protect_from_reading();
@@ -126,20 +144,24 @@ impl TargetConfig {
         target
     }
 
-    /// A board with the demo application: a console at 115200 baud and a BMP280 on I2C.
+    /// A board with the demo application.
     pub fn demo() -> Self {
-        Self::flashed(DEMO_ELF).expect("the demo fits the part it was built for")
+        Self {
+            program: Program::Demo,
+            ..Self::blank()
+        }
     }
 
-    /// A board with the given program, an ELF file.
+    /// A board with the given program, an ELF file, in this part.
     ///
     /// # Errors
     /// If the file is invalid or does not fit the part.
-    pub fn flashed(elf: &[u8]) -> Result<Self, FirmwareError> {
-        let mut chip = Stm32f0::new(STM32F030R8);
-        load_elf(&mut chip, elf)?;
+    pub fn flashed(part: Part, elf: &[u8]) -> Result<Self, FirmwareError> {
+        let mut target = Target::new(part);
+        load_elf(target.chip(), elf)?;
         Ok(Self {
-            flash: Some(chip.flash().into()),
+            part,
+            program: Program::Image(target.chip().flash().into()),
             ..Self::blank()
         })
     }

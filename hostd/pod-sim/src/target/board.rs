@@ -1,7 +1,7 @@
 //! Turns what the target does to its pins into levels on channels, and returns the resulting levels
 //! to it.
 
-use target_sim::stm32f0::{Drive, Level, PinChange};
+use target_sim::chip::{Drive, Level, PinChange};
 use target_sim::target::{Board, InputChange, Inputs};
 
 use crate::digital::Digital;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use target_sim::chip::STM32F030R8;
 use tokio::time::{Duration, sleep, timeout};
 
 use super::TargetConfig;
+use crate::target_config::Program;
 use crate::tests::{Client, bench, rises};
 use crate::{SimConfig, SimPod};
 
@@ -249,7 +251,7 @@ fn endless_loop() -> TargetConfig {
         &[0xfe, 0xe7],
     ];
     TargetConfig {
-        flash: Some(program.concat().into()),
+        program: Program::Image(program.concat().into()),
         ..TargetConfig::blank()
     }
 }
@@ -271,5 +273,5 @@ async fn a_reboot_of_the_pod_takes_the_power_from_the_target_and_keeps_its_flash
 
 #[test]
 fn what_is_no_program_is_refused() {
-    assert!(TargetConfig::flashed(b"no program").is_err());
+    assert!(TargetConfig::flashed(STM32F030R8, b"no program").is_err());
 }
