@@ -1,4 +1,5 @@
-/* An I2C controller in software: SCL on PB8, SDA on PB9, open drain without internal pulls, 100 kHz. */
+/* An I2C controller: SCL on PB8, SDA on PB9, open drain without internal pulls, 100 kHz. In software, or where
+ * the chip has one (i2c1.c), in hardware. */
 #ifndef I2C_H
 #define I2C_H
 

@@ -36,16 +36,9 @@ void delay_ms(uint32_t duration_ms)
         __asm__ volatile("wfi");
 }
 
-/* The internal oscillator, divided by two, times four. */
 static void set_up_clock(void)
 {
-    RCC_CFGR = 2u << 18;
-    RCC_CR |= 1u << 24;
-    while (!(RCC_CR & 1u << 25)) {
-    }
-    RCC_CFGR |= 2;
-    while ((RCC_CFGR >> 2 & 3) != 2) {
-    }
+    chip_set_up_clock();
     SYSTICK_RVR = CORE_HZ / 1000 - 1;
     SYSTICK_CVR = 0;
     SYSTICK_CSR = 7;
@@ -53,7 +46,7 @@ static void set_up_clock(void)
 
 static void set_up_pins(void)
 {
-    RCC_AHBENR |= 7u << 17;
+    PORT_CLOCKS |= PORT_CLOCKS_ABC;
     GPIO_MODER(GPIOA) |= 1u << (2 * LAMP);
     GPIO_MODER(GPIOC) |= 5u << 20;
 }
@@ -86,7 +79,7 @@ int main(void)
     delay_ms(50);
     put_line("");
     put_line("SCENARIO: bench demo application");
-    put_line("SCENARIO: simulated STM32F030");
+    put_line("SCENARIO: simulated " CHIP_NAME);
     put_line("SCENARIO: CPU clock 16000000 Hz");
     put_line("SCENARIO: USART1 115200 8N1, I2C1 100 kHz");
     put_line("APP_OK");

@@ -12,19 +12,18 @@ void usart1_handler(void)
         if (written - taken < BUFFER_BYTES)
             buffer[written++ % BUFFER_BYTES] = byte;
     }
-    /* Left set, an overrun would keep the interrupt active. */
-    USART1_ICR = 1u << 3;
+    serial_clear_overrun();
 }
 
 void serial_start(void)
 {
-    RCC_APB2ENR |= 1u << 14;
-    GPIO_AFRH(GPIOA) = (GPIO_AFRH(GPIOA) & ~0xff0u) | 0x110u;
+    RCC_APB2ENR |= USART1_CLOCK;
+    GPIO_AFRH(GPIOA) = (GPIO_AFRH(GPIOA) & ~0xff0u) | USART1_FUNCTIONS;
     GPIO_PUPDR(GPIOA) = (GPIO_PUPDR(GPIOA) & ~(3u << 20)) | 1u << 20;
     GPIO_MODER(GPIOA) = (GPIO_MODER(GPIOA) & ~(0xfu << 18)) | 0xau << 18;
     USART1_BRR = 139;
-    USART1_CR1 = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 5;
-    NVIC_ISER = 1u << USART1_INTERRUPT;
+    USART1_CR1 = USART1_ENABLE | 1u << 2 | 1u << 3 | 1u << 5;
+    NVIC_ISER(USART1_INTERRUPT) = 1u << USART1_INTERRUPT % 32;
 }
 
 void put_character(char character)

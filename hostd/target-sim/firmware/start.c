@@ -16,6 +16,7 @@ static void unexpected(void)
 
 void reset_handler(void)
 {
+    chip_start();
     const uint32_t *from = &data_load;
     for (uint32_t *to = &data_start; to < &data_end;)
         *to++ = *from++;
@@ -25,7 +26,7 @@ void reset_handler(void)
     unexpected();
 }
 
-__attribute__((section(".vectors"), used)) static const void *const vectors[16 + 32] = {
+__attribute__((section(".vectors"), used)) static const void *const vectors[16 + INTERRUPTS] = {
     [0] = &stack_top,
     [1] = reset_handler,
     [2] = unexpected,

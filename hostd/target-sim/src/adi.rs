@@ -5,10 +5,33 @@ use crate::bus::{BusFault, Width};
 use crate::swd::{Answer, Registers, Request};
 use crate::word::bit;
 
-/// SW-DP of a Cortex-M0: designer ARM, version 1, minimal.
-const DPIDR: u32 = 0x0bb1_1477;
-/// AHB-AP of a Cortex-M0.
-const AP_IDR: u32 = 0x0477_0021;
+/// What differs between the debug and access ports of cores.
+#[derive(Debug)]
+pub(crate) struct AccessPort {
+    /// DPIDR: designer ARM, version 1.
+    dp_id: u32,
+    /// IDR of the AHB-AP.
+    ap_id: u32,
+    /// The address increments within this many bytes, less one, then wraps.
+    wrap: u32,
+    /// Whether one transfer of a word can move several narrower data.
+    packs: bool,
+}
+
+/// Minimal.
+pub(crate) const CORTEX_M0: AccessPort = AccessPort {
+    dp_id: 0x0bb1_1477,
+    ap_id: 0x0477_0021,
+    wrap: 0x3ff,
+    packs: false,
+};
+pub(crate) const CORTEX_M4: AccessPort = AccessPort {
+    dp_id: 0x2ba0_1477,
+    ap_id: 0x2477_0011,
+    wrap: 0xfff,
+    packs: true,
+};
+
 /// Address of the ROM table, and the bits that say it exists.
 const AP_BASE: u32 = 0xe00f_f003;
 
@@ -33,8 +56,9 @@ const AP_DRW: u32 = 0x0c;
 const CSW_RESET: u32 = 0x0300_0042;
 const CSW_WRITABLE: u32 = 0x7f00_0037;
 const CSW_ENABLED: u32 = 1 << 6;
-/// The address increments within this many bytes, then wraps.
-const WRAP: u32 = 0x3ff;
+/// AddrInc: no increment, by one datum, packed.
+const SINGLE: u32 = 1;
+const PACKED: u32 = 2;
 
 /// The chip's memory, as the access port accesses it.
 pub(crate) trait Memory {
@@ -47,6 +71,7 @@ pub(crate) trait Memory {
 /// Debug port with its only access port.
 #[derive(Debug)]
 pub(crate) struct DebugPort {
+    kind: &'static AccessPort,
     control: u32,
     sticky: u32,
     select: u32,
@@ -55,9 +80,10 @@ pub(crate) struct DebugPort {
     tar: u32,
 }
 
-impl Default for DebugPort {
-    fn default() -> Self {
+impl DebugPort {
+    pub(crate) fn new(kind: &'static AccessPort) -> Self {
         Self {
+            kind,
             control: 0,
             sticky: 0,
             select: 0,
@@ -86,7 +112,7 @@ impl DebugPort {
             return self.access(memory, request, data);
         }
         match (request.is_read, request.address) {
-            (true, DP_ABORT) => Answer::Ok(DPIDR),
+            (true, DP_ABORT) => Answer::Ok(self.kind.dp_id),
             (false, DP_ABORT) => {
                 self.abort(data);
                 Answer::Ok(0)
@@ -177,9 +203,18 @@ impl DebugPort {
     }
 
     fn count_up(&mut self) {
-        if bit(self.csw, 4) {
+        if self.csw >> 4 & 3 != 0 {
             let next = self.tar.wrapping_add(self.width().bytes());
-            self.tar = self.tar & !WRAP | next & WRAP;
+            self.tar = self.tar & !self.kind.wrap | next & self.kind.wrap;
+        }
+    }
+
+    /// How many data one transfer moves.
+    fn count(&self) -> u32 {
+        if self.csw >> 4 & 3 == PACKED {
+            4 / self.width().bytes()
+        } else {
+            1
         }
     }
 
@@ -200,14 +235,17 @@ impl DebugPort {
             AP_CSW => self.csw | CSW_ENABLED,
             AP_TAR => self.tar,
             AP_DRW => {
-                let (address, shift) = self.lane();
-                let value = memory.load(address, self.width())? << shift;
-                self.count_up();
+                let mut value = 0;
+                for _ in 0..self.count() {
+                    let (address, shift) = self.lane();
+                    value |= memory.load(address, self.width())? << shift;
+                    self.count_up();
+                }
                 value
             }
             0x10..=0x1c => memory.load(self.banked(register), Width::Word)?,
             0xf8 => AP_BASE,
-            0xfc => AP_IDR,
+            0xfc => self.kind.ap_id,
             _ => 0,
         })
     }
@@ -215,15 +253,21 @@ impl DebugPort {
     fn write(&mut self, memory: &mut dyn Memory, register: u32, data: u32) -> Result<(), BusFault> {
         match register {
             AP_CSW => {
-                // Packed transfers are not supported, and words are the widest.
-                let increment = if data >> 4 & 3 == 1 { 1 << 4 } else { 0 };
-                self.csw = data & CSW_WRITABLE & !0x37 | increment | (data & 7).min(2);
+                // Words are the widest.
+                let increment = match data >> 4 & 3 {
+                    PACKED if self.kind.packs => PACKED,
+                    SINGLE => SINGLE,
+                    _ => 0,
+                };
+                self.csw = data & CSW_WRITABLE & !0x37 | increment << 4 | (data & 7).min(2);
             }
             AP_TAR => self.tar = data,
             AP_DRW => {
-                let (address, shift) = self.lane();
-                memory.store(address, self.width(), data >> shift)?;
-                self.count_up();
+                for _ in 0..self.count() {
+                    let (address, shift) = self.lane();
+                    memory.store(address, self.width(), data >> shift)?;
+                    self.count_up();
+                }
             }
             0x10..=0x1c => memory.store(self.banked(register), Width::Word, data)?,
             _ => {}
@@ -236,7 +280,7 @@ impl DebugPort {
 mod tests {
     use super::*;
 
-    /// 4 KiB of memory at 0, and nothing else.
+    /// 8 KiB of memory at 0, and nothing else.
     struct Ram(Vec<u8>);
 
     impl Memory for Ram {
@@ -270,8 +314,12 @@ mod tests {
 
     impl Bench {
         fn new() -> Self {
-            let memory = Ram(vec![0; 4096]);
-            let port = DebugPort::default();
+            Self::of(&CORTEX_M0)
+        }
+
+        fn of(kind: &'static AccessPort) -> Self {
+            let memory = Ram(vec![0; 8192]);
+            let port = DebugPort::new(kind);
             Self { port, memory }
         }
 
@@ -314,13 +362,13 @@ mod tests {
     #[test]
     fn the_access_port_needs_power() {
         let mut bench = Bench::new();
-        assert_eq!(bench.dp_read(0), Answer::Ok(DPIDR));
+        assert_eq!(bench.dp_read(0), Answer::Ok(CORTEX_M0.dp_id));
         assert_eq!(bench.go(true, true, 0, 0), Answer::Fault);
         assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(STICKYERR));
         bench.dp_write(DP_ABORT, 0x1e);
         bench.dp_write(DP_CTRL, POWER_REQUESTS);
         assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(0xf000_0000));
-        assert_eq!(bench.read(0xfc), Answer::Ok(AP_IDR));
+        assert_eq!(bench.read(0xfc), Answer::Ok(CORTEX_M0.ap_id));
         assert_eq!(bench.read(0xf8), Answer::Ok(AP_BASE));
     }
 
@@ -367,6 +415,21 @@ mod tests {
     }
 
     #[test]
+    fn a_larger_core_packs_narrow_data_and_wraps_later() {
+        let mut bench = Bench::of(&CORTEX_M4);
+        bench.dp_write(DP_CTRL, POWER_REQUESTS);
+        bench.write(AP_CSW, 0x2300_0021);
+        bench.write(AP_TAR, 0xffc);
+        bench.write(AP_DRW, 0x4433_2211);
+        assert_eq!(bench.memory.0[0xffc..0x1000], [0x11, 0x22, 0x33, 0x44]);
+        assert_eq!(bench.read(AP_TAR), Answer::Ok(0));
+        bench.write(AP_CSW, 0x2300_0020);
+        bench.write(AP_TAR, 0xffc);
+        assert_eq!(bench.read(AP_DRW), Answer::Ok(0x4433_2211));
+        assert_eq!(bench.read(AP_TAR), Answer::Ok(0));
+    }
+
+    #[test]
     fn a_bus_error_sticks_until_it_is_cleared() {
         let mut bench = Bench::powered();
         bench.write(AP_CSW, 0x2300_0012);
@@ -378,7 +441,7 @@ mod tests {
         );
         assert_eq!(bench.dp_read(DP_RDBUFF), Answer::Fault);
         assert_eq!(bench.go(true, true, 0, 0), Answer::Fault);
-        assert_eq!(bench.dp_read(0), Answer::Ok(DPIDR));
+        assert_eq!(bench.dp_read(0), Answer::Ok(CORTEX_M0.dp_id));
         assert_eq!(bench.dp_read(DP_CTRL), Answer::Ok(0xf000_0020));
         bench.dp_write(DP_ABORT, 4);
         assert_eq!(bench.read(AP_TAR), Answer::Ok(0x8000_0000));

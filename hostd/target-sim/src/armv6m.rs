@@ -5,13 +5,12 @@
 //! can happen. Anything that may change it (an access to a peripheral, a change of PRIMASK, an exception
 //! return) moves the horizon closer, so only one number has to be checked per instruction.
 
-mod alu;
 mod control_space;
 mod exceptions;
 mod memory;
 mod narrow;
 mod registers;
-mod systick;
+
 mod transfer;
 mod wide;
 
@@ -19,9 +18,9 @@ mod wide;
 mod tests;
 
 use crate::bus::{Bus, BusFault, NEVER, Width};
-use crate::cpu::{Cpu, DebugControls, Stop};
+use crate::cpu::{Cpu, DebugControls, Sleep, Stop};
+use crate::systick::SysTick;
 use exceptions::Exceptions;
-use systick::SysTick;
 
 const SP: usize = 13;
 const LR: usize = 14;
@@ -29,6 +28,9 @@ const PC: usize = 15;
 
 /// Value of the program counter during lockup.
 const LOCKUP_ADDRESS: u32 = 0xffff_fffe;
+
+/// SysTick's calibration for 1 ms with a reference clock of 6 MHz, as set by ST.
+const CALIBRATION: u32 = 0x4000_0000 | 6000;
 
 /// Why an instruction did not end normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +43,6 @@ enum Trap {
 }
 
 type Executed = Result<(), Trap>;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sleep {
-    #[default]
-    Awake,
-    /// WFI, or sleep on exit.
-    ForInterrupt,
-    /// WFE.
-    ForEvent,
-}
 
 /// The core, with the chip around it as `bus`.
 #[derive(Debug)]
@@ -98,7 +90,7 @@ impl<B: Bus> Core<B> {
             ipsr: 0,
             primask: false,
             exceptions: Exceptions::default(),
-            systick: SysTick::default(),
+            systick: SysTick::new(CALIBRATION),
             system_control: 0,
             sleep: Sleep::Awake,
             event: false,
@@ -279,6 +271,8 @@ impl<B: Bus> Cpu for Core<B> {
         }
     }
 
+    fn power_up(&mut self) {}
+
     fn reset(&mut self) {
         self.r = [0; 16];
         self.r[LR] = u32::MAX;
@@ -287,7 +281,7 @@ impl<B: Bus> Cpu for Core<B> {
         self.ipsr = 0;
         self.primask = false;
         self.exceptions = Exceptions::default();
-        self.systick = SysTick::default();
+        self.systick = SysTick::new(CALIBRATION);
         self.system_control = 0;
         self.sleep = Sleep::Awake;
         self.event = false;

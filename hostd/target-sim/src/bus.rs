@@ -74,7 +74,7 @@ pub trait Bus {
     fn next_event(&self) -> u64;
 
     /// Levels of the interrupt lines, bit n for interrupt n.
-    fn interrupts(&self) -> u32;
+    fn interrupts(&self) -> u128;
 
     /// The cycle until which code at `address` cannot be fetched, because its memory is busy.
     fn stalled_until(&self, address: u32) -> u64;

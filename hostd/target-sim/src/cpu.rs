@@ -1,7 +1,10 @@
-//! What the debug unit and the target need from a processor core, so that a larger one can replace the
-//! ARMv6-M.
+//! What the debug unit and the target need from a processor core, whichever it
+//! is.
 
 use crate::bus::{BusFault, Width};
+
+/// DEMCR.VC_HARDERR: stop when a HardFault is taken.
+pub const CATCH_HARD_FAULT: u32 = 1 << 10;
 
 /// Why a core stopped running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub enum Stop {
     /// A BKPT instruction with debugging enabled, or a breakpoint comparator. The program counter points to
     /// the instruction, which has not been executed.
     Breakpoint,
+    /// An access or an instruction address matched a watchpoint; the instruction has been executed.
+    Watchpoint,
     /// A fault was taken that the debugger wants to catch. The next instruction is the first one of its
     /// handler.
     VectorCatch,
@@ -22,6 +27,17 @@ pub enum Stop {
     Lockup,
 }
 
+/// Whether a core waits, and for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sleep {
+    #[default]
+    Awake,
+    /// WFI, or sleep on exit.
+    ForInterrupt,
+    /// WFE.
+    ForEvent,
+}
+
 /// Settings that a debugger makes in the core.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DebugControls {
@@ -29,8 +45,8 @@ pub struct DebugControls {
     pub enabled: bool,
     /// DHCSR.C_MASKINTS: PendSV, SysTick and interrupts are not taken.
     pub mask_interrupts: bool,
-    /// DEMCR.VC_HARDERR: stop when a HardFault is taken.
-    pub catch_hard_fault: bool,
+    /// The bits of DEMCR that name the faults at whose entry the core stops.
+    pub catches: u32,
     /// Instruction addresses of the breakpoint comparators.
     pub breakpoints: Vec<u32>,
 }
@@ -56,6 +72,9 @@ pub trait Cpu {
     /// The cycle at which the core will next do something by itself if nothing comes from outside: now if
     /// it is awake, [`NEVER`](crate::bus::NEVER) if only the outside can wake it.
     fn next_activity(&self) -> u64;
+
+    /// Forgets what resets leave alone: what a debugger has set up for tracing.
+    fn power_up(&mut self);
 
     /// Returns to the state after reset. Reads the reset vector. The chip around the core is not changed.
     fn reset(&mut self);

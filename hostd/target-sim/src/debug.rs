@@ -1,23 +1,27 @@
-//! The debug unit of a Cortex-M0, as an access port sees it: halting, stepping, core registers,
+//! The debug unit of a core, as an access port sees it: halting, stepping, core registers,
 //! breakpoints, vector catch, and the tables through which debuggers find all this.
 //!
 //! Details that real debuggers rely on: entering debug state for any reason sets C_HALT and clears
 //! S_LOCKUP; reading clears S_RESET_ST and S_RETIRE_ST; at a BKPT the program counter points to it, not
 //! after it.
 
+mod unit;
+
 use crate::bus::{BusFault, Width};
 use crate::cpu::{Cpu, DebugControls, Stop};
 use crate::word::{bit, low_byte};
+pub(crate) use unit::{CORTEX_M0, CORTEX_M4, Unit};
+use unit::{ROM_TABLE, ROM_TABLE_LAST};
 
 const DFSR: u32 = 0xe000_ed30;
 const DHCSR: u32 = 0xe000_edf0;
 const DCRSR: u32 = 0xe000_edf4;
 const DCRDR: u32 = 0xe000_edf8;
 const DEMCR: u32 = 0xe000_edfc;
-const DWT_CTRL: u32 = 0xe000_1000;
 const DWT_PCSR: u32 = 0xe000_101c;
 const BP_CTRL: u32 = 0xe000_2000;
 const BP_COMP: u32 = 0xe000_2008;
+const BP_COMP_LAST: u32 = 0xe000_2024;
 const AIRCR: u32 = 0xe000_ed0c;
 
 const DHCSR_KEY: u32 = 0xa05f;
@@ -33,58 +37,17 @@ const S_REGRDY: u32 = 1 << 16;
 /// Reasons for halting, as bits of DFSR.
 const HALTED: u32 = 1;
 const BKPT: u32 = 2;
+const DWTTRAP: u32 = 4;
 const VCATCH: u32 = 8;
 
 const VC_CORERESET: u32 = 0;
-const VC_HARDERR: u32 = 10;
-const DEMCR_MASK: u32 = 1 << 24 | 1 << VC_HARDERR | 1 << VC_CORERESET;
+/// DEMCR's bits that catch the entry to faults.
+const CATCHES: u32 = 0x7f0;
 
-const COMPARATOR_COUNT: u32 = 4;
-const COMPARATORS: usize = COMPARATOR_COUNT as usize;
+const COMPARATORS: usize = 8;
 const COMPARATOR_MASK: u32 = 0xdfff_fffd;
 
 const REGISTER_WRITE: u32 = 16;
-
-/// Blocks of identification registers: address of the last 48 bytes, part number, class, designer.
-struct Identity {
-    page: u32,
-    part: u32,
-    class: u32,
-    designer: Designer,
-}
-
-#[derive(Clone, Copy)]
-enum Designer {
-    Arm,
-    St,
-}
-
-const SCS_PAGE: u32 = 0xe000_e000;
-const ROM_TABLE: u32 = 0xe00f_f000;
-
-const IDENTITIES: [Identity; 3] = [
-    Identity {
-        page: SCS_PAGE,
-        part: 0x008,
-        class: 0xe,
-        designer: Designer::Arm,
-    },
-    Identity {
-        page: 0xe000_1000,
-        part: 0x00a,
-        class: 0xe,
-        designer: Designer::Arm,
-    },
-    Identity {
-        page: 0xe000_2000,
-        part: 0x00b,
-        class: 0xe,
-        designer: Designer::Arm,
-    },
-];
-
-/// Entries of the ROM table: system control space, DWT, breakpoint unit.
-const ROM_ENTRIES: [u32; 4] = [0xfff0_f003, 0xfff0_2003, 0xfff0_3003, 0];
 
 /// What a write to the debug unit requests from the target, beyond the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +61,7 @@ pub(crate) enum Request {
 /// State of the debug unit.
 #[derive(Debug)]
 pub(crate) struct Debug {
+    unit: &'static Unit,
     control: u32,
     is_halted: bool,
     was_reset: bool,
@@ -109,9 +73,10 @@ pub(crate) struct Debug {
     comparators: [u32; COMPARATORS],
 }
 
-impl Default for Debug {
-    fn default() -> Self {
+impl Debug {
+    pub(crate) fn new(unit: &'static Unit) -> Self {
         Self {
+            unit,
             control: 0,
             is_halted: false,
             was_reset: true,
@@ -142,7 +107,7 @@ impl Debug {
     }
 
     /// The core starts; a debugger may halt it before its first instruction.
-    pub(crate) fn leave_reset<C: Cpu>(&mut self, core: &mut C) {
+    pub(crate) fn leave_reset<C: Cpu + ?Sized>(&mut self, core: &mut C) {
         self.apply(core);
         if self.control & C_DEBUGEN != 0 && bit(self.monitor, VC_CORERESET) {
             self.halt(core, VCATCH);
@@ -150,16 +115,17 @@ impl Debug {
     }
 
     /// Halts a core that stopped by itself.
-    pub(crate) fn halt_for<C: Cpu>(&mut self, stop: Stop, core: &mut C) {
+    pub(crate) fn halt_for<C: Cpu + ?Sized>(&mut self, stop: Stop, core: &mut C) {
         let reason = match stop {
             Stop::Breakpoint => BKPT,
             Stop::VectorCatch => VCATCH,
+            Stop::Watchpoint => DWTTRAP,
             _ => HALTED,
         };
         self.halt(core, reason);
     }
 
-    fn halt<C: Cpu>(&mut self, core: &mut C, reason: u32) {
+    fn halt<C: Cpu + ?Sized>(&mut self, core: &mut C, reason: u32) {
         self.is_halted = true;
         self.control |= C_HALT;
         self.fault_status |= reason;
@@ -167,12 +133,12 @@ impl Debug {
     }
 
     /// Passes the settings in the registers to the core.
-    fn apply<C: Cpu>(&self, core: &mut C) {
+    fn apply<C: Cpu + ?Sized>(&self, core: &mut C) {
         let enabled = self.control & C_DEBUGEN != 0;
         core.set_debug(DebugControls {
             enabled,
             mask_interrupts: enabled && self.control & C_MASKINTS != 0,
-            catch_hard_fault: enabled && bit(self.monitor, VC_HARDERR),
+            catches: if enabled { self.monitor & CATCHES } else { 0 },
             breakpoints: if enabled {
                 self.breakpoints()
             } else {
@@ -200,29 +166,39 @@ impl Debug {
     }
 
     /// Reads a word of the private region through the access port.
-    pub(crate) fn read<C: Cpu>(&mut self, core: &mut C, address: u32) -> Result<u32, BusFault> {
+    pub(crate) fn read<C: Cpu + ?Sized>(
+        &mut self,
+        core: &mut C,
+        address: u32,
+    ) -> Result<u32, BusFault> {
         Ok(match address {
             DHCSR => self.status(core),
             DCRDR => self.transfer,
+            DEMCR if self.unit.is_shared => core.load(address, Width::Word)?,
             DEMCR => self.monitor,
             DFSR => self.fault_status,
-            // One watchpoint comparator would be 1 << 28; there is none.
-            DWT_CTRL => 0,
             DWT_PCSR if self.is_halted => u32::MAX,
             DWT_PCSR => core.register(15),
-            BP_CTRL => COMPARATOR_COUNT << 4 | u32::from(self.breakpoints_enabled),
-            BP_COMP..=0xe000_2014 => self.comparators[((address - BP_COMP) / 4) as usize],
-            ROM_TABLE..=0xe00f_f00c => ROM_ENTRIES[((address - ROM_TABLE) / 4) as usize],
+            BP_CTRL => {
+                self.unit.literals << 8
+                    | self.unit.comparators << 4
+                    | u32::from(self.breakpoints_enabled)
+            }
+            BP_COMP..=BP_COMP_LAST => self.comparators[((address - BP_COMP) / 4) as usize],
+            ROM_TABLE..=ROM_TABLE_LAST => {
+                let entry = ((address - ROM_TABLE) / 4) as usize;
+                self.unit.rom_entries.get(entry).copied().unwrap_or(0)
+            }
             // System memory is on the same bus.
             0xe00f_ffcc => 1,
-            _ => match identification(core, address) {
+            _ => match self.unit.identification(core, address) {
                 Some(value) => value,
                 None => core.load(address, Width::Word)?,
             },
         })
     }
 
-    fn status<C: Cpu>(&mut self, core: &C) -> u32 {
+    fn status<C: Cpu + ?Sized>(&mut self, core: &C) -> u32 {
         let is_locked_up = core.is_locked_up() && !self.is_halted;
         self.control
             | S_REGRDY
@@ -234,7 +210,7 @@ impl Debug {
     }
 
     /// Writes a word of the private region through the access port.
-    pub(crate) fn write<C: Cpu>(
+    pub(crate) fn write<C: Cpu + ?Sized>(
         &mut self,
         core: &mut C,
         address: u32,
@@ -244,7 +220,7 @@ impl Debug {
             DHCSR if value >> 16 == DHCSR_KEY => return Ok(self.write_control(core, value)),
             DHCSR => {}
             DCRSR => {
-                let number = low_byte(value & 0x1f);
+                let number = low_byte(value & 0x7f);
                 if bit(value, REGISTER_WRITE) {
                     core.set_register(number, self.transfer);
                 } else {
@@ -253,7 +229,10 @@ impl Debug {
             }
             DCRDR => self.transfer = value,
             DEMCR => {
-                self.monitor = value & DEMCR_MASK;
+                self.monitor = value & self.unit.monitor_mask;
+                if self.unit.is_shared {
+                    core.store(address, Width::Word, value)?;
+                }
                 self.apply(core);
             }
             DFSR => self.fault_status &= !value,
@@ -264,9 +243,12 @@ impl Debug {
                     self.apply(core);
                 }
             }
-            BP_COMP..=0xe000_2014 => {
-                self.comparators[((address - BP_COMP) / 4) as usize] = value & COMPARATOR_MASK;
-                self.apply(core);
+            BP_COMP..=BP_COMP_LAST => {
+                let place = (address - BP_COMP) / 4;
+                if place < self.unit.comparators {
+                    self.comparators[place as usize] = value & COMPARATOR_MASK;
+                    self.apply(core);
+                }
             }
             AIRCR => {
                 if value >> 16 == AIRCR_KEY && bit(value, 2) {
@@ -278,7 +260,7 @@ impl Debug {
         Ok(Request::Nothing)
     }
 
-    fn write_control<C: Cpu>(&mut self, core: &mut C, value: u32) -> Request {
+    fn write_control<C: Cpu + ?Sized>(&mut self, core: &mut C, value: u32) -> Request {
         self.control = value & CONTROLS;
         if value & C_DEBUGEN == 0 {
             self.control = 0;
@@ -303,46 +285,12 @@ impl Debug {
     }
 
     /// Halts the core after a step.
-    pub(crate) fn halt_after_step<C: Cpu>(&mut self, stop: Stop, core: &mut C) {
+    pub(crate) fn halt_after_step<C: Cpu + ?Sized>(&mut self, stop: Stop, core: &mut C) {
         match stop {
-            Stop::Breakpoint | Stop::VectorCatch => self.halt_for(stop, core),
+            Stop::Breakpoint | Stop::Watchpoint | Stop::VectorCatch => {
+                self.halt_for(stop, core);
+            }
             _ => self.halt(core, HALTED),
         }
     }
-}
-
-/// Peripheral and component identification at the ends of the pages.
-fn identification<C: Cpu>(core: &mut C, address: u32) -> Option<u32> {
-    let page = address & !0xfff;
-    let identity = if page == ROM_TABLE {
-        // The table has the chip's own identity: the device number of its IDCODE.
-        let id_code = core.load(0x4001_5800, Width::Word).unwrap_or(0);
-        Identity {
-            page,
-            part: id_code & 0xfff,
-            class: 1,
-            designer: Designer::St,
-        }
-    } else {
-        IDENTITIES
-            .into_iter()
-            .find(|identity| identity.page == page)?
-    };
-    // JEP106: continuation count and identity code.
-    let (bank, code) = match identity.designer {
-        Designer::Arm => (4, 0x3b),
-        Designer::St => (0, 0x20),
-    };
-    Some(match address & 0xfff {
-        0xfd0 => bank,
-        0xfe0 => identity.part & 0xff,
-        0xfe4 => (code & 0xf) << 4 | identity.part >> 8,
-        0xfe8 => 8 | code >> 4,
-        0xfd4 | 0xfd8 | 0xfdc | 0xfec => 0,
-        0xff0 => 0x0d,
-        0xff4 => identity.class << 4,
-        0xff8 => 0x05,
-        0xffc => 0xb1,
-        _ => return None,
-    })
 }

@@ -3,11 +3,23 @@
 
 use thiserror::Error;
 
-use crate::stm32f0::{FLASH_BASE, Stm32f0};
+use crate::chip::{Chip, FLASH_BASE, Family, Part};
 
-/// The demo application for [`STM32F030R8`](crate::stm32f0::STM32F030R8) and its larger relatives: a
+/// The demo application for [`STM32F030R8`](crate::chip::STM32F030R8) and its larger relatives: a
 /// console on USART1 (PA9, PA10, 115200 baud), a BMP280 on PB8 (SCL) and PB9 (SDA), an LED on PA5.
 pub const DEMO_ELF: &[u8] = include_bytes!("../firmware/demo.elf");
+
+/// The same for [`STM32F446RE`](crate::chip::STM32F446RE), at the same pins.
+pub const DEMO_F446_ELF: &[u8] = include_bytes!("../firmware/demo-f446.elf");
+
+/// The demo application for a part.
+#[must_use]
+pub const fn demo_elf(part: &Part) -> &'static [u8] {
+    match part.family {
+        Family::Stm32f0 => DEMO_ELF,
+        Family::Stm32f4 => DEMO_F446_ELF,
+    }
+}
 
 const MAGIC: &[u8] = b"\x7fELF\x01\x01\x01";
 const MACHINE_ARM: u16 = 40;
@@ -57,7 +69,7 @@ fn word(file: &[u8], at: usize) -> Result<u32, FirmwareError> {
 ///
 /// # Errors
 /// If the file is invalid or does not fit; the flash is then unchanged.
-pub fn load_elf(chip: &mut Stm32f0, file: &[u8]) -> Result<(), FirmwareError> {
+pub fn load_elf(chip: &mut dyn Chip, file: &[u8]) -> Result<(), FirmwareError> {
     if !file.starts_with(MAGIC) || file.len() < HEADER_BYTES_MIN || half(file, 18)? != MACHINE_ARM {
         return Err(FirmwareError::NotElf);
     }
@@ -86,7 +98,8 @@ pub fn load_elf(chip: &mut Stm32f0, file: &[u8]) -> Result<(), FirmwareError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stm32f0::STM32F030R8;
+    use crate::chip::STM32F030R8;
+    use crate::stm32f0::Stm32f0;
 
     #[test]
     fn the_demo_goes_to_the_start_of_the_flash() {

@@ -6,31 +6,21 @@ mod inputs;
 mod load;
 
 use crate::adi::DebugPort;
-use crate::armv6m::Core;
-use crate::bus::{Bus, NEVER};
-use crate::cpu::{Cpu, Stop};
+use crate::bus::NEVER;
+use crate::chip::{Chip, Part, PinChange, ResetCause, SentWord, Silicon};
+use crate::cpu::Stop;
 use crate::debug::Debug;
-use crate::stm32f0::{Part, PinChange, ResetCause, SentWord, Stm32f0};
+use crate::machine::{self, Machine};
 use crate::swd::Wire;
 pub use inputs::{INPUTS_MAX, InputChange, Inputs};
 pub use load::Load;
-
-/// Current while executing, in milliamperes: a constant part, plus one per megahertz (data sheet, code from
-/// flash).
-const RUN_MA: f64 = 1.0;
-const RUN_MA_PER_MHZ: f64 = 0.44;
-/// Current while sleeping, likewise.
-const SLEEP_MA: f64 = 0.5;
-const SLEEP_MA_PER_MHZ: f64 = 0.08;
-/// Current while held in reset, in milliamperes.
-const RESET_MA: f64 = 0.8;
 
 /// The circuit around the chip. It is called in chronological order, while the core waits.
 pub trait Board {
     /// The chip drives a pin differently. The consequences go into `inputs`, at the same time or later.
     fn pin_changed(&mut self, change: PinChange, inputs: &mut Inputs);
 
-    /// USART1 started to send a word. Its bits are reported as pin changes, too.
+    /// A serial port started to send a word. Its bits are reported as pin changes, too.
     fn word_sent(&mut self, _word: SentWord) {}
 }
 
@@ -56,7 +46,7 @@ pub enum Activity {
 /// A simulated microcontroller.
 #[derive(Debug)]
 pub struct Target {
-    core: Core<Stm32f0>,
+    core: Box<dyn Machine>,
     debug: Debug,
     port: DebugPort,
     wire: Wire,
@@ -72,10 +62,11 @@ impl Target {
     /// A new part, not powered yet.
     #[must_use]
     pub fn new(part: Part) -> Self {
+        let core = machine::new(part);
         Self {
-            core: Core::new(Stm32f0::new(part)),
-            debug: Debug::default(),
-            port: DebugPort::default(),
+            debug: Debug::new(core.debug_unit()),
+            port: DebugPort::new(core.access_port()),
+            core,
             wire: Wire::default(),
             inputs: Inputs::default(),
             is_powered: false,
@@ -85,14 +76,18 @@ impl Target {
     }
 
     /// The chip around the core: part, flash contents, protection.
-    pub fn chip(&mut self) -> &mut Stm32f0 {
-        &mut self.core.bus
+    pub fn chip(&mut self) -> &mut dyn Chip {
+        self.silicon()
+    }
+
+    fn silicon(&mut self) -> &mut dyn Silicon {
+        self.core.chip_mut()
     }
 
     /// The current time, in nanoseconds since the target was made.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        self.core.bus.clock().ns(self.core.cycles())
+        self.core.chip().clock().ns(self.core.cycles())
     }
 
     /// Future changes of what the outside drives at the pins.
@@ -121,15 +116,16 @@ impl Target {
         self.is_powered = on;
         let now_ns = self.now_ns();
         let cycles = self.core.cycles();
-        self.core.bus.clock_mut().restart(cycles, now_ns);
+        self.silicon().clock_mut().restart(cycles, now_ns);
         if on {
-            self.debug = Debug::default();
-            self.port = DebugPort::default();
+            self.debug = Debug::new(self.core.debug_unit());
+            self.port = DebugPort::new(self.core.access_port());
             self.wire = Wire::default();
+            self.core.power_up();
             self.reset(ResetCause::Power);
         } else {
-            self.core.bus.release_pins(cycles);
-            self.core.bus.scramble_sram();
+            self.silicon().release_pins(cycles);
+            self.silicon().scramble_sram();
         }
         self.flush(board);
     }
@@ -141,7 +137,7 @@ impl Target {
         if self.is_powered && is_pressed {
             self.reset(ResetCause::Pin);
         } else if self.is_powered && !low {
-            self.debug.leave_reset(&mut self.core);
+            self.debug.leave_reset(self.core.as_mut());
         }
         self.flush(board);
     }
@@ -149,11 +145,11 @@ impl Target {
     /// Resets core and peripherals.
     pub(crate) fn reset(&mut self, cause: ResetCause) {
         let now = self.core.cycles();
-        self.core.bus.reset(now, cause);
+        self.silicon().reset(now, cause);
         self.core.reset();
         self.debug.enter_reset();
         if !self.is_held {
-            self.debug.leave_reset(&mut self.core);
+            self.debug.leave_reset(self.core.as_mut());
         }
     }
 
@@ -165,8 +161,8 @@ impl Target {
             let now_ns = self.now_ns();
             while let Some(input) = self.inputs.take(now_ns) {
                 let now = self.core.cycles();
-                self.core.bus.advance(now);
-                self.core.bus.set_outside(now, input.pin, input.level);
+                self.silicon().advance(now);
+                self.silicon().set_outside(now, input.pin, input.level);
             }
             if now_ns >= until_ns {
                 return;
@@ -179,33 +175,28 @@ impl Target {
     /// Runs up to a time, or to the next event that must be handled.
     fn run_slice(&mut self, until_ns: u64) {
         let from_ns = self.now_ns();
-        let until = self
-            .core
-            .bus
-            .clock()
-            .cycle(until_ns)
-            .max(self.core.cycles() + 1);
+        let due = self.core.chip().clock().cycle(until_ns);
+        let until = due.max(self.core.cycles() + 1);
         let slept_before = self.core.slept();
         if self.is_running() {
             let stop = self.core.run(until);
             self.debug.note_progress();
             match stop {
                 Stop::Deadline | Stop::Output | Stop::Lockup => {}
-                Stop::Breakpoint | Stop::VectorCatch => self.debug.halt_for(stop, &mut self.core),
+                Stop::Breakpoint | Stop::Watchpoint | Stop::VectorCatch => {
+                    self.debug.halt_for(stop, self.core.as_mut())
+                }
                 Stop::ResetRequest => self.reset(ResetCause::Software),
             }
-            if self.core.bus.takes_option_launch() {
+            if self.silicon().takes_option_launch() {
                 self.reset(ResetCause::OptionLoader);
             }
         } else {
             self.core.idle(until);
         }
         let passed_ns = self.now_ns() - from_ns;
-        let slept_ns = self
-            .core
-            .bus
-            .clock()
-            .duration_ns(self.core.slept() - slept_before);
+        let slept = self.core.slept() - slept_before;
+        let slept_ns = self.core.chip().clock().duration_ns(slept);
         self.load
             .add(slept_ns.min(passed_ns), self.current_ma(false));
         self.load
@@ -214,10 +205,10 @@ impl Target {
 
     /// Passes everything that happened at the pins to the board.
     fn flush(&mut self, board: &mut dyn Board) {
-        for word in self.core.bus.take_sent() {
+        for word in self.silicon().take_sent() {
             board.word_sent(word);
         }
-        while let Some(change) = self.core.bus.take_change() {
+        while let Some(change) = self.silicon().take_change() {
             board.pin_changed(change, &mut self.inputs);
         }
     }
@@ -226,15 +217,17 @@ impl Target {
         if !self.is_powered {
             return 0.0;
         }
+        let currents = self.core.chip().part().currents();
         if self.is_held {
-            return RESET_MA;
+            return currents.reset;
         }
-        let mhz = f64::from(self.core.bus.clock().hz()) / 1e6;
-        if is_awake {
-            RUN_MA + RUN_MA_PER_MHZ * mhz
+        let mhz = f64::from(self.core.chip().clock().hz()) / 1e6;
+        let [constant, per_mhz] = if is_awake {
+            currents.run
         } else {
-            SLEEP_MA + SLEEP_MA_PER_MHZ * mhz
-        }
+            currents.sleep
+        };
+        constant + per_mhz * mhz
     }
 
     /// Time and charge since the last call.
@@ -245,7 +238,7 @@ impl Target {
     /// When the target will next do something by itself, so that its owner can sleep until then.
     #[must_use]
     pub fn next_activity(&self) -> Activity {
-        let chip = &self.core.bus;
+        let chip = self.core.chip();
         let cycle = if !self.is_powered || self.is_held {
             NEVER
         } else if self.debug.is_halted() {

@@ -3,10 +3,12 @@
 
 #[path = "demo/bench.rs"]
 mod bench;
+#[path = "demo/larger.rs"]
+mod larger;
 #[path = "demo/sensor.rs"]
 mod sensor;
 
-use target_sim::stm32f0::{Drive, Pin, Port};
+use target_sim::chip::{Drive, Pin, Port};
 use target_sim::target::Activity;
 
 use bench::{Bench, Fitted, MS, SCL};

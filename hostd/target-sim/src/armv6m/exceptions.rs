@@ -2,7 +2,7 @@
 
 use super::{Core, Executed, LR, PC, SP, Sleep, Trap};
 use crate::bus::Bus;
-use crate::cpu::Stop;
+use crate::cpu::{CATCH_HARD_FAULT, Stop};
 use crate::word::bit;
 
 pub(super) const NMI: u32 = 2;
@@ -107,8 +107,9 @@ impl<B: Bus> Core<B> {
 
     /// Pends the interrupts whose lines are high. A line that stays high pends again after its handler
     /// returns.
-    pub(super) fn raise_lines(&mut self, lines: u32) {
-        let lines = u64::from(lines) << FIRST_INTERRUPT;
+    pub(super) fn raise_lines(&mut self, lines: u128) {
+        // This core has 32 lines.
+        let lines = u64::try_from(lines & 0xffff_ffff).unwrap_or(0) << FIRST_INTERRUPT;
         for number in members(lines & !self.exceptions.active & !self.exceptions.pending) {
             self.pend(number);
         }
@@ -187,7 +188,7 @@ impl<B: Bus> Core<B> {
         self.event = true;
         self.cycles += ENTRY_CYCLES;
         self.look_up();
-        (number == HARD_FAULT && self.debug.enabled && self.debug.catch_hard_fault)
+        (number == HARD_FAULT && self.debug.enabled && self.debug.catches & CATCH_HARD_FAULT != 0)
             .then_some(Stop::VectorCatch)
     }
 

@@ -1,8 +1,8 @@
 //! The 16-bit instructions except loads and stores, grouped by the top six bits as in table A5-1 of the
 //! manual.
 
-use super::alu::{Shift, add_with_carry, shift};
 use super::{Core, Executed, LR, PC, SP, Sleep, Trap};
+use crate::alu::{Shift, add_with_carry, shift};
 use crate::bus::Bus;
 use crate::word::{bit, sign_extend};
 

@@ -1,22 +1,29 @@
 //! An entry for fuzzers: any bytes become packets for a probe on a running target.
 
 use super::Probe;
-use crate::firmware::{DEMO_ELF, load_elf};
-use crate::stm32f0::STM32F030R8;
+use crate::chip::{Part, STM32F030R8, STM32F446RE};
+use crate::firmware::{demo_elf, load_elf};
 use crate::target::{BareBoard, Target};
 
 /// How long a target may run for one input, in nanoseconds.
 const DURATION_NS_MAX: u64 = 1_000_000_000;
 
-/// Splits `data` into packets, each preceded by its length in two bytes, as pods frame them.
+/// Splits `data` into packets, each preceded by its length in two bytes, as pods frame them; for a target of each
+/// family.
 ///
 /// # Panics
 /// If an answer breaks the rules: it is empty, too long, or answers another command. Nothing else may
 /// panic.
 pub fn packets(data: &[u8]) {
-    let mut target = Target::new(STM32F030R8);
+    for part in [STM32F030R8, STM32F446RE] {
+        packets_to(part, data);
+    }
+}
+
+fn packets_to(part: Part, data: &[u8]) {
+    let mut target = Target::new(part);
     // An image that cannot be loaded leaves an erased part, which is fine here.
-    let _ = load_elf(target.chip(), DEMO_ELF);
+    let _ = load_elf(target.chip(), demo_elf(&part));
     target.set_power(true, &mut BareBoard);
     let mut probe = Probe::new(256, 1);
     let mut response = Vec::new();

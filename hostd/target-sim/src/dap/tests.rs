@@ -1,7 +1,7 @@
 //! Packets as debuggers send them, to a whole target; and packets that nobody should send.
 
 use super::*;
-use crate::stm32f0::{FLASH_BASE, SRAM_BASE, STM32F030R8};
+use crate::chip::{FLASH_BASE, Part, SRAM_BASE, STM32F030R8, STM32F446RE};
 use crate::target::BareBoard;
 
 const DHCSR: u32 = 0xe000_edf0;
@@ -19,7 +19,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let mut target = Target::new(STM32F030R8);
+        Self::of(STM32F030R8)
+    }
+
+    fn of(part: Part) -> Self {
+        let mut target = Target::new(part);
         target.set_power(true, &mut BareBoard);
         let probe = Probe::new(1024, 4);
         Self { probe, target }
@@ -27,7 +31,12 @@ impl Bench {
 
     /// A probe that is connected, switched to SWD and powered up, as debuggers begin.
     fn attached() -> Self {
-        let mut bench = Self::new();
+        Self::attached_to(STM32F030R8, 0x0bb1_1477)
+    }
+
+    /// The same with another part, whose debug port identifies itself so.
+    fn attached_to(part: Part, identification: u32) -> Self {
+        let mut bench = Self::of(part);
         assert_eq!(bench.ask(&[CONNECT, 1]), [CONNECT, 1]);
         assert_eq!(
             bench.ask(&[SWJ_CLOCK, 0x40, 0x4b, 0x4c, 0]),
@@ -37,7 +46,8 @@ impl Bench {
         bench.select_swd();
         // Read DPIDR, power up, wait for both acknowledgements.
         let id = bench.ask(&[TRANSFER, 0, 1, 2]);
-        assert_eq!(id, [TRANSFER, 1, 1, 0x77, 0x14, 0xb1, 0x0b]);
+        assert_eq!(id[..3], [TRANSFER, 1, 1]);
+        assert_eq!(id[3..], identification.to_le_bytes());
         bench.ask(&[TRANSFER, 0, 1, 4, 0, 0, 0, 0x50]);
         let status = bench.ask(&[TRANSFER, 0, 1, 6]);
         assert_eq!(status[3..], [0, 0, 0, 0xf0]);
@@ -158,6 +168,32 @@ fn tools_find_out_what_it_is() {
         4,
         "breakpoint comparators"
     );
+}
+
+#[test]
+fn tools_find_out_that_another_is_a_cortex_m4() {
+    let mut bench = Bench::attached_to(STM32F446RE, 0x2ba0_1477);
+    assert_eq!(bench.read(0xe000_ed00), 0x410f_c241, "CPUID");
+    assert_eq!(bench.read(0xe004_2000) & 0xfff, 0x421);
+    assert_eq!(bench.read(0x1fff_7a20) >> 16, 512);
+    let identity: Vec<u32> = (0..4).map(|n| bench.read(0xe00f_ffe0 + 4 * n)).collect();
+    assert_eq!(identity, [0x21, 0x04, 0x0a, 0]);
+    let entries: Vec<u32> = (0..7).map(|n| bench.read(0xe00f_f000 + 4 * n)).collect();
+    assert_eq!(entries[3..], [0xfff0_1003, 0xfff4_1003, 0xfff4_2002, 0]);
+    assert_eq!(bench.read(0xe000_2000) & 0xff0, 0x260, "comparators");
+    assert_eq!(bench.read(0xe000_1000) >> 28, 4, "watchpoints");
+    bench.halt();
+    bench.set_register(0x40 + 31, 0x1234_5678);
+    assert_eq!(bench.register(0x40 + 31), 0x1234_5678, "S31");
+    bench.write(DEMCR, 1 << 24 | 1);
+    assert_eq!(bench.read(DEMCR), 1 << 24 | 1);
+    bench.target.set_power(false, &mut BareBoard);
+    bench.target.set_power(true, &mut BareBoard);
+    bench.select_swd();
+    bench.ask(&[TRANSFER, 0, 1, 2]);
+    bench.ask(&[TRANSFER, 0, 1, 4, 0, 0, 0, 0x50]);
+    bench.ap_write(0, 0x2300_0012);
+    assert_eq!(bench.read(DEMCR), 0, "forgotten without power");
 }
 
 #[test]

@@ -4,9 +4,8 @@
 //! The cells change when an operation starts, and the busy flag stays set for its duration. The core cannot
 //! fetch from a busy flash; an operation that is started during another one follows it.
 
-use super::clock::Clock;
-use super::part::Part;
 use crate::bus::{BusFault, Width};
+use crate::chip::{Clock, FLASH_BASE, FlashTimes, Part};
 use crate::word::{bit, low_half};
 
 const ACR: u32 = 0x00;
@@ -35,24 +34,11 @@ const LOCK: u32 = 1 << 7;
 const OPTWRE: u32 = 1 << 9;
 const OBL_LAUNCH: u32 = 1 << 13;
 
-/// How long flash operations take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlashTimes {
-    /// Programming a half word, in nanoseconds.
-    pub program_ns: u64,
-    /// Erasing a page or the whole flash, in nanoseconds.
-    pub erase_ns: u64,
-}
-
-impl Default for FlashTimes {
-    /// Typical values from the data sheet.
-    fn default() -> Self {
-        Self {
-            program_ns: 53_500,
-            erase_ns: 30_000_000,
-        }
-    }
-}
+/// Typical values from the data sheet, for a half word and a page.
+const TIMES: FlashTimes = FlashTimes {
+    program_ns: 53_500,
+    erase_ns: 30_000_000,
+};
 
 /// The value of the read protection byte without protection; any other except 0xcc means level 1.
 const UNPROTECTED: u8 = 0xaa;
@@ -120,7 +106,7 @@ impl Flash {
             wrpr: 0,
             busy_until: 0,
             launches_options: false,
-            times: FlashTimes::default(),
+            times: TIMES,
             worn: None,
         };
         flash.reset();
@@ -257,7 +243,7 @@ impl Flash {
     fn start_erase(&mut self, now: u64, clock: &Clock) {
         match self.control & (PER | MER | OPTER) {
             PER => {
-                let page = self.address.wrapping_sub(super::FLASH_BASE) / self.page_bytes;
+                let page = self.address.wrapping_sub(FLASH_BASE) / self.page_bytes;
                 let first = page.saturating_mul(self.page_bytes);
                 if self.is_write_protected(first) {
                     self.status |= WRPRTERR;
@@ -303,7 +289,7 @@ impl Flash {
         if self.control & PG == 0 {
             return Ok(());
         }
-        let address = super::FLASH_BASE + offset;
+        let address = FLASH_BASE + offset;
         if width != Width::Half {
             return Err(BusFault { address });
         }

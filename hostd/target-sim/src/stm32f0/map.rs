@@ -1,7 +1,8 @@
 //! The memory map, and accesses to everything but SRAM.
 
-use super::{FLASH_BASE, OPTION_BYTES_BASE, SRAM_BASE, Stm32f0};
+use super::{OPTION_BYTES_BASE, Stm32f0};
 use crate::bus::{BusFault, Width};
+use crate::chip::{FLASH_BASE, SRAM_BASE, narrowed, read_bytes, write_bytes};
 
 const SYSTEM_BASE: u32 = 0x1fff_ec00;
 const SYSTEM_BYTES: u32 = 0xc00;
@@ -70,29 +71,6 @@ pub(super) fn region(chip: &Stm32f0, address: u32) -> Region {
     }
 }
 
-#[inline]
-pub(super) fn read_bytes(memory: &[u8], offset: usize, width: Width) -> Option<u32> {
-    let rest = memory.get(offset..)?;
-    match width {
-        Width::Byte => rest.first().map(|byte| u32::from(*byte)),
-        Width::Half => rest
-            .first_chunk()
-            .map(|half| u32::from(u16::from_le_bytes(*half))),
-        Width::Word => rest.first_chunk().map(|word| u32::from_le_bytes(*word)),
-    }
-}
-
-/// Returns false if the access is not entirely within the memory.
-#[inline]
-pub(super) fn write_bytes(memory: &mut [u8], offset: usize, width: Width, value: u32) -> bool {
-    let count = width.bytes() as usize;
-    let bytes = memory.get_mut(offset..offset.wrapping_add(count));
-    bytes.is_some_and(|bytes| {
-        bytes.copy_from_slice(&value.to_le_bytes()[..count]);
-        true
-    })
-}
-
 /// The byte at an offset of the information block.
 fn system_byte(chip: &Stm32f0, offset: u32) -> u8 {
     let address = SYSTEM_BASE + offset;
@@ -101,16 +79,6 @@ fn system_byte(chip: &Stm32f0, offset: u32) -> u8 {
     let size_byte = address.wrapping_sub(FLASH_SIZE) as usize;
     let known = UNIQUE_ID_BYTES.get(id).or_else(|| size[..2].get(size_byte));
     known.copied().unwrap_or(0xff)
-}
-
-/// Extracts the part of a word that a narrow access addresses, right-aligned.
-fn narrowed(word: u32, address: u32, width: Width) -> u32 {
-    let shifted = word >> ((address & 3) * 8);
-    match width {
-        Width::Byte => shifted & 0xff,
-        Width::Half => shifted & 0xffff,
-        Width::Word => shifted,
-    }
 }
 
 impl Stm32f0 {
@@ -183,7 +151,7 @@ impl Stm32f0 {
             PORTS..=0x4800_1400 => {
                 let port = (block - PORTS) / BLOCK;
                 if self.rcc.clocks_port(port) {
-                    self.ports[port as usize].read(offset)
+                    self.ports.read(port as usize, offset)
                 } else {
                     0
                 }
@@ -207,8 +175,8 @@ impl Stm32f0 {
             PORTS..=0x4800_1400 => {
                 let port = (block - PORTS) / BLOCK;
                 if self.rcc.clocks_port(port) {
-                    self.ports[port as usize].write(offset, value);
-                    self.show_port(now, port as usize);
+                    let at_ns = self.clock.ns(now);
+                    self.ports.write(at_ns, port as usize, offset, value);
                     self.update_receive_line(now);
                 }
             }

@@ -1,7 +1,8 @@
 //! Reset and clock control: oscillators that are ready as soon as they are on, the system clock, which
 //! peripherals are clocked, and the cause of the last reset.
 
-use super::clock::HSI_HZ;
+use super::HSI_HZ;
+use crate::chip::ResetCause;
 use crate::word::bit;
 
 const CR: u32 = 0x00;
@@ -20,14 +21,15 @@ const CR_ENABLES: u32 = 1 | 1 << 16 | 1 << 24;
 const HSE_HZ: u32 = 8_000_000;
 const REMOVE_FLAGS: u32 = 1 << 24;
 
-/// What reset the chip: the bits of `RCC_CSR`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResetCause {
-    OptionLoader = 1 << 25,
-    Pin = 1 << 26,
-    Software = 1 << 28,
-    /// Power-on, which also pulls the reset pin.
-    Power = 1 << 27 | 1 << 26 | 1 << 23,
+/// The bits of `RCC_CSR` that tell what reset the chip. Every reset pulls the pin, too.
+const fn flags(cause: ResetCause) -> u32 {
+    const PIN: u32 = 1 << 26;
+    match cause {
+        ResetCause::OptionLoader => 1 << 25 | PIN,
+        ResetCause::Pin => PIN,
+        ResetCause::Software => 1 << 28 | PIN,
+        ResetCause::Power => 1 << 27 | PIN | 1 << 23,
+    }
 }
 
 #[derive(Debug)]
@@ -45,12 +47,12 @@ impl Rcc {
 
     /// Returns to the values after reset; the causes of resets accumulate until software clears them.
     pub(super) fn reset(&mut self, cause: ResetCause) {
-        let flags = match cause {
+        let before = match cause {
             ResetCause::Power => 0,
             _ => self.get(CSR) & 0xff80_0000,
         };
         *self = Self::new();
-        self.registers[(CSR / 4) as usize] = flags | cause as u32 | ResetCause::Pin as u32;
+        self.registers[(CSR / 4) as usize] = before | flags(cause);
     }
 
     fn get(&self, offset: u32) -> u32 {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bus::NEVER;
+use crate::chip::{Drive, Port, STM32F030R8, STM32F030RC};
 
 const RCC_AHBENR: u32 = 0x4002_1014;
 const RCC_APB2ENR: u32 = 0x4002_1018;

@@ -2,11 +2,11 @@
 
 use super::Target;
 use crate::adi::{Bound, Memory};
-use crate::armv6m::Core;
 use crate::bus::{BusFault, Width};
-use crate::cpu::{Cpu, Stop};
+use crate::chip::ResetCause;
+use crate::cpu::Stop;
 use crate::debug::{Debug, Request as Wish};
-use crate::stm32f0::{ResetCause, Stm32f0};
+use crate::machine::Machine;
 use crate::swd::{Answer, Request, Wire};
 
 impl Target {
@@ -33,7 +33,7 @@ impl Target {
     /// Does something on the wire, and then what that made the debug unit request.
     fn with_wire<T>(&mut self, act: impl FnOnce(&mut Wire, &mut Bound<'_>) -> T) -> T {
         let mut memory = DebuggerView {
-            core: &mut self.core,
+            core: self.core.as_mut(),
             debug: &mut self.debug,
             wish: Wish::Nothing,
         };
@@ -52,10 +52,10 @@ impl Target {
                 if stop == Stop::ResetRequest {
                     self.reset(ResetCause::Software);
                 }
-                self.debug.halt_after_step(stop, &mut self.core);
+                self.debug.halt_after_step(stop, self.core.as_mut());
             }
         }
-        if self.core.bus.takes_option_launch() {
+        if self.core.chip_mut().takes_option_launch() {
             self.reset(ResetCause::OptionLoader);
         }
         result
@@ -64,7 +64,7 @@ impl Target {
 
 /// Memory as the access port sees it: the private region through the debug unit, the rest over the bus.
 struct DebuggerView<'a> {
-    core: &'a mut Core<Stm32f0>,
+    core: &'a mut dyn Machine,
     debug: &'a mut Debug,
     wish: Wish,
 }
@@ -83,7 +83,7 @@ impl Memory for DebuggerView<'_> {
                 Width::Word => word,
             });
         }
-        if self.core.bus.hides(address) {
+        if self.core.chip().hides(address) {
             return Err(BusFault { address });
         }
         self.core.load(address, width)
@@ -97,13 +97,13 @@ impl Memory for DebuggerView<'_> {
             self.wish = self.debug.write(self.core, address, value)?;
             return Ok(());
         }
-        if self.core.bus.hides(address) {
+        if self.core.chip().hides(address) {
             return Err(BusFault { address });
         }
         self.core.store(address, width, value)
     }
 
     fn is_busy(&mut self) -> bool {
-        self.core.bus.bus_busy_until() > self.core.cycles()
+        self.core.chip().bus_busy_until() > self.core.cycles()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::bus::NEVER;
-use crate::stm32f0::{Level, Pin};
+use crate::chip::{Level, Pin};
 
 /// Maximum number of pending input changes: with more, the outside is too far ahead of the target.
 pub const INPUTS_MAX: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! A target on a board with I2C pull-ups and a sensor, if they are fitted, and its console.
 
-use target_sim::firmware::{DEMO_ELF, load_elf};
-use target_sim::stm32f0::{Drive, Level, Pin, PinChange, Port, STM32F030R8, SentWord};
+use target_sim::chip::{Drive, Level, Part, Pin, PinChange, Port, STM32F030R8, SentWord};
+use target_sim::firmware::{demo_elf, load_elf};
 use target_sim::target::{Board, InputChange, Inputs, Target};
 
 use super::sensor::Sensor;
@@ -61,8 +61,13 @@ pub(crate) struct Bench {
 impl Bench {
     /// A flashed target, just powered on.
     pub(crate) fn new(fitted: Fitted) -> Self {
-        let mut target = Target::new(STM32F030R8);
-        load_elf(target.chip(), DEMO_ELF).expect("the demo fits");
+        Self::of(STM32F030R8, fitted)
+    }
+
+    /// The same with another part.
+    pub(crate) fn of(part: Part, fitted: Fitted) -> Self {
+        let mut target = Target::new(part);
+        load_elf(target.chip(), demo_elf(&part)).expect("the demo fits");
         if fitted != Fitted::Nothing {
             for pin in [SCL, SDA] {
                 let level = Level::High;

@@ -2,6 +2,7 @@
 
 use super::super::exceptions::{HARD_FAULT, PENDSV, SVCALL, SYSTICK};
 use super::*;
+use crate::bus::NEVER;
 use crate::cpu::DebugControls;
 
 const NVIC_ENABLE: u32 = 0xe000_e100;
@@ -319,7 +320,7 @@ fn a_fault_can_be_caught_at_its_handler() {
     let mut core = core(&[0xde00]);
     core.set_debug(DebugControls {
         enabled: true,
-        catch_hard_fault: true,
+        catches: crate::cpu::CATCH_HARD_FAULT,
         ..DebugControls::default()
     });
     assert_eq!(core.run(100), Stop::VectorCatch);

@@ -1,27 +1,16 @@
 //! Converts core cycles to nanoseconds and back, across changes of the frequency.
 
-/// Frequency of the internal oscillator with which the part starts.
-pub const HSI_HZ: u32 = 8_000_000;
-
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// The relation of core cycles to nanoseconds since the target was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     hz: u32,
+    /// With which it starts when the power comes on.
+    start_hz: u32,
     /// Where the current frequency began.
     since_cycle: u64,
     since_ns: u64,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self {
-            hz: HSI_HZ,
-            since_cycle: 0,
-            since_ns: 0,
-        }
-    }
 }
 
 fn narrow(value: u128) -> u64 {
@@ -29,6 +18,15 @@ fn narrow(value: u128) -> u64 {
 }
 
 impl Clock {
+    pub(crate) fn new(start_hz: u32) -> Self {
+        Self {
+            hz: start_hz,
+            start_hz,
+            since_cycle: 0,
+            since_ns: 0,
+        }
+    }
+
     pub(crate) fn hz(&self) -> u32 {
         self.hz
     }
@@ -68,7 +66,8 @@ impl Clock {
     /// Realigns the cycle counter with the time, which may have passed while the chip was without power.
     pub(crate) fn restart(&mut self, now: u64, ns: u64) {
         *self = Self {
-            hz: HSI_HZ,
+            hz: self.start_hz,
+            start_hz: self.start_hz,
             since_cycle: now,
             since_ns: ns.max(self.ns(now)),
         };
@@ -81,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_8_mhz_is_125_ns() {
-        let clock = Clock::default();
+        let clock = Clock::new(8_000_000);
         assert_eq!(clock.ns(8), 1000);
         assert_eq!(clock.cycle(1000), 8);
         assert_eq!(clock.cycle(1001), 9);
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn time_does_not_jump_when_the_frequency_changes() {
-        let mut clock = Clock::default();
+        let mut clock = Clock::new(8_000_000);
         clock.change(8_000, 48_000_000);
         assert_eq!(clock.ns(8_000), 1_000_000);
         assert_eq!(clock.ns(8_048), 1_001_000);
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn after_a_power_cut_it_is_8_mhz_again() {
-        let mut clock = Clock::default();
+        let mut clock = Clock::new(8_000_000);
         clock.change(8_000, 48_000_000);
         clock.restart(8_100, 5_000_000);
         assert_eq!(clock.ns(8_108), 5_001_000);

@@ -19,7 +19,7 @@ const OUTPUT: u32 = 1;
 const ALTERNATE: u32 = 2;
 
 #[derive(Debug, Default)]
-pub(super) struct Gpio {
+pub(crate) struct Gpio {
     mode: u32,
     open_drain: u32,
     speed: u32,
@@ -33,24 +33,31 @@ pub(super) struct Gpio {
     shown: [Drive; 16],
 }
 
+/// What a port's registers hold after a reset, where that is not zero: debug pins come up in their alternate
+/// function.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortReset {
+    pub(crate) mode: u32,
+    pub(crate) speed: u32,
+    pub(crate) pull: u32,
+}
+
 impl Gpio {
-    /// The state after reset. The debug pins of port A come up in their alternate function.
-    pub(super) fn reset(&mut self, is_port_a: bool) {
+    /// The state after reset.
+    pub(crate) fn reset(&mut self, values: PortReset) {
         let (outside, shown) = (self.outside, self.shown);
         *self = Self {
             outside,
             shown,
             alternate_levels: u32::MAX,
+            mode: values.mode,
+            speed: values.speed,
+            pull: values.pull,
             ..Self::default()
         };
-        if is_port_a {
-            self.mode = 0x2800_0000;
-            self.speed = 0x0c00_0000;
-            self.pull = 0x2400_0000;
-        }
     }
 
-    pub(super) fn read(&self, offset: u32) -> u32 {
+    pub(crate) fn read(&self, offset: u32) -> u32 {
         match offset {
             MODER => self.mode,
             OTYPER => self.open_drain,
@@ -64,7 +71,7 @@ impl Gpio {
         }
     }
 
-    pub(super) fn write(&mut self, offset: u32, value: u32) {
+    pub(crate) fn write(&mut self, offset: u32, value: u32) {
         match offset {
             MODER => self.mode = value,
             OTYPER => self.open_drain = value & 0xffff,
@@ -81,13 +88,13 @@ impl Gpio {
     }
 
     /// The alternate function selected for a pin, if there is one.
-    pub(super) fn function(&self, pin: u32) -> Option<u32> {
+    pub(crate) fn function(&self, pin: u32) -> Option<u32> {
         let is_alternate = self.mode >> (pin * 2) & 3 == ALTERNATE;
         is_alternate.then(|| self.alternate[(pin / 8) as usize] >> (pin % 8 * 4) & 15)
     }
 
     /// Sets the level that an alternate function drives.
-    pub(super) fn set_alternate_level(&mut self, pin: u32, level: bool) {
+    pub(crate) fn set_alternate_level(&mut self, pin: u32, level: bool) {
         self.alternate_levels = self.alternate_levels & !(1 << pin) | u32::from(level) << pin;
     }
 
@@ -113,7 +120,7 @@ impl Gpio {
     }
 
     /// Pins whose drive has changed since it was last reported; they count as reported from now on.
-    pub(super) fn changes(&mut self, outputs: u32) -> impl Iterator<Item = (u8, Drive)> + '_ {
+    pub(crate) fn changes(&mut self, outputs: u32) -> impl Iterator<Item = (u8, Drive)> + '_ {
         (0..16u8).filter_map(move |pin| {
             let place = u32::from(pin);
             let drive = self.drive(place, bit(outputs, place));
@@ -126,12 +133,12 @@ impl Gpio {
     }
 
     /// What the chip reads at a pin.
-    pub(super) fn level(&self, pin: u32) -> bool {
+    pub(crate) fn level(&self, pin: u32) -> bool {
         let pin = (pin & 15) as usize;
         self.shown[pin].reads(self.outside[pin])
     }
 
-    pub(super) fn set_outside(&mut self, pin: u8, level: Level) {
+    pub(crate) fn set_outside(&mut self, pin: u8, level: Level) {
         self.outside[usize::from(pin & 15)] = level;
     }
 }
@@ -186,7 +193,11 @@ mod tests {
     #[test]
     fn an_alternate_output_is_driven_by_its_peripheral() {
         let mut gpio = Gpio::default();
-        gpio.reset(true);
+        gpio.reset(PortReset {
+            mode: 0x2800_0000,
+            speed: 0x0c00_0000,
+            pull: 0x2400_0000,
+        });
         gpio.write(MODER, ALTERNATE << 18);
         gpio.write(AFRH, 1 << 4);
         assert_eq!(gpio.function(9), Some(1));

@@ -2,15 +2,15 @@
 
 /// Result of an addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) value: u32,
-    pub(super) carry: bool,
-    pub(super) overflow: bool,
+pub(crate) struct Sum {
+    pub(crate) value: u32,
+    pub(crate) carry: bool,
+    pub(crate) overflow: bool,
 }
 
 /// `a + b + carry`; subtraction is the addition of the complement with carry.
 #[inline]
-pub(super) const fn add_with_carry(a: u32, b: u32, carry: bool) -> Sum {
+pub(crate) const fn add_with_carry(a: u32, b: u32, carry: bool) -> Sum {
     let (partial, carry_1) = a.overflowing_add(b);
     let (value, carry_2) = partial.overflowing_add(carry as u32);
     Sum {
@@ -22,7 +22,7 @@ pub(super) const fn add_with_carry(a: u32, b: u32, carry: bool) -> Sum {
 
 /// The kinds of shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shift {
+pub(crate) enum Shift {
     Left,
     LogicalRight,
     ArithmeticRight,
@@ -32,7 +32,7 @@ pub(super) enum Shift {
 /// Shifts by `amount` (0 to 255): returns the value and the carry out. A shift by zero leaves both
 /// unchanged.
 #[inline]
-pub(super) const fn shift(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
+pub(crate) const fn shift(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
     if amount == 0 {
         return (value, carry);
     }

@@ -1,19 +1,24 @@
-//! USART1 in asynchronous mode: frames go out and come in bit by bit, at the rate set by BRR.
+//! A serial port in asynchronous mode: frames go out and come in bit by bit, at the rate set by BRR. Its
+//! registers are those of the STM32F0.
 //!
 //! Received bits are sampled in the middle; there is no noise detection and no automatic baud rate.
 
 use crate::bus::NEVER;
 use crate::word::{bit, low_half};
 
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const CR3: u32 = 0x08;
-const BRR: u32 = 0x0c;
-const RQR: u32 = 0x18;
-const ISR: u32 = 0x1c;
-const ICR: u32 = 0x20;
-const RDR: u32 = 0x24;
-const TDR: u32 = 0x28;
+/// Offsets of the registers.
+pub(crate) mod offset {
+    pub(crate) const CR1: u32 = 0x00;
+    pub(crate) const CR2: u32 = 0x04;
+    pub(crate) const CR3: u32 = 0x08;
+    pub(crate) const BRR: u32 = 0x0c;
+    pub(crate) const RQR: u32 = 0x18;
+    pub(crate) const ISR: u32 = 0x1c;
+    pub(crate) const ICR: u32 = 0x20;
+    pub(crate) const RDR: u32 = 0x24;
+    pub(crate) const TDR: u32 = 0x28;
+}
+use offset::{BRR, CR1, CR2, CR3, ICR, ISR, RDR, RQR, TDR};
 
 const PE: u32 = 1;
 const FE: u32 = 1 << 1;
@@ -60,23 +65,23 @@ struct Receiving {
 
 /// A word that started to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Word {
-    pub(super) value: u16,
-    pub(super) bit_cycles: u64,
+pub(crate) struct Word {
+    pub(crate) value: u16,
+    pub(crate) bit_cycles: u64,
 }
 
 /// A change of the transmit line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LineEvent {
-    pub(super) at: u64,
+pub(crate) struct LineEvent {
+    pub(crate) at: u64,
     /// The transmit line's level from then on.
-    pub(super) level: bool,
+    pub(crate) level: bool,
     /// With a start bit: the word that it starts.
-    pub(super) started: Option<Word>,
+    pub(crate) started: Option<Word>,
 }
 
 #[derive(Debug)]
-pub(super) struct Usart {
+pub(crate) struct Usart {
     cr1: u32,
     cr2: u32,
     cr3: u32,
@@ -92,7 +97,7 @@ pub(super) struct Usart {
 }
 
 impl Usart {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             cr1: 0,
             cr2: 0,
@@ -108,7 +113,7 @@ impl Usart {
         }
     }
 
-    pub(super) fn set_bus_divider(&mut self, divider: u32) {
+    pub(crate) fn set_bus_divider(&mut self, divider: u32) {
         self.bus_divider = divider;
     }
 
@@ -162,7 +167,7 @@ impl Usart {
     }
 
     /// The next event up to `now`, if any. Call until there is none.
-    pub(super) fn advance(&mut self, now: u64) -> Option<LineEvent> {
+    pub(crate) fn advance(&mut self, now: u64) -> Option<LineEvent> {
         while self.next_sample() <= now {
             self.sample();
         }
@@ -245,7 +250,7 @@ impl Usart {
     }
 
     /// The level of the receive line has changed.
-    pub(super) fn set_input(&mut self, now: u64, level: bool) {
+    pub(crate) fn set_input(&mut self, now: u64, level: bool) {
         let falls = self.input && !level;
         self.input = level;
         if falls && self.receiving.is_none() && self.is_on(RE) {
@@ -257,7 +262,7 @@ impl Usart {
         }
     }
 
-    pub(super) fn next_event(&self) -> u64 {
+    pub(crate) fn next_event(&self) -> u64 {
         let edge = self
             .sending
             .as_ref()
@@ -266,7 +271,7 @@ impl Usart {
     }
 
     /// Whether the interrupt line is high.
-    pub(super) fn interrupts(&self) -> bool {
+    pub(crate) fn interrupts(&self) -> bool {
         let enabled = |place| bit(self.cr1, place);
         let is_set = |flags| self.status & flags != 0;
         enabled(RXNEIE) && is_set(RXNE | ORE)
@@ -276,7 +281,7 @@ impl Usart {
             || bit(self.cr3, 0) && is_set(FE | ORE)
     }
 
-    pub(super) fn read(&mut self, offset: u32) -> u32 {
+    pub(crate) fn read(&mut self, offset: u32) -> u32 {
         match offset {
             CR1 => self.cr1,
             CR2 => self.cr2,
@@ -296,7 +301,7 @@ impl Usart {
         }
     }
 
-    pub(super) fn write(&mut self, now: u64, offset: u32, value: u32) {
+    pub(crate) fn write(&mut self, now: u64, offset: u32, value: u32) {
         match offset {
             CR1 => {
                 self.cr1 = value;
@@ -333,7 +338,7 @@ impl Usart {
     }
 
     /// Whether no frame is being sent; the transmit line is high then.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
 }

@@ -8,12 +8,14 @@ const TICKINT: u32 = 2;
 const CLKSOURCE: u32 = 4;
 const MASK_24: u32 = 0x00ff_ffff;
 
-/// Cycles per tick with the external reference clock, which in this family is an eighth of the core's
+/// Cycles per tick with the external reference clock, which in these families is an eighth of the core's
 /// clock.
 const REFERENCE_DIVIDER: u64 = 8;
 
 #[derive(Debug, Default)]
-pub(super) struct SysTick {
+pub(crate) struct SysTick {
+    /// What the calibration register reads as.
+    calibration: u32,
     control: u32,
     reload: u32,
     counted: bool,
@@ -24,6 +26,13 @@ pub(super) struct SysTick {
 }
 
 impl SysTick {
+    pub(crate) fn new(calibration: u32) -> Self {
+        Self {
+            calibration,
+            ..Self::default()
+        }
+    }
+
     fn cycles_per_tick(&self) -> u64 {
         if self.control & CLKSOURCE == 0 {
             REFERENCE_DIVIDER
@@ -59,12 +68,12 @@ impl SysTick {
     }
 
     /// The cycle of its next passage through zero.
-    pub(super) fn next_event(&self) -> u64 {
+    pub(crate) fn next_event(&self) -> u64 {
         self.zero_at.unwrap_or(NEVER)
     }
 
     /// Counts up to `now`. Returns true if the exception becomes pending.
-    pub(super) fn advance(&mut self, now: u64) -> bool {
+    pub(crate) fn advance(&mut self, now: u64) -> bool {
         let Some(zero_at) = self.zero_at.filter(|zero_at| *zero_at <= now) else {
             return false;
         };
@@ -77,25 +86,24 @@ impl SysTick {
     }
 
     /// The counter stops while a debugger halts the core.
-    pub(super) fn postpone(&mut self, cycles: u64) {
+    pub(crate) fn postpone(&mut self, cycles: u64) {
         if let Some(zero_at) = &mut self.zero_at {
             *zero_at += cycles;
         }
     }
 
     /// Reads the register at `offset` (0, 4, 8, 12).
-    pub(super) fn read(&mut self, now: u64, offset: u32) -> u32 {
+    pub(crate) fn read(&mut self, now: u64, offset: u32) -> u32 {
         match offset {
             0 => self.control | u32::from(std::mem::take(&mut self.counted)) << 16,
             4 => self.reload,
             8 => self.current(now),
-            // Calibration for 1 ms with a reference clock of 6 MHz, as set by ST.
-            _ => 0x4000_0000 | 6000,
+            _ => self.calibration,
         }
     }
 
     /// Writes the register at `offset`.
-    pub(super) fn write(&mut self, now: u64, offset: u32, value: u32) {
+    pub(crate) fn write(&mut self, now: u64, offset: u32, value: u32) {
         match offset {
             0 => {
                 self.value = self.current(now);

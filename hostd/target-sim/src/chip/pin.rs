@@ -11,29 +11,41 @@ pub enum Port {
     C,
     /// PD0 to PD15.
     D,
+    /// PE0 to PE15.
+    E,
     /// PF0 to PF15.
     F,
+    /// PG0 to PG15.
+    G,
+    /// PH0 to PH15.
+    H,
 }
 
 impl Port {
-    /// Index of the port in the register map: 0 for A up to 5 for F.
-    pub(super) const fn place(self) -> u32 {
+    /// Index of the port in the register map: 0 for A up to 7 for H.
+    pub(crate) const fn place(self) -> u32 {
         match self {
             Self::A => 0,
             Self::B => 1,
             Self::C => 2,
             Self::D => 3,
+            Self::E => 4,
             Self::F => 5,
+            Self::G => 6,
+            Self::H => 7,
         }
     }
 
-    pub(super) const fn at_place(place: u32) -> Option<Self> {
+    pub(crate) const fn at_place(place: u32) -> Option<Self> {
         match place {
             0 => Some(Self::A),
             1 => Some(Self::B),
             2 => Some(Self::C),
             3 => Some(Self::D),
+            4 => Some(Self::E),
             5 => Some(Self::F),
+            6 => Some(Self::G),
+            7 => Some(Self::H),
             _ => None,
         }
     }
