@@ -1,6 +1,6 @@
 //! One job from the first packet to the last: identify the target, program it, start it.
 
-mod connect;
+pub(crate) mod connect;
 mod program;
 
 use std::time::Instant;
@@ -46,7 +46,11 @@ pub fn run(
 }
 
 /// Distinguishes a missing target from one that refuses.
-fn of_target(error: FlashError, memory: &crate::link::Memory, phase: Phase) -> FlashError {
+pub(crate) fn of_target(
+    error: FlashError,
+    memory: &crate::link::Memory,
+    phase: Phase,
+) -> FlashError {
     match error {
         FlashError::Attach { .. } if !memory.has_target_answered() => FlashError::NoTarget,
         FlashError::Attach { .. }
@@ -69,7 +73,7 @@ fn carry_out(
     tracker: &mut Tracker<'_>,
 ) -> Result<Report, FlashError> {
     let catalog = crate::chips::Catalog::load();
-    let mut connected = connect::connect(&catalog, line, request)?;
+    let mut connected = connect::connect(&catalog, line, request.into())?;
     let bytes = program::program(&mut connected, request, tracker)?;
     if request.reset {
         tracker.begin(Phase::Resetting);

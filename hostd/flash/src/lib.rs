@@ -9,12 +9,13 @@
 //! ```
 //!
 //! [`run`] blocks its thread until the firmware is on the chip, is read back and runs, or until a [`Stop`] ends
-//! it. The flash algorithms, and most of the knowledge about chips, come from probe-rs; this crate adds the
-//! link to the probe, the guard against the wrong chip, images, and errors that a user can act on. It knows no
-//! pod, no async runtime and no HTTP.
+//! it; a [`Debugger`] keeps the session, to look at the core. The flash algorithms, and most of the knowledge about
+//! chips, come from probe-rs; this crate adds the link to the probe, the guard against the wrong chip, images, and
+//! errors that a user can act on. It knows no pod, no async runtime and no HTTP.
 #![forbid(unsafe_code)]
 
 mod chips;
+mod debug;
 mod error;
 mod identity;
 pub mod image;
@@ -27,6 +28,7 @@ mod request;
 mod stop;
 
 pub use chips::{Meaning, check_chip};
+pub use debug::{DebugFailure, Debugger, Wish};
 pub use error::{Cause, FlashError};
 pub use image::Image;
 pub use job::run;

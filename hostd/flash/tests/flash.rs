@@ -4,6 +4,8 @@
 
 #[path = "flash/bench.rs"]
 mod bench;
+#[path = "flash/debug.rs"]
+mod debug;
 #[path = "flash/failures.rs"]
 mod failures;
 #[path = "flash/files.rs"]
@@ -11,7 +13,8 @@ mod files;
 
 use bench::{Bench, demo, noise};
 use flash::{FlashError, Image, Phase, Progress, Request, Stop, run};
-use target_sim::stm32f0::{STM32F030R8, STM32F030RC};
+use target_sim::chip::{STM32F030R8, STM32F030RC, STM32F446RE};
+use target_sim::firmware::DEMO_F446_ELF;
 
 fn request(chip: &str) -> Request {
     Request::new(chip, demo())
@@ -54,6 +57,34 @@ fn the_demo_is_programmed_verified_and_runs() {
         let last = last.unwrap();
         assert!(last.total >= report.bytes, "{last:?}");
         assert_eq!(last.bytes, last.total, "{last:?}");
+    }
+}
+
+#[test]
+fn a_larger_core_runs_its_own_loader() {
+    let bench = Bench::powered(STM32F446RE);
+    let image = Image::parse(DEMO_F446_ELF, "demo.elf").unwrap();
+    let report = run(
+        bench.link(),
+        &Request::new("STM32F446RE", image.clone()),
+        &Stop::new(),
+        &mut |_| {},
+    )
+    .unwrap();
+    assert_eq!(report.chip, "STM32F446RE");
+    assert_eq!(
+        report.found.as_deref(),
+        Some("a chip with device id 0x421 (STM32F446) and 512 KiB of flash")
+    );
+    assert!(report.verified && report.reset);
+    assert_eq!(report.bytes, image.data_bytes() as u64);
+    let text = bench.text_after_ms(200);
+    assert!(text.contains("I2C1 "), "{text:?}");
+    for name in ["target/stm32f4x.cfg", "STM32F446"] {
+        let bench = Bench::powered(STM32F446RE);
+        let request = Request::new(name, image.clone());
+        let report = run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
+        assert!(report.chip.starts_with("STM32F446"), "{}", report.chip);
     }
 }
 

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use flash::{DapLink, Image, LinkError, Request, SPEED_KHZ_DEFAULT, Stop, open_probe, run};
 use probe_rs::Permissions;
 use probe_rs::flashing::{BinLoader, BinOptions, DownloadOptions, download_file_with_options};
+use target_sim::chip::{FLASH_BASE, FlashTimes, STM32F030RC};
 use target_sim::dap::Probe;
-use target_sim::stm32f0::{FLASH_BASE, FlashTimes, STM32F030RC};
 use target_sim::target::{BareBoard, Target};
 
 mod served;

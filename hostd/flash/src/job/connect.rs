@@ -13,21 +13,41 @@ use crate::link::Line;
 use crate::probe::DapProbeDriver;
 use crate::request::Request;
 
+/// Which target is wanted, and how it is reached; see [`Request`].
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) chip: &'a str,
+    pub(crate) force: bool,
+    pub(crate) connect_under_reset: bool,
+    pub(crate) speed_khz: u32,
+}
+
+impl<'a> From<&'a Request> for Wanted<'a> {
+    fn from(request: &'a Request) -> Self {
+        Self {
+            chip: &request.chip,
+            force: request.force,
+            connect_under_reset: request.connect_under_reset,
+            speed_khz: request.speed_khz,
+        }
+    }
+}
+
 /// A target that is ready to be programmed.
-pub(super) struct Connected {
-    pub(super) session: Session,
+pub(crate) struct Connected {
+    pub(crate) session: Session,
     /// The chip that it is programmed as.
-    pub(super) chip: String,
-    pub(super) identity: Option<Identity>,
+    pub(crate) chip: String,
+    pub(crate) identity: Option<Identity>,
 }
 
 /// Identifies the target and starts a session with it.
-pub(super) fn connect(
+pub(crate) fn connect(
     catalog: &Catalog,
     line: Line,
-    request: &Request,
+    request: Wanted<'_>,
 ) -> Result<Connected, FlashError> {
-    let candidates = catalog.find(&request.chip)?;
+    let candidates = catalog.find(request.chip)?;
     let driver =
         DapProbeDriver::open(line, request.speed_khz).map_err(|error| FlashError::Probe {
             source: error.into(),
@@ -65,7 +85,7 @@ fn look(
     catalog: &Catalog,
     candidates: &[Candidate<'_>],
     mut probe: Probe,
-    request: &Request,
+    request: Wanted<'_>,
 ) -> Result<(Probe, Option<Identity>), FlashError> {
     // With two debug ports on one wire, neither answers before it is addressed.
     if candidates
@@ -114,23 +134,23 @@ fn look_again(
 fn admit<'a>(
     candidates: &[Candidate<'a>],
     identity: Option<&Identity>,
-    request: &Request,
+    request: Wanted<'_>,
 ) -> Result<Candidate<'a>, FlashError> {
     let Some(identity) = identity else {
-        return chips::choose(&request.chip, candidates.to_vec(), None, false);
+        return chips::choose(request.chip, candidates.to_vec(), None, false);
     };
     let is_right = |candidate: &Candidate<'_>| identity.admits(candidate);
     let admitted: Vec<_> = candidates.iter().copied().filter(is_right).collect();
     if !admitted.is_empty() {
         let bytes = identity.flash_bytes();
-        return chips::choose(&request.chip, admitted, bytes, identity.is_known());
+        return chips::choose(request.chip, admitted, bytes, identity.is_known());
     }
     if request.force {
         tracing::warn!(asked = request.chip, found = %identity, "programming another chip by force");
-        return chips::choose(&request.chip, candidates.to_vec(), None, false);
+        return chips::choose(request.chip, candidates.to_vec(), None, false);
     }
     Err(FlashError::WrongTarget {
-        asked: request.chip.clone(),
+        asked: request.chip.to_owned(),
         found: identity.to_string(),
     })
 }
@@ -139,7 +159,7 @@ fn attach(
     catalog: &Catalog,
     candidate: Candidate<'_>,
     probe: Probe,
-    request: &Request,
+    request: Wanted<'_>,
 ) -> Result<Session, FlashError> {
     let target = catalog.target(candidate)?;
     let registry = catalog.registry();
@@ -160,9 +180,9 @@ fn attach(
     })
 }
 
-fn failed(request: &Request, error: ArmError) -> FlashError {
+fn failed(request: Wanted<'_>, error: ArmError) -> FlashError {
     FlashError::Attach {
-        chip: request.chip.clone(),
+        chip: request.chip.to_owned(),
         source: error.into(),
     }
 }

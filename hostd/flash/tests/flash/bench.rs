@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use flash::{DapLink, Image, LinkError, Stop};
+use target_sim::chip::{FlashTimes, Part, PinChange, SentWord};
 use target_sim::dap::Probe;
 use target_sim::firmware::DEMO_ELF;
-use target_sim::stm32f0::{FlashTimes, Part, PinChange, SentWord};
 use target_sim::target::{Board, Inputs, Target};
 
 pub(crate) const FAST: FlashTimes = FlashTimes {

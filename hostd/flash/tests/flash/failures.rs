@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use flash::{FlashError, Image, Phase, Report, Request, Stop, check_chip, run};
-use target_sim::stm32f0::{STM32F030R8, STM32F030RC};
+use target_sim::chip::{STM32F030R8, STM32F030RC};
 
 use super::bench::{Bench, Fault, noise};
 use super::request;

@@ -1,8 +1,8 @@
 //! Files of every format end up in the flash.
 
 use flash::{Image, Request, Stop, run};
+use target_sim::chip::{FLASH_BASE, STM32F030R8};
 use target_sim::firmware::DEMO_ELF;
-use target_sim::stm32f0::{FLASH_BASE, STM32F030R8};
 
 use super::bench::{Bench, demo, noise};
 

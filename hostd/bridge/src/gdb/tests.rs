@@ -1,0 +1,212 @@
+//! A GDB as a text of packets, and what it does to a core. The real one is in the end-to-end tests.
+
+use std::io;
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use super::*;
+use crate::fuzz::Core;
+
+/// Says one packet after the other, each when the one before was answered.
+struct Script<'a> {
+    packets: std::slice::Iter<'a, &'a str>,
+    heard: String,
+}
+
+fn packet(text: &str) -> Vec<u8> {
+    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+    format!("+${text}#{sum:02x}").into_bytes()
+}
+
+impl Wire for Script<'_> {
+    fn read(&mut self, into: &mut [u8], _: Duration) -> io::Result<Option<usize>> {
+        let Some(next) = self.packets.next() else {
+            return Ok(Some(0));
+        };
+        let bytes = match *next {
+            "^C" => vec![3],
+            "" => return Ok(None),
+            text => packet(text),
+        };
+        into[..bytes.len()].copy_from_slice(&bytes);
+        Ok(Some(bytes.len()))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.heard.push_str(&String::from_utf8_lossy(bytes));
+        Ok(())
+    }
+}
+
+fn core() -> Core {
+    Core {
+        memory: vec![0; 64],
+        flash: vec![Flash {
+            range: 0x800..0x1000,
+            sector_bytes: 0x400,
+        }],
+        ..Core::default()
+    }
+}
+
+/// What these packets are answered, without what frames it.
+fn session(core: &mut Core, packets: &[&str]) -> (Result<Ended, ServeError>, Vec<String>) {
+    let mut script = Script {
+        packets: packets.iter(),
+        heard: String::new(),
+    };
+    let ended = serve(&mut script, core);
+    let answers = script.heard.split('$').skip(1);
+    let answers = answers.map(|answer| answer.split('#').next().unwrap_or_default().to_owned());
+    (ended, answers.collect())
+}
+
+#[test]
+fn a_core_is_halted_looked_at_and_left_running() {
+    let mut core = core();
+    core.registers[15] = 0x0800_01c4;
+    core.memory[4..8].copy_from_slice(&[1, 2, 3, 0xff]);
+    let (ended, answers) = session(
+        &mut core,
+        &[
+            "?",
+            "m4,4",
+            "pf",
+            "Pd=00100020",
+            "M8,2:abcd",
+            "m8,2",
+            "m3f,2",
+            "Z0,100,2",
+            "D",
+        ],
+    );
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert!(
+        answers[0].starts_with('S') || answers[0].starts_with('T'),
+        "{answers:?}"
+    );
+    assert_eq!(&answers[1..3], ["010203ff", "c4010008"]);
+    assert_eq!(&answers[3..6], ["OK", "OK", "abcd"]);
+    assert!(answers[6].starts_with('E'), "{answers:?}");
+    assert_eq!(answers[7], "OK");
+    assert_eq!(core.registers[13], 0x2000_1000);
+    assert!(!core.is_halted && core.breakpoints == 0);
+}
+
+#[test]
+fn a_core_goes_on_stops_and_is_interrupted() {
+    let mut core = core();
+    let (ended, answers) = session(&mut core, &["vCont;s", "", "vCont;c", "", "^C", "D"]);
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert_eq!(core.registers[15], 2);
+    let stops: Vec<_> = answers
+        .iter()
+        .filter_map(|answer| answer.get(..3))
+        .collect();
+    assert_eq!(&stops[..2], ["S05", "S02"], "{answers:?}");
+}
+
+#[test]
+fn what_gdb_loads_is_programmed_at_once() {
+    let mut core = core();
+    let (_, answers) = session(
+        &mut core,
+        &[
+            "vFlashErase:800,400",
+            "vFlashWrite:800:abc",
+            "vFlashWrite:803:def",
+            "vFlashWrite:900:x",
+            "vFlashDone",
+            "vFlashErase:0,400",
+            "vFlashErase:c00,400",
+            "vFlashDone",
+        ],
+    );
+    assert_eq!(answers[4], "OK", "{answers:?}");
+    assert_eq!(core.programmed[0], (0x800, b"abcdef".to_vec()));
+    assert_eq!(core.programmed[1], (0x900, b"x".to_vec()));
+    assert!(answers[5].starts_with('E'), "{answers:?}");
+    assert_eq!(core.programmed[2], (0xc00, vec![0xff; 0x400]));
+}
+
+#[test]
+fn gdb_is_told_of_registers_flash_and_commands() {
+    let mut core = core();
+    let reset = "qRcmd,72657365742068616c74";
+    let ask = [
+        "qXfer:features:read:target.xml:0,ffb",
+        "qXfer:memory-map:read::0,ffb",
+        reset,
+    ];
+    let (_, answers) = session(&mut core, &ask);
+    assert_eq!(answers[0].matches("<reg name").count(), REGISTERS);
+    assert!(answers[0].contains("m-profile"), "{answers:?}");
+    let map = "<memory type=\"ram\" start=\"0x0\" length=\"0x800\"/>\
+               <memory type=\"flash\" start=\"0x800\" length=\"0x800\">\
+               <property name=\"blocksize\">0x400</property></memory>\
+               <memory type=\"ram\" start=\"0x1000\" length=\"0xf";
+    assert!(answers[1].contains(map), "{answers:?}");
+    assert_eq!(core.said, ["reset", "run"]);
+}
+
+#[test]
+fn gdb_that_just_goes_leaves_the_core_running() {
+    let mut core = core();
+    let (ended, _) = session(&mut core, &["Z1,100,2"]);
+    assert_eq!(ended.unwrap(), Ended::Gone);
+    assert!(!core.is_halted && core.breakpoints == 0);
+}
+
+#[test]
+fn any_bytes_are_a_gdb_that_does_no_harm() {
+    let mut random = Rng::with_seed(3333);
+    let valid = [
+        "?",
+        "g",
+        "m0,10",
+        "M0,2:abcd",
+        "X0,2:ab",
+        "Z0,8,2",
+        "z0,8,2",
+        "vCont;c",
+        "vCont;s",
+        "c",
+        "s",
+        "pf",
+        "Pf=01000000",
+        "qSupported:multiprocess+;swbreak+",
+        "vFlashErase:800,400",
+        "vFlashWrite:800:abc",
+        "vFlashDone",
+        "qRcmd,7265736574",
+        "qXfer:features:read:target.xml:0,100",
+        "qXfer:memory-map:read::0,100",
+        "QStartNoAckMode",
+        "vKill;1",
+        "k",
+        "D",
+        "H g0",
+        "qC",
+        "!",
+        "vMustReplyEmpty",
+    ];
+    for _ in 0..20_000 {
+        let mut bytes = Vec::new();
+        for _ in 0..random.usize(1..6) {
+            bytes.extend(packet(random.choice(valid).unwrap()));
+            if random.u8(..8) == 0 {
+                bytes.push(3);
+            }
+        }
+        for _ in 0..random.usize(0..5) {
+            let at = random.usize(..bytes.len());
+            match random.u8(..3) {
+                0 => bytes[at] = random.u8(..),
+                1 => bytes.insert(at, b"$#+-}*:,;0f"[random.usize(..11)]),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        crate::fuzz::gdb(&bytes);
+    }
+}

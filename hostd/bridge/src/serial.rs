@@ -1,0 +1,53 @@
+//! A UART as a TCP port: raw bytes, or with the serial port's settings as RFC 2217 has them.
+//!
+//! The target does not wait for anybody: what a client is too slow for is dropped, and counted.
+
+mod codec;
+mod rfc2217;
+mod serve;
+mod telnet;
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+pub use codec::Codec;
+pub use rfc2217::BAUD;
+pub use serve::{Served, serve};
+
+pub(crate) use rfc2217::{Asked, Rfc2217};
+
+/// To the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToLine {
+    /// What a client wrote.
+    Bytes(Bytes),
+    /// Bits per second from here on, within [`BAUD`].
+    Baud(u32),
+    /// Hold the target's receive line low for a while.
+    Break,
+}
+
+/// From the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FromLine {
+    /// What the target sent.
+    Bytes(Bytes),
+    /// The line has this rate now, whoever asked for it.
+    Baud(u32),
+    /// A break is over, whoever asked for it.
+    Broke,
+}
+
+/// One client's end of a UART line. The channels' bounds bound what is on its way.
+#[derive(Debug)]
+pub struct Line {
+    /// Closed when the line has ended.
+    pub to: mpsc::Sender<ToLine>,
+    /// Ends when the line has ended.
+    pub from: mpsc::Receiver<FromLine>,
+    /// Bits per second at the beginning.
+    pub baud: u32,
+}
