@@ -3,6 +3,7 @@
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, captures};
 
 use crate::capture::{self, Record};
+use crate::refusal;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.cancel",
@@ -27,6 +28,6 @@ pub(crate) const ROUTE: Route = Route {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = capture::id(request);
-    let info = captures::cancel(id).map_err(|error| capture::refusal(error, "capture", id))?;
+    let info = captures::cancel(id).map_err(|error| refusal::of(error, "capture", id))?;
     Ok(Response::json(200, &Record::new(&info)))
 }

@@ -1,7 +1,7 @@
-//! What the capture endpoints share: who may use them, the record, the refusals.
+//! What the capture endpoints share: who may use them, and the record.
 
-use guest::captures::{self, Channel, ChannelType, Error, Info, Kind, Started, Status};
-use guest::{ApiError, Credential, Operation, Refusal, Request, Response, words};
+use guest::captures::{Channel, ChannelType, Info, Kind, Status};
+use guest::{Credential, Request, words};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,9 +14,6 @@ pub(crate) const CREDENTIALS: &[Credential] = &[
 
 /// Drive devices.
 pub(crate) const SCOPE: Option<&str> = Some("bench:control");
-
-/// Seconds after which it is worth asking a busy device again.
-const BUSY_RETRY_AFTER_S: u32 = 1;
 
 /// The placeholder of the path, and what it is.
 pub(crate) const ID: (&str, &str) = ("id", "Capture id.");
@@ -53,74 +50,6 @@ words! {
 /// Capture id that the path names.
 pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
-}
-
-/// A capture that is to come.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Started")]
-struct StartedRecord<'a> {
-    capture_id: &'a str,
-    #[schemars(extend("enum" = started_states()))]
-    status: &'static str,
-    /// A sentence for each number of the order that the device will change, such as a rate that it
-    /// does not have. Absent when there is none.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
-}
-
-/// The states that a capture can be in when its start is answered.
-fn started_states() -> [&'static str; 4] {
-    let states = [
-        Status::Pending,
-        Status::Armed,
-        Status::Running,
-        Status::Done,
-    ];
-    states.map(|state| STATES.word(state))
-}
-
-/// Document what starting a capture answers and how it can be refused.
-pub(crate) fn describe_start(operation: &mut Operation) {
-    let example = StartedRecord {
-        capture_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
-        status: STATES.word(Status::Pending),
-        warnings: &[],
-    };
-    operation
-        .refusals(&[
-            Refusal::DeviceOffline,
-            Refusal::DeviceBusy,
-            Refusal::LeaseHeld,
-            Refusal::NotCapable,
-            Refusal::QuotaExceeded,
-        ])
-        .reply(
-            202,
-            "Accepted and stored; watch it with `GET /capture/{id}`.",
-            &example,
-        );
-}
-
-/// The same for the logic analyzer, whose input bank needs a level.
-pub(crate) fn describe_logic_start(operation: &mut Operation) {
-    describe_start(operation);
-    operation.refusals(&[Refusal::WrongState]);
-}
-
-/// Start a capture and return its id; the caller watches it with `GET /capture/{id}`.
-pub(crate) fn start(order: &captures::Order) -> Result<Response, ApiError> {
-    captures::start(order)
-        .map(|capture| started(&capture))
-        .map_err(|error| refusal(error, "device", &order.device))
-}
-
-fn started(capture: &Started) -> Response {
-    let record = StartedRecord {
-        capture_id: &capture.info.id,
-        status: STATES.word(capture.info.status),
-        warnings: &capture.warnings,
-    };
-    Response::json(202, &record)
 }
 
 /// Declares a record that begins with the members of every capture record, and its constructor.
@@ -239,46 +168,6 @@ impl<'a> From<&'a Channel> for ChannelRecord<'a> {
     }
 }
 
-/// A limit of the organisation is reached.
-pub(crate) fn no_room(limit: &str) -> ApiError {
-    ApiError::of(
-        Refusal::QuotaExceeded,
-        format!("there is no room: {limit}; remove captures that nobody needs"),
-    )
-}
-
-/// `what` (`capture` or `device`) with this id was asked for.
-pub(crate) fn refusal(error: Error, what: &str, id: &str) -> ApiError {
-    match error {
-        Error::NotFound => ApiError::not_found(what, id),
-        Error::NoWaveform => ApiError::of(
-            Refusal::NotFound,
-            "not found: the stimulus is no waveform that is kept",
-        ),
-        Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
-        Error::Held(busy) => ApiError::held(busy),
-        Error::Busy => ApiError::of(
-            Refusal::DeviceBusy,
-            "device is busy: its capture hardware is in use and enough captures wait for it",
-        )
-        .retry_after(BUSY_RETRY_AFTER_S),
-        Error::InUse(message) => {
-            ApiError::of(Refusal::DeviceBusy, format!("device is busy: {message}"))
-                .retry_after(BUSY_RETRY_AFTER_S)
-        }
-        Error::NotCapable(message) => ApiError::of(Refusal::NotCapable, message),
-        Error::Invalid((field, message)) => ApiError::field(field, message),
-        Error::Unready((field, message)) => {
-            let mut error = ApiError::field(field, message);
-            (error.status, error.code) = (Refusal::WrongState.status(), Refusal::WrongState.word());
-            error
-        }
-        Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
-        Error::Full(limit) => no_room(&limit),
-        Error::Other(cause) => ApiError::internal(cause),
-    }
-}
-
 /// A capture for the documentation.
 pub(crate) fn example() -> Info {
     Info {
@@ -308,11 +197,10 @@ pub(crate) fn example() -> Info {
 
 #[cfg(test)]
 mod tests {
-    use guest::captures::{ChannelType, Error, Kind, Started, Status};
-    use guest::testing::json;
+    use guest::captures::{ChannelType, Kind, Status};
     use serde_json::json;
 
-    use super::{Record, example, refusal, started};
+    use super::{Record, example};
 
     #[test]
     fn everything_known_is_told() {
@@ -366,81 +254,5 @@ mod tests {
             assert_eq!(body.get("trigger"), trigger.as_ref());
             assert_eq!(body["channels"][0]["type"], "analog");
         }
-    }
-
-    #[test]
-    fn started_is_202_with_the_id() {
-        let mut info = example();
-        info.status = Status::Pending;
-        let mut capture = Started {
-            info,
-            warnings: Vec::new(),
-        };
-        let response = started(&capture);
-        assert_eq!(response.status, 202);
-        assert_eq!(
-            json(&response),
-            json!({"capture_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC", "status": "pending"})
-        );
-        capture.warnings.push("slower".into());
-        assert_eq!(json(&started(&capture))["warnings"], json!(["slower"]));
-    }
-
-    #[test]
-    fn refusals() {
-        for (error, status, code, message) in [
-            (Error::NotFound, 404, "not_found", "device not found: 01X"),
-            (
-                Error::Offline,
-                503,
-                "device_offline",
-                "the device is offline",
-            ),
-            (
-                Error::Busy,
-                409,
-                "device_busy",
-                "device is busy: its capture hardware is in use and enough captures wait for it",
-            ),
-            (
-                Error::NotCapable("no ADC".into()),
-                400,
-                "not_capable",
-                "no ADC",
-            ),
-            (
-                Error::Invalid(("samples".into(), "must be at most 4194304".into())),
-                400,
-                "invalid_request",
-                "samples must be at most 4194304",
-            ),
-            (
-                Error::Unready(("voltage_mv".into(), "is required".into())),
-                409,
-                "wrong_state",
-                "voltage_mv is required",
-            ),
-            (
-                Error::WrongState("it runs".into()),
-                409,
-                "wrong_state",
-                "it runs",
-            ),
-            (
-                Error::Full("captures: 5 at most".into()),
-                409,
-                "quota_exceeded",
-                "there is no room: captures: 5 at most; remove captures that nobody needs",
-            ),
-        ] {
-            let error = refusal(error, "device", "01X");
-            assert_eq!(
-                (error.status, error.code, error.message.as_str()),
-                (status, code, message)
-            );
-        }
-        let error = refusal(Error::Other("disk".into()), "capture", "01X");
-        assert_eq!((error.status, error.cause.as_deref()), (500, Some("disk")));
-        assert_eq!(refusal(Error::Busy, "device", "01X").retry_after_s, Some(1));
     }
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::capture;
 use crate::order::HostChecked;
+use crate::refusal;
 
 /// Longest name or value of a protocol, channel or option, in characters.
 const VALUE_CHARS_MAX: usize = 64;
@@ -132,7 +133,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let mut job = parse(request)?;
     let id = capture::id(request);
     if job.protocol == "i2c" && job.channels.is_empty() {
-        let info = captures::get(id).map_err(|error| capture::refusal(error, "capture", id))?;
+        let info = captures::get(id).map_err(|error| refusal::of(error, "capture", id))?;
         if let Some((scl, sda)) = info.i2c {
             job.channels = i2c_channels(scl, sda);
         }

@@ -2,7 +2,7 @@
 
 use guest::{ApiError, Openapi, Request, Response, Route, captures};
 
-use crate::capture;
+use crate::{capture, refusal};
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.delete",
@@ -22,6 +22,6 @@ pub(crate) const ROUTE: Route = Route {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = capture::id(request);
-    captures::delete(id).map_err(|error| capture::refusal(error, "capture", id))?;
+    captures::delete(id).map_err(|error| refusal::of(error, "capture", id))?;
     Ok(Response::no_content())
 }

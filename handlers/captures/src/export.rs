@@ -4,7 +4,7 @@ use guest::recordings::{self, Content, Error, Format};
 use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, members, words};
 use serde_json::json;
 
-use crate::capture;
+use crate::{capture, refusal};
 
 const REPLY: &str = "The file, streamed.";
 
@@ -95,7 +95,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
         Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
-        Error::Full(limit) => capture::no_room(&limit),
+        Error::Full(limit) => refusal::no_room(&limit),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
         Error::Other(cause) => ApiError::internal(cause),
     }

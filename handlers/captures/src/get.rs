@@ -7,7 +7,7 @@ use guest::{ApiError, Openapi, Operation, Request, Response, Route, choice, inte
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{capture, frames};
+use crate::{capture, frames, refusal};
 
 /// Bytes of sample data in a reply when the caller does not say.
 const FRAME_BYTES_DEFAULT: u32 = 256 << 10;
@@ -125,7 +125,7 @@ type Events = (String, bool);
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let view = parse(request)?;
     let id = capture::id(request);
-    let refused = |error| capture::refusal(error, "capture", id);
+    let refused = |error| refusal::of(error, "capture", id);
     let info = captures::get(id).map_err(refused)?;
     let done = info.status == Status::Done;
     let page = match (view.frames, done) {

@@ -13,6 +13,8 @@ mod list;
 mod live;
 mod order;
 mod overview;
+mod refusal;
+mod start;
 mod start_dual;
 mod start_i2c;
 mod start_logic;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capture::{self, Record};
+use crate::refusal;
 
 /// Captures on a page when the caller does not say.
 const LIMIT_DEFAULT: u32 = 50;
@@ -63,7 +64,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let (device, cursor) = (filter.device_id.as_deref(), filter.cursor.as_deref());
     captures::list(device, cursor, filter.limit)
         .map(|page| reply(&page))
-        .map_err(|error| capture::refusal(error, "device", device.unwrap_or_default()))
+        .map_err(|error| refusal::of(error, "device", device.unwrap_or_default()))
 }
 
 fn parse(request: &Request) -> Result<Filter, ApiError> {

@@ -5,7 +5,7 @@ use guest::{
     ApiError, Body, Openapi, Refusal, Request, Response, Route, choice, id, integer, members,
 };
 
-use crate::capture;
+use crate::{capture, refusal};
 
 /// Whether a format is binary.
 const FORMATS: &[(&str, bool)] = &[("json", false), ("binary", true)];
@@ -61,8 +61,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let resume = asked.resume.as_ref().map(|(id, seq)| (id.as_str(), *seq));
     let upgrade = captures::follow(&asked.device, resume, asked.binary);
     let upgrade = upgrade.map_err(|error| match &asked.resume {
-        Some((id, _)) => capture::refusal(error, "device or capture", id),
-        None => capture::refusal(error, "device", &asked.device),
+        Some((id, _)) => refusal::of(error, "device or capture", id),
+        None => refusal::of(error, "device", &asked.device),
     })?;
     Ok(Response {
         status: 101,

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::capture;
 use crate::order::{self, Shared};
+use crate::start;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_dual",
@@ -24,9 +25,9 @@ pub(crate) const ROUTE: Route = Route {
             "la_samples": 409_600,
             "la_rate_mhz": 10.0
         }));
-        capture::describe_start(operation);
+        start::describe(operation);
     }),
-    handle: |request| capture::start(&parse(request)?),
+    handle: |request| start::start(&parse(request)?),
 };
 
 members! {

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::capture;
 use crate::order::{self, Shared};
+use crate::start;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_i2c",
@@ -25,9 +26,9 @@ pub(crate) const ROUTE: Route = Route {
             "sda": 2,
             "name": "boot"
         }));
-        capture::describe_logic_start(operation);
+        start::describe_logic(operation);
     }),
-    handle: |request| capture::start(&parse(request)?),
+    handle: |request| start::start(&parse(request)?),
 };
 
 members! {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::capture;
 use crate::order::{self, Shared};
+use crate::start;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.start_logic",
@@ -23,9 +24,9 @@ pub(crate) const ROUTE: Route = Route {
             "channels": [1, 2],
             "trigger": {"channel": 2, "edge": "falling", "timeout_ms": 5000}
         }));
-        capture::describe_logic_start(operation);
+        start::describe_logic(operation);
     }),
-    handle: |request| capture::start(&parse(request)?),
+    handle: |request| start::start(&parse(request)?),
 };
 
 members! {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::capture;
 use crate::order::{self, Shared};
+use crate::start;
 
 /// Highest frequency that a pod generates, in Hz.
 const FREQ_HZ_MAX: f64 = 1_000_000.0;
@@ -44,9 +45,9 @@ pub(crate) const ROUTE: Route = Route {
                 "generate": {"waveform": "sine", "freq": 1000, "amplitude": 127, "offset": 128}
             }
         }));
-        capture::describe_start(operation);
+        start::describe(operation);
     }),
-    handle: |request| capture::start(&parse(request)?),
+    handle: |request| start::start(&parse(request)?),
 };
 
 members! {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::capture;
 use crate::order::{self, Shared};
+use crate::start;
 
 /// Samples when the caller does not say.
 const SAMPLES_DEFAULT: u64 = 256;
@@ -36,9 +37,9 @@ pub(crate) const ROUTE: Route = Route {
             "sample_rate_mhz": 0.4,
             "source": "ext"
         }));
-        capture::describe_start(operation);
+        start::describe(operation);
     }),
-    handle: |request| capture::start(&parse(request)?),
+    handle: |request| start::start(&parse(request)?),
 };
 
 members! {
