@@ -212,9 +212,22 @@ pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
     };
     stream.set_read_timeout(Some(SERVER_WAIT))?;
     let request = serde_json::to_string(&Request::Backup(target.to_owned()))?;
-    writeln!(stream, "{request}").context("ask the server")?;
+    // A server that was killed can be connected to for a moment, while a process that it had started holds its socket.
+    let is_gone = |error: &io::Error| {
+        let kinds = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+        kinds.contains(&error.kind())
+    };
+    match writeln!(stream, "{request}") {
+        Err(error) if is_gone(&error) => return Ok(None),
+        asked => asked.context("ask the server")?,
+    }
+    let mut has_answered = false;
     for line in BufReader::new(stream).lines() {
-        let line = line.context("wait for the server")?;
+        let line = match line {
+            Err(error) if is_gone(&error) && !has_answered => return Ok(None),
+            line => line.context("wait for the server")?,
+        };
+        has_answered = true;
         match serde_json::from_str(&line).context("read the server's answer")? {
             Line::Working => {}
             Line::Done(report) => return Ok(Some(report)),

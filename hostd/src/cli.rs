@@ -1,5 +1,5 @@
-//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | device | key | user | org |
-//! trust | secret | backup | restore | config`.
+//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | connect | device | udev |
+//! key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,20 +14,24 @@ use base::config::{Config, KEYS, default_text, env_name};
 pub mod backup;
 pub mod check;
 mod ci;
+pub mod connect;
 pub mod console;
 pub mod decode;
 pub mod device;
 pub mod doctor;
 pub mod key;
 pub mod org;
+mod patience;
 pub mod pod_sim;
 mod printer;
 pub mod run;
 pub mod secret;
+mod server;
 mod signals;
 pub mod submit;
 mod trouble;
 pub mod trust;
+mod udev;
 pub mod user;
 
 /// The bench server.
@@ -86,9 +90,20 @@ enum Verb {
     PodSim(pod_sim::PodSim),
     /// Talk to the target of a device through its UART
     Console(console::Console),
-    /// List, remove and admit devices while the server is stopped
-    #[command(subcommand)]
+    /// Let stock tools reach a device: OpenOCD, GDB, serial terminals
+    ///
+    /// Takes the lease of the device, listens on ports of this machine, and ends with the lease. The API key is taken
+    /// from the environment variable HOSTD_KEY, and nowhere else.
+    ///
+    /// Exit code: 0 the command of --exec succeeded (otherwise its code), 2 the command line, the key or the device is
+    /// wrong, 3 the server or the way to it is at fault, 4 Ctrl-C, 5 the lease was not to be had or is over, 6 the device
+    /// is away.
+    Connect(connect::Connect),
+    /// List, remove and admit devices while the server is stopped, and look for pods on USB
+    #[command(subcommand, visible_alias = "devices")]
     Device(device::DeviceCommand),
+    /// Print the udev rule for pods on USB, so that the server needs no root
+    Udev(udev::Udev),
     /// Make, list and revoke API keys while the server is stopped
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -153,6 +168,7 @@ impl Cli {
         match self.verb {
             Verb::Run(verb) => return verb.run(handlers, || self.source.load(&[])),
             Verb::Submit(verb) => return verb.run(),
+            Verb::Connect(verb) => return verb.run(),
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),
             Verb::Serve(verb) => {
@@ -170,6 +186,7 @@ impl Cli {
             Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Console(verb) => verb.run(&mut out),
             Verb::Device(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Udev(verb) => verb.run(&mut out),
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::Org(verb) => verb.run(&self.source.load(&[])?, &mut out),

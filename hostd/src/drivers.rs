@@ -1,11 +1,16 @@
-//! The ways this server reaches pods: over the network, and simulated ones in this process.
+//! The ways this server reaches pods: over the network, on USB, and simulated ones in this process.
 
 use std::sync::Arc;
 
 use pods::{AddressError, Driver, Transport};
 
 /// Every way to reach a pod. A new transport is one module and one line here.
-static DRIVERS: &[&dyn Driver] = &[&pods::tcp::Driver, &pods::tls::Driver, &pod_sim::Driver];
+static DRIVERS: &[&dyn Driver] = &[
+    &pods::tcp::Driver,
+    &pods::tls::Driver,
+    &pods::usb::Driver,
+    &pod_sim::Driver,
+];
 
 /// Prepares a transport for an address such as `tcp:10.0.0.7:8080` or `sim:v3,seed=7`.
 ///
@@ -27,19 +32,21 @@ mod tests {
             ("sim:v3", "sim"),
             ("tcp:bench.example:9000", "tcp"),
             ("tls:bench.example", "tls"),
+            ("usb", "usb"),
+            ("usb:port=1-2.3", "usb"),
         ] {
             assert_eq!(transport(address).unwrap().kind(), kind, "{address}");
         }
         let schemes: Vec<_> = DRIVERS.iter().map(|driver| driver.scheme()).collect();
-        assert_eq!(schemes, ["tcp", "tls", "sim"]);
+        assert_eq!(schemes, ["tcp", "tls", "usb", "sim"]);
     }
 
     #[test]
     fn an_address_without_a_known_scheme_is_answered_with_those_there_are() {
-        for address in ["v3", "usb:1", ""] {
+        for address in ["v3", "hid:1", ""] {
             let error = transport(address).err().unwrap();
             assert!(matches!(error, AddressError::UnknownScheme { .. }));
-            assert!(error.to_string().contains("tcp, tls, sim"), "{error}");
+            assert!(error.to_string().contains("tcp, tls, usb, sim"), "{error}");
         }
     }
 }

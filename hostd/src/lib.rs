@@ -14,3 +14,4 @@ pub mod local;
 pub mod opening;
 pub mod serve;
 pub mod services;
+pub mod usb;

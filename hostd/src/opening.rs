@@ -21,10 +21,11 @@ use lab::updates::Updates;
 use lab::waveforms::Waveforms;
 use notify::{Limits, Notices};
 use pods::PodOptions;
-use store::Store;
+use store::{Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use vault::Vault;
+use tracing::warn;
+use vault::{SealError, Vault};
 
 use crate::benches::ServerBenches;
 use crate::drivers;
@@ -67,10 +68,9 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
     let auth = auth.await.context("read keys and users")?;
     let lab = Lab::open(config, &ground).await?;
     let vault = Vault::new(dir, store.clone(), clock.clone());
-    let looked = vault.warn_of_unreadable().await;
-    looked.context("look at the secrets")?;
+    tokio::spawn(look_after(vault.clone()));
     let noticed = Arc::<Notify>::default();
-    let notices = open_notices(config, &ground, &noticed).await?;
+    let notices = open_notices(config, &ground, &vault, &noticed)?;
     let benches = lab.benches(store);
     let parts = Parts {
         store: store.clone(),
@@ -82,6 +82,8 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         benches: benches.clone(),
         vault: vault.clone(),
         noticed,
+        marks_commits: !config.commit_status.is_empty(),
+        public_url: config.http.public_url.clone(),
     };
     let jobs = open_jobs(begun, parts).await?;
     let services = Services {
@@ -187,25 +189,48 @@ impl Lab {
     }
 }
 
+/// Seals what an earlier version left open, and tells what cannot be read. Nobody waits for it: it opens everything that
+/// is sealed.
+async fn look_after(vault: Arc<Vault>) {
+    match vault.seal_plain_webhook_keys().await {
+        Ok(()) | Err(SealError::Store(StoreError::Closed)) => {}
+        Err(error) => warn!(
+            error = &error as &dyn std::error::Error,
+            "failed to seal the keys of webhooks; they sign as they are"
+        ),
+    }
+    match vault.warn_of_unreadable().await {
+        Ok(()) | Err(StoreError::Closed) => {}
+        Err(error) => warn!(
+            error = &error as &dyn std::error::Error,
+            "failed to look at the secrets"
+        ),
+    }
+}
+
 /// Those who are told of jobs. `wake` says when there is something to tell.
-async fn open_notices(
+fn open_notices(
     config: &Config,
     ground: &Ground,
+    vault: &Arc<Vault>,
     wake: &Arc<Notify>,
 ) -> anyhow::Result<Arc<Notices>> {
     let opened = Notices::open(notify::Parts {
         store: ground.store.clone(),
         clock: ground.clock.clone(),
+        vault: vault.clone(),
         wake: wake.clone(),
         webhooks: &config.webhooks,
         commit_statuses: &config.commit_status,
         public_url: &config.http.public_url,
         limits: Limits {
             first_pause_ms: config.webhooks.retry_ms,
+            webhooks_per_org_max: config.webhooks.count_max as usize,
+            badges_per_org_max: config.badges.count_max as usize,
             ..Limits::default()
         },
     });
-    opened.await.context("go on telling others of jobs")
+    opened.context("go on telling others of jobs")
 }
 
 async fn open_jobs(begun: Begun, parts: Parts) -> anyhow::Result<Arc<Jobs>> {

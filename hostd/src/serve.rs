@@ -24,6 +24,7 @@ use crate::http::socket::Sockets;
 use crate::http::{openapi, server};
 use crate::opening;
 use crate::services::Services;
+use crate::usb;
 use base::config::Config;
 use base::config::Proxies;
 use base::live::Patience;
@@ -101,6 +102,11 @@ async fn serve(
     let url = format!("http://{address}");
     let admin = Admin::listen(&config.data_dir, services.clone());
     gateway.native.set_ready(true);
+    tokio::spawn(usb::follow(
+        services.devices.clone(),
+        services.auth.default_org(),
+        config.pods.usb,
+    ));
     info!(url, "serving");
     if let Some(code) = sign_in_code {
         demo::print_sign_in(&url, &code);

@@ -19,14 +19,15 @@ Commands:
                      the tests of one package whose names contain the filter, and only the
                      set-up that they need: `test tests leases`, `test handler-cloud`
   check [package]    a quick look, without a test: fmt, tidy, clippy
-  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, cgroup2, attack,
-                     clients
+  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, cgroup2, usb,
+                     attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
   docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
+  test-usb           tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
   bench loop         seconds from a one-line change to its test's result; arguments are
@@ -64,6 +65,8 @@ pub(crate) enum Task {
     Bench(String),
     /// Tests of jails on control groups of version 2.
     Cgroup2,
+    /// Tests of pods on USB.
+    TestUsb,
     Attack(Attack),
 }
 
@@ -106,7 +109,7 @@ pub(crate) struct Options {
 
 const TASKS: &[&str] = &[
     "attack", "bench", "build", "cgroup2", "check", "ci", "clients", "docs", "firmware",
-    "handlers", "help", "run", "test", "tidy",
+    "handlers", "help", "run", "test", "test-usb", "tidy",
 ];
 const FLAGS: &[&str] = &[
     "--accept",
@@ -289,6 +292,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "cgroup2" => Task::Cgroup2,
+        "test-usb" => Task::TestUsb,
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
             name: rest.next().cloned(),

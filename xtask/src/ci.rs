@@ -7,7 +7,9 @@ use anyhow::{Result, bail};
 use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
-use crate::{attack, cgroup2, check, clients, deny, handlers, host, progress, server, tidy, tool};
+use crate::{
+    attack, cgroup2, check, clients, deny, handlers, host, progress, server, tidy, tool, usb,
+};
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it;
 /// only a failed build ends the run, since nothing could be tested after it.
@@ -40,6 +42,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     match cgroup2::Parts::find() {
         Ok(parts) => report.check("cgroup2", || parts.run()),
         Err(why) => report.leave_out(&format!("cgroup2 ({why:#})")),
+    }
+    match usb::Parts::find() {
+        Ok(parts) => report.check("usb", || parts.run()),
+        Err(why) => report.leave_out(&format!("usb ({why:#})")),
     }
     // Alone, since it looks at what honest callers get on a machine that is busy enough.
     let short = Attack {

@@ -32,7 +32,7 @@ const TIER_WAIT: Duration = Duration::from_secs(240);
 const LANES: usize = 3;
 
 /// Tiers that run OpenOCD. It always listens on the same ports, so only one of them runs at a time.
-const WITH_OPENOCD: &[&str] = &["dut", "openocd"];
+const WITH_OPENOCD: &[&str] = &["bridges", "dut", "dut-f446", "openocd"];
 
 /// Runs every tier, or the one called `only`, and prints what passed, failed and was skipped.
 pub(crate) fn run(only: Option<&str>, options: &Options) -> Result<()> {

@@ -11,21 +11,53 @@ use crate::progress;
 use crate::tool::Tool;
 
 const FOLDER: &str = "hostd/target-sim/firmware";
-const OUTPUT: &str = "demo.elf";
 const COMPILER: &str = "arm-none-eabi-gcc";
 const STRIP: &str = "arm-none-eabi-strip";
-const SOURCES: &[&str] = &[
-    "start.c",
-    "main.c",
-    "serial.c",
-    "i2c.c",
-    "bmp280.c",
-    "console.c",
+
+/// One of the chips that the demo is for.
+struct Build {
+    output: &'static str,
+    /// What the compiler must know of the chip.
+    flags: &'static [&'static str],
+    sources: &'static [&'static str],
+}
+
+const BUILDS: &[Build] = &[
+    Build {
+        output: "demo.elf",
+        flags: &["-mcpu=cortex-m0", "-T", "stm32f030r8.ld"],
+        sources: &[
+            "start.c",
+            "main.c",
+            "serial.c",
+            "i2c.c",
+            "bmp280.c",
+            "console.c",
+        ],
+    },
+    Build {
+        output: "demo-f446.elf",
+        flags: &[
+            "-mcpu=cortex-m4",
+            "-mfloat-abi=hard",
+            "-mfpu=fpv4-sp-d16",
+            "-DSTM32F446",
+            "-T",
+            "stm32f446re.ld",
+        ],
+        sources: &[
+            "start.c",
+            "main.c",
+            "serial.c",
+            "i2c1.c",
+            "bmp280.c",
+            "console.c",
+        ],
+    },
 ];
 /// No paths, no build id and no time stamps get into the file, so that the same sources and compiler
 /// make the same bytes.
 const FLAGS: &[&str] = &[
-    "-mcpu=cortex-m0",
     "-mthumb",
     "-Os",
     "-std=c11",
@@ -40,31 +72,34 @@ const FLAGS: &[&str] = &[
     "-nostdlib",
     "-Wl,--gc-sections",
     "-Wl,--build-id=none",
-    "-T",
-    "stm32f030r8.ld",
 ];
 
-/// Builds and strips the firmware in its folder.
+/// Builds and strips the firmware in its folder, for all chips.
 pub(crate) fn build() -> Result<()> {
     let folder = Metadata::load()?.root.join(FOLDER);
-    let before = fs::read(folder.join(OUTPUT)).unwrap_or_default();
-    compile(&folder)?;
-    let after = fs::read(folder.join(OUTPUT)).context("failed to read the new firmware")?;
-    let outcome = if before == after { "unchanged" } else { "new" };
-    progress::detail(&format!(
-        "{FOLDER}/{OUTPUT} is {outcome}, {} bytes",
-        after.len()
-    ));
+    for build in BUILDS {
+        let file = folder.join(build.output);
+        let before = fs::read(&file).unwrap_or_default();
+        compile(&folder, build)?;
+        let after = fs::read(&file).context("failed to read the new firmware")?;
+        let outcome = if before == after { "unchanged" } else { "new" };
+        progress::detail(&format!(
+            "{FOLDER}/{} is {outcome}, {} bytes",
+            build.output,
+            after.len()
+        ));
+    }
     Ok(())
 }
 
-fn compile(folder: &Path) -> Result<()> {
-    progress::step("building the demo firmware");
+fn compile(folder: &Path, build: &Build) -> Result<()> {
+    progress::step(&format!("building the demo firmware {}", build.output));
     Tool::new(COMPILER)
         .dir(folder)
         .args(FLAGS)
-        .args(["-o", OUTPUT])
-        .args(SOURCES)
+        .args(build.flags)
+        .args(["-o", build.output])
+        .args(build.sources)
         .arg("-lgcc")
         .advice(format!(
             "install {COMPILER}, on Debian with `apt-get install gcc-arm-none-eabi`"
@@ -72,9 +107,9 @@ fn compile(folder: &Path) -> Result<()> {
         .run()?;
     Tool::new(STRIP)
         .dir(folder)
-        .args(["--strip-all", OUTPUT])
+        .args(["--strip-all", build.output])
         .run()?;
-    make_plain(&folder.join(OUTPUT))
+    make_plain(&folder.join(build.output))
 }
 
 /// The linker marks its output as executable; this program does not run here.

@@ -16,6 +16,7 @@ mod excerpts;
 mod firmware;
 mod handlers;
 mod host;
+mod machine;
 mod metadata;
 mod progress;
 mod server;
@@ -23,6 +24,7 @@ mod test;
 mod tidy;
 mod tool;
 mod toolchain;
+mod usb;
 
 use std::process::ExitCode;
 
@@ -66,6 +68,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
         Task::Cgroup2 => cgroup2::run(),
+        Task::TestUsb => usb::run(),
         Task::Attack(attack) => attack::run(attack, options),
     }
 }

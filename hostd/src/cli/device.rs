@@ -1,4 +1,6 @@
-//! `hostd device list | remove | admit`, while the server is stopped.
+//! `hostd device list | remove | admit`, while the server is stopped, and `hostd device scan`.
+
+mod scan;
 
 use std::io::Write;
 
@@ -18,6 +20,8 @@ use store::leases::LeaseRecord;
 pub enum DeviceCommand {
     /// List the devices, removed ones too, with who holds them and what they owe
     List,
+    /// List the pods that are plugged into USB, as entries for the configuration; the server may run
+    Scan,
     /// Remove a device; a pod that is still configured stays away
     Remove(Remove),
     /// Admit a removed device again, as it was
@@ -42,11 +46,19 @@ impl DeviceCommand {
     /// # Errors
     /// The folder is in use or unreadable, or the command asks for what is not there.
     pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        with_store(&config.data_dir, async |store| match self {
-            Self::List => list(store, out).await.context("list the devices"),
-            Self::Remove(verb) => verb.run(store, out).await.context("remove the device"),
-            Self::Admit { device } => admit(store, device, out).await.context("admit the device"),
-        })?
+        let data = &config.data_dir;
+        match self {
+            Self::Scan => scan::run(out),
+            Self::List => with_store(data, async |store| {
+                list(store, out).await.context("list the devices")
+            })?,
+            Self::Remove(verb) => with_store(data, async |store| {
+                verb.run(store, out).await.context("remove the device")
+            })?,
+            Self::Admit { device } => with_store(data, async |store| {
+                admit(store, device, out).await.context("admit the device")
+            })?,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `hostd doctor`: what this machine offers to jobs, and how to get the rest.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -48,19 +49,24 @@ fn tell(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     } else {
         "that of the server for all jobs"
     };
-    let podman = report
-        .podman
-        .as_ref()
-        .map(|path| path.display().to_string());
+    let program = |path: &Option<PathBuf>| match path {
+        Some(path) => path.display().to_string(),
+        None => "not installed".to_owned(),
+    };
+    let tun = match report.has_tun {
+        true => "",
+        false => ", but users cannot open /dev/net/tun",
+    };
     let rows = [
         ("kernel", report.kernel.to_string()),
         ("user", users.to_owned()),
         ("memory", hold(report.bounds.memory)),
         ("processes", hold(report.bounds.processes)),
         ("processors", hold(report.bounds.cpu)),
+        ("podman", program(&report.podman)),
         (
-            "podman",
-            podman.unwrap_or_else(|| "not installed".to_owned()),
+            "slirp4netns",
+            format!("{}{tun}", program(&report.slirp4netns)),
         ),
     ];
     for (name, value) in rows {
@@ -90,6 +96,8 @@ fn as_json(report: &Report) -> Value {
             "processors": hold(report.bounds.cpu),
         },
         "podman": report.podman,
+        "slirp4netns": report.slirp4netns,
+        "tun": report.has_tun,
         "lacks": report.lacks().into_iter().map(lack).collect::<Vec<_>>(),
     })
 }
@@ -112,6 +120,8 @@ mod tests {
                 cpu: Hold::Priority,
             },
             podman: None,
+            slirp4netns: None,
+            has_tun: false,
         };
         let mut text = Vec::new();
         tell(&report, &mut text).unwrap();
@@ -121,6 +131,7 @@ mod tests {
             text.contains("memory      bounded by each process alone, soft\n"),
             "{text}"
         );
+        assert!(text.contains(Lack::NoSlirp4netns.cure()) && text.contains(Lack::NoTun.cure()));
         assert!(text.contains(Lack::ProcMasked.cure()) && text.contains(Lack::NoPodman.cure()));
         let json = as_json(&report);
         assert_eq!(json["isolated"], false);

@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use usb_sim::Attached;
 
 mod console;
 mod play;
@@ -81,10 +82,12 @@ pub struct PodSim {
     #[arg(long, value_name = "SCK,MOSI,MISO,CS", value_parser = four_channels)]
     spi: Option<[u8; 4]>,
     /// Put a simulated microcontroller on the bench: "demo" runs the application that comes with it, "blank"
-    /// has an erased flash, "locked" the demo under read protection, anything else is an ELF file
-    #[arg(long, value_name = "demo|blank|locked|FILE.elf", num_args = 0..=1, default_missing_value = "demo")]
+    /// has an erased flash, "locked" the demo under read protection, a PART runs its demo, anything else is an
+    /// ELF file
+    #[arg(long, value_name = "demo|blank|locked|PART|FILE.elf", num_args = 0..=1, default_missing_value = "demo")]
     target: Option<String>,
-    /// Which microcontroller it is: STM32F030R8 (64 KiB of flash) or STM32F030RC (256 KiB)
+    /// Which microcontroller it is: STM32F030R8 (64 KiB of flash), STM32F030RC (256 KiB), or STM32F446RE
+    /// (Cortex-M4, 512 KiB)
     #[arg(long, requires = "target", value_name = "NAME", value_parser = part)]
     target_part: Option<TargetPart>,
     /// A half word of its flash that stays erased whatever is programmed: 0x08000400
@@ -100,6 +103,10 @@ pub struct PodSim {
     #[arg(long, value_name = "LINK", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "an option whose value is optional")]
     usb_console: Option<Option<PathBuf>>,
+    /// Plug the pod into this machine's virtual USB controller as well, for every program to find; takes root and the
+    /// kernel module vhci-hcd
+    #[arg(long)]
+    usb: bool,
     /// Write {"address","tls","console"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -110,8 +117,10 @@ fn board(name: &str) -> Result<Board, String> {
 }
 
 fn part(name: &str) -> Result<TargetPart, String> {
-    TargetPart::named(name)
-        .ok_or_else(|| "the microcontrollers are STM32F030R8 and STM32F030RC".to_owned())
+    TargetPart::named(name).ok_or_else(|| {
+        let names: Vec<&str> = TargetPart::names().collect();
+        format!("the microcontrollers are {}", names.join(", "))
+    })
 }
 
 fn address(text: &str) -> Result<u32, String> {
@@ -195,6 +204,16 @@ impl PodSim {
         if let Some(path) = &console_path {
             let _ = writeln!(out, "console on {}", path.display()).and_then(|()| out.flush());
         }
+        let plugged = self
+            .usb
+            .then(|| Attached::new(pod.plug()))
+            .transpose()
+            .context("plug the pod into USB")?;
+        if let Some(plugged) = &plugged {
+            let port = plugged.port();
+            let _ = writeln!(out, "on port {port} of the virtual USB controller")
+                .and_then(|()| out.flush());
+        }
         if let Some(path) = &self.ready_file {
             write_ready_file(path, address, tls_address, console_path.as_deref())
                 .with_context(|| format!("write {}", path.display()))?;
@@ -211,6 +230,7 @@ impl PodSim {
             () = stop => {}
         }
         // Clients see their connection end, as when a real pod is unplugged.
+        drop(plugged);
         pod.set_plugged(false);
         connections.shutdown().await;
         secured.shutdown().await;
@@ -234,19 +254,24 @@ impl PodSim {
     }
 
     fn target(&self) -> anyhow::Result<Option<TargetConfig>> {
-        let mut target = match self.target.as_deref() {
-            None => return Ok(None),
-            Some("demo") => TargetConfig::demo(),
-            Some("blank") => TargetConfig::blank(),
-            Some("locked") => TargetConfig::locked(),
-            Some(path) => {
+        let Some(asked) = self.target.as_deref() else {
+            return Ok(None);
+        };
+        let named = TargetPart::named(asked);
+        let blank = TargetConfig::blank();
+        let part = self.target_part.or(named).unwrap_or(blank.part);
+        let target = match asked {
+            "demo" => TargetConfig::demo(),
+            "blank" => blank,
+            "locked" => TargetConfig::locked(),
+            _ if named.is_some() => TargetConfig::demo(),
+            path => {
                 let elf = std::fs::read(path).with_context(|| format!("read {path}"))?;
-                TargetConfig::flashed(&elf).with_context(|| format!("put {path} on the target"))?
+                TargetConfig::flashed(part, &elf)
+                    .with_context(|| format!("put {path} on the target"))?
             }
         };
-        if let Some(part) = self.target_part {
-            target.part = part;
-        }
+        let mut target = TargetConfig { part, ..target };
         target.worn = self.target_worn;
         if self.slow_swd {
             target.swd_delay = SLOW_SWD_DELAY;

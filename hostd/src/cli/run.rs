@@ -16,7 +16,7 @@ use base::clock::Clock;
 use base::config::{Config, DeviceConfig};
 use base::id;
 use clap::Args;
-use jail::Bind;
+use jail::{Bind, Reach};
 use jobs::{Cancel, Live, Options, Request, Runner, StartError, Subject, write_reports};
 use pipeline::Caps;
 use pipeline::plan::{Plan, Role, Run as PlannedRun};
@@ -65,6 +65,17 @@ pub struct Run {
     /// A folder of tools that builds can read, at the same path; may be given several times
     #[arg(long, value_name = "DIR")]
     tools: Vec<PathBuf>,
+    /// Let steps reach the network whose pipeline asks for it (`sandbox.network`): public addresses, or all that this
+    /// machine reaches
+    #[arg(
+        long,
+        value_name = "public|all",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "public",
+        value_parser = reach
+    )]
+    network: Option<Reach>,
     /// Folder for running builds and their caches, ~/.cache/hostd if left out
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
@@ -124,6 +135,7 @@ impl Run {
         let mut request = Request::new(plan, self.source(), &self.out);
         request.secrets = secrets;
         request.builds_only = self.builds_only;
+        request.network = self.network;
         request.keep = self.keep.then(|| state.join("kept").join(&subject.id));
         let cancel = Cancel::default();
         let safety = Arc::new(OnceLock::new());
@@ -257,6 +269,12 @@ impl Run {
             ..ci::subject()
         }
     }
+}
+
+fn reach(text: &str) -> Result<Reach, &'static str> {
+    let reaches = [Reach::Public, Reach::All];
+    let found = reaches.into_iter().find(|reach| reach.word() == text);
+    found.ok_or("write public or all")
 }
 
 /// The first SIGINT or SIGTERM cancels. The second ends this process as soon as its devices are safe.

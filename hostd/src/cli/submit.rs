@@ -3,9 +3,7 @@
 mod ended;
 mod follow;
 mod form;
-mod patience;
 mod results;
-mod server;
 mod socket;
 mod sources;
 mod story;
@@ -30,16 +28,14 @@ use super::check::{self, DEFINITION};
 use super::ci;
 use super::printer::Printer;
 use super::trouble::{CANCELLED, INFRASTRUCTURE, Trouble};
+use super::{patience, server};
 use ended::text;
 use follow::Following;
 use form::Form;
 use patience::{Patience, tell};
-use server::{Failed, Server, retried};
+use server::{Failed, KEY, Server, retried};
 use sources::Sources;
 use story::Story;
-
-/// The environment variable with the API key. Command lines are for every user of a machine to see.
-const KEY: &str = "HOSTD_KEY";
 
 /// What stands for standard input, and for no sources.
 const NONE: &str = "-";

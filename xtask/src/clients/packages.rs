@@ -24,6 +24,7 @@ const REQUIREMENTS: &[&str] = &[
     "openocd-esp32==0.12.0.post20260831",
     // OpenOCD is linked against it, and not every machine has it.
     "libusb-package==1.0.30.0",
+    "pyserial==3.5",
 ];
 
 /// The package whose source distribution has the tests.
@@ -167,7 +168,8 @@ impl Packages {
                 .env("BENCHPOD_API_BASE", &cloud.base)
                 .env("BENCHPOD_API_KEY", &cloud.key)
                 .env("BENCHPOD_E2E_CLOUD_DEVICE", &cloud.device)
-                .env("HOSTD_SIGN_IN_CODE", &cloud.code);
+                .env("HOSTD_SIGN_IN_CODE", &cloud.code)
+                .env("HOSTD_PROGRAM", &cloud.hostd);
         }
         pytest
             .env("EMBEDDEDCI_TEST_INSTALLED", "1")

@@ -1,7 +1,7 @@
 //! One running `hostd pod-sim`, or `hostd serve --demo` with a pod behind it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub(super) struct Cloud {
     pub(super) device: String,
     /// A code that signs an owner in once.
     pub(super) code: String,
+    /// The program, for clients that are part of it.
+    pub(super) hostd: PathBuf,
 }
 
 impl Simulator {
@@ -83,6 +85,7 @@ impl Simulator {
                     key: read(&content["api_key"])?,
                     device: read(&content["devices"][0]["name"])?,
                     code,
+                    hostd: hostd.to_owned(),
                 });
             }
         }

@@ -105,8 +105,8 @@ pub(super) const TIERS: &[Tier] = &[
         files: &["tests/e2e/test_e2e_spi.py"],
     },
     Tier {
-        // Written for a board with an STM32F446; the demo firmware prints and does the same on the
-        // simulated part. OpenOCD programs it.
+        // The demo firmware prints and does what the board that the tests are written for does. OpenOCD
+        // programs it.
         name: "dut",
         bench_kind: Pod(&["--board", "v3", "--target", "blank"]),
         bench: &[
@@ -120,6 +120,33 @@ pub(super) const TIERS: &[Tier] = &[
                     "--benchpod-firmware=",
                     env!("CARGO_MANIFEST_DIR"),
                     "/../hostd/target-sim/firmware/demo.elf"
+                ),
+            ),
+        ],
+        files: &["tests/e2e/test_e2e_dut.py"],
+    },
+    Tier {
+        // The chip of the board that the tests are written for.
+        name: "dut-f446",
+        bench_kind: Pod(&[
+            "--board",
+            "v3",
+            "--target",
+            "blank",
+            "--target-part",
+            "STM32F446RE",
+        ]),
+        bench: &[
+            ("BENCHPOD_EXPECT_BOARD", "analog"),
+            ("BENCHPOD_E2E_BOARD_REV", "v3"),
+            ("BENCHPOD_E2E_NRESET", "1"),
+            ("BENCHPOD_E2E_TARGET_CFG", "target/stm32f4x.cfg"),
+            (
+                "PYTEST_ADDOPTS",
+                concat!(
+                    "--benchpod-firmware=",
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../hostd/target-sim/firmware/demo-f446.elf"
                 ),
             ),
         ],
@@ -162,6 +189,16 @@ pub(super) const TIERS: &[Tier] = &[
         files: &[concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../tests/clients/test_openocd.py"
+        )],
+    },
+    Tier {
+        // Unmodified OpenOCD and pyserial through `hostd connect`.
+        name: "bridges",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_bridges.py"
         )],
     },
     Tier {

@@ -50,6 +50,11 @@ const RESERVED: &[Reserved] = &[
         testers: &[],
     },
     Reserved {
+        dependency: "gdbstub",
+        owners: &["bridge"],
+        testers: &[],
+    },
+    Reserved {
         dependency: "target-sim",
         owners: &["pod-sim"],
         testers: &["flash"],
@@ -61,7 +66,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "tokio-rustls",
-        owners: &["pod-sim", "pods"],
+        owners: &["hostd", "pod-sim", "pods"],
         testers: &[],
     },
     Reserved {

@@ -25,6 +25,7 @@ fn run(run: &RunEnd) -> Value {
         "attempts": run.attempts,
         "duration_ms": ms(run.time.len()),
         "cache_hit": run.cache_hit,
+        "network": run.network,
         "log": run.log,
         "steps": run.steps.iter().map(step).collect::<Vec<_>>(),
         "artifacts": run.artifacts,

@@ -6,17 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use http::header::AUTHORIZATION;
-use http::{Request, Response};
-use rustls::crypto::ring;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 use serde_json::Value;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::HandshakeError;
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 
-use super::server::{CONNECT_WAIT, Failed, Refusal, Server, retry_after};
+use super::server::{CONNECT_WAIT, Failed, Server, upgrade};
 
 /// Between two looks at what else there is to do.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -39,12 +35,12 @@ impl Socket {
     /// # Errors
     /// The server cannot be reached, or refuses.
     pub(super) fn open(server: &Server, path: &str) -> Result<Self, Failed> {
-        let request = request(server, path).map_err(Failed::Here)?;
+        let request = upgrade::request(server, path).map_err(Failed::Here)?;
         let (connection, tcp) = connect(server).map_err(Failed::Lost)?;
         let socket = match tungstenite::client(request, connection) {
             Ok((socket, _)) => socket,
             Err(HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
-                return Err(refused(&answer));
+                return Err(upgrade::refused(&answer));
             }
             Err(error) => {
                 let error = anyhow::anyhow!("open the job's log: {error}");
@@ -100,26 +96,16 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-fn request(server: &Server, path: &str) -> anyhow::Result<Request<()>> {
-    let url = server.api.replacen("http", "ws", 1) + path;
-    let mut request = url.into_client_request().context("make the request")?;
-    request
-        .headers_mut()
-        .insert(AUTHORIZATION, server.key.clone());
-    Ok(request)
-}
-
 /// The connection, and the TCP connection below it.
 fn connect(server: &Server) -> anyhow::Result<(Box<dyn Connection>, TcpStream)> {
-    let authority = server.uri.authority().context("a URL with a host")?;
     let is_tls = server.uri.scheme_str() == Some("https");
-    let port = authority
-        .port_u16()
-        .unwrap_or(if is_tls { 443 } else { 80 });
-    let host = authority.host().trim_matches(['[', ']']);
+    let (host, port) = upgrade::address(server)?;
     let reach = || format!("reach {}", server.api);
     let mut last = None;
-    for address in (host, port).to_socket_addrs().with_context(reach)? {
+    for address in (host.as_str(), port)
+        .to_socket_addrs()
+        .with_context(reach)?
+    {
         match TcpStream::connect_timeout(&address, CONNECT_WAIT) {
             Ok(tcp) => {
                 tcp.set_read_timeout(Some(CONNECT_WAIT))?;
@@ -128,9 +114,9 @@ fn connect(server: &Server) -> anyhow::Result<(Box<dyn Connection>, TcpStream)> 
                 if !is_tls {
                     return Ok((Box::new(tcp), below));
                 }
-                let name = ServerName::try_from(host.to_owned()).with_context(reach)?;
-                let tls =
-                    ClientConnection::new(Arc::new(tls(server)?), name).with_context(reach)?;
+                let name = ServerName::try_from(host).with_context(reach)?;
+                let tls = ClientConnection::new(Arc::new(upgrade::tls(server)?), name)
+                    .with_context(reach)?;
                 return Ok((Box::new(StreamOwned::new(tls, tcp)), below));
             }
             Err(error) => last = Some(error),
@@ -140,29 +126,4 @@ fn connect(server: &Server) -> anyhow::Result<(Box<dyn Connection>, TcpStream)> 
         Some(error) => Err(error).with_context(reach),
         None => bail!("{}: it has no address", reach()),
     }
-}
-
-/// The same trust as that of the requests.
-fn tls(server: &Server) -> anyhow::Result<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    if server.roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    for root in &server.roots {
-        let root = CertificateDer::from(root.der());
-        roots.add(root).context("trust a certificate")?;
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .context("set up TLS")?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
-fn refused(answer: &Response<Option<Vec<u8>>>) -> Failed {
-    let body = answer.body().as_deref().unwrap_or_default();
-    Failed::Refused(Refusal {
-        status: answer.status(),
-        body: serde_json::from_slice(body).unwrap_or_default(),
-        retry_after: retry_after(answer.headers()),
-    })
 }

@@ -1,5 +1,7 @@
-//! The server that jobs are submitted to, over HTTP or HTTPS, and its answers. The key goes into a header of requests
-//! to this server, and nowhere else.
+//! A server that a command talks to, over HTTP or HTTPS, and its answers. The key goes into a header of requests to this
+//! server, and nowhere else.
+
+pub(super) mod upgrade;
 
 use std::fmt;
 use std::io::{self, Read};
@@ -17,6 +19,9 @@ use super::patience::{Patience, tell};
 
 /// Where the API is, if the URL has no path.
 const API: &str = "/api";
+
+/// The environment variable with the API key. Command lines are for every user of a machine to see.
+pub(super) const KEY: &str = "HOSTD_KEY";
 
 /// Time for a connection to be made.
 pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(30);
@@ -108,6 +113,24 @@ impl Server {
             api,
             key,
             roots,
+        })
+    }
+
+    /// The same server, asked with another credential: the value of `Authorization`.
+    ///
+    /// # Errors
+    /// It cannot be in a header.
+    pub(super) fn with_authorization(&self, value: &str) -> anyhow::Result<Self> {
+        // The error could show it.
+        let mut key = HeaderValue::from_str(value)
+            .map_err(|_| anyhow::anyhow!("understand the server's token"))?;
+        key.set_sensitive(true);
+        Ok(Self {
+            agent: self.agent.clone(),
+            uri: self.uri.clone(),
+            api: self.api.clone(),
+            key,
+            roots: self.roots.clone(),
         })
     }
 

@@ -21,7 +21,7 @@ const LINK: u32 = 0o120_000;
 
 /// An archive in the making. Everything in it is root's.
 #[derive(Default)]
-pub(super) struct Initrd {
+pub(crate) struct Initrd {
     bytes: Vec<u8>,
     entries: u32,
     folders: BTreeSet<String>,
@@ -29,24 +29,24 @@ pub(super) struct Initrd {
 
 impl Initrd {
     /// Adds a file and the folders on its way. Its path is relative.
-    pub(super) fn file(&mut self, path: &str, content: &[u8]) -> Result<()> {
+    pub(crate) fn file(&mut self, path: &str, content: &[u8]) -> Result<()> {
         self.folders_above(path)?;
         self.entry(path, FILE | 0o644, content)
     }
 
     /// Adds a file that can be executed, and the folders on its way.
-    pub(super) fn program(&mut self, path: &str, content: &[u8]) -> Result<()> {
+    pub(crate) fn program(&mut self, path: &str, content: &[u8]) -> Result<()> {
         self.folders_above(path)?;
         self.entry(path, FILE | 0o755, content)
     }
 
     /// Adds a symbolic link.
-    pub(super) fn link(&mut self, path: &str, target: &str) -> Result<()> {
+    pub(crate) fn link(&mut self, path: &str, target: &str) -> Result<()> {
         self.entry(path, LINK | 0o777, target.as_bytes())
     }
 
     /// The whole archive.
-    pub(super) fn finish(mut self) -> Result<Vec<u8>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
         self.entry(TRAILER, 0, b"")?;
         Ok(self.bytes)
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::super::signals;
+use super::signals;
 
 /// The first pause, doubled each time up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_secs(1);

@@ -1,0 +1,111 @@
+//! Tests of pods on USB in a virtual machine, whose kernel has the virtual USB controller that few machines load, and
+//! where nothing real is plugged in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::machine::{self, Initrd, Kernel, Machine};
+
+/// The test program.
+const TESTS: &str = "usb";
+
+/// The name of the machine.
+const NAME: &str = "usb";
+
+/// Modules of the kernel, in the order in which they need each other, by their places below `kernel/drivers/usb`.
+const MODULES: [&str; 5] = [
+    "common/usb-common",
+    "core/usbcore",
+    "usbip/usbip-core",
+    "usbip/vhci-hcd",
+    "class/cdc-acm",
+];
+
+/// How long all tests may take. They take a minute or two where the processor is emulated.
+const TESTED_WITHIN: Duration = Duration::from_secs(600);
+
+/// What the first process writes when the tests passed.
+const PASSED: &str = "usb: tests ended with 0";
+
+/// What the machine is made of.
+pub(crate) struct Parts(machine::Parts);
+
+/// Runs the tests, and fails where that is not possible.
+pub(crate) fn run() -> Result<()> {
+    Parts::find()?.run()
+}
+
+impl Parts {
+    /// Finds what is needed, and fetches what is missing. The error says why it cannot be had.
+    pub(crate) fn find() -> Result<Self> {
+        machine::Parts::find(&Kernel::WITH_DRIVERS).map(Self)
+    }
+
+    /// Builds the tests, starts the machine and expects that all pass.
+    pub(crate) fn run(&self) -> Result<()> {
+        let tests = machine::test_program(TESTS)?;
+        let programs = [("usb-tests", tests.as_path())];
+        let mut initrd = self.0.initrd(include_bytes!("usb/init"), &programs)?;
+        self.add_modules(&mut initrd)?;
+        let told = Machine::new(&self.0, NAME, initrd)?.run(TESTED_WITHIN)?;
+        match have_passed(&told) {
+            true => Ok(()),
+            false => bail!("not all tests of pods on USB passed; the lines above name them"),
+        }
+    }
+
+    /// The modules by their order, in which the first process loads them.
+    fn add_modules(&self, initrd: &mut Initrd) -> Result<()> {
+        let folder = drivers(&self.0.tree)?;
+        for (order, module) in MODULES.iter().enumerate() {
+            let file = folder.join(format!("{module}.ko"));
+            let content = machine::read(&file)?;
+            let name = module.rsplit('/').next().unwrap_or(module);
+            initrd.file(&format!("modules/{order}-{name}.ko"), &content)?;
+        }
+        Ok(())
+    }
+}
+
+/// The folder of USB drivers among the unpacked packages.
+fn drivers(tree: &Path) -> Result<PathBuf> {
+    let modules = tree.join("lib/modules");
+    let versions = fs::read_dir(&modules).or_else(|_| fs::read_dir(tree.join("usr/lib/modules")));
+    let mut versions = versions.with_context(|| format!("failed to list {}", modules.display()))?;
+    let version = versions
+        .next()
+        .context("the kernel's package has no modules")?;
+    let version = version.context("failed to list the kernel's modules")?;
+    Ok(version.path().join("kernel/drivers/usb"))
+}
+
+/// Whether the tests passed, and there were some.
+fn have_passed(told: &str) -> bool {
+    let has = |wanted: &str| told.lines().any(|line| line == wanted);
+    has(PASSED) && !told.contains("test result: ok. 0 passed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_have_passed_when_there_were_some() {
+        let told = |tests: u32| format!("test result: ok. {tests} passed; 0 failed\n{PASSED}\n");
+        assert!(have_passed(&told(9)));
+        assert!(!have_passed(&told(0)));
+        assert!(!have_passed(
+            &told(9).replace(PASSED, "usb: tests ended with 1")
+        ));
+    }
+
+    #[test]
+    fn the_first_process_says_what_is_looked_for() {
+        let init = include_str!("usb/init");
+        assert!(init.contains(&format!("echo \"{NAME}: started\"")));
+        assert!(init.contains("echo \"usb: tests ended with $status\""));
+    }
+}
