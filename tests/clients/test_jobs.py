@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import tarfile
 import time
 import urllib.error
@@ -89,7 +90,7 @@ def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
     body, content_type = form(
         [
             ("archive", "sources.tar.gz", sources()),
-            ("ci_yaml", None, b"with-sdk.yml"),
+            ("ci_yaml", None, b"pipeline.yml"),
             ("ref", None, b"main"),
         ]
     )
@@ -123,3 +124,26 @@ def test_a_job_builds_flashes_and_tests_with_the_sdk(capsys):
     assert "bk_" not in log
     with capsys.disabled():
         print(f"\nNOTE {len(cases)} cases in {job['started_at']} to {job['finished_at']}")
+
+
+def test_the_job_of_the_readme_runs_with_the_sdk(capsys):
+    """The block as it stands, with the package index that the default tests do without."""
+    nothing = {"definition": "version: 1\nbuilds: [{ id: nothing, steps: [{ run: 'true' }] }]"}
+    if ask("/jobs/submit", json.dumps(nothing).encode(), "application/json")[0] == 503:
+        with capsys.disabled():
+            print("\nNOTE the README's job was not run: this machine cannot isolate jobs")
+        return
+    readme = (ROOT / "README.md").read_text()
+    section = readme.split("### Submit a job")[1]
+    block, after = section.split("```sh\n")[1].split("```", 1)
+    shown = after.split("```text\n")[1].split("```")[0].splitlines()
+    base = os.environ["BENCHPOD_API_BASE"]
+    env = os.environ | {"HOSTD_URL": base + "/api", "HOSTD_KEY": os.environ["BENCHPOD_API_KEY"]}
+    run = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", block], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300
+    )
+    printed = [line.rstrip() for line in run.stdout.splitlines()]
+    assert run.returncode == 0, (run.stdout, run.stderr)
+    missing = [line for line in shown if line not in printed]
+    assert not missing, (missing, run.stdout, run.stderr)
+    assert not any("skipped message" in line for line in printed), printed

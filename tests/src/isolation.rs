@@ -28,3 +28,17 @@ pub fn can_isolate() -> bool {
     eprintln!("left out, since no jail can be made here:\n{told}");
     false
 }
+
+/// What the server says about this machine, as JSON.
+///
+/// # Panics
+/// The server does not say it.
+#[must_use]
+pub fn doctor() -> serde_json::Value {
+    let output = Command::new(binary().expect("the server is built"))
+        .args(["doctor", "--json"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the server starts");
+    serde_json::from_slice(&output.stdout).expect("it is JSON")
+}

@@ -17,7 +17,7 @@ pub mod socket;
 pub use bench::{Bench, demo_elf, flash, until};
 pub use cable::Cable;
 pub use client::{Client, Reply};
-pub use isolation::can_isolate;
+pub use isolation::{can_isolate, doctor};
 pub use line::Line;
 pub use pod_sim::PodSim;
 pub use receiver::Receiver;

@@ -138,6 +138,11 @@ fn the_example_runs_on_a_simulated_device() {
         let name = source.file_name().unwrap();
         fs::copy(&source, home.path("source").join(name)).unwrap();
     }
+    fs::create_dir(home.path("source/tests")).unwrap();
+    for test in below(&root.join("docs/example/board/tests")) {
+        let name = Path::new("source/tests").join(test.file_name().unwrap());
+        fs::copy(&test, home.path(name.to_str().unwrap())).unwrap();
+    }
     let output = home.run(&["--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -160,7 +165,19 @@ fn the_example_runs_on_a_simulated_device() {
     }
     assert!(home.out("artifacts/fw.f0/demo.elf").is_file());
     assert!(home.read("report.html").contains("demo"));
-    assert!(home.read("trace.json").contains("smoke.f0"));
+    // Without the SDK its tests are skipped, and say so.
+    assert!(cases.contains("with the SDK\""), "{cases}");
+    let timeline: Value = serde_json::from_str(&home.read("trace.json")).unwrap();
+    let has = |phase: &str, name: &str| {
+        let mut events = timeline.as_array().unwrap().iter();
+        events.any(|event| event["ph"] == phase && event["name"] == name)
+    };
+    assert!(has("X", "says hello"), "{timeline}");
+    assert!(
+        has("i", "APP_OK") && has("i", "found \"APP_OK\""),
+        "{timeline}"
+    );
+    assert!(has("C", "demo internal"), "{timeline}");
     // What the bench recorded, in a format that other tools read.
     let capture = home.out("captures/smoke.f0/boot.sr");
     let decoded = Command::new(tests::server::binary().unwrap())

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tests::{Bench, Client, Reply, Server};
+use tempfile::TempDir;
+use tests::{Bench, Client, Reply, Server, can_isolate, until};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -197,4 +199,111 @@ fn everything_that_is_kept_is_for_the_owner_alone() {
     fs::set_permissions(&data, fs::Permissions::from_mode(0o775)).unwrap();
     let refused = Server::demo_in(dir.path()).unwrap_err().to_string();
     assert!(refused.contains("chmod 700"), "{refused}");
+}
+
+/// A small disk of its own. It ends with the test.
+struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    /// None, with the reason on standard error, if this user may not mount one.
+    #[allow(clippy::print_stderr, reason = "says why a test is left out")]
+    fn mount(mib: u32) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"])
+            .arg(dir.path())
+            .output();
+        match mount {
+            Ok(output) if output.status.success() => Some(Self(dir)),
+            Ok(output) => {
+                let why = String::from_utf8_lossy(&output.stderr).into_owned();
+                eprintln!("left out: mounting a small disk takes root: {why}");
+                None
+            }
+            Err(error) => {
+                eprintln!("left out: failed to run mount: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Processes of the server may take a moment to be gone.
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+/// Files of this name below a folder.
+fn named(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(folder) = todo.pop() {
+        // It may be gone by now.
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => todo.push(entry.path()),
+                _ if entry.file_name() == name => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn submit(client: &Client, command: &str) -> String {
+    let definition = format!(
+        "version: 1\nretry: {{ infra: 0 }}\nlimits: {{ memory: 512MiB, disk: 1GiB, log: 1MiB }}\n\
+         builds: [{{ id: fw, steps: [{{ run: '{command}' }}] }}]\n"
+    );
+    let job = client.post("/api/jobs/submit", &json!({"definition": definition}));
+    let job = job.unwrap().expect(201);
+    job["id"].as_str().unwrap().to_owned()
+}
+
+fn ended(client: &Client, id: &str) -> Value {
+    let look = || client.get(&format!("/api/jobs/{id}")).unwrap().expect(200);
+    until(look, |job| job["state"] == "finished").unwrap()
+}
+
+#[test]
+fn a_job_that_fills_the_disk_ends_and_others_go_on() {
+    if !can_isolate() {
+        return;
+    }
+    let Some(disk) = SmallDisk::mount(192) else {
+        return;
+    };
+    let data = disk.0.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let config = disk.0.path().join("hostd.toml");
+    fs::write(&config, "[disk]\nfloor_mib = 32\nreserve_mib = 8\n").unwrap();
+    let server = Server::demo_in_with(&data, &["--config", config.to_str().unwrap()]).unwrap();
+    let client = server.client();
+    let other = submit(&client, "sleep 6; echo still here");
+    let greedy = submit(
+        &client,
+        "dd if=/dev/zero of=everything bs=1M count=900; sleep 60",
+    );
+    let job = ended(&client, &greedy);
+    assert_eq!(
+        (&job["ended_because"], &job["verdict"]),
+        (&"infra_error".into(), &"pending".into()),
+        "{job}"
+    );
+    assert_eq!(job["runs"][0]["code"], "infra.disk_full", "{job}");
+    let told = job["message"].as_str().unwrap();
+    assert!(told.contains("make room"), "{told}");
+    // Whoever runs meanwhile and takes little goes on.
+    let job = ended(&client, &other);
+    assert_eq!(job["verdict"], "success", "{job}");
+    let log = client.get(&format!("/api/jobs/{other}/log")).unwrap();
+    assert!(log.text.contains("still here"), "{}", log.text);
+    // Nothing of it is left, and there is room for the next one.
+    assert_eq!(named(&data, "everything"), Vec::<PathBuf>::new());
+    let next = submit(&client, "dd if=/dev/zero of=some bs=1M count=20");
+    let job = ended(&client, &next);
+    assert_eq!(job["verdict"], "success", "{job}");
+    server.anonymous().get("/readyz").unwrap().expect(200);
 }

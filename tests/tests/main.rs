@@ -9,6 +9,7 @@ mod bad_input;
 mod bench_here;
 mod builds;
 mod cloud;
+mod connect;
 mod connections;
 mod console;
 mod crowds;

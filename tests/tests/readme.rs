@@ -64,9 +64,22 @@ fn the_session_that_submits_a_job_works() {
         return;
     }
     let (printed, shown) = session(4);
-    for line in shown.lines() {
-        let is_it = |printed: &str| printed.trim_end() == line;
-        assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
+    let has = |line: &str| printed.lines().any(|printed| printed.trim_end() == line);
+    // Without a network there is no SDK; that is told in the log and among the cases, and nothing else is missing.
+    let (with_sdk, others): (Vec<&str>, Vec<&str>) = shown
+        .lines()
+        .partition(|line| line.contains("name=\"tests.test_board"));
+    assert_eq!(with_sdk.len(), 2, "{shown}");
+    for line in others {
+        assert!(has(line), "no {line} in\n{printed}");
+    }
+    assert!(!with_sdk.iter().any(|line| has(line)), "{printed}");
+    assert!(has("testcase name=\"tests::with the SDK\""), "{printed}");
+    for told in [
+        "NOTE: the tests with the SDK are skipped: ",
+        "skipped message=",
+    ] {
+        assert!(printed.contains(told), "no {told} in\n{printed}");
     }
 }
 

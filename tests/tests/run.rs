@@ -103,6 +103,20 @@ fn a_run_that_fails_says_whose_fault_it_is() {
     let unsupported = "      - run: 'true'\n    sandbox: { network: true }";
     let (_folder, output) = has_run(unsupported, &[]);
     assert_eq!(output.status.code(), Some(3));
+    let told = text(&output.stdout);
+    assert!(told.contains("`hostd run --network`"), "{told}");
+    let image = "      - run: 'true'\n    sandbox: { image: 'localhost/none:1' }";
+    let (folder, _) = has_run(image, &[]);
+    let no_podman = command(&["run", "pipeline.yml"], folder.path())
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(no_podman.status.code(), Some(3));
+    let told = text(&no_podman.stdout);
+    assert!(
+        told.contains("infrastructure: fw: images are not"),
+        "{told}"
+    );
     let secret = "      - { run: 'echo $K', env: { K: { secret: KEY } } }";
     let (folder, output) = has_run(secret, &[]);
     assert_eq!(output.status.code(), Some(2));

@@ -468,3 +468,31 @@ fn github_and_gitlab_mark_commits() {
     let refused = format!("{:#}", refused.unwrap_err());
     assert!(refused.contains("chmod 600"), "{refused}");
 }
+
+#[test]
+fn a_webhook_whose_key_is_lost_waits_and_is_healed_by_another_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = serve(dir.path(), LOCAL);
+    let (client, receiver) = (server.client(), Receiver::start(Answer::Status(200)));
+    let (hook, before) = webhook(&client, &receiver.url("/"));
+    fs::remove_file(dir.path().join("data/secrets.key")).unwrap();
+    let sent = client.post(&format!("/api/webhooks/{hook}/test"), &json!({}));
+    sent.unwrap().expect(202);
+    let waits = until(
+        || deliveries(&client, &hook)[0].clone(),
+        |delivery| delivery["attempts"].as_u64() > Some(0),
+    );
+    let waits = waits.unwrap();
+    assert_eq!(waits["phase"], "waiting", "{waits}");
+    let told = waits["error"].as_str().unwrap();
+    assert!(told.contains("secrets.key"), "{told}");
+    // No other key is made by the way, only when somebody asks for one.
+    let refused = client.post("/api/webhooks", &json!({"url": receiver.url("/")}));
+    refused.unwrap().expect_error(503, "secrets_unavailable");
+    let rotated = client.post(&format!("/api/webhooks/{hook}/rotate"), &json!({}));
+    let rotated = rotated.unwrap().expect(200);
+    let secret = rotated["secret"].as_str().unwrap();
+    assert_ne!(secret, before);
+    let seen = receiver.wait_for(1);
+    assert_signed(&seen[0], secret);
+}

@@ -18,6 +18,8 @@
 )]
 
 mod archive;
+#[path = "../../../hostd/jail/benches/support/bubblewrap.rs"]
+mod bubblewrap;
 mod log;
 mod queue;
 mod site;

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::bubblewrap::BUBBLEWRAP;
 use crate::site::{Site, has, median, ms, run as run_tool};
 
 /// Steps of each job; bubblewrap runs as often after each.
@@ -12,32 +13,6 @@ const ROUNDS: usize = 15;
 
 /// A step should take at most this many times as long.
 const AIM: f64 = 1.1;
-
-/// The file system, the devices and the namespaces of a step, as far as bubblewrap can make them.
-const BUBBLEWRAP: &[&str] = &[
-    "--unshare-all",
-    "--die-with-parent",
-    "--ro-bind",
-    "/usr",
-    "/usr",
-    "--symlink",
-    "usr/bin",
-    "/bin",
-    "--symlink",
-    "usr/lib",
-    "/lib",
-    "--symlink",
-    "usr/lib64",
-    "/lib64",
-    "--dev",
-    "/dev",
-    "--proc",
-    "/proc",
-    "--tmpfs",
-    "/tmp",
-    "--chdir",
-    "/job",
-];
 
 pub(crate) fn run() {
     println!("step: `sh -e -c true`, {STEPS} in a job, {ROUNDS} rounds");

@@ -179,8 +179,21 @@ fn a_job_that_may_not_have_a_secret_is_refused_where_it_names_it() {
     set(&jobs, "CAL", &["main"]);
     let (code, _) = problem(&jobs.post(&own, "retry"));
     assert_eq!(code, "secret_refused");
+    set(&jobs, "CAL", &[]);
+    let keyed = |key: &str| {
+        let body = json!({"definition": naming("CAL")});
+        let client = jobs.client().with_header("idempotency-key", key);
+        client.post("/api/jobs/submit", &body).unwrap()
+    };
+    let first = id(&keyed("a").expect(201));
     remove(&jobs, "CAL");
     let (code, _) = problem(&jobs.post(&own, "retry"));
+    assert_eq!(code, "unknown_secret");
+    // A repeated request gets the first one's answer all the same.
+    let again = keyed("a");
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(id(&again.json()), first);
+    let (code, _) = problem(&keyed("b"));
     assert_eq!(code, "unknown_secret");
     set(&jobs, "CAL", &[]);
     jobs.post(&own, "retry").expect(201);

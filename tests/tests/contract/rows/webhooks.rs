@@ -18,6 +18,9 @@ pub(super) fn all() -> Vec<Rows> {
         rows("webhooks.update")
             .success(200, call("/webhooks/<webhook>").json(r#"{"enabled":true,"name":""}"#))
             .refusal(404, "not_found", call("/webhooks/<missing>").json(r#"{"enabled":false}"#)),
+        rows("webhooks.rotate")
+            .success(200, call("/webhooks/<webhook>/rotate"))
+            .refusal(404, "not_found", call("/webhooks/<missing>/rotate")),
         rows("webhooks.remove")
             .success(204, call("/webhooks/<new-webhook>"))
             .refusal(404, "not_found", call("/webhooks/<missing>")),

@@ -74,7 +74,7 @@ pub(super) const PHASES: &[Phase] = &[
     Phase {
         name: "lease",
         steps: "
-      - wait: 1ms",
+      - wait: 10m",
         before: Before::Occupied,
         ..PLAIN
     },
