@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::chunk::raw;
 use crate::{DEEP_REPLAY_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX};
 
 /// Board of all pods so far; it has some features without announcing them.
@@ -73,12 +74,30 @@ pub struct Capabilities {
     pub power_profile: Option<bool>,
     /// Updates over the air.
     pub ota: Option<bool>,
+    /// It sends the samples of captures as bytes.
+    #[serde(skip)]
+    pub capture_raw: bool,
     /// The pod's own ADC fit. `None` without an ADC.
     #[serde(skip)]
     pub adc_fit: Option<AdcFit>,
     /// `cap.*` for the published clients.
     #[serde(skip)]
     pub parameters: BTreeMap<String, String>,
+    /// Whether it is a bench of parts rather than a board.
+    #[serde(skip)]
+    pub is_of_parts: bool,
+    /// Parts that such a bench has and that cannot be reached now.
+    #[serde(skip)]
+    pub missing: Vec<MissingPart>,
+}
+
+/// A part of a bench that cannot be reached now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingPart {
+    /// Its name: `uart`, `power`, `probe`.
+    pub part: String,
+    /// Why, as a fragment.
+    pub reason: String,
 }
 
 impl Capabilities {
@@ -98,13 +117,16 @@ impl Capabilities {
             _ => has(names),
         };
         let adc_fit = (analog != Some(false)).then(|| adc_fit(status));
+        let told = |name: &str| status.get(name).and_then(Value::as_u64);
         let known_board = status.get("board").and_then(Value::as_str) == Some(KNOWN_BOARD);
         let mut capabilities = Self {
             ac_dac: with_analog(&["dac_replay", "generate16"]),
             dac: with_analog(&["dac", "dac_dc"]),
             adc: analog,
             la_channels: la_channels(status, has(&["la", "analyzer"])),
-            la_max_samples: known_board.then_some(LA_SAMPLES_MAX),
+            la_max_samples: known_board
+                .then_some(LA_SAMPLES_MAX)
+                .or_else(|| told("la_max_samples")),
             capture_trigger: has(&["capture_trigger"]),
             uart: has(&["uart", "serial"]),
             cmsis_dap: has(&["swd"]),
@@ -113,8 +135,11 @@ impl Capabilities {
             i2c_sensor: has(&["i2c_sensor"]),
             power_profile: has(&["power_profile"]),
             ota: has(&["ota"]),
+            capture_raw: has(&[raw::CAPABILITY]) == Some(true),
             adc_fit,
             parameters: BTreeMap::new(),
+            is_of_parts: status.contains_key("parts"),
+            missing: missing(status),
         };
         capabilities.parameters = parameters(status, caps.as_deref(), &capabilities);
         capabilities
@@ -122,6 +147,16 @@ impl Capabilities {
 }
 
 impl Capabilities {
+    /// Why `what` is not there, as a sentence; on a bench of parts, `part` gives it.
+    pub fn lack(&self, what: &str, part: &str) -> String {
+        let away = self.missing.iter().find(|missing| missing.part == part);
+        match away {
+            Some(away) => format!("the part `{part}` of the bench is away: {}", away.reason),
+            None if self.is_of_parts => format!("the bench has no part `{part}`"),
+            None => format!("the board has no {what}"),
+        }
+    }
+
     /// Levels in millivolts that the bank of the logic analyzer can have: those of all boards if
     /// the revision is unknown.
     pub fn la_levels_mv(&self) -> &'static [u32] {
@@ -139,6 +174,15 @@ fn caps(status: &Map<String, Value>) -> Option<Vec<String>> {
     Some(names.map(str::to_lowercase).collect())
 }
 
+/// What is malformed is left out.
+fn missing(status: &Map<String, Value>) -> Vec<MissingPart> {
+    let listed = status.get("missing").and_then(Value::as_array);
+    let listed = listed.into_iter().flatten();
+    listed
+        .filter_map(|entry| MissingPart::deserialize(entry).ok())
+        .collect()
+}
+
 fn version(status: &Map<String, Value>) -> Option<&str> {
     let version = status
         .get("version")
@@ -149,6 +193,10 @@ fn version(status: &Map<String, Value>) -> Option<&str> {
 fn la_channels(status: &Map<String, Value>, has_la: Option<bool>) -> Option<u8> {
     if has_la == Some(false) {
         return Some(0);
+    }
+    // Boards do not say; benches of parts have what their analyzer has.
+    if let Some(told) = status.get("la_channels").and_then(Value::as_u64) {
+        return Some(u8::try_from(told).unwrap_or(u8::MAX).min(LA_CHANNELS));
     }
     let mut parts = version(status)?.split('.');
     let mut part = || parts.next()?.parse::<u32>().ok();

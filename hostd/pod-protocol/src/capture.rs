@@ -8,6 +8,7 @@ mod check;
 pub use assembly::{Assembly, AssemblyError};
 pub use check::RequestError;
 
+use crate::chunk::raw;
 use crate::rates;
 
 /// What to capture. Rates are the requested ones, in MHz; the stream gives the achieved ones.
@@ -203,6 +204,15 @@ impl CaptureRequest {
             command.insert("trigger_timeout_ms".to_owned(), trigger.timeout_ms.into());
         }
         std::mem::take(command)
+    }
+
+    /// The request line to a pod that can send samples as bytes.
+    pub fn raw_command(&self) -> Map<String, Value> {
+        let mut command = self.command();
+        if !matches!(self, Self::Measure { .. }) {
+            command.insert("enc".to_owned(), raw::ENCODING.into());
+        }
+        command
     }
 
     /// What it waits for.

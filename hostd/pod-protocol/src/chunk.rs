@@ -4,10 +4,16 @@
 //! {"status":"ok","bits":16,"adc_rate_hz":400000,"b64":"BgAG_w","more":true}
 //! {"status":"chunk","la":true,"la_edges":[[0,3],[17,1]],"la_upto":256,"more":false}
 //! ```
+//!
+//! With `"enc":"raw"` the samples follow the line as bytes, `raw` of them (see [`raw`]).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
+
+pub mod raw;
+
+use raw::Raw;
 
 use super::refusal::Refusal;
 use super::reply::{ReplyError, not_reply};
@@ -39,6 +45,12 @@ pub enum Payload {
         /// Samples covered so far, from the start of the capture.
         upto: u64,
     },
+    /// Logic-analyzer words, one for each sample.
+    Words(Vec<u16>),
+    /// Logic-analyzer words, each with the number of samples in a row that have it.
+    Runs(Vec<(u16, u16)>),
+    /// What follows the line; see [`Chunk::take`].
+    Raw(Raw),
 }
 
 /// The trigger's part of a capture's last packet.
@@ -70,6 +82,9 @@ pub enum ChunkError {
     /// The `b64` field is not base64url.
     #[error("a capture packet's samples are not base64url")]
     Base64(#[source] base64::DecodeError),
+    /// It announces bytes that are no samples, or too many.
+    #[error("a capture packet announces {0} bytes of samples")]
+    Raw(u64),
 }
 
 #[derive(Deserialize)]
@@ -85,6 +100,9 @@ struct RawChunk {
     la_edges: Vec<(u64, u16)>,
     #[serde(default)]
     la_upto: u64,
+    raw: Option<u64>,
+    #[serde(default)]
+    la_runs: bool,
     adc_rate_hz: Option<f64>,
     la_rate_hz: Option<f64>,
     trigger: Option<TriggerReport>,
@@ -107,7 +125,9 @@ pub fn parse(line: &[u8]) -> Result<CaptureLine, ChunkError> {
             return Err(ChunkError::Reply(ReplyError::UnknownStatus { status }));
         }
     }
-    let payload = if raw.la {
+    let payload = if let Some(bytes) = raw.raw {
+        Payload::Raw(Raw::announced(bytes, raw.la, raw.la_runs).ok_or(ChunkError::Raw(bytes))?)
+    } else if raw.la {
         Payload::Edges {
             edges: raw.la_edges,
             upto: raw.la_upto,

@@ -30,12 +30,12 @@ pub type BoxedStream = Box<dyn Stream>;
 /// A connection being opened.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<BoxedStream>> + Send + 'a>>;
 
-/// A pod being waited for.
+/// A pod, or a change of it, being waited for.
 pub type Arriving<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Opens connections to one pod. Several may be open at once.
 pub trait Transport: Send + Sync + 'static {
-    /// Which kind of transport this is, as device records show it: `sim`, `tcp`, `tls`, `usb`.
+    /// Which kind of transport this is, as device records show it: `dial`, `parts`, `sim`, `tcp`, `tls`, `usb`.
     fn kind(&self) -> &'static str;
 
     /// SHA-256 in hex of the certificate that the pod must show: given with its address, or taken
@@ -52,9 +52,21 @@ pub trait Transport: Send + Sync + 'static {
     /// Opens one more connection.
     fn connect(&self) -> Connecting<'_>;
 
+    /// Opens one more connection for commands that are answered with a single line. Where such commands have a way of
+    /// their own, it is that.
+    fn connect_commands(&self) -> Connecting<'_> {
+        self.connect()
+    }
+
     /// Waits for a sign that the pod has just become reachable, so that connecting is worth it before its pause is
     /// over. Never, where there are no such signs.
     fn arrival(&self) -> Arriving<'_> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Waits for a sign that what the pod says of itself has changed, so that its status is asked again. Never, where
+    /// there are no such signs. A sign that comes while nobody waits is kept.
+    fn changed(&self) -> Arriving<'_> {
         Box::pin(std::future::pending())
     }
 }

@@ -9,8 +9,13 @@
 //! The length is a little-endian u16 of 1 to [`DAP_PACKET_BYTES_MAX`]. Zero, or a larger number,
 //! would make the pod end the session.
 
+use std::time::Duration;
+
 /// Largest packet.
 pub const DAP_PACKET_BYTES_MAX: usize = 1024;
+
+/// A session in which nothing was sent for so long is ended by the pod. Debuggers ask every second or so while they wait.
+pub const DAP_SILENCE_MAX: Duration = Duration::from_mins(10);
 
 /// Bytes in front of a packet.
 const LENGTH_BYTES: usize = 2;

@@ -38,6 +38,14 @@ pub enum AddressError {
         /// The form that was expected.
         form: &'static str,
     },
+    /// What the address stands for cannot be used.
+    #[error("pod address `{address}` cannot be used: {reason}")]
+    Unusable {
+        /// The address as given.
+        address: String,
+        /// Why, as a sentence without its full stop.
+        reason: String,
+    },
 }
 
 /// Prepares a transport for an address such as `tcp:10.0.0.7:8080` or `sim:v3,seed=7`, with the

@@ -4,6 +4,7 @@ use crate::Reply;
 use crate::capture::{Assembly, Frame};
 use crate::chunk::{self, CaptureLine, Payload};
 use crate::dap_frame::{DAP_PACKET_BYTES_MAX, DapFrames};
+use crate::dial;
 use crate::usb;
 
 /// Any bytes as a debug probe's answers: packets within bounds, then perhaps an error.
@@ -37,6 +38,11 @@ pub fn replies(bytes: &[u8]) {
             let again = chunk::decode_b64(&chunk::encode_b64(counts));
             assert_eq!(again.as_ref(), Ok(counts));
         }
+        // Any bytes do for samples.
+        let chunk = match chunk.raw_bytes() {
+            Some(announced) if announced <= bytes.len() => chunk.take(&bytes[..announced]),
+            _ => chunk,
+        };
         if whole {
             match assembly.push(chunk) {
                 Err(_) => whole = false,
@@ -59,6 +65,22 @@ pub fn replies(bytes: &[u8]) {
 /// Any bytes as what comes over the link of a pod on USB, on either side.
 pub fn usb_link(bytes: &[u8]) {
     usb::fuzzing::fuzz(bytes);
+}
+
+/// Any bytes as frames, a line each, of a pod that dials in and of its server, and as what such a pod proves itself with.
+pub fn dial(bytes: &[u8]) {
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Ok(text) = std::str::from_utf8(line) else {
+            continue;
+        };
+        dial::fuzz(text);
+        if let Some(nonce) = dial::login::nonce(text) {
+            assert!(nonce.len() <= dial::login::NONCE_BYTES_MAX);
+        }
+        if let Some(key) = dial::login::key(text) {
+            assert_eq!(dial::login::key(&dial::login::text(&key)), Some(key));
+        }
+    }
 }
 
 /// Changes, drops, doubles and inserts some bytes of a valid input. `below` draws a random number

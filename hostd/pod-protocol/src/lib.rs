@@ -21,7 +21,9 @@ pub mod chunk;
 pub mod commands;
 pub mod connection;
 pub mod dap_frame;
+pub mod dial;
 pub mod driver;
+pub mod escape;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod rates;
@@ -30,8 +32,8 @@ mod reply;
 pub mod usb;
 pub mod verbs;
 
-pub use capabilities::{AdcFit, Capabilities};
-pub use refusal::{Refusal, RefusalKind};
+pub use capabilities::{AdcFit, Capabilities, MissingPart};
+pub use refusal::{Refusal, RefusalKind, missing_part};
 pub use reply::{Reply, ReplyError};
 
 /// Longest request line that a pod accepts, in bytes without the newline.

@@ -50,6 +50,13 @@ pub enum RefusalKind {
     UnknownCommand,
     /// The board lacks the analog front end.
     NoAnalog,
+    /// A bench of parts lacks the part that the command needs.
+    MissingPart {
+        /// Its name: `uart`, `power`, `probe`.
+        part: String,
+        /// The bench has one, which cannot be reached now.
+        is_away: bool,
+    },
     /// Any other reason.
     Plain,
 }
@@ -71,6 +78,20 @@ impl Refusal {
     }
 }
 
+/// How the refusal begins when a bench lacks a part.
+const MISSING_PART: &str = "missing part: ";
+
+/// What follows the name of a part that cannot be reached now.
+const AWAY: &str = ": it is away";
+
+/// The text of a refusal because a bench of parts lacks `part`. `away`: it has one that cannot be reached now, and why.
+pub fn missing_part(part: &str, away: Option<&str>) -> String {
+    match away {
+        Some(reason) => format!("{MISSING_PART}{part}{AWAY}: {reason}"),
+        None => format!("{MISSING_PART}{part}: this bench has none"),
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
@@ -78,6 +99,12 @@ impl fmt::Display for Refusal {
 }
 
 fn classify(text: &str) -> RefusalKind {
+    // First: a reason may contain any other phrase.
+    if let Some(rest) = text.strip_prefix(MISSING_PART) {
+        let part = word(rest).to_owned();
+        let is_away = rest[part.len()..].starts_with(AWAY);
+        return RefusalKind::MissingPart { part, is_away };
+    }
     let by_channel = pin_conflict(text)
         .or_else(|| pull_conflict(text))
         .or_else(|| trigger_timeout(text));

@@ -11,6 +11,7 @@ pub(crate) use read::Read;
 use super::adc::AdcRender;
 use super::client::{Client, Gone};
 use super::digital::Digital;
+use super::encoding::Encoding;
 use super::hold::Hold;
 use super::kept::Kept;
 use super::levels::LaRender;
@@ -77,7 +78,7 @@ pub(crate) async fn run<S: Stream>(
     });
     keep(shared, &kept);
     let plan = &kept.plan;
-    let packets = Packets::new(client, plan.head(), packet_samples(shared));
+    let packets = Packets::new(client, plan.head(), packet_samples(shared, plan.encoding));
     let mut packets = packets.releasing(hold);
     send_adc(&mut packets, plan, &mut adc, t0_ns, 0).await?;
     let la_samples = plan.samples().1;
@@ -150,7 +151,7 @@ async fn send_adc<S: Stream>(
     while from < part.samples {
         let to = (from + packets.samples()).min(part.samples);
         let counts = adc.counts(t0_ns, part.divider, from..to);
-        let mut packet = Packet::adc(&counts, plan.b64);
+        let mut packet = Packet::adc(&counts, plan.encoding);
         let last = to == part.samples && plan.la.is_none();
         if last {
             packet.trigger(plan.trigger);
@@ -185,15 +186,18 @@ async fn send_edges<S: Stream>(
     let before = next.checked_sub(1).map(|last| edges[last].1);
     let mut first = before.map(|word| (upto, word));
     while upto < range.end {
+        let from = upto;
         upto = (upto + packets.samples()).min(range.end);
         let end = edges.partition_point(|(at, _)| *at < upto);
-        let sent: Vec<_> = first
-            .take()
-            .into_iter()
-            .chain(edges[next..end].iter().copied())
-            .collect();
+        let changes = &edges[next..end];
+        let before = next.checked_sub(1).map(|last| edges[last].1);
         next = end;
-        let mut packet = Packet::la(&sent, upto);
+        let mut packet = if plan.encoding == Encoding::Raw {
+            Packet::la_raw(before.unwrap_or_default(), changes, from..upto)
+        } else {
+            let sent = first.take().into_iter().chain(changes.iter().copied());
+            Packet::la(&sent.collect::<Vec<_>>(), upto)
+        };
         let last = upto == range.end;
         if last {
             packet.trigger(plan.trigger);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use pod_protocol::chunk::raw;
+
 /// A firmware version. Below [`CURRENT`](Self::CURRENT) the pod lacks what came later: its
 /// capabilities do not include it and its commands are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +25,7 @@ struct Arrival {
 const ARRIVALS: [Arrival; 7] = [
     Arrival {
         since: Firmware::new(3, 9, 4),
-        caps: &["cal_dmm"],
+        caps: &["cal_dmm", raw::CAPABILITY],
         verbs: &[],
     },
     Arrival {

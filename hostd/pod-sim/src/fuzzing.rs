@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Duration, timeout};
 
+use crate::dial::read_answer;
 use crate::{SimConfig, SimPod, TargetConfig};
 
 /// Longer than any wait of a pod.
@@ -57,6 +58,19 @@ pub async fn raw(bytes: &[u8]) {
     let pod = bench();
     send_and_leave(&pod, format!("{enter}\n").as_bytes(), bytes).await;
     expect_usable(&pod).await;
+}
+
+/// Any bytes as a server's answer to a pod that dials: what is complete is so, whatever came in between.
+///
+/// # Panics
+/// If a part of an answer is taken for the whole, or the other way round.
+pub fn answer(bytes: &[u8]) {
+    if let Ok(Some((status, body))) = read_answer(bytes) {
+        assert!(status < 1000 && bytes.ends_with(body));
+        for cut in 0..bytes.len() {
+            assert_eq!(read_answer(&bytes[..cut]), Ok(None));
+        }
+    }
 }
 
 /// Sends bytes, reads all answers and closes.

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signer as _, SigningKey};
+use pod_protocol::dial::login::{self, Version};
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -66,6 +67,11 @@ pub(crate) fn prove(args: &Args<'_>, seed: u64) -> Result<Value, Refuse> {
         })?;
     let signature = key(seed).sign(&[PROOF_CONTEXT, &nonce].concat());
     Ok(json!({"signature": URL_SAFE_NO_PAD.encode(signature.to_bytes())}))
+}
+
+/// Proves to a server that dials are answered by that this is the pod: the signature over its nonce.
+pub(crate) fn sign_login(seed: u64, version: Version, host: &str, nonce: &[u8]) -> String {
+    login::text(&key(seed).sign(&version.signed(host, nonce)).to_bytes())
 }
 
 #[cfg(test)]

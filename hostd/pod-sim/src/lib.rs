@@ -36,8 +36,10 @@ mod control;
 mod converters;
 mod current;
 mod dac;
+pub mod dial;
 mod digital;
 mod driver;
+mod encoding;
 mod failing;
 mod faults;
 mod firmware;
@@ -110,6 +112,7 @@ pub use i2c::{I2cError, I2cMaster, I2cPart};
 pub use images::{FirmwareImage, IMAGE_HEADER_BYTES, Target};
 pub use playback::{PlayError, Playback, Recording};
 pub use rails::RailConfig;
+pub use settings::Dial;
 pub use target::SLOW_SWD_DELAY;
 pub use target_config::{Program as TargetProgram, TargetConfig, TargetWiring};
 pub use target_sim::chip::Part as TargetPart;
@@ -159,6 +162,21 @@ impl SimPod {
 
     async fn serve_until(&self, stream: impl Stream, origin: Origin, fate: Arc<Fate>) -> Ending {
         let permit = Permit::take(&self.shared, origin);
+        self.serve_with(permit, stream, fate).await
+    }
+
+    /// Serves a connection that takes the place of no other.
+    pub(crate) async fn serve_beside(&self, stream: impl Stream, origin: Origin) -> Ending {
+        let permit = Permit::beside(&self.shared, origin);
+        self.serve_with(Some(permit), stream, Arc::default()).await
+    }
+
+    async fn serve_with(
+        &self,
+        permit: Option<Permit>,
+        stream: impl Stream,
+        fate: Arc<Fate>,
+    ) -> Ending {
         let Some(permit) = permit.filter(|_| self.shared.is_serving()) else {
             return Ending::Closed;
         };
@@ -281,23 +299,33 @@ pub enum Ending {
 struct Permit {
     shared: Arc<Shared>,
     peer: Peer,
+    /// Whether it is one of those.
+    is_counted: bool,
 }
 
 impl Permit {
     fn take(shared: &Arc<Shared>, origin: Origin) -> Option<Self> {
         let taken = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let permit = Self {
+        let mut permit = Self::beside(shared, origin);
+        permit.is_counted = true;
+        (taken < CONNECTIONS_MAX).then_some(permit)
+    }
+
+    fn beside(shared: &Arc<Shared>, origin: Origin) -> Self {
+        Self {
             shared: shared.clone(),
             peer: shared.with(|world, _| world.access.join(origin)),
-        };
-        (taken < CONNECTIONS_MAX).then_some(permit)
+            is_counted: false,
+        }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         self.shared.with(|world, _| world.leave(self.peer));
-        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+        if self.is_counted {
+            self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::adc::AdcRender;
 use super::args::Args;
 use super::client::{Client, Gone};
 use super::dac::Wave;
+use super::encoding::Encoding;
 use super::generate::level_codes;
 use super::hold::Hold;
 use super::packets::packet_samples;
@@ -24,7 +25,7 @@ const DEFAULT_SAMPLES: u32 = 256;
 pub(crate) struct Measure {
     codes: Vec<u16>,
     part: Part,
-    b64: bool,
+    encoding: Encoding,
 }
 
 impl Measure {
@@ -47,7 +48,7 @@ impl Measure {
                 divider: rates::adc_divider(Some(rate_hz)),
             }
             .check()?,
-            b64: args.text("enc")? == Some("b64"),
+            encoding: Encoding::in_lines(args)?,
         })
     }
 
@@ -75,7 +76,8 @@ impl Measure {
         client.wait_until(shared, end_ns).await?;
         let mut adc = shared.with(|world, _| AdcRender::new(&world.converters, t0_ns, end_ns));
         let head = vec![("bits", json!(16))];
-        let mut packets = Packets::new(client, head, packet_samples(shared)).releasing(hold);
+        let mut packets =
+            Packets::new(client, head, packet_samples(shared, self.encoding)).releasing(hold);
         let samples = self.part.samples;
         let trace = adc.clone().counts(t0_ns, self.part.divider, 0..samples);
         shared.with(|world, _| world.keep_trace(&trace));
@@ -83,7 +85,7 @@ impl Measure {
         while from < samples {
             let to = (from + packets.samples()).min(samples);
             let counts = adc.counts(t0_ns, self.part.divider, from..to);
-            let packet = Packet::adc(&counts, self.b64);
+            let packet = Packet::adc(&counts, self.encoding);
             packets.send(packet, to == samples).await?;
             from = to;
         }

@@ -1,42 +1,84 @@
 //! The lines in which a capture is sent. They are formatted directly as text, because a capture has
 //! thousands.
 
+use std::ops::Range;
+
+use pod_protocol::SAMPLE_BYTES;
 use pod_protocol::capture::Trigger;
-use pod_protocol::chunk;
+use pod_protocol::chunk::{self, raw};
 use pod_protocol::connection::Stream;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::PACKET_SAMPLES_MAX;
 use super::client::{Client, Gone};
+use super::encoding::Encoding;
 use super::hold::Hold;
 use super::shared::Shared;
 
 /// Packets are collected up to this many bytes before they are sent, since most are tiny.
 const SEND_BYTES: usize = 16 * 1024;
 
-/// A line being built: its fields, each preceded by a comma.
-pub(crate) struct Packet(Vec<u8>);
+/// A line being built: its fields, each preceded by a comma, and the bytes that follow it.
+pub(crate) struct Packet {
+    fields: Vec<u8>,
+    raw: Vec<u8>,
+}
 
 impl Packet {
-    /// ADC counts, as base64 or decimal.
-    pub(crate) fn adc(counts: &[u16], b64: bool) -> Self {
-        let mut packet = Self(Vec::new());
-        if b64 {
-            packet.field("b64", &chunk::encode_b64(counts));
-        } else {
-            packet.field("data", counts);
+    fn empty() -> Self {
+        let (fields, raw) = (Vec::new(), Vec::new());
+        Self { fields, raw }
+    }
+
+    /// ADC counts.
+    pub(crate) fn adc(counts: &[u16], encoding: Encoding) -> Self {
+        let mut packet = Self::empty();
+        match encoding {
+            Encoding::Text => packet.field("data", counts),
+            Encoding::Base64 => packet.field("b64", &chunk::encode_b64(counts)),
+            Encoding::Raw => packet.follows(raw::encode(counts)),
         }
         packet
     }
 
     /// LA edges up to a sample.
     pub(crate) fn la(edges: &[(u64, u16)], upto: u64) -> Self {
-        let mut packet = Self(Vec::new());
+        let mut packet = Self::empty();
         packet.field("la", &true);
         packet.field("la_edges", edges);
         packet.field("la_upto", &upto);
         packet
+    }
+
+    /// LA samples as bytes: runs or words, whichever is shorter. `word` is that of the first sample, and `edges` has the
+    /// changes after it.
+    pub(crate) fn la_raw(word: u16, edges: &[(u64, u16)], range: Range<u64>) -> Self {
+        let mut packet = Self::empty();
+        packet.field("la", &true);
+        let words_bytes = 2 * (range.end - range.start);
+        if (4 * edges.len() as u64) < words_bytes {
+            let runs = raw::encode_runs(word, edges, range.start, range.end);
+            packet.field("la_runs", &true);
+            packet.follows(runs);
+            return packet;
+        }
+        let mut words = Vec::new();
+        let mut word = word;
+        let mut edges = edges.iter().copied().peekable();
+        for at in range {
+            if let Some((_, next)) = edges.next_if(|(edge, _)| *edge == at) {
+                word = next;
+            }
+            words.push(word);
+        }
+        packet.follows(raw::encode(&words));
+        packet
+    }
+
+    fn follows(&mut self, bytes: Vec<u8>) {
+        self.field("raw", &bytes.len());
+        self.raw = bytes;
     }
 
     /// Adds the trigger that fired.
@@ -48,15 +90,21 @@ impl Packet {
     }
 
     fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
-        self.0.extend([b',', b'"']);
-        self.0.extend(name.as_bytes());
-        self.0.extend(b"\":");
-        serde_json::to_writer(&mut self.0, value).expect("numbers and texts can be written");
+        self.fields.extend([b',', b'"']);
+        self.fields.extend(name.as_bytes());
+        self.fields.extend(b"\":");
+        serde_json::to_writer(&mut self.fields, value).expect("numbers and texts can be written");
     }
 }
 
-/// Number of samples in one packet, as configured.
-pub(crate) fn packet_samples(shared: &Shared) -> u64 {
+/// Samples in one packet of bytes.
+const RAW_SAMPLES: u64 = raw::RAW_BYTES_MAX as u64 / SAMPLE_BYTES;
+
+/// Number of samples in one packet: of text as configured.
+pub(crate) fn packet_samples(shared: &Shared, encoding: Encoding) -> u64 {
+    if encoding == Encoding::Raw {
+        return RAW_SAMPLES;
+    }
     let asked = shared.with(|world, _| world.config.packet_samples);
     u64::from(asked.clamp(1, PACKET_SAMPLES_MAX))
 }
@@ -106,9 +154,10 @@ impl<'a, S: Stream> Packets<'a, S> {
             packet.field(name, &value);
         }
         let mut line = format!("{{\"status\":\"{status}\",\"more\":{}", !last).into_bytes();
-        line.extend(packet.0);
+        line.extend(packet.fields);
         line.push(b'}');
         self.client.append(&mut self.waiting, &line);
+        self.waiting.extend(packet.raw);
         if last {
             self.hold = None;
         }

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::args::Args;
 use super::client::{Client, Gone};
-use super::packets::packet_samples;
-use super::packets::{Packet, Packets};
+use super::encoding::Encoding;
+use super::packets::{Packet, Packets, packet_samples};
 use super::refuse::Refuse;
 use super::shared::Shared;
 
@@ -23,7 +23,7 @@ const PEAK: f64 = 25_000.0;
 /// A pattern as requested.
 pub(crate) struct Pattern {
     counts: Vec<u16>,
-    b64: bool,
+    encoding: Encoding,
 }
 
 impl Pattern {
@@ -45,7 +45,7 @@ impl Pattern {
         };
         Ok(Self {
             counts,
-            b64: args.text("enc")? == Some("b64"),
+            encoding: Encoding::in_lines(args)?,
         })
     }
 
@@ -55,13 +55,13 @@ impl Pattern {
         shared: &Arc<Shared>,
         client: &mut Client<S>,
     ) -> Result<(), Gone> {
-        let most = packet_samples(shared);
+        let most = packet_samples(shared, self.encoding);
         let mut packets = Packets::new(client, vec![("bits", json!(16))], most);
         let most = usize::try_from(most).expect("a packet fits in memory");
         let last = self.counts.len().div_ceil(most) - 1;
         for (index, counts) in self.counts.chunks(most).enumerate() {
             packets
-                .send(Packet::adc(counts, self.b64), index == last)
+                .send(Packet::adc(counts, self.encoding), index == last)
                 .await?;
         }
         Ok(())

@@ -8,6 +8,7 @@ use pod_protocol::{
 use serde_json::{Value, json};
 
 use super::args::Args;
+use super::encoding::Encoding;
 use super::pins::Pins;
 use super::refuse::Refuse;
 
@@ -48,8 +49,7 @@ pub(crate) struct Plan {
     pub(crate) la: Option<Part>,
     pub(crate) trigger: Option<Trigger>,
     pub(crate) stop_dac_after_us: Option<u64>,
-    /// ADC counts as base64 rather than decimal.
-    pub(crate) b64: bool,
+    pub(crate) encoding: Encoding,
     /// Whether the reply names the rates; that of a single shot does not.
     tells_rates: bool,
 }
@@ -120,7 +120,7 @@ impl Plan {
             la,
             trigger: None,
             stop_dac_after_us: None,
-            b64: false,
+            encoding: Encoding::Text,
             tells_rates: true,
         }
     }
@@ -128,7 +128,7 @@ impl Plan {
     fn with_options(mut self, args: &Args<'_>) -> Result<Self, Refuse> {
         self.trigger = trigger(args)?;
         self.stop_dac_after_us = args.uint("stop_dac_after_us", 0..=3_600_000_000)?;
-        self.b64 = args.text("enc")? == Some("b64");
+        self.encoding = Encoding::asked(args)?;
         Ok(self)
     }
 

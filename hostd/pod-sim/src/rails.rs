@@ -150,6 +150,13 @@ impl Rails {
         })
     }
 
+    /// Whether rail 1 or 2 is on, and whether it has failed.
+    pub(crate) fn efuse(&self, efuse: u8, now_ns: u64) -> (bool, bool) {
+        let index = usize::from(efuse == 2);
+        let on = *self.on[index].at(now_ns);
+        (on, on && self.is_dipped(index, now_ns))
+    }
+
     fn is_dipped(&self, rail: usize, at_ns: u64) -> bool {
         let mut dips = self.dips.iter();
         dips.any(|(of, from, to)| *of == rail && (*from..*to).contains(&at_ns))
@@ -200,14 +207,14 @@ impl Rails {
 
     /// `target_status`.
     pub(crate) fn target_status(&self, now_ns: u64) -> Value {
-        let fuse = |index: usize| {
-            let on = *self.on[index].at(now_ns);
+        let fuse = |efuse: u8| {
+            let index = usize::from(efuse == 2);
+            let (on, fault) = self.efuse(efuse, now_ns);
             let (since, live) = *self.live[index].since(now_ns);
             let valid = live && now_ns >= since + RISE_NS;
-            let fault = on && self.is_dipped(index, now_ns);
             json!({"enabled": u8::from(on), "fault": u8::from(fault), "valid": u8::from(valid)})
         };
-        json!({"efuse1": fuse(0), "efuse2": fuse(1), "status_supported": true})
+        json!({"efuse1": fuse(1), "efuse2": fuse(2), "status_supported": true})
     }
 
     /// `power_status`.

@@ -8,9 +8,9 @@ use pod_protocol::rates;
 use super::args::Args;
 use super::client::{Client, Gone};
 use super::digital::Digital;
+use super::encoding::Encoding;
 use super::hold::Hold;
-use super::packets::packet_samples;
-use super::packets::{Packet, Packets};
+use super::packets::{Packet, Packets, packet_samples};
 use super::pins::bit;
 use super::plan::Part;
 use super::refuse::Refuse;
@@ -124,11 +124,11 @@ async fn send_bytes<S: Stream>(
     client: &mut Client<S>,
     bytes: &[u16],
 ) -> Result<(), Gone> {
-    let mut packets = Packets::new(client, Vec::new(), packet_samples(shared));
+    let mut packets = Packets::new(client, Vec::new(), packet_samples(shared, Encoding::Text));
     let size = usize::try_from(packets.samples()).expect("a few thousand at most");
     let count = bytes.len().div_ceil(size);
     for (index, part) in bytes.chunks(size).enumerate() {
-        let packet = Packet::adc(part, false);
+        let packet = Packet::adc(part, Encoding::Text);
         packets.send(packet, index + 1 == count).await?;
     }
     Ok(())

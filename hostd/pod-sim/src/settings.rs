@@ -7,7 +7,8 @@ mod cloud;
 mod network;
 mod policy;
 
-pub(crate) use cloud::{cloud_ca, cloud_clear, cloud_proxy, cloud_set, cloud_status};
+pub use cloud::Dial;
+pub(crate) use cloud::{CloudLink, cloud_ca, cloud_clear, cloud_proxy, cloud_set, cloud_status};
 pub(crate) use network::{eth, lan_tls, usb_network, wifi_clear, wifi_set, wifi_status};
 pub(crate) use policy::{LanPolicy, SigPolicy, lan_policy, sig_policy};
 
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     /// Written, and used from the next start on.
     pub(crate) next_firmware: Option<FirmwareImage>,
     cloud: Option<cloud::Cloud>,
+    /// How often the cloud was set or cleared.
+    cloud_sets: u64,
     proxy: Option<cloud::Proxy>,
     wifi: Option<network::Wifi>,
     eth: network::Ethernet,

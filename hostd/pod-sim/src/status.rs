@@ -1,5 +1,7 @@
 //! What the simulated pod reports about itself.
 
+use pod_protocol::Capabilities;
+use pod_protocol::chunk::raw;
 use serde_json::{Map, Value, json};
 
 use super::analog::Input;
@@ -12,7 +14,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 19] = [
+const CAPS: [&str; 20] = [
     "signal",
     "la",
     "gpio",
@@ -21,6 +23,7 @@ const CAPS: [&str; 19] = [
     "gpio_read",
     "capture_trigger",
     "capture_b64",
+    raw::CAPABILITY,
     "command",
     "uart",
     "swd",
@@ -117,6 +120,28 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
     let more = more.chain(world.access.status(now_ns));
     map.extend(more.map(|(name, value)| (name.to_owned(), value)));
     status
+}
+
+/// What the pod can do only over a link that it dials itself.
+const DIALLED: [&str; 4] = ["command", "tunnel", "lease_state", "ws_auth_v2"];
+
+/// What the pod announces to a server that it dials.
+pub(crate) fn announced(world: &World, now_ns: u64) -> Map<String, Value> {
+    let status = status(world, now_ns);
+    let status = status.as_object().expect("built as an object");
+    let typed = |text: &String| match text.parse::<i64>() {
+        Ok(number) => json!(number),
+        Err(_) => text
+            .parse::<bool>()
+            .map_or_else(|_| json!(text), |flag| json!(flag)),
+    };
+    let known = Capabilities::from_status(status).parameters;
+    let mut fields: Map<String, Value> = known
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix("cap.")?.to_owned(), typed(value))))
+        .collect();
+    fields.extend(DIALLED.map(|name| (name.to_owned(), json!(true))));
+    fields
 }
 
 #[allow(

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
-use pod_protocol::dap_frame::{self, DAP_PACKET_BYTES_MAX};
+use pod_protocol::dap_frame::{self, DAP_PACKET_BYTES_MAX, DAP_SILENCE_MAX};
 use serde_json::json;
 use target_sim::chip::STM32F030R8;
 use target_sim::dap::{PACKET_BYTES, PACKET_COUNT, Probe};
 use target_sim::target::{BareBoard, Target};
+use tokio::time::timeout;
 
 use super::args::Args;
 use super::client::{Client, Gone};
@@ -96,7 +97,9 @@ impl Dap {
         client.ok(json!("dap ready")).await?;
         let mut response = Vec::new();
         loop {
-            let length = exactly(client, LENGTH_BYTES).await?;
+            let length = timeout(DAP_SILENCE_MAX, exactly(client, LENGTH_BYTES)).await;
+            // A debugger that was killed leaves nothing armed, though its connection stays.
+            let length = length.map_err(|_| Gone)??;
             let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
             if length == 0 || length > DAP_PACKET_BYTES_MAX {
                 return Ok(());

@@ -106,6 +106,10 @@ impl Client {
                 CaptureLine::Chunk(chunk) => chunk,
                 CaptureLine::Refused(refusal) => return Err(refusal.text),
             };
+            let chunk = match chunk.raw_bytes() {
+                Some(bytes) => chunk.take(self.lines.read_bytes(bytes).await.unwrap().unwrap()),
+                None => chunk,
+            };
             captured.packets += 1;
             captured.adc_rate_hz = chunk.adc_rate_hz.unwrap_or(captured.adc_rate_hz);
             captured.la_rate_hz = chunk.la_rate_hz.unwrap_or(captured.la_rate_hz);
@@ -113,6 +117,14 @@ impl Client {
             match chunk.payload {
                 Payload::Dense(counts) => captured.adc.extend(counts),
                 Payload::Edges { edges, upto } => expand(&mut captured.words, &edges, upto),
+                Payload::Words(words) => captured.words.extend(words),
+                Payload::Runs(runs) => {
+                    let words = runs
+                        .iter()
+                        .map(|(run, word)| vec![*word; usize::from(*run)]);
+                    captured.words.extend(words.flatten());
+                }
+                Payload::Raw(_) => unreachable!("its bytes were read"),
             }
             if !chunk.more {
                 return Ok(captured);

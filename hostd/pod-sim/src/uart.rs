@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
+use pod_protocol::escape::Escape;
 use serde_json::json;
-use tokio::time::{Duration, Instant};
 
 use super::args::Args;
 use super::client::{Client, Gone};
@@ -25,10 +25,6 @@ const AHEAD_NS: u64 = 50_000_000;
 
 /// How far ahead the receive line is searched; recordings never end.
 const SEARCH_NS: u64 = 100_000_000;
-
-/// Silence required before and after the escape sequence.
-const GUARD: Duration = Duration::from_secs(1);
-const ESCAPE_BYTES: usize = 3;
 
 /// Bank voltage at which the receive line's pull-up works, in millivolts.
 const PULL_BANK_MV: u16 = 3300;
@@ -223,42 +219,6 @@ impl Drop for Open {
         self.shared
             .with(|world, now_ns| self.uart.end(world, now_ns));
         self.shared.wires_changed();
-    }
-}
-
-/// Watches for a second of silence, `+++`, and a second of silence.
-struct Escape {
-    last: Instant,
-    pluses: Option<usize>,
-}
-
-impl Escape {
-    fn new() -> Self {
-        Self {
-            last: Instant::now(),
-            pluses: None,
-        }
-    }
-
-    fn sent(&mut self, bytes: &[u8]) {
-        let now = Instant::now();
-        if now - self.last >= GUARD {
-            self.pluses = Some(0);
-        }
-        self.last = now;
-        let only_pluses = bytes.iter().all(|byte| *byte == b'+');
-        self.pluses = self
-            .pluses
-            .map(|pluses| pluses + bytes.len())
-            .filter(|pluses| only_pluses && *pluses <= ESCAPE_BYTES);
-    }
-
-    fn is_pending(&self) -> bool {
-        self.pluses == Some(ESCAPE_BYTES)
-    }
-
-    fn complete(&self) -> Instant {
-        self.last + GUARD
     }
 }
 

@@ -2,6 +2,7 @@
 //! a serial port.
 
 mod probe;
+mod wires;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use usb_sim::{Answer, Bus, Descriptors, Device, Endpoint, Input, Interface, Outp
 
 use super::identity;
 use super::{CONNECTIONS_MAX, Origin, SimPod};
+use wires::{FromHost, ToHost};
 
 /// Vendor and product number: those that pid.codes keeps for tests. No driver goes by them.
 const IDS: (u16, u16) = (0x1209, 0x0001);
@@ -190,7 +192,7 @@ async fn serve(
     input: &mut Input,
     connections: &mut JoinSet<()>,
 ) {
-    let Ok((link, drives)) = Link::pod(output, input, TERMS).await else {
+    let Ok((link, drives)) = Link::pod(FromHost(output), ToHost(input), TERMS).await else {
         return;
     };
     let accepting = async {

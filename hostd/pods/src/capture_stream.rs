@@ -17,6 +17,8 @@ pub struct CaptureStream {
     lines: Lines<BoxedStream>,
     assembly: Assembly,
     ready: VecDeque<Frame>,
+    /// A packet whose samples are to follow.
+    announced: Option<(Chunk, usize)>,
     /// How long the first packet may take, then how long each later one may.
     first_timeout: Duration,
     packet_timeout: Duration,
@@ -44,6 +46,7 @@ impl CaptureStream {
             lines,
             assembly: Assembly::new((adc_samples, la_samples)),
             ready: VecDeque::new(),
+            announced: None,
             first_timeout: packet_timeout + running + Duration::from_millis(trigger_wait),
             packet_timeout,
             started: false,
@@ -99,6 +102,15 @@ impl CaptureStream {
         } else {
             self.first_timeout
         };
+        if let Some((_, bytes)) = self.announced {
+            let read = tokio::time::timeout(timeout, self.lines.read_bytes(bytes)).await;
+            let bytes = read.map_err(|_| PodError::timeout("capture", timeout))?;
+            let bytes = bytes.map_err(|error| PodError::from_line("capture", error))?;
+            let bytes = bytes.ok_or_else(PodError::closed)?;
+            let (chunk, _) = self.announced.take().expect("it was announced");
+            let chunk = chunk.take(bytes);
+            return self.accept(chunk);
+        }
         let line = tokio::time::timeout(timeout, self.lines.read())
             .await
             .map_err(|_| PodError::timeout("capture", timeout))?;
@@ -116,7 +128,14 @@ impl CaptureStream {
         };
         match parsed {
             CaptureLine::Refused(refusal) => Err(PodError::Refused(refusal)),
-            CaptureLine::Chunk(chunk) => self.accept(chunk),
+            CaptureLine::Chunk(chunk) => match chunk.raw_bytes() {
+                Some(bytes) => {
+                    self.started = true;
+                    self.announced = Some((chunk, bytes));
+                    Ok(())
+                }
+                None => self.accept(chunk),
+            },
         }
     }
 

@@ -1,4 +1,5 @@
-//! Instrument pods: how to reach them over the network and on USB, and one task for each pod that drives it.
+//! Instrument pods: how to reach them over the network, on USB and where they dial in, and one task for each pod that
+//! drives it.
 //!
 //! A *pod* is the instrument at a bench: logic analyzer, ADC and DAC, target power, GPIO. It offers
 //! many *connections*; each carries newline-terminated JSON commands and, after some of them, raw
@@ -34,6 +35,7 @@
 #![warn(missing_docs)]
 
 mod capture_stream;
+pub mod dial;
 pub mod pod;
 pub mod tcp;
 pub mod tls;

@@ -174,7 +174,14 @@ impl Pod {
             let line = link::request_line(&route)?;
             link::exchange(&mut lines, "analog_path", line, DEFAULT_REPLY_TIMEOUT).await?;
         }
-        let line = link::request_line(&request.command())?;
+        let facts = self.status();
+        let sends_raw = facts.is_some_and(|facts| facts.capabilities.capture_raw);
+        let command = if sends_raw {
+            request.raw_command()
+        } else {
+            request.command()
+        };
+        let line = link::request_line(&command)?;
         let packet_timeout = self.access.options.packet_timeout;
         tokio::time::timeout(packet_timeout, lines.write(line))
             .await

@@ -7,6 +7,7 @@
 mod opening;
 mod plugged;
 mod selector;
+mod transfers;
 
 pub use plugged::{Plugged, Watch, plugged};
 

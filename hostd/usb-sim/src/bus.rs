@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::control;
 use super::descriptors::Descriptors;
-use super::endpoint::{Input, Output, Shared};
+use super::endpoint::{Form, Input, Output, Shared};
 use super::usbip::{Command, Replies};
 
 /// A control request, as it is sent first.
@@ -66,16 +66,21 @@ pub struct Bus {
 impl Bus {
     /// The endpoint on which the device sends a stream of bytes. Its address has bit 7 set.
     pub fn input(&mut self, address: u8) -> Input {
-        self.take_input(address, false)
+        self.take_input(address, Form::Stream)
     }
 
     /// The same, for messages: each is a transfer of its own.
     pub fn message_input(&mut self, address: u8) -> Input {
-        self.take_input(address, true)
+        self.take_input(address, Form::Messages)
     }
 
-    fn take_input(&mut self, address: u8, keeps_messages: bool) -> Input {
-        let shared = Shared::new(keeps_messages);
+    /// The same, for devices that send nothing but full packets: a transfer ends when it is full.
+    pub fn full_input(&mut self, address: u8) -> Input {
+        self.take_input(address, Form::Full)
+    }
+
+    fn take_input(&mut self, address: u8, form: Form) -> Input {
+        let shared = Shared::new(form);
         self.endpoints.insert(address | 0x80, shared.clone());
         let replies = self.replies.clone();
         Input { shared, replies }
@@ -83,10 +88,10 @@ impl Bus {
 
     /// The endpoint on which the device receives.
     pub fn output(&mut self, address: u8) -> Output {
-        let shared = Shared::new(true);
+        let shared = Shared::new(Form::Messages);
         self.endpoints.insert(address & 0x7F, shared.clone());
         let replies = self.replies.clone();
-        Output { shared, replies }
+        Output::new(shared, replies)
     }
 
     async fn answer(&self, device: &mut dyn Device, command: Command) {

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -13,6 +13,18 @@ use super::usbip::{Replies, Sequence};
 
 /// Bytes that a device may have ready to send, and as many that it was sent and has not read.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
+
+/// How what a device sends becomes transfers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A transfer takes what there is.
+    #[default]
+    Stream,
+    /// Each message is a transfer of its own.
+    Messages,
+    /// A transfer ends when it is full, as it does when a device sends nothing but full packets.
+    Full,
+}
 
 /// What an endpoint and the controller share.
 #[derive(Debug, Default)]
@@ -24,8 +36,7 @@ pub(crate) struct State {
     /// Bytes of the first message that are gone already.
     begun: usize,
     bytes: usize,
-    /// Each message is a transfer of its own.
-    keeps_messages: bool,
+    form: Form,
     has_ended: bool,
     device: Option<Waker>,
 }
@@ -43,9 +54,9 @@ enum Transfer {
 pub(crate) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    pub(crate) fn new(keeps_messages: bool) -> Self {
+    pub(crate) fn new(form: Form) -> Self {
         let state = State {
-            keeps_messages,
+            form,
             ..State::default()
         };
         Self(Arc::new(Mutex::new(state)))
@@ -106,8 +117,13 @@ impl State {
     /// Completes transfers with what the device has to send.
     fn send(&mut self, replies: &Replies) {
         while !self.messages.is_empty()
-            && let Some(Transfer::In(sequence, length)) = self.pending.pop_front()
+            && let Some(Transfer::In(sequence, length)) = self.pending.front()
         {
+            let (sequence, length) = (*sequence, *length);
+            if self.form == Form::Full && self.bytes < length {
+                break;
+            }
+            self.pending.pop_front();
             let bytes = self.take(length);
             replies.completed_in(sequence, &bytes);
         }
@@ -130,7 +146,7 @@ impl State {
                 self.messages.pop_front();
                 self.begun = 0;
             }
-            if !is_whole || self.keeps_messages || taken.len() == length {
+            if !is_whole || self.form == Form::Messages || taken.len() == length {
                 break;
             }
         }
@@ -169,20 +185,28 @@ impl Input {
     /// # Errors
     /// The device was unplugged.
     pub async fn send(&mut self, message: &[u8]) -> io::Result<()> {
-        let mut message = Some(message.to_vec());
-        poll_fn(|context| self.poll_push(context, &mut message)).await
+        poll_fn(|context| self.poll_room(context)).await?;
+        self.push(message.to_vec());
+        Ok(())
     }
 
-    /// Forgets what was to be sent.
-    pub fn clear(&self) {
-        self.shared.clear();
+    /// Bytes that no transfer has room for.
+    pub fn unsent(&self) -> usize {
+        let state = self.shared.state();
+        let room = state.pending.iter().map(|transfer| match transfer {
+            Transfer::In(_, length) => *length,
+            Transfer::Out(..) => 0,
+        });
+        state.bytes.saturating_sub(room.sum())
     }
 
-    fn poll_push(
-        &self,
-        context: &mut Context<'_>,
-        message: &mut Option<Vec<u8>>,
-    ) -> Poll<io::Result<()>> {
+    /// Whether the device was unplugged.
+    pub fn has_ended(&self) -> bool {
+        self.shared.state().has_ended
+    }
+
+    /// Waits while much is unsent.
+    pub fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         if state.has_ended {
             return Poll::Ready(Err(unplugged()));
@@ -191,25 +215,35 @@ impl Input {
             state.device = Some(context.waker().clone());
             return Poll::Pending;
         }
-        if let Some(message) = message.take() {
-            state.bytes += message.len();
-            state.messages.push_back(message);
-            state.send(&self.replies);
-        }
         Poll::Ready(Ok(()))
+    }
+
+    /// Sends a message, for which there was room.
+    pub fn push(&mut self, message: Vec<u8>) {
+        let mut state = self.shared.state();
+        state.bytes += message.len();
+        state.messages.push_back(message);
+        state.send(&self.replies);
+    }
+
+    /// Forgets what was to be sent.
+    pub fn clear(&self) {
+        self.shared.clear();
     }
 }
 
 impl AsyncWrite for Input {
     fn poll_write(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let count = bytes.len();
+        ready!(self.poll_room(context))?;
         // An empty message would end a transfer.
-        let mut message = (count > 0).then(|| bytes.to_vec());
-        self.poll_push(context, &mut message).map_ok(|()| count)
+        if !bytes.is_empty() {
+            self.push(bytes.to_vec());
+        }
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -226,56 +260,97 @@ impl AsyncWrite for Input {
 pub struct Output {
     pub(crate) shared: Shared,
     pub(crate) replies: Replies,
+    /// The transfer that is being read, and how far it has been.
+    current: Vec<u8>,
+    read: usize,
 }
 
 impl Output {
+    pub(crate) fn new(shared: Shared, replies: Replies) -> Self {
+        Self {
+            shared,
+            replies,
+            current: Vec::new(),
+            read: 0,
+        }
+    }
+
     /// The next transfer, whole.
     ///
     /// # Errors
     /// The device was unplugged.
     pub async fn receive(&mut self) -> io::Result<Vec<u8>> {
-        poll_fn(|context| self.poll_take(context, usize::MAX)).await
+        poll_fn(|context| self.poll_next(context)).await
     }
 
     /// Forgets what was received and not read.
-    pub fn clear(&self) {
+    pub fn clear(&mut self) {
+        self.current.clear();
+        self.read = 0;
         self.shared.clear();
         self.shared.state().receive(&self.replies);
         self.shared.clear();
     }
 
-    /// Some bytes of the next transfer.
-    fn poll_take(&self, context: &mut Context<'_>, most: usize) -> Poll<io::Result<Vec<u8>>> {
+    /// As [`receive`](Self::receive).
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
         let mut state = self.shared.state();
-        if state.messages.is_empty() {
+        let Some(message) = state.messages.pop_front() else {
             if state.has_ended {
                 return Poll::Ready(Err(unplugged()));
             }
             state.device = Some(context.waker().clone());
             return Poll::Pending;
-        }
-        let taken = state.take(most);
+        };
+        state.bytes -= message.len();
         state.receive(&self.replies);
-        Poll::Ready(Ok(taken))
+        Poll::Ready(Ok(message))
     }
 }
 
 impl AsyncRead for Output {
     fn poll_read(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            let Poll::Ready(taken) = self.poll_take(context, into.remaining()) else {
-                return Poll::Pending;
-            };
-            let taken = taken?;
-            // Transfers may be empty, but nothing read would mean the end.
-            if !taken.is_empty() {
-                into.put_slice(&taken);
-                return Poll::Ready(Ok(()));
-            }
+        // Transfers may be empty, but nothing read would mean the end.
+        while self.read == self.current.len() {
+            self.current = ready!(self.poll_next(context))?;
+            self.read = 0;
         }
+        let bytes = &self.current[self.read..];
+        let count = bytes.len().min(into.remaining());
+        into.put_slice(&bytes[..count]);
+        self.read += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn full_transfers_are_filled_and_the_rest_is_unsent() {
+        let (send, mut told) = mpsc::unbounded_channel();
+        let replies = Replies(send);
+        let shared = Shared::new(Form::Full);
+        let mut input = Input {
+            shared: shared.clone(),
+            replies: replies.clone(),
+        };
+        shared.submit_in(1, 8, &replies);
+        shared.submit_in(2, 8, &replies);
+        input.send(b"abcde").await.unwrap();
+        assert!(told.try_recv().is_err());
+        assert_eq!(input.unsent(), 0);
+        input.send(b"fghij").await.unwrap();
+        assert!(told.try_recv().unwrap().ends_with(b"abcdefgh"));
+        assert!(told.try_recv().is_err());
+        assert!(shared.unlink(2));
+        assert_eq!(input.unsent(), 2);
     }
 }

@@ -15,6 +15,7 @@ mod bus;
 mod control;
 mod descriptors;
 mod endpoint;
+pub mod fx2;
 mod usbip;
 mod vhci;
 

@@ -7,6 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
 use std::pin::pin;
+use std::time::{Duration, Instant};
 
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
@@ -19,6 +20,12 @@ const CONTROLLER: &str = "/sys/devices/platform/vhci_hcd.0";
 
 /// A port of the controller that nothing is plugged into, in its table.
 const FREE: &str = "004";
+
+/// How long a port may take to become free.
+const FREE_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often is looked whether it is.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Why a device cannot be plugged in.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +66,18 @@ impl Attached {
     /// # Errors
     /// [`AttachError`], which says what to do.
     pub fn new(device: impl Device) -> Result<Self, AttachError> {
+        Self::plug(device, None)
+    }
+
+    /// Plugs a device in at a port, as soon as it is free.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; also if the port does not become free.
+    pub fn at(port: u32, device: impl Device) -> Result<Self, AttachError> {
+        Self::plug(device, Some(port))
+    }
+
+    fn plug(device: impl Device, port: Option<u32>) -> Result<Self, AttachError> {
         if !Self::is_possible() {
             return Err(AttachError::NoController);
         }
@@ -68,7 +87,11 @@ impl Attached {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let port = attach(&kernel, speed)?;
+        let port = match port {
+            Some(port) => freed(port)?,
+            None => free_port(&table()?, None).ok_or(AttachError::NoPort)?,
+        };
+        attach(&kernel, speed, port)?;
         let (plug, unplugged) = oneshot::channel::<Infallible>();
         let device: Box<dyn Device> = Box::new(device);
         std::thread::Builder::new()
@@ -100,10 +123,25 @@ impl Attached {
     }
 }
 
-/// Gives the kernel its end of a connection, which it keeps. Returns the port that the device is plugged into.
-fn attach(kernel: &StdStream, speed: Speed) -> Result<u32, AttachError> {
-    let table = fs::read_to_string(format!("{CONTROLLER}/status"))?;
-    let port = free_port(&table).ok_or(AttachError::NoPort)?;
+/// What the controller's ports are.
+fn table() -> Result<String, AttachError> {
+    Ok(fs::read_to_string(format!("{CONTROLLER}/status"))?)
+}
+
+/// Waits until a port is free, which takes the kernel a moment after something was unplugged.
+fn freed(port: u32) -> Result<u32, AttachError> {
+    let began = Instant::now();
+    while free_port(&table()?, Some(port)).is_none() {
+        if FREE_WITHIN < began.elapsed() {
+            return Err(AttachError::NoPort);
+        }
+        std::thread::sleep(LOOK_INTERVAL);
+    }
+    Ok(port)
+}
+
+/// Gives the kernel its end of a connection, which it keeps.
+fn attach(kernel: &StdStream, speed: Speed, port: u32) -> Result<(), AttachError> {
     let order = format!(
         "{port} {} {} {}",
         kernel.as_raw_fd(),
@@ -113,17 +151,18 @@ fn attach(kernel: &StdStream, speed: Speed) -> Result<u32, AttachError> {
     fs::write(format!("{CONTROLLER}/attach"), order).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => AttachError::NotPermitted(error),
         _ => AttachError::Io(error),
-    })?;
-    Ok(port)
+    })
 }
 
-/// The first free port for devices up to 480 Mbit/s, in the controller's table: hub, port, state and more, a line each.
-fn free_port(table: &str) -> Option<u32> {
+/// The first free port for devices up to 480 Mbit/s, or this one if it is free, in the controller's table: hub, port,
+/// state and more, a line each.
+fn free_port(table: &str, wanted: Option<u32>) -> Option<u32> {
     table.lines().find_map(|line| {
         let mut words = line.split_whitespace();
         let is_fit = words.next() == Some("hs");
         let port = words.next()?.parse().ok()?;
-        (is_fit && words.next() == Some(FREE)).then_some(port)
+        let is_wanted = wanted.is_none_or(|wanted| wanted == port);
+        (is_fit && is_wanted && words.next() == Some(FREE)).then_some(port)
     })
 }
 
@@ -138,8 +177,10 @@ mod tests {
                      hs  0001 004 000 00000000 000000 0-0\n\
                      hs  0002 004 000 00000000 000000 0-0\n\
                      ss  0008 004 000 00000000 000000 0-0\n";
-        assert_eq!(free_port(table), Some(1));
-        assert_eq!(free_port(&table.replace("004", "006")), None);
-        assert_eq!(free_port(""), None);
+        assert_eq!(free_port(table, None), Some(1));
+        assert_eq!(free_port(table, Some(2)), Some(2));
+        assert_eq!(free_port(table, Some(0)), None);
+        assert_eq!(free_port(&table.replace("004", "006"), None), None);
+        assert_eq!(free_port("", None), None);
     }
 }

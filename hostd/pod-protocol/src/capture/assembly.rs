@@ -56,6 +56,9 @@ pub enum AssemblyError {
 /// Most consecutive packets without samples.
 const EMPTY_PACKETS_MAX: u32 = 64;
 
+/// Words that are compared at once.
+const ALIKE: usize = 64;
+
 /// The state of a capture that is arriving.
 #[derive(Debug)]
 pub struct Assembly {
@@ -86,6 +89,10 @@ impl Assembly {
         let frames = match chunk.payload {
             Payload::Dense(values) => self.dense(values)?,
             Payload::Edges { edges, upto } => vec![self.edges(edges, upto)?],
+            Payload::Words(words) => vec![self.words(&words)?],
+            Payload::Runs(runs) => vec![self.runs(&runs)?],
+            // Whoever reads lines alone has no samples.
+            Payload::Raw(_) => Vec::new(),
         };
         if chunk.more && self.adc_seen + self.la_seen == seen {
             self.empty_packets += 1;
@@ -142,6 +149,56 @@ impl Assembly {
             frames.push(self.edges(edges, upto)?);
         }
         Ok(frames)
+    }
+
+    fn words(&mut self, words: &[u16]) -> Result<Frame, AssemblyError> {
+        let from = self.la_seen;
+        let upto = self.la_upto(words.len() as u64)?;
+        let mut edges = Vec::new();
+        let mut last = self.word;
+        for (piece, at) in words.chunks(ALIKE).zip((from..).step_by(ALIKE)) {
+            // Most words are as the one before; this is one comparison for many.
+            let differs = |last: u16| piece.iter().fold(0, |sum, word| sum | (word ^ last));
+            if last.is_some_and(|last| differs(last) == 0) {
+                continue;
+            }
+            for (word, at) in piece.iter().zip(at..) {
+                if last != Some(*word) {
+                    edges.push((at, *word));
+                    last = Some(*word);
+                }
+            }
+        }
+        (self.word, self.la_seen) = (last, upto);
+        Ok(Frame::La { edges, upto })
+    }
+
+    fn runs(&mut self, runs: &[(u16, u16)]) -> Result<Frame, AssemblyError> {
+        let mut at = self.la_seen;
+        let upto = self.la_upto(runs.iter().map(|(run, _)| u64::from(*run)).sum())?;
+        let mut edges = Vec::with_capacity(runs.len());
+        for (run, word) in runs {
+            if self.word != Some(*word) && *run > 0 {
+                edges.push((at, *word));
+                self.word = Some(*word);
+            }
+            at += u64::from(*run);
+        }
+        self.la_seen = upto;
+        Ok(Frame::La { edges, upto })
+    }
+
+    /// Where the logic samples end with so many more.
+    fn la_upto(&self, more: u64) -> Result<u64, AssemblyError> {
+        let upto = self.la_seen + more;
+        match upto <= self.la_asked {
+            true => Ok(upto),
+            false => Err(AssemblyError::TooMany {
+                kind: "logic",
+                found: upto,
+                asked: self.la_asked,
+            }),
+        }
     }
 
     fn edges(&mut self, edges: Vec<(u64, u16)>, upto: u64) -> Result<Frame, AssemblyError> {

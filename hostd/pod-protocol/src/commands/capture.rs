@@ -31,13 +31,19 @@ const ENC: Field = Field::text(
 )
 .or("decimal");
 
+const ENC_RAW: Field = Field::text(
+    "enc",
+    "`b64`: ADC counts as base64url, which pods may ignore; `raw`: all samples as bytes after their line, from pods with `capture_raw`",
+)
+.or("decimal, and edges");
+
 const SINGLE: &[Field] = &[
     Field::int("samples", 1, 32_768, "how many").or("256"),
     Field::rate(
         "sample_rate_mhz",
         "sample rate; 24 MHz divided by the nearest whole number from 60 on",
     ),
-    ENC,
+    ENC_RAW,
     STOP_DAC,
     TRIGGER,
     TIMEOUT,
@@ -67,7 +73,7 @@ const LA_UPTO: Out = Out::int("la_upto", "logic samples covered so far").when("l
 const FIRED: Out = Out::new("trigger", Shape::Object(TRIGGER_REPORT), "what fired")
     .when("last line of a triggered capture");
 
-const SINGLE_CHUNK: &[Out] = &[BITS, DATA, B64, FIRED];
+const SINGLE_CHUNK: &[Out] = &[BITS, DATA, B64, RAW, FIRED];
 const LA_RATE: Out = Out::number("la_rate_hz", "achieved rate")
     .unit("Hz")
     .when("first line, with logic samples");
@@ -89,11 +95,23 @@ const DUAL: &[Field] = &[
     Field::int("la_samples", 0, 4_192_256, "logic samples").or("0"),
     Field::rate("adc_rate_mhz", "ADC rate; as `capture`"),
     Field::rate("la_rate_mhz", "logic rate; as `la_capture`"),
-    ENC,
+    ENC_RAW,
     STOP_DAC,
     TRIGGER,
     TIMEOUT,
 ];
+
+const RAW: Out = Out::int(
+    "raw",
+    "bytes of samples after this line, at most 65536: counts or words of 16 bits, little-endian",
+)
+.unit("bytes")
+.when("with `enc` `raw`");
+const LA_RUNS: Out = Out::bool(
+    "la_runs",
+    "true: the bytes are runs, each the number of samples (16 bits) and their word (16 bits)",
+)
+.when("logic, with `enc` `raw`, where that is shorter");
 
 const DUAL_CHUNK: &[Out] = &[
     BITS,
@@ -106,6 +124,8 @@ const DUAL_CHUNK: &[Out] = &[
     LA,
     LA_EDGES,
     LA_UPTO,
+    RAW,
+    LA_RUNS,
     FIRED,
 ];
 
@@ -138,11 +158,12 @@ pub(super) const GROUP: Group = Group {
     commands: &[
         Command::new("la_capture", Tier::Read, "Captures all logic channels, whoever owns them.")
             .gates(&[Gate::LaVoltage, Gate::CaptureHardware])
-            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, FIRED])
+            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, RAW, LA_RUNS, FIRED])
             .waits(&["trigger_timeout_ms"])
             .fields(&[
                 Field::int("samples", 1, 4_194_304, "how many").or("256"),
                 Field::rate("sample_rate_mhz", "sample rate; 24 MHz divided by a whole number from 2 on, never faster than asked; above 32768 samples at most 3 MHz / (1 − 65536 / 2n)"),
+                ENC_RAW,
                 STOP_DAC,
                 TRIGGER,
                 TIMEOUT,
@@ -150,6 +171,7 @@ pub(super) const GROUP: Group = Group {
             .denials(&[TIMED_OUT])
             .examples(&[
                 Example::new(r#"{"cmd":"la_capture","samples":300,"sample_rate_mhz":1.0}"#),
+                Example::new(r#"{"cmd":"la_capture","samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"la_capture","trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture", Tier::Read, "Captures the ADC, one shot. The reply names no rate.")
@@ -160,6 +182,7 @@ pub(super) const GROUP: Group = Group {
             .denials(&[SLOW])
             .examples(&[
                 Example::new(r#"{"cmd":"capture","samples":300,"sample_rate_mhz":0.1,"enc":"b64"}"#),
+                Example::new(r#"{"cmd":"capture","samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"capture","samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("stream", Tier::Read, "The same as `capture`.")
@@ -169,6 +192,7 @@ pub(super) const GROUP: Group = Group {
             .fields(SINGLE)
             .examples(&[
                 Example::new(r#"{"cmd":"stream","samples":4,"enc":"b64"}"#),
+                Example::new(r#"{"cmd":"stream","samples":4,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"stream","samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture_dual", Tier::Read, "Captures ADC and logic channels from one instant: lines of counts, then lines of logic.")
@@ -179,6 +203,7 @@ pub(super) const GROUP: Group = Group {
             .denials(DUAL_DENIALS)
             .examples(&[
                 Example::new(r#"{"cmd":"capture_dual","adc_samples":300,"la_samples":300,"adc_rate_mhz":0.1,"la_rate_mhz":1.0,"enc":"b64"}"#),
+                Example::new(r#"{"cmd":"capture_dual","adc_samples":300,"la_samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"capture_dual","adc_samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture_read", Tier::Read, "Sends the last `capture_dual` or `la_capture` again, from an offset on; one empty line at the end.")
@@ -186,11 +211,12 @@ pub(super) const GROUP: Group = Group {
             .chunks(DUAL_CHUNK)
             .fields(&[
                 Field::int("offset", 0, 4_194_304, "first sample; ADC samples come first, logic after them").or("0"),
-                ENC,
+                ENC_RAW,
             ])
             .denials(&[Denied::new("", "no such capture since the start, a newer capture, or its memory was used", &[r#"{"cmd":"capture_read"}"#])])
             .examples(&[
                 Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"la_samples":300}"#], r#"{"cmd":"capture_read"}"#),
+                Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"la_samples":300}"#], r#"{"cmd":"capture_read","enc":"raw"}"#),
                 Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"trigger":{"la":14,"edge":"low"}}"#], r#"{"cmd":"capture_read","offset":2,"enc":"b64"}"#),
             ]),
         Command::new("measure", Tier::Instrument, "Plays one period of a waveform on the DAC and captures it in step; routes nothing, stops the DAC. One line up to 256 samples.")

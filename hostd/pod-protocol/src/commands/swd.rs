@@ -7,7 +7,7 @@ pub(super) const GROUP: Group = Group {
     commands: &[
         Command::new("dap_start", Tier::Instrument, "Turns the connection into a CMSIS-DAP link (SWD). Excludes an SPI session.")
             .gates(&[Gate::LaVoltage])
-            .raw("CMSIS-DAP packets both ways, each after its length as 16 bits little-endian, one answer for each request, in order, until the client closes or sends a length of 0 or above 1024")
+            .raw("CMSIS-DAP packets both ways, each after its length as 16 bits little-endian, one answer for each request, in order, until the client closes, sends a length of 0 or above 1024, or has sent nothing for 10 minutes: a pod ends a silent session, and frees its channels")
             .waits(&["wait_ms"])
             .data(Data::Text("dap ready"))
             .fields(&[

@@ -140,6 +140,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         Ok(bytes)
     }
 
+    /// Exactly so many raw bytes after a line. `None` if the stream ends before. Cancelling loses nothing.
+    ///
+    /// # Errors
+    /// The stream's error.
+    pub async fn read_bytes(&mut self, count: usize) -> Result<Option<&[u8]>, LineError> {
+        while self.buffer.len() - self.start < count {
+            let missing = count - (self.buffer.len() - self.start);
+            self.buffer.reserve(missing);
+            if self.fill().await? == 0 {
+                return Ok(None);
+            }
+        }
+        let from = self.start;
+        self.start += count;
+        self.searched = 0;
+        Ok(Some(&self.buffer[from..from + count]))
+    }
+
     /// Writes bytes without a terminator.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
-//! A seeded short run of the fuzz target, from mutated valid inputs.
+//! Seeded short runs of the fuzz targets, from mutated valid inputs.
 
 use fastrand::Rng;
 
-use super::{mutated, replies};
+use super::{dial, mutated, replies};
 
 #[test]
 fn any_reply_bytes_are_read_without_contradiction() {
@@ -23,5 +23,31 @@ fn any_reply_bytes_are_read_without_contradiction() {
             bytes.extend(mutated(&mut |limit| random.usize(..limit), line.as_bytes()));
         }
         replies(&bytes);
+    }
+}
+
+#[test]
+fn any_frames_of_a_pod_that_dials_in_are_read_without_contradiction() {
+    let valid = [
+        r#"{"type":"tunnel.data","tunnel_id":"t1","data_b64":"YWI"}"#,
+        r#"{"type":"tunnel.data","tunnel_id":"t\u00311","data_b64":"YW\u0049"}"#,
+        r#"{"type":"command.response","request_id":"7","device_id":"d","status":"ok","data":{"mv":1}}"#,
+        r#"{"type":"command.response","request_id":"7","status":"error","error":"pin conflict"}"#,
+        r#"{"type":"capabilities","device_id":"d","board":"b","lease_state":true}"#,
+        r#"{"type":"efuse.event","device_id":"d","efuse":1,"enabled":true,"fault":0}"#,
+        r#"{"type":"pong"}"#,
+        r#"{"type":"tunnel.open","tunnel_id":"t1","max_tier":1}"#,
+        r#"{"type":"tunnel.close","tunnel_id":"t1"}"#,
+        r#"{"type":"command.request","request_id":"7","command":{"cmd":"ping"}}"#,
+        r#"{"type":"lease.state","held":true,"holder":"job","expires_in_s":60}"#,
+        "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc",
+    ];
+    let mut random = Rng::with_seed(15 << 16);
+    for _ in 0..20_000 {
+        let line = random.choice(&valid).unwrap();
+        dial(&mutated(
+            &mut |limit| random.usize(..limit),
+            line.as_bytes(),
+        ));
     }
 }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{Refusal, RefusalKind};
+use super::{Refusal, RefusalKind, missing_part};
 
 fn kind(text: &str) -> RefusalKind {
     Refusal::new(text).kind
@@ -27,6 +27,20 @@ fn each_phrase_has_its_kind() {
             RefusalKind::TriggerTimeout {
                 edge: "rising".to_owned(),
                 la: 3,
+            },
+        ),
+        (
+            "missing part: power: this bench has none",
+            RefusalKind::MissingPart {
+                part: "power".to_owned(),
+                is_away: false,
+            },
+        ),
+        (
+            "missing part: uart: it is away: busy: pin conflict: LA3 is in use by x",
+            RefusalKind::MissingPart {
+                part: "uart".to_owned(),
+                is_away: true,
             },
         ),
         ("locked: cloud_set", RefusalKind::Locked),
@@ -103,5 +117,17 @@ fn no_text_breaks_the_reading() {
         }
         let text: String = text.into_iter().collect();
         assert_eq!(Refusal::new(text.as_str()).text, text);
+    }
+}
+
+#[test]
+fn a_missing_part_is_told_and_read_alike() {
+    for away in [None, Some("192.0.2.7:5025 refuses the connection")] {
+        let text = missing_part("power", away);
+        let expected = RefusalKind::MissingPart {
+            part: "power".to_owned(),
+            is_away: away.is_some(),
+        };
+        assert_eq!(kind(&text), expected, "{text}");
     }
 }

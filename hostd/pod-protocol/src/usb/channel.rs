@@ -4,30 +4,30 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use bytes::{Buf, BytesMut};
+use bytes::Bytes;
 use tokio::io::ReadBuf;
 
 use super::frame::{HEADER_BYTES, Header, Kind};
+use super::greeting::Terms;
+use super::inbox::Inbox;
 use super::link::LinkError;
-
-/// Bytes that wait to be sent, of each connection.
-const OUTBOX_BYTES_MAX: usize = 128 * 1024;
+use super::outbox::Outbox;
 
 /// Bytes of the text in a reset that are kept.
-const REASON_BYTES_MAX: usize = 200;
+pub(super) const REASON_BYTES_MAX: usize = 200;
 
 /// The state of a connection. Whoever changes it so that [`has_news`](Self::has_news) has it sent.
 #[derive(Debug)]
 pub(super) struct Channel {
     pub(super) number: u16,
-    inbox: BytesMut,
+    inbox: Inbox,
     /// Bytes that the other side may still send.
     window: u32,
     /// What [`Self::window`] began with.
     window_max: u32,
     /// Bytes that were read and not yet granted again.
     taken: u32,
-    outbox: BytesMut,
+    outbox: Outbox,
     /// Bytes that may still be sent.
     credit: u32,
     /// Frames without data that are to be sent first.
@@ -60,14 +60,15 @@ enum Progress {
 
 impl Channel {
     /// A connection that this side opens.
-    pub(super) fn opening(number: u16, window: u32, credit: u32) -> Self {
+    pub(super) fn opening(number: u16, (ours, theirs): (Terms, Terms)) -> Self {
+        let (window, credit) = (ours.window_bytes, theirs.window_bytes);
         Self {
             number,
-            inbox: BytesMut::new(),
+            inbox: Inbox::default(),
             window,
             window_max: window,
             taken: 0,
-            outbox: BytesMut::new(),
+            outbox: Outbox::new(theirs.data_max()),
             credit,
             opens: true,
             accepts: false,
@@ -85,23 +86,25 @@ impl Channel {
     }
 
     /// A connection that the other side opened.
-    pub(super) fn opened(number: u16, window: u32, credit: u32) -> Self {
+    pub(super) fn opened(number: u16, terms: (Terms, Terms)) -> Self {
         Self {
             opens: false,
             accepts: true,
             is_open: true,
-            ..Self::opening(number, window, credit)
+            ..Self::opening(number, terms)
         }
     }
 
     /// One that the other side opened and will not get.
-    pub(super) fn refused(number: u16, reason: &str) -> Self {
+    pub(super) fn refused(number: u16, terms: (Terms, Terms), reason: &str) -> Self {
         Self {
             accepts: false,
             resetting: Progress::Due,
             reason: Some(reason.into()),
             is_dropped: true,
-            ..Self::opened(number, 0, 0)
+            window: 0,
+            credit: 0,
+            ..Self::opened(number, terms)
         }
     }
 
@@ -136,9 +139,7 @@ impl Channel {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.inbox.is_empty() {
-            let count = self.inbox.len().min(into.remaining());
-            into.put_slice(&self.inbox[..count]);
-            self.inbox.advance(count);
+            let count = self.inbox.read(into);
             self.taken += u32::try_from(count).expect("a window is below 4 GiB");
             return Poll::Ready(Ok(()));
         }
@@ -164,12 +165,11 @@ impl Channel {
         if self.ending != Progress::No {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let count = bytes.len().min(OUTBOX_BYTES_MAX - self.outbox.len());
+        let count = self.outbox.write(bytes);
         if count == 0 && !bytes.is_empty() {
             self.writer = Some(context.waker().clone());
             return Poll::Pending;
         }
-        self.outbox.extend_from_slice(&bytes[..count]);
         Poll::Ready(Ok(count))
     }
 
@@ -188,7 +188,7 @@ impl Channel {
         if !self.inbox.is_empty() || self.credit == 0 && !self.outbox.is_empty() {
             self.reset();
         }
-        self.inbox = BytesMut::new();
+        self.inbox = Inbox::default();
     }
 
     fn reset(&mut self) {
@@ -222,7 +222,7 @@ impl Channel {
     }
 
     /// Takes a frame of this channel.
-    pub(super) fn take(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), LinkError> {
+    pub(super) fn take(&mut self, kind: Kind, bytes: Bytes) -> Result<(), LinkError> {
         if kind == Kind::Reset {
             self.was_reset = true;
             let text = &bytes[..bytes.len().min(REASON_BYTES_MAX)];
@@ -232,7 +232,7 @@ impl Channel {
                 self.reason = Some(text.into());
             }
             self.reset();
-            self.outbox = BytesMut::new();
+            self.outbox.clear();
             self.wake();
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl Channel {
             Kind::Accept if !self.is_open => self.is_open = true,
             Kind::Data => self.receive(bytes)?,
             Kind::Credit => {
-                let more = bytes.try_into().map(u32::from_le_bytes);
+                let more = bytes[..].try_into().map(u32::from_le_bytes);
                 let more = more.map_err(|_| LinkError::Misused("a credit is not of four bytes"))?;
                 let credit = self.credit.checked_add(more);
                 self.credit = credit.ok_or(LinkError::Misused("the credit overflows"))?;
@@ -256,7 +256,7 @@ impl Channel {
         Ok(())
     }
 
-    fn receive(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
+    fn receive(&mut self, bytes: Bytes) -> Result<(), LinkError> {
         if self.has_ended {
             return Err(LinkError::Misused("data came after its end"));
         }
@@ -266,7 +266,7 @@ impl Channel {
         if self.is_dropped {
             self.reset();
         } else {
-            self.inbox.extend_from_slice(bytes);
+            self.inbox.push(bytes);
         }
         Ok(())
     }
@@ -291,13 +291,13 @@ impl Channel {
         !self.has_ended && self.window_max / 2 < self.taken
     }
 
-    /// Writes frames, at most one of them with data of at most `frame_max` bytes.
-    pub(super) fn write(&mut self, frame_max: usize, out: &mut BytesMut) {
+    /// Writes frames to `head`, and returns the frame of data that comes after them, if there is one. What comes after
+    /// data waits for the next turn.
+    pub(super) fn write(&mut self, head: &mut Vec<u8>) -> Option<Vec<u8>> {
         let number = self.number;
         let mut put = |kind, bytes: &[u8]| {
-            out.reserve(HEADER_BYTES + bytes.len());
-            out.extend_from_slice(&Header::new(number, kind, bytes.len()).to_bytes());
-            out.extend_from_slice(bytes);
+            head.extend_from_slice(&Header::new(number, kind, bytes.len()).to_bytes());
+            head.extend_from_slice(bytes);
         };
         if std::mem::take(&mut self.opens) {
             put(Kind::Open, &[]);
@@ -306,38 +306,39 @@ impl Channel {
             put(Kind::Accept, &[]);
         }
         if self.resetting == Progress::Sent {
-            return;
-        }
-        let can_send = self.outbox.len().min(frame_max).min(self.credit as usize);
-        if can_send > 0 {
-            put(Kind::Data, &self.outbox[..can_send]);
-            self.outbox.advance(can_send);
-            self.credit -= u32::try_from(can_send).expect("no more than the credit");
-            if let Some(writer) = self.writer.take() {
-                writer.wake();
-            }
-        }
-        let is_stuck = self.credit == 0 || self.outbox.is_empty();
-        if self.resetting == Progress::Due && is_stuck {
-            self.resetting = Progress::Sent;
-            self.outbox = BytesMut::new();
-            let reason = self.reason.as_deref().unwrap_or_default();
-            let reason = if self.was_reset { "" } else { reason };
-            put(Kind::Reset, reason.as_bytes());
-            return;
-        }
-        if self.is_dropped && self.credit == 0 && !self.outbox.is_empty() {
-            self.reset();
-            return;
-        }
-        if self.ending == Progress::Due && self.outbox.is_empty() {
-            self.ending = Progress::Sent;
-            put(Kind::End, &[]);
+            return None;
         }
         if self.grants() {
             put(Kind::Credit, &self.taken.to_le_bytes());
             self.window += self.taken;
             self.taken = 0;
         }
+        if !self.outbox.is_empty() && self.credit > 0 {
+            return Some(self.write_data());
+        }
+        if self.resetting == Progress::Due {
+            self.resetting = Progress::Sent;
+            self.outbox.clear();
+            let reason = self.reason.as_deref().unwrap_or_default();
+            let reason = if self.was_reset { "" } else { reason };
+            put(Kind::Reset, reason.as_bytes());
+        } else if self.ending == Progress::Due && self.outbox.is_empty() {
+            self.ending = Progress::Sent;
+            put(Kind::End, &[]);
+        }
+        None
+    }
+
+    fn write_data(&mut self) -> Vec<u8> {
+        let frame = self.outbox.pop(self.number, self.credit as usize);
+        let sent = u32::try_from(frame.len() - HEADER_BYTES).expect("no more than the credit");
+        self.credit -= sent;
+        if self.is_dropped && self.credit == 0 && !self.outbox.is_empty() {
+            self.reset();
+        }
+        if let Some(writer) = self.writer.take() {
+            writer.wake();
+        }
+        frame
     }
 }

@@ -3,20 +3,26 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use bytes::Bytes;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use super::frame::{HEADER_BYTES, Header, Kind};
-use super::greeting::read_more;
+use super::frame::{Header, Kind, TRANSFER_BYTES};
+use super::frames::Frames;
 use super::link::{KEEP_ALIVE, LinkError, SILENCE_MAX};
-use super::shared::{Shared, WRITE_BYTES};
+use super::shared::Shared;
+use super::wires::{Incoming, Outgoing, flush, next, send as send_one};
+
+/// Frames of data below this share transfers with others.
+const SHARED_BYTES_MAX: usize = 16 * 1024;
+
+const _: () = assert!(SHARED_BYTES_MAX < TRANSFER_BYTES);
 
 /// What a link reads from and writes to, with what was read beyond the greetings.
 pub(super) struct Wires<R, W> {
     pub(super) reader: R,
     pub(super) writer: W,
-    pub(super) buffer: BytesMut,
+    pub(super) rest: Bytes,
 }
 
 /// Ends the link, also when what drives it is dropped.
@@ -32,18 +38,18 @@ impl Drop for Ends {
 
 pub(super) async fn drive<R, W>(shared: Arc<Shared>, wires: Wires<R, W>) -> LinkError
 where
-    R: AsyncRead + Unpin + Send,
-    W: AsyncWrite + Unpin + Send,
+    R: Incoming,
+    W: Outgoing,
 {
     let ends = Ends(shared);
     let shared = &ends.0;
     let Wires {
         reader,
         writer,
-        buffer,
+        rest,
     } = wires;
     let ended = tokio::select! {
-        ended = receive(shared, reader, buffer) => ended,
+        ended = receive(shared, reader, rest) => ended,
         ended = send(shared, writer) => ended,
     };
     let Err(error) = ended;
@@ -53,44 +59,53 @@ where
 
 async fn receive(
     shared: &Shared,
-    mut reader: impl AsyncRead + Unpin,
-    mut buffer: BytesMut,
+    mut reader: impl Incoming,
+    rest: Bytes,
 ) -> Result<Infallible, LinkError> {
+    let mut frames = Frames::default();
+    frames.take(shared, rest)?;
     loop {
-        while let Some(header) = buffer.first_chunk::<HEADER_BYTES>() {
-            let header = Header::of(*header, shared.ours.frame_bytes)?;
-            let end = HEADER_BYTES + header.length as usize;
-            let Some(bytes) = buffer.get(HEADER_BYTES..end) else {
-                break;
-            };
-            shared.take(header, bytes)?;
-            buffer.advance(end);
-        }
-        timeout(SILENCE_MAX, read_more(&mut reader, &mut buffer))
+        let transfer = timeout(SILENCE_MAX, next(&mut reader))
             .await
             .map_err(|_| LinkError::Silent)??;
+        frames.take(shared, transfer)?;
     }
 }
 
-async fn send(
-    shared: &Shared,
-    mut writer: impl AsyncWrite + Unpin,
-) -> Result<Infallible, LinkError> {
-    let mut out = BytesMut::with_capacity(2 * WRITE_BYTES);
+async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, LinkError> {
+    // Frames that go in one transfer.
+    let mut small = Vec::new();
     loop {
-        shared.fill(&mut out);
-        if !out.is_empty() {
-            writer.write_all_buf(&mut out).await?;
+        while let Some(data) = shared.turn(&mut small) {
+            match data {
+                Some(frame) if SHARED_BYTES_MAX <= frame.len() => {
+                    if !small.is_empty() {
+                        send_one(&mut writer, std::mem::take(&mut small)).await?;
+                    }
+                    send_one(&mut writer, frame).await?;
+                }
+                Some(frame) => small.extend_from_slice(&frame),
+                None => {}
+            }
+            if SHARED_BYTES_MAX <= small.len() {
+                send_one(&mut writer, std::mem::take(&mut small)).await?;
+            }
+        }
+        // Whoever waited for room may have more, which goes along.
+        yield_now().await;
+        if shared.has_turns() {
             continue;
         }
-        // Flushing starts what was written, and then waits until it has arrived; what comes meanwhile need not.
+        if !small.is_empty() {
+            send_one(&mut writer, std::mem::take(&mut small)).await?;
+        }
         tokio::select! {
             biased;
-            flushed = writer.flush() => flushed?,
+            flushed = flush(&mut writer) => flushed?,
             () = shared.work.notified() => continue,
         }
         if timeout(KEEP_ALIVE, shared.work.notified()).await.is_err() {
-            out.extend_from_slice(&Header::new(0, Kind::Alive, 0).to_bytes());
+            small.extend_from_slice(&Header::new(0, Kind::Alive, 0).to_bytes());
         }
     }
 }

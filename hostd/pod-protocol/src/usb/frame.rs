@@ -9,6 +9,9 @@ pub const FRAME_BYTES_MIN: u32 = 512;
 /// The most that a frame carries, without the header.
 pub const FRAME_BYTES_MAX: u32 = 64 * 1024;
 
+/// Bytes of the transfers that a link is best carried in, each way.
+pub const TRANSFER_BYTES: usize = 64 * 1024;
+
 /// What a frame is about. Channel 0 is the link itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use bytes::BytesMut;
+use bytes::Bytes;
 use tokio::sync::Notify;
 
 use super::channel::Channel;
-use super::frame::{HEADER_BYTES, Header};
+use super::frames::Frames;
 use super::greeting::Terms;
+
 use super::shared::Shared;
 
 /// Any bytes as what comes over a link, on either side: within bounds, and no panic.
@@ -30,24 +31,22 @@ pub fn fuzz(bytes: &[u8]) {
     };
     if !is_pod {
         for number in [1, 2] {
-            let channel = Arc::new(Mutex::new(Channel::opening(number, 1024, 1024)));
+            let channel = Channel::opening(number, shared.terms());
+            let channel = Arc::new(Mutex::new(channel));
             shared.state().channels.insert(number, channel);
         }
     }
-    let mut rest = bytes;
-    let mut out = BytesMut::new();
-    while let Some((header, after)) = rest.split_first_chunk::<HEADER_BYTES>() {
-        let Ok(header) = Header::of(*header, shared.ours.frame_bytes) else {
-            return;
-        };
-        let Some((bytes, after)) = after.split_at_checked(header.length as usize) else {
-            return;
-        };
-        if shared.take(header, bytes).is_err() {
+    let mut frames = Frames::default();
+    let mut head = Vec::new();
+    let transfers = Bytes::copy_from_slice(bytes);
+    // Pieces of every length: what is taken may not depend on where it is cut.
+    let length = 1 + bytes.len() % 13;
+    for at in (0..bytes.len()).step_by(length) {
+        let piece = transfers.slice(at..bytes.len().min(at + length));
+        if frames.take(&shared, piece).is_err() {
             return;
         }
-        shared.fill(&mut out);
-        out.clear();
-        rest = after;
+        let _data = shared.turn(&mut head);
+        head.clear();
     }
 }

@@ -1,12 +1,10 @@
 //! The first frame each way: who speaks, and what it can take.
 
-use std::io;
-
 use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::frame::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, HEADER_BYTES, Header, Kind};
+use super::frame::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, HEADER_BYTES, Header, Kind, TRANSFER_BYTES};
 use super::link::LinkError;
+use super::wires::{Incoming, Outgoing, flush, next, send};
 
 /// Bytes that the host draws for each link. The pod repeats them, so that the host can tell the answer to its greeting
 /// from what the pod had still been sending to an earlier one.
@@ -28,9 +26,6 @@ const GREETING_BYTES: usize = 16 + NONCE_BYTES;
 /// Bytes of an earlier link that the host skips until it finds the answer to its greeting.
 const SKIPPED_BYTES_MAX: usize = 1024 * 1024;
 
-/// Bytes read at once.
-const READ_BYTES: usize = 16 * 1024;
-
 /// What one side can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
@@ -50,6 +45,12 @@ impl Terms {
         frame_bytes: FRAME_BYTES_MAX,
         window_bytes: 1024 * 1024,
     };
+
+    /// The most data in a frame to this side: what it takes, and no more than fills a transfer with its header, since a
+    /// short rest costs as much as a full transfer.
+    pub(super) fn data_max(&self) -> usize {
+        (self.frame_bytes as usize).min(TRANSFER_BYTES - HEADER_BYTES)
+    }
 
     fn are_sound(&self) -> bool {
         (1..=CHANNELS_MAX).contains(&self.channels)
@@ -98,12 +99,12 @@ impl Greeting {
     /// time.
     pub(super) async fn offer(
         self,
-        reader: &mut (impl AsyncRead + Unpin),
-        writer: &mut (impl AsyncWrite + Unpin),
+        reader: &mut impl Incoming,
+        writer: &mut impl Outgoing,
         buffer: &mut BytesMut,
     ) -> Result<Terms, LinkError> {
-        writer.write_all(&self.to_frame()).await?;
-        writer.flush().await?;
+        send(writer, self.to_frame()).await?;
+        flush(writer).await?;
         let mut skipped = 0;
         loop {
             if let Some(answer) = Self::first_in(buffer) {
@@ -128,8 +129,8 @@ impl Greeting {
     /// Waits for a host's greeting as the first frame, and answers with what this pod can take.
     pub(super) async fn answer(
         terms: Terms,
-        reader: &mut (impl AsyncRead + Unpin),
-        writer: &mut (impl AsyncWrite + Unpin),
+        reader: &mut impl Incoming,
+        writer: &mut impl Outgoing,
         buffer: &mut BytesMut,
     ) -> Result<Terms, LinkError> {
         while buffer.len() < HEADER_BYTES + GREETING_BYTES {
@@ -138,8 +139,8 @@ impl Greeting {
         let host = Self::first_in(buffer).ok_or(LinkError::NoGreeting)?;
         buffer.advance(HEADER_BYTES + GREETING_BYTES);
         let nonce = host.nonce;
-        writer.write_all(&Self { terms, nonce }.to_frame()).await?;
-        writer.flush().await?;
+        send(writer, Self { terms, nonce }.to_frame()).await?;
+        flush(writer).await?;
         Ok(host.terms)
     }
 
@@ -152,14 +153,7 @@ impl Greeting {
     }
 }
 
-/// Reads some bytes; the end of the stream is an error.
-pub(super) async fn read_more(
-    reader: &mut (impl AsyncRead + Unpin),
-    buffer: &mut BytesMut,
-) -> Result<(), LinkError> {
-    buffer.reserve(READ_BYTES);
-    match reader.read_buf(buffer).await? {
-        0 => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-        _ => Ok(()),
-    }
+async fn read_more(reader: &mut impl Incoming, buffer: &mut BytesMut) -> Result<(), LinkError> {
+    buffer.extend_from_slice(&next(reader).await?);
+    Ok(())
 }

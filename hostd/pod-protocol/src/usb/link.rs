@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 
 use super::channel::Channel;
@@ -17,6 +16,7 @@ use super::frame::FrameError;
 use super::greeting::{Greeting, NONCE_BYTES, Terms};
 use super::shared::Shared;
 use super::stream::LinkStream;
+use super::wires::{Incoming, Outgoing};
 
 /// A side that has sent nothing for so long says that it is there.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(2);
@@ -62,8 +62,8 @@ impl Link {
         nonce: [u8; NONCE_BYTES],
     ) -> Result<(Self, impl Future<Output = LinkError> + Send), LinkError>
     where
-        R: AsyncRead + Unpin + Send,
-        W: AsyncWrite + Unpin + Send,
+        R: Incoming,
+        W: Outgoing,
     {
         let mut buffer = BytesMut::new();
         let terms = Terms::HOST;
@@ -74,7 +74,7 @@ impl Link {
         let wires = Wires {
             reader,
             writer,
-            buffer,
+            rest: buffer.freeze(),
         };
         Ok(Self::begin(true, (terms, pod), wires))
     }
@@ -89,15 +89,15 @@ impl Link {
         terms: Terms,
     ) -> Result<(Self, impl Future<Output = LinkError> + Send), LinkError>
     where
-        R: AsyncRead + Unpin + Send,
-        W: AsyncWrite + Unpin + Send,
+        R: Incoming,
+        W: Outgoing,
     {
         let mut buffer = BytesMut::new();
         let host = Greeting::answer(terms, &mut reader, &mut writer, &mut buffer).await?;
         let wires = Wires {
             reader,
             writer,
-            buffer,
+            rest: buffer.freeze(),
         };
         Ok(Self::begin(false, (terms, host), wires))
     }
@@ -108,8 +108,8 @@ impl Link {
         wires: Wires<R, W>,
     ) -> (Self, impl Future<Output = LinkError> + Send)
     where
-        R: AsyncRead + Unpin + Send,
-        W: AsyncWrite + Unpin + Send,
+        R: Incoming,
+        W: Outgoing,
     {
         let shared = Arc::new(Shared {
             is_host,
@@ -148,8 +148,8 @@ impl Link {
                 return Err(io::Error::new(io::ErrorKind::NotConnected, reason));
             }
             let number = state.free_number().ok_or(io::ErrorKind::QuotaExceeded)?;
-            let (window, credit) = (shared.ours.window_bytes, shared.theirs.window_bytes);
-            let channel = Arc::new(Mutex::new(Channel::opening(number, window, credit)));
+            let channel = Channel::opening(number, shared.terms());
+            let channel = Arc::new(Mutex::new(channel));
             state.channels.insert(number, channel.clone());
             channel
         };

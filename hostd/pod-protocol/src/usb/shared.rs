@@ -3,16 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::BytesMut;
+use bytes::Bytes;
 use tokio::sync::Notify;
 
 use super::channel::Channel;
 use super::frame::{Header, Kind};
 use super::greeting::Terms;
 use super::link::LinkError;
-
-/// Bytes of frames that are collected for one write.
-pub(super) const WRITE_BYTES: usize = 64 * 1024;
 
 /// Numbers of connections: 0 is the link itself.
 const NUMBER_MAX: u16 = u16::MAX;
@@ -76,7 +73,7 @@ impl Shared {
     }
 
     /// Takes a frame.
-    pub(super) fn take(&self, header: Header, bytes: &[u8]) -> Result<(), LinkError> {
+    pub(super) fn take(&self, header: Header, bytes: Bytes) -> Result<(), LinkError> {
         let Header {
             channel: number,
             kind,
@@ -123,9 +120,13 @@ impl Shared {
             }
             let is_full = usize::from(self.ours.channels) <= state.channels.len();
             let channel = if is_full {
-                Channel::refused(number, "it serves no more connections at once")
+                Channel::refused(
+                    number,
+                    self.terms(),
+                    "it serves no more connections at once",
+                )
             } else {
-                Channel::opened(number, self.ours.window_bytes, self.theirs.window_bytes)
+                Channel::opened(number, self.terms())
             };
             let channel = Arc::new(Mutex::new(channel));
             state.channels.insert(number, channel.clone());
@@ -139,27 +140,34 @@ impl Shared {
         Ok(())
     }
 
-    /// Writes the frames of those that wait, each one's turn, until there is nothing or enough.
-    pub(super) fn fill(&self, out: &mut BytesMut) {
-        let frame_max = self.theirs.frame_bytes as usize;
-        while out.len() < WRITE_BYTES {
-            let Some(channel) = self.state().ready.pop_front() else {
-                return;
-            };
-            let (number, is_over, has_more) = {
-                let mut locked = lock(&channel);
-                locked.write(frame_max, out);
-                let has_more = locked.has_news();
-                locked.is_waiting = has_more;
-                (locked.number, locked.is_over(), has_more)
-            };
-            let mut state = self.state();
-            if is_over {
-                state.channels.remove(&number);
-            } else if has_more {
-                state.ready.push_back(channel);
-            }
+    /// What this side takes, and what the other one does.
+    pub(super) fn terms(&self) -> (Terms, Terms) {
+        (self.ours, self.theirs)
+    }
+
+    /// The next turn: frames of a connection go to `head`, and a frame of data may come after them. `None` when none has
+    /// anything to send.
+    pub(super) fn turn(&self, head: &mut Vec<u8>) -> Option<Option<Vec<u8>>> {
+        let channel = self.state().ready.pop_front()?;
+        let (number, data, is_over, has_more) = {
+            let mut locked = lock(&channel);
+            let data = locked.write(head);
+            let has_more = locked.has_news();
+            locked.is_waiting = has_more;
+            (locked.number, data, locked.is_over(), has_more)
+        };
+        let mut state = self.state();
+        if is_over {
+            state.channels.remove(&number);
+        } else if has_more {
+            state.ready.push_back(channel);
         }
+        Some(data)
+    }
+
+    /// Whether a connection waits for its turn.
+    pub(super) fn has_turns(&self) -> bool {
+        !self.state().ready.is_empty()
     }
 
     /// Nothing more will come or go.

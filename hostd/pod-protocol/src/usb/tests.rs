@@ -1,16 +1,21 @@
 //! Two sides of a link over a pipe, and one side against bytes that no sound peer sends.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use fastrand::Rng;
 use tokio::io::{
-    AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, simplex, split,
+    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, ReadHalf, WriteHalf,
+    duplex, simplex, split,
 };
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::frame::{HEADER_BYTES, Header, Kind};
 use super::fuzzing::fuzz;
-use super::{KEEP_ALIVE, Link, LinkError, SILENCE_MAX, Terms};
+use super::{Incoming, KEEP_ALIVE, Link, LinkError, Outgoing, SILENCE_MAX, Terms};
 use crate::fuzzing::mutated;
 
 const SMALL: Terms = Terms {
@@ -19,6 +24,50 @@ const SMALL: Terms = Terms {
     window_bytes: 2048,
 };
 
+/// One end of a pipe, each way: transfers of whatever length fits.
+struct Pipe<S> {
+    stream: S,
+    /// What was sent and has not left.
+    rest: Vec<u8>,
+}
+
+impl<S> Pipe<S> {
+    fn new(stream: S) -> Self {
+        let rest = Vec::new();
+        Self { stream, rest }
+    }
+}
+
+impl<S: AsyncRead + Unpin + Send> Incoming for Pipe<S> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        let mut bytes = [0; 3000];
+        let mut into = ReadBuf::new(&mut bytes);
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut into))?;
+        match into.filled() {
+            [] => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            bytes => Poll::Ready(Ok(Bytes::copy_from_slice(bytes))),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin + Send> Outgoing for Pipe<S> {
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+
+    fn send(&mut self, transfer: Vec<u8>) {
+        self.rest = transfer;
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.rest.is_empty() {
+            let count = ready!(Pin::new(&mut self.stream).poll_write(context, &self.rest))?;
+            self.rest.drain(..count);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
 const NONCE: [u8; 8] = *b"01234567";
 
 /// Both sides, driven by tasks of their own, over pipes that hold `bytes`.
@@ -26,8 +75,8 @@ async fn pair(bytes: usize) -> (Link, Link, [JoinHandle<LinkError>; 2]) {
     let (near, far) = duplex(bytes);
     let ((near_reader, near_writer), (far_reader, far_writer)) = (split(near), split(far));
     let (host, pod) = tokio::join!(
-        Link::host(near_reader, near_writer, NONCE),
-        Link::pod(far_reader, far_writer, SMALL),
+        Link::host(Pipe::new(near_reader), Pipe::new(near_writer), NONCE),
+        Link::pod(Pipe::new(far_reader), Pipe::new(far_writer), SMALL),
     );
     let ((host, drives_host), (pod, drives_pod)) = (host.unwrap(), pod.unwrap());
     let driven = [tokio::spawn(drives_host), tokio::spawn(drives_pod)];
@@ -48,7 +97,10 @@ async fn host_alone() -> (
         far_reader.read_exact(&mut greeting).await.unwrap();
         far_writer.write_all(&greeting).await.unwrap();
     };
-    let (host, ()) = tokio::join!(Link::host(near_reader, near_writer, NONCE), echo);
+    let (host, ()) = tokio::join!(
+        Link::host(Pipe::new(near_reader), Pipe::new(near_writer), NONCE),
+        echo
+    );
     let (host, drives) = host.unwrap();
     (host, far_reader, far_writer, tokio::spawn(drives))
 }
@@ -244,7 +296,10 @@ async fn what_an_earlier_link_left_is_skipped() {
             .await
             .unwrap();
     };
-    let (host, ()) = tokio::join!(Link::host(near_reader, near_writer, NONCE), pod);
+    let (host, ()) = tokio::join!(
+        Link::host(Pipe::new(near_reader), Pipe::new(near_writer), NONCE),
+        pod
+    );
     assert_eq!(host.unwrap().0.channels_max(), Terms::HOST.channels);
 }
 
@@ -261,7 +316,7 @@ async fn only_a_greeting_of_this_version_begins_a_link() {
     let answered = async |bytes: Vec<u8>| {
         let (reader, mut writer) = simplex(1 << 10);
         writer.write_all(&bytes).await.unwrap();
-        let pod = Link::pod(reader, tokio::io::sink(), SMALL).await;
+        let pod = Link::pod(Pipe::new(reader), Pipe::new(tokio::io::sink()), SMALL).await;
         pod.map(|(link, _)| link.channels_max())
     };
     assert_eq!(answered(greeting(|_| ())).await.unwrap(), 4);
@@ -282,7 +337,7 @@ async fn only_a_greeting_of_this_version_begins_a_link() {
     let ((near_reader, near_writer), (_, mut far_writer)) = (split(near), split(far));
     let noisy =
         tokio::spawn(async move { while far_writer.write_all(&[1; 4096]).await.is_ok() {} });
-    let refused = Link::host(near_reader, near_writer, NONCE).await;
+    let refused = Link::host(Pipe::new(near_reader), Pipe::new(near_writer), NONCE).await;
     assert!(matches!(refused, Err(LinkError::NoGreeting)));
     drop(refused);
     noisy.await.unwrap();

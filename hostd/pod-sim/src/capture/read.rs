@@ -7,6 +7,7 @@ use pod_protocol::connection::Stream;
 use super::{send_adc, send_edges};
 use crate::args::Args;
 use crate::client::{Client, Gone};
+use crate::encoding::Encoding;
 use crate::hold::Hold;
 use crate::packets::{Packet, Packets, packet_samples};
 use crate::refuse::Refuse;
@@ -19,14 +20,14 @@ const OFFSET_MAX: i64 = 4_194_304;
 #[derive(Debug)]
 pub(crate) struct Read {
     offset: u64,
-    b64: bool,
+    encoding: Encoding,
 }
 
 impl Read {
     pub(crate) fn from_args(args: &Args<'_>) -> Result<Self, Refuse> {
         Ok(Self {
             offset: args.uint("offset", 0..=OFFSET_MAX)?.unwrap_or(0),
-            b64: args.text("enc")? == Some("b64"),
+            encoding: Encoding::asked(args)?,
         })
     }
 
@@ -44,7 +45,7 @@ impl Read {
             return client.refuse(&Refuse::NothingCaptured).await;
         };
         let mut plan = kept.plan.clone();
-        plan.b64 = self.b64;
+        plan.encoding = self.encoding;
         let (adc_samples, la_samples) = plan.samples();
         if self.offset > adc_samples + la_samples {
             return client
@@ -53,10 +54,10 @@ impl Read {
                 })
                 .await;
         }
-        let packets = Packets::new(client, plan.head(), packet_samples(shared));
+        let packets = Packets::new(client, plan.head(), packet_samples(shared, plan.encoding));
         let mut packets = packets.releasing(hold);
         if self.offset == adc_samples + la_samples {
-            packets.send(Packet::adc(&[], plan.b64), true).await?;
+            packets.send(Packet::adc(&[], plan.encoding), true).await?;
         }
         let adc_from = self.offset.min(adc_samples);
         let mut adc = kept.adc.clone();

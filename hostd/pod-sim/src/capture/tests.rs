@@ -42,6 +42,41 @@ async fn base64_and_decimal_say_the_same() {
     assert_eq!(counts[0], counts[1]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn bytes_and_edges_say_the_same() {
+    let busy = Recording {
+        sample_rate_hz: 200_000.0,
+        samples: 50_000,
+        edges: (0..50_000).map(|at| (at, u16::from(at % 2 == 0))).collect(),
+    };
+    for (recording, quiet) in [(busy, false), (recording(), true)] {
+        let mut taken = Vec::new();
+        for enc in ["raw", "edges"] {
+            let playback = Playback::new(&recording, &[(0, 4), (1, 1), (2, 14)], None);
+            let pod = bench(SimConfig {
+                playback: Some(playback.unwrap()),
+                ..SimConfig::default()
+            });
+            let request =
+                json!({"cmd": "la_capture", "samples": 20_000, "sample_rate_mhz": 0.2, "enc": enc});
+            taken.push(Client::new(&pod).await.capture(request).await);
+        }
+        let [raw, edges] = [&taken[0], &taken[1]];
+        assert_eq!(raw.words.len(), 20_000);
+        assert_eq!(raw.words, edges.words);
+        assert_eq!(
+            (raw.packets, edges.packets),
+            (1, 20_000_usize.div_ceil(256))
+        );
+        let changes = raw
+            .words
+            .windows(2)
+            .filter(|pair| pair[0] != pair[1])
+            .count();
+        assert_eq!(changes < 10_000, quiet, "{changes}");
+    }
+}
+
 /// An irregular recording on three bits.
 fn recording() -> Recording {
     let mut edges = vec![(0, 0b001)];

@@ -37,3 +37,20 @@ async fn any_raw_bytes_leave_the_pod_usable() {
         raw(&bytes).await;
     }
 }
+
+#[test]
+fn any_answer_of_a_server_is_whole_or_not() {
+    let valid = [
+        "HTTP/1.1 200 OK\r\ncontent-length: 15\r\nx: y\r\n\r\n{\"nonce\":\"YWI\"}",
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\ncontent-length: 2\r\n\r\n{}",
+    ];
+    let mut random = fastrand::Rng::with_seed(80);
+    for _ in 0..5_000 {
+        let whole = random.choice(valid).unwrap();
+        super::answer(&mutated(
+            &mut |limit| random.usize(..limit),
+            whole.as_bytes(),
+        ));
+    }
+}

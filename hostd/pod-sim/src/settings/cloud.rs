@@ -1,5 +1,5 @@
-//! The connection to a cloud: host, registration, proxy, company CA. A simulated pod stores them
-//! but never reaches a cloud.
+//! The connection to a cloud: host, registration, proxy, company CA. Whoever dials for the pod tells how far it got; a
+//! pod for which nobody does never reaches one.
 
 use serde_json::{Value, json};
 
@@ -17,19 +17,66 @@ const DEFAULT_PORT: u16 = 443;
 /// Time until an attempt to connect is given up, in nanoseconds.
 const CONNECT_NS: u64 = 12_000_000_000;
 
+/// A server to dial in to, and the device that the pod is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dial {
+    /// Its name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Whether it speaks TLS, as it must for real pods.
+    pub tls: bool,
+    /// Id of the device.
+    pub device_id: String,
+}
+
 /// The address of the cloud.
 #[derive(Debug)]
 pub(super) struct Cloud {
-    host: String,
-    port: u16,
-    device_id: String,
+    dial: Dial,
     enabled: bool,
     since_ns: u64,
+    /// What whoever dials tells.
+    link: Option<CloudLink>,
+}
+
+/// How far the link to the cloud is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CloudLink {
+    Connecting,
+    Connected,
+    /// The last attempt failed, and why.
+    Backoff(String),
 }
 
 impl Cloud {
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         self.since_ns = now_ns;
+    }
+}
+
+impl Settings {
+    /// Whom to dial, and how often that was set.
+    pub(crate) fn dial(&self) -> (u64, Option<Dial>) {
+        let cloud = self.cloud.as_ref().filter(|cloud| cloud.enabled);
+        (self.cloud_sets, cloud.map(|cloud| cloud.dial.clone()))
+    }
+
+    pub(crate) fn set_dial(&mut self, dial: Dial, enabled: bool, now_ns: u64) {
+        self.cloud_sets += 1;
+        self.cloud = Some(Cloud {
+            dial,
+            enabled,
+            since_ns: now_ns,
+            link: None,
+        });
+    }
+
+    /// Whoever dials has got so far with what was set at that time.
+    pub(crate) fn set_cloud_link(&mut self, sets: u64, link: CloudLink) {
+        if let Some(cloud) = self.cloud.as_mut().filter(|_| self.cloud_sets == sets) {
+            cloud.link = Some(link);
+        }
     }
 }
 
@@ -62,15 +109,22 @@ pub(crate) fn cloud_status(settings: &Settings, now_ns: u64) -> Value {
         return json!({"configured": false, "state": "disabled", "device_id": "",
             "last_error": "", "host": "", "port": 0, "tls": true, "verify": true});
     };
-    let (state, error) = if !cloud.enabled {
-        ("disabled", "")
-    } else if now_ns < cloud.since_ns + CONNECT_NS {
-        ("connecting", "")
-    } else {
-        ("backoff", "connect timeout")
+    let (state, error) = match &cloud.link {
+        _ if !cloud.enabled => ("disabled", ""),
+        Some(CloudLink::Connecting) => ("connecting", ""),
+        Some(CloudLink::Connected) => ("connected", ""),
+        Some(CloudLink::Backoff(error)) => ("backoff", error.as_str()),
+        None if now_ns < cloud.since_ns + CONNECT_NS => ("connecting", ""),
+        None => ("backoff", "connect timeout"),
     };
-    json!({"configured": true, "state": state, "device_id": cloud.device_id,
-        "last_error": error, "host": cloud.host, "port": cloud.port, "tls": true, "verify": true})
+    let Dial {
+        host,
+        port,
+        tls,
+        device_id,
+    } = &cloud.dial;
+    json!({"configured": true, "state": state, "device_id": device_id, "last_error": error,
+        "host": host, "port": port, "tls": tls, "verify": true})
 }
 
 /// `cloud_set`.
@@ -86,19 +140,20 @@ pub(crate) fn cloud_set(
     if args.flag("tls")? == Some(false) {
         return Err(Refuse::PlainCloud);
     }
-    settings.cloud = Some(Cloud {
+    let dial = Dial {
         host,
         port: port.unwrap_or(DEFAULT_PORT),
+        tls: true,
         device_id,
-        enabled: enabled.unwrap_or(true),
-        since_ns: now_ns,
-    });
+    };
+    settings.set_dial(dial, enabled.unwrap_or(true), now_ns);
     Ok(cloud_status(settings, now_ns))
 }
 
 /// `cloud_clear`.
 pub(crate) fn cloud_clear(settings: &mut Settings) -> Value {
     settings.cloud = None;
+    settings.cloud_sets += 1;
     json!("cleared")
 }
 

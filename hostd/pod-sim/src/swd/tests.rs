@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pod_protocol::dap_frame::DAP_SILENCE_MAX;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep};
 
@@ -174,4 +175,24 @@ async fn the_probe_moves_the_reset_line_and_lets_it_go() {
     drop(client);
     sleep(Duration::from_millis(5)).await;
     assert!(!held(&mut other).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_session_is_disarmed() {
+    let pod = pod(Some(TargetConfig::blank()));
+    power(&mut Client::new(&pod).await).await;
+    let mut killed = Client::new(&pod).await;
+    killed.ok(start()).await;
+    assert_ne!(idr(&mut killed).await[2], 0);
+    let mut other = Client::new(&pod).await;
+    sleep(DAP_SILENCE_MAX - Duration::from_secs(1)).await;
+    other.refused(start()).await;
+    // One packet, and it lives on.
+    idr(&mut killed).await;
+    sleep(DAP_SILENCE_MAX - Duration::from_secs(1)).await;
+    other.refused(start()).await;
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(other.ok(start()).await, "dap ready");
+    assert_eq!(idr(&mut other).await[3..7], IDR);
+    assert!(killed.reply().await.is_none());
 }

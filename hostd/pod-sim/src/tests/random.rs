@@ -134,6 +134,9 @@ async fn exchange(client: &mut Client, command: &Command, request: &Value) -> bo
         let reply = reply.unwrap_or_else(|_| panic!("no answer to {request}"));
         let reply = reply.unwrap_or_else(|| panic!("closed on {request}"));
         assert!(reply["status"].is_string(), "{request} gave {reply}");
+        if let Some(bytes) = reply["raw"].as_u64() {
+            client.read_raw(usize::try_from(bytes).unwrap()).await;
+        }
         if reply["more"] != json!(true) {
             let raw = matches!(command.answer, Answer::Raw(_));
             return !(raw && reply["status"] == "ok");

@@ -49,6 +49,9 @@ pub(super) async fn answer(client: &mut Client, request: &Value) -> Vec<Value> {
         let line = line.unwrap_or_else(|| panic!("closed on {request}"));
         let ready = line["data"]["ready"].as_u64();
         let more = line["more"] == true;
+        if let Some(bytes) = line["raw"].as_u64() {
+            client.read_raw(usize::try_from(bytes).unwrap()).await;
+        }
         lines.push(line);
         if let Some(bytes) = ready {
             client

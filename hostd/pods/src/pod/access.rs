@@ -132,7 +132,7 @@ impl Access {
         .await
         .map_err(|_| self.no_permit())?
         .expect("the semaphore is never closed");
-        let stream = link::connect(&*self.transport, self.options.connect_timeout).await?;
+        let stream = link::connect(self.transport.connect(), self.options.connect_timeout).await?;
         Ok(Connection::new(stream, permit))
     }
 

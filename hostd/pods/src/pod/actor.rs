@@ -254,6 +254,7 @@ impl Actor {
     async fn serve(&mut self, mut link: Link) -> Ended {
         let mut next_look = Instant::now() + self.options.ping_interval;
         let mut next_status = Instant::now() + self.options.status_interval;
+        let transport = self.transport.clone();
         loop {
             let served = tokio::select! {
                 _ = self.handles.recv() => return Ended::LetGo,
@@ -267,6 +268,7 @@ impl Actor {
                     }
                 }
                 broken = unasked(&mut link.lines) => Err(broken),
+                () = transport.changed() => self.look(&mut link).await,
             };
             if let Err(error) = served {
                 return Ended::Lost(error);

@@ -168,6 +168,10 @@ impl PodError {
     pub(crate) fn from_io(command: &str, error: &io::Error) -> Self {
         let inner = error.get_ref();
         match inner.and_then(|inner| inner.downcast_ref::<SessionEnd>()) {
+            // The same news as from the connection itself: whichever comes first.
+            Some(SessionEnd::Offline { reason }) => Self::Offline {
+                reason: reason.clone(),
+            },
             Some(end) => Self::Ended(end.clone()),
             None => Self::Offline {
                 reason: format!("its connection failed during `{command}`: {error}"),

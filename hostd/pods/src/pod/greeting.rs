@@ -45,7 +45,7 @@ pub(super) async fn greet(
     options: Arc<PodOptions>,
     known: Option<String>,
 ) -> Result<Greeted, Unwelcome> {
-    let stream = link::connect(&*transport, options.connect_timeout).await?;
+    let stream = link::connect(transport.connect_commands(), options.connect_timeout).await?;
     let mut lines = Lines::new(stream, REPLY_LINE_BYTES_MAX);
     let timeout = options.greeting_timeout;
     let line = br#"{"cmd":"identity_public"}"#.to_vec();

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use pod_protocol::connection::lines::Lines;
-use pod_protocol::connection::{BoxedStream, Transport};
+use pod_protocol::connection::{BoxedStream, Connecting};
 use pod_protocol::{REQUEST_LINE_BYTES_MAX, Reply};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{PodError, ProtocolError};
 
-/// Opens a connection.
+/// Waits for a connection.
 pub(super) async fn connect(
-    transport: &dyn Transport,
+    connecting: Connecting<'_>,
     timeout: Duration,
 ) -> Result<BoxedStream, PodError> {
-    match tokio::time::timeout(timeout, transport.connect()).await {
+    match tokio::time::timeout(timeout, connecting).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(PodError::Offline {
             reason: format!("it cannot be connected: {error}"),

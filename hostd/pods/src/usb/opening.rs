@@ -12,16 +12,10 @@ use tokio::time::timeout;
 
 use super::plugged::{Plugged, Tried, devices};
 use super::selector::Selector;
+use super::transfers::{FromPod, ToPod};
 
 /// How long a pod may take to answer the greeting, and a control request.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Bytes of one transfer. The kernel grants a transfer its memory at once.
-const TRANSFER_BYTES: usize = 64 * 1024;
-
-/// Transfers under way, each way. Eight of 64 KiB fill a link of 480 Mbit/s, and the kernel keeps no more than 16 MiB
-/// for all devices together.
-const TRANSFERS: usize = 8;
 
 /// What drives a link, until that ends.
 type Driving = Pin<Box<dyn Future<Output = LinkError> + Send>>;
@@ -76,16 +70,9 @@ async fn open_one(pod: &Plugged, device: &DeviceInfo) -> io::Result<(Link, Drivi
         .await
         .map_err(|error| wrong(&format!("refuses to begin: {error}")))?;
     let (input, output) = endpoints(&interface).ok_or_else(|| wrong("has no bulk endpoints"))?;
-    let reader = interface
-        .endpoint::<Bulk, In>(input)
-        .map_err(explained)?
-        .reader(TRANSFER_BYTES)
-        .with_num_transfers(TRANSFERS);
-    let writer = interface
-        .endpoint::<Bulk, Out>(output)
-        .map_err(explained)?
-        .writer(TRANSFER_BYTES)
-        .with_num_transfers(TRANSFERS);
+    let reader = interface.endpoint::<Bulk, In>(input).map_err(explained)?;
+    let writer = interface.endpoint::<Bulk, Out>(output).map_err(explained)?;
+    let (reader, writer) = (FromPod::new(reader), ToPod(writer));
     let mut nonce = [0; NONCE_BYTES];
     getrandom::fill(&mut nonce).map_err(io::Error::other)?;
     let greeted = timeout(GREETING_TIMEOUT, Link::host(reader, writer, nonce)).await;

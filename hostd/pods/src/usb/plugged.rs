@@ -41,11 +41,16 @@ pub async fn plugged() -> io::Result<Vec<Plugged>> {
     Ok(pods.into_iter().map(|(pod, _)| pod).collect())
 }
 
+/// What Linux answers for a folder that is not there (`ENOENT`).
+const NO_ENTRY: u32 = 2;
+
 /// The same, each with what opens it.
 pub(super) async fn devices() -> io::Result<Vec<(Plugged, DeviceInfo)>> {
     let devices = match nusb::list_devices().await {
-        // This machine has no USB.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        // This machine has no USB; what the system cannot list has no kind of its own.
+        Err(error) if error.kind() == ErrorKind::NotFound || error.os_error() == Some(NO_ENTRY) => {
+            return Ok(Vec::new());
+        }
         devices => devices?,
     };
     let mut pods: Vec<_> = devices

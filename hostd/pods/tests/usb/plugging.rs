@@ -35,7 +35,7 @@ fn what_is_plugged_in_is_listed() {
 }
 
 /// Waits until so many are there: the kernel takes a moment.
-async fn listed(count: usize) -> Vec<pods::usb::Plugged> {
+pub(crate) async fn listed(count: usize) -> Vec<pods::usb::Plugged> {
     let began = Instant::now();
     loop {
         let pods = pods::usb::plugged().await.unwrap();
@@ -154,6 +154,8 @@ fn two_pods_are_told_apart() {
 
 fn a_second_program_is_told() {
     run(async {
+        // Those of an earlier test are gone.
+        listed(0).await;
         let _plugged = Attached::new(simulated(1).plug()).unwrap();
         let raw = raw::claim().await;
         let pod = spawned("usb");

@@ -36,6 +36,12 @@ async fn a_capture_is_read_again_from_any_offset() {
         assert_eq!(rest.words.len(), 3_000);
         assert_eq!(rest.words[offset - 700..], taken.words[offset - 700..]);
     }
+    let raw = json!({"cmd": "capture_read", "enc": "raw"});
+    let raw = client.capture(raw).await;
+    assert_eq!((&raw.adc, &raw.words), (&taken.adc, &taken.words));
+    assert_eq!(raw.packets, 2);
+    let raw = json!({"cmd": "capture_read", "offset": 2_000, "enc": "raw"});
+    assert_eq!(client.capture(raw).await.words, taken.words[1_300..]);
     let end = client.capture(read(3_700)).await;
     assert_eq!((end.packets, end.adc.len(), end.words.len()), (1, 0, 0));
     assert!(client.refused(read(3_701)).await.contains("3700"));

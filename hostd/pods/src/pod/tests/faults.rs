@@ -30,6 +30,8 @@ fn square() -> SimConfig {
     let playback = Playback::new(&recording, &[(0, 1)], None).unwrap();
     SimConfig {
         playback: Some(playback),
+        // Captures in many lines.
+        firmware: "3.9.3".parse().unwrap(),
         ..SimConfig::default()
     }
 }

@@ -143,7 +143,12 @@ async fn a_revoked_session_wakes_both_directions_with_the_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn a_capture_that_is_taken_away_says_so() {
-    let pod = online(SimConfig::default()).await;
+    // Which sends it in many lines.
+    let pod = online(SimConfig {
+        firmware: "3.9.3".parse().unwrap(),
+        ..SimConfig::default()
+    })
+    .await;
     let la = CaptureRequest::La {
         samples: 1_000_000,
         rate_mhz: 1.0,
