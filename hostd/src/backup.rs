@@ -24,8 +24,11 @@ use store::captures::Status;
 use store::jobs::{Found, Unreadable};
 use store::{self, Snapshot, StoreError};
 
+pub use sealed::Sealed;
+
 pub mod check;
 pub mod restore;
+mod sealed;
 
 /// Name of the list of what a backup holds.
 pub const MANIFEST: &str = "manifest.json";
@@ -52,14 +55,6 @@ pub struct Manifest {
     pub missing: Vec<String>,
 }
 
-impl Manifest {
-    /// Secrets of organisations, sealed under a key that is kept elsewhere.
-    fn secrets(&self) -> u64 {
-        let count = self.tables.get(store::org_secrets::TABLE);
-        count.copied().unwrap_or_default()
-    }
-}
-
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -75,9 +70,8 @@ pub struct Report {
     pub files: u64,
     pub bytes: u64,
     pub missing: u64,
-    /// Secrets whose key is not in the backup.
-    #[serde(default)]
-    pub secrets: u64,
+    #[serde(flatten)]
+    pub sealed: Sealed,
 }
 
 /// Why a backup or a restore failed.
@@ -187,7 +181,7 @@ pub fn take(
         files: manifest.files.len() as u64,
         bytes: manifest.files.iter().map(|file| file.size_bytes).sum(),
         missing: manifest.missing.len() as u64,
-        secrets: manifest.secrets(),
+        sealed: Sealed::of(&manifest),
     })
 }
 

@@ -22,8 +22,8 @@ pub(crate) const ROUTE: Route = Route {
                  `ended_because`, `verdict`, `status`, `message` and `attempts` (`number`, `run`, `device`, `outcome`), \
                  first as it is and then whenever that changes. `output` is what an attempt wrote, from its beginning \
                  and each byte once: `attempt`, `stream` (`output`, `error`, `uart`, `server`), `offset` in its log, \
-                 `step`, `text`. `dropped` tells how many `bytes` the log of an `attempt` lacks at this place. `end` \
-                 comes last. The stream takes no messages, and waits for slow readers. Close codes: 1000 the job is \
+                 how many `bytes` it is there, `step`, `text`. `dropped` tells how many `bytes` the log of an \
+                 `attempt` lacks at this place. `end` comes last. The stream takes no messages, and waits for slow readers. Close codes: 1000 the job is \
                  over, 1001 the server stops, 1003 a message was sent, 1008 the client takes or answers nothing, or \
                  `revoked_credential`, `expired_credential`.",
             );

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::config::AtQuota;
+use evidence::redact::Words;
 use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
@@ -259,8 +260,10 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
             return Ended::of(Ending::Infra(Infra::ProbeUnreachable));
         }
     };
+    let mut words = Words::default();
     if let Some(opened) = &bench {
         secrets.extend(opened.secrets.clone());
+        words = opened.words.clone();
     }
     let artifact = |wanted: &Artifact| -> Option<PathBuf> {
         let key = (wanted.run.clone(), wanted.name.clone());
@@ -278,6 +281,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         out: tools.files.attempt(&job, number),
         artifact: &artifact,
         secrets: &secrets,
+        words,
         keeps_cache: true,
         begun: attempt.begun,
         job_deadline: Some(attempt.job_deadline),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 
+use evidence::redact::Words;
 use lab::devices::Device;
 use pipeline::Capabilities;
 
@@ -38,6 +39,8 @@ pub struct Opened {
     pub guard: Box<dyn Send>,
     /// What must not be seen in its log, by name.
     pub secrets: BTreeMap<String, String>,
+    /// What must not be seen either, and comes up while the attempt goes on.
+    pub words: Words,
 }
 
 /// Makes benches for attempts.

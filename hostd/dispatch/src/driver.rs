@@ -16,6 +16,7 @@ use jobs::Cancel;
 use lab::devices::Devices;
 use scheduler::{Decision, JobId, Run, Scheduler};
 use store::Store;
+use store::commit_statuses::Audience;
 use store::jobs::Job;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tracing::{info, warn};
@@ -51,7 +52,7 @@ pub(crate) struct Driver {
     pub(crate) events: Events,
     pub(crate) drained: Vec<oneshot::Sender<()>>,
     pub(crate) noticed: Arc<Notify>,
-    pub(crate) marks_commits: bool,
+    pub(crate) repositories: Arc<[Audience]>,
 }
 
 /// An attempt that is under way.

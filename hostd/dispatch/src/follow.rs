@@ -4,7 +4,7 @@
 //! Text messages, JSON with a `type`:
 //! - `job`: how it is, in the words of whoever asked for the follower.
 //! - `output`: `attempt`, `stream` (`output`, `error`, `uart`, `server`), `offset` of its first byte in the attempt's
-//!   log, `step`, `text`. Bytes that are no UTF-8 are replaced.
+//!   log, how many `bytes` it is of that, `step`, `text`. Bytes that are no UTF-8 are replaced.
 //! - `dropped`: `attempt`, `bytes` that the log lacks at this place.
 //! - `end`: the job is over, and all its output was sent.
 
@@ -208,7 +208,7 @@ fn message(attempt: u32, piece: &Piece) -> Value {
             ..
         } => json!({
             "type": "output", "attempt": attempt, "stream": word(*stream), "offset": offset,
-            "step": step, "text": String::from_utf8_lossy(bytes),
+            "bytes": bytes.len(), "step": step, "text": String::from_utf8_lossy(bytes),
         }),
         Piece::Dropped(bytes) => json!({"type": "dropped", "attempt": attempt, "bytes": bytes}),
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::clock::Clock;
 use lab::leases::{Leases, Shown};
 use scheduler::{Decision, Ending, Limits, Quarantine, Scheduler, State, Stored};
+use store::commit_statuses::Audience;
 use store::jobs::{Changes, Found, Job};
 use store::{Store, StoreError};
 use tracing::{error, info, warn};
@@ -51,7 +52,7 @@ pub(crate) async fn restore(
     intake: &Intake,
     open: Vec<Found>,
     limits: Limits,
-    (board, ledger): (&Board, &Ledger),
+    (board, ledger, repositories): (&Board, &Ledger, &Arc<[Audience]>),
     clock: &Clock,
 ) -> Result<Restored, OpenError> {
     let now_ms = clock.now_ms();
@@ -89,8 +90,7 @@ pub(crate) async fn restore(
         let changes = Changes {
             notices: broken.iter().map(|job| notice::of(job, clock)).collect(),
             jobs: broken,
-            // Whether there are repositories is not known here; a notice too many comes to nothing.
-            marks_commits: true,
+            repositories: repositories.clone(),
             ..Changes::default()
         };
         store.jobs_change(changes).await?;

@@ -17,6 +17,7 @@ use jobs::Runner;
 use lab::blobs::Blobs;
 use lab::devices::Devices;
 use lab::leases::Leases;
+use store::commit_statuses::Audience;
 use store::jobs::Job;
 use store::{Store, StoreError};
 use tokio::sync::Notify;
@@ -59,8 +60,8 @@ pub struct Parts {
     pub vault: Arc<Vault>,
     /// Woken when a notice was stored that others are to be told of.
     pub noticed: Arc<Notify>,
-    /// Whether repositories are told of commits.
-    pub marks_commits: bool,
+    /// Whose commits repositories mark.
+    pub repositories: Arc<[Audience]>,
     /// How others reach the server, without a path. Empty: nobody knows.
     pub public_url: String,
 }
@@ -161,7 +162,7 @@ impl Jobs {
             &intake,
             overview.open,
             limits(&config),
-            (&board, &ledger),
+            (&board, &ledger, &parts.repositories),
             &parts.clock,
         );
         let restored = restored.await?;
@@ -183,7 +184,7 @@ impl Jobs {
             events: events.clone(),
             drained: Vec::new(),
             noticed: parts.noticed,
-            marks_commits: parts.marks_commits,
+            repositories: parts.repositories,
         };
         tokio::spawn(driver.run(inbox, decisions));
         let (store, clock) = (parts.store.clone(), parts.clock.clone());

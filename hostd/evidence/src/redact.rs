@@ -7,11 +7,14 @@
 mod forms;
 #[cfg(test)]
 mod tests;
+mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use thiserror::Error;
+
+pub use words::{WORD_BYTES_MAX, WORDS_MAX, Words};
 
 /// Replaces a secret.
 pub const MARK: &[u8] = b"[secret]";
@@ -38,7 +41,7 @@ pub enum Unfit {
     /// It is too long.
     #[error("keep the secret {0} out of logs: it is longer than {SECRET_BYTES_MAX} bytes")]
     Long(String),
-    /// There are too many, or they have too many forms to search for.
+    /// There are too many.
     #[error("keep {0} secrets out of logs: at most {SECRETS_MAX} are possible")]
     Many(usize),
     /// They are too long together.
@@ -50,7 +53,16 @@ pub enum Unfit {
 
 /// What must not be seen. Clones share it.
 #[derive(Clone)]
-pub struct Secrets(Option<Arc<Forms>>);
+pub struct Secrets(Arc<Shared>);
+
+struct Shared {
+    /// Known from the beginning.
+    values: Vec<Vec<u8>>,
+    /// Come up later.
+    words: Words,
+    /// What to search for, as of a version of the words.
+    search: RwLock<(u64, Option<Arc<Forms>>)>,
+}
 
 struct Forms {
     /// Sorted, so that forms with the same beginning are next to each other.
@@ -74,7 +86,7 @@ pub struct Redactor {
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let forms = self.0.as_ref().map_or(0, |forms| forms.sorted.len());
+        let forms = self.forms().map_or(0, |forms| forms.sorted.len());
         write!(f, "Secrets({forms} forms)")
     }
 }
@@ -94,7 +106,7 @@ impl Secrets {
                 return Err(Unfit::Long(name.to_owned()));
             }
             bytes += value.len();
-            values.push(value);
+            values.push(value.to_vec());
         }
         let count = values.len();
         if count > SECRETS_MAX {
@@ -103,35 +115,41 @@ impl Secrets {
         if bytes > SECRETS_BYTES_MAX {
             return Err(Unfit::Bytes(bytes));
         }
-        let mut sorted: Vec<Vec<u8>> = values.into_iter().flat_map(forms::of).collect();
-        if count == 0 {
-            return Ok(Self(None));
+        Ok(Self::of(values, Words::default()))
+    }
+
+    /// These, and the words that come up.
+    #[must_use]
+    pub fn and(self, words: Words) -> Self {
+        Self::of(self.0.values.clone(), words)
+    }
+
+    fn of(values: Vec<Vec<u8>>, words: Words) -> Self {
+        let (version, later) = words.now();
+        let forms = Forms::new(values.iter().chain(&later)).map(Arc::new);
+        Self(Arc::new(Shared {
+            values,
+            words,
+            search: RwLock::new((version, forms)),
+        }))
+    }
+
+    /// What to search for now; none if there is nothing.
+    fn forms(&self) -> Option<Arc<Forms>> {
+        let shared = &*self.0;
+        let search = shared.search.read().unwrap_or_else(PoisonError::into_inner);
+        if search.0 == shared.words.version() {
+            return search.1.clone();
         }
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut begins = [false; 256];
-        for form in &sorted {
-            begins[form[0] as usize] = true;
+        drop(search);
+        let search = shared.search.write();
+        let mut search = search.unwrap_or_else(PoisonError::into_inner);
+        if search.0 != shared.words.version() {
+            let (version, later) = shared.words.now();
+            let forms = Forms::new(shared.values.iter().chain(&later));
+            *search = (version, forms.map(Arc::new));
         }
-        let search = |kind| {
-            AhoCorasick::builder()
-                .match_kind(kind)
-                .kind(Some(AhoCorasickKind::ContiguousNFA))
-                .build(&sorted)
-        };
-        let (Ok(first), Ok(all)) = (
-            search(MatchKind::LeftmostFirst),
-            search(MatchKind::Standard),
-        ) else {
-            return Err(Unfit::Many(count));
-        };
-        Ok(Self(Some(Arc::new(Forms {
-            begins,
-            longest: sorted.iter().map(Vec::len).max().unwrap_or(0),
-            sorted,
-            first,
-            all,
-        }))))
+        search.1.clone()
     }
 
     /// A new stream from which these secrets are redacted.
@@ -156,7 +174,7 @@ impl Secrets {
 
     /// Takes these secrets out of `text`.
     pub fn redact(&self, text: &mut String) {
-        if self.0.is_some() {
+        if self.forms().is_some() {
             *text = String::from_utf8_lossy(&self.redacted(text.as_bytes())).into_owned();
         }
     }
@@ -165,7 +183,8 @@ impl Secrets {
 impl Redactor {
     /// Takes the bytes of a read, and appends to `out` the bytes that may be seen.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let Some(forms) = self.secrets.0.clone() else {
+        let Some(forms) = self.secrets.forms() else {
+            self.finish(out);
             out.extend_from_slice(bytes);
             return;
         };
@@ -187,8 +206,9 @@ impl Redactor {
     /// longer become a secret.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let held = std::mem::take(&mut self.held);
-        if let Some(forms) = self.secrets.0.clone() {
-            self.pass(&forms, &held, held.len(), out);
+        match self.secrets.forms() {
+            Some(forms) => self.pass(&forms, &held, held.len(), out),
+            None => out.extend_from_slice(&held[self.covered..]),
         }
         self.covered = 0;
     }
@@ -221,6 +241,32 @@ impl Redactor {
 }
 
 impl Forms {
+    /// What to search for to find these; none if there are none.
+    fn new<'v>(values: impl Iterator<Item = &'v Vec<u8>>) -> Option<Self> {
+        let mut sorted: Vec<Vec<u8>> = values.flat_map(|value| forms::of(value)).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut begins = [false; 256];
+        for form in &sorted {
+            begins[form[0] as usize] = true;
+        }
+        let search = |kind| {
+            AhoCorasick::builder()
+                .match_kind(kind)
+                .kind(Some(AhoCorasickKind::ContiguousNFA))
+                .build(&sorted)
+                .expect("all forms have a few megabytes together, as secrets and words are bounded")
+        };
+        let longest = sorted.iter().map(Vec::len).max()?;
+        Some(Self {
+            begins,
+            longest,
+            first: search(MatchKind::LeftmostFirst),
+            all: search(MatchKind::Standard),
+            sorted,
+        })
+    }
+
     /// The ranges of forms, with overlapping ones merged.
     fn hits(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let mut hits: Vec<(usize, usize)> = Vec::new();

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError};
 use super::error::AuthError;
 use super::hash::Digest;
 use super::index::UserEntry;
+use super::job_tokens::{JobTokens, Tell};
 use super::scope::Scope;
 use super::verified::Credential;
 use super::{Identity, Live, Secret, Verified, credential};
@@ -59,6 +60,7 @@ pub(super) struct JobEntry {
     kid: Arc<str>,
     devices: Arc<[String]>,
     grant: Arc<JobGrant>,
+    pub(super) tokens: JobTokens,
 }
 
 impl JobKey {
@@ -111,11 +113,11 @@ impl JobEntry {
 impl Identity {
     /// A key for a job. It carries the scope `bench:control` for the one device, with the role of a
     /// member, and ends with its guard, with this process, or with the user's membership in the
-    /// organisation.
+    /// organisation. `tell` is told the session tokens that programs mint from it.
     ///
     /// # Errors
     /// The user is not an enabled member of the organisation, or there are too many keys of jobs.
-    pub fn job_key_open(&self, grant: JobGrant) -> Result<JobKey, JobKeyError> {
+    pub fn job_key_open(&self, grant: JobGrant, tell: Tell) -> Result<JobKey, JobKeyError> {
         let kid = self.new_kid();
         let secret = id::base62(credential::SECRET_LEN);
         let entry = JobEntry {
@@ -123,6 +125,7 @@ impl Identity {
             kid: kid.as_str().into(),
             devices: [grant.device.clone()].into(),
             grant: Arc::new(grant),
+            tokens: JobTokens::new(tell),
         };
         let index = &self.live.index;
         let mut index = index.write().unwrap_or_else(PoisonError::into_inner);

@@ -120,16 +120,19 @@ impl Child {
             refused_processes,
             ran_out_of_memory,
         };
+        let is_killed = self.jail.is_killed.load(Ordering::Acquire);
         match first {
             Some(Event::Exited(code)) => Ok(end(How::Exited(code))),
             Some(Event::TimedOut) => Ok(end(How::TimedOut)),
             Some(Event::Killed) => Ok(end(How::Killed)),
             Some(Event::Signaled(libc::SIGKILL)) if ran_out_of_memory => Ok(end(How::OutOfMemory)),
             Some(Event::Signaled(signal)) => Ok(end(How::Signaled(signal))),
+            // What fails while it is ended fails for that.
+            Some(Event::Failed { .. }) if is_killed => Ok(end(How::Killed)),
             Some(Event::Failed { step, errno }) => Err(failed(step, errno)),
             // The whole group was killed, and the jail's own processes with it.
             None if ran_out_of_memory => Ok(end(How::OutOfMemory)),
-            None if self.jail.is_killed.load(Ordering::Acquire) => Ok(end(How::Killed)),
+            None if is_killed => Ok(end(How::Killed)),
             None => Err(Error::Lost),
         }
     }

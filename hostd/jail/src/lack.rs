@@ -31,6 +31,8 @@ pub enum Lack {
     NoPodman,
     /// slirp4netns is not installed.
     NoSlirp4netns,
+    /// slirp4netns lacks what jails need.
+    OldSlirp4netns,
     /// Users cannot make network interfaces.
     NoTun,
 }
@@ -65,6 +67,9 @@ impl Lack {
             }
             Self::NoSlirp4netns => {
                 "install slirp4netns 1.2.0 or newer for jobs with a network, as by apt install slirp4netns"
+            }
+            Self::OldSlirp4netns => {
+                "install slirp4netns 1.2.0 or newer for jobs with a network: this one has no socket for the frames of a jail"
             }
             Self::NoTun => {
                 "load the kernel's module tun, and let every user read and write /dev/net/tun (mode 0666, as udev makes it)"
@@ -145,6 +150,7 @@ impl fmt::Display for Lack {
             Self::NoProcessBound => "nothing bounds the processes of a jail together",
             Self::NoPodman => "Podman is not installed",
             Self::NoSlirp4netns => "slirp4netns is not installed",
+            Self::OldSlirp4netns => "slirp4netns is too old",
             Self::NoTun => "/dev/net/tun is not there for every user",
         })
     }

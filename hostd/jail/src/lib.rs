@@ -33,7 +33,7 @@ mod wire;
 
 pub use bounds::{Bounds, Hold, Kernel};
 pub use child::{Child, End, How, Killer};
-pub use doctor::{Report, probe};
+pub use doctor::{Report, Version, probe};
 pub use error::Error;
 pub use etc::own_files;
 pub use jail::{Jail, Options};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base::private;
+use evidence::redact::Words;
 use jail::Reach;
 use pipeline::plan::{Artifact, Plan, Run};
 
@@ -123,7 +124,7 @@ impl Runner {
         cancel: &Cancel,
     ) -> Result<Job, StartError> {
         let begun = Instant::now();
-        let secrets = task::check_secrets(request.runs(), &request.secrets)?;
+        let secrets = task::check_secrets(request.runs(), &request.secrets, Words::default())?;
         request.prepare_out()?;
         let out = absolute(&request.out)?;
         let own = [out.clone(), absolute(&self.options().state)?];
@@ -238,7 +239,7 @@ impl Course<'_> {
         self.live.tell(Event::Note(format!("on {}", loan.what())));
         let mut known = self.request.secrets.clone();
         known.extend(loan.secrets().clone());
-        let secrets = match task::check_secrets([task.run], &known) {
+        let secrets = match task::check_secrets([task.run], &known, loan.words().clone()) {
             Ok(secrets) => secrets,
             Err(error) => return skipped(Outcome::Broken(Breakage::Files(error.to_string()))),
         };

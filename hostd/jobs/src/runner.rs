@@ -153,7 +153,7 @@ impl Runner {
         live: &Live,
         cancel: &Cancel,
     ) -> Result<RunEnd, StartError> {
-        let secrets = task::check_secrets([task.run], task.secrets)?;
+        let secrets = task::check_secrets([task.run], task.secrets, task.words.clone())?;
         private::make_folder(&task.out)
             .map_err(|error| StartError::Files(task.out.clone(), error))?;
         let own = [absolute(&task.out)?, absolute(&self.options.state)?];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use evidence::redact::Secrets;
+use evidence::redact::{Secrets, Words};
 use jail::Reach;
 use pipeline::plan::{Artifact, EnvValue, Plan, Role, Run, Step};
 
@@ -31,6 +31,8 @@ pub struct Task<'t> {
     pub artifact: &'t (dyn Fn(&Artifact) -> Option<PathBuf> + Sync),
     /// By name. All that the run's steps name must be there.
     pub secrets: &'t BTreeMap<String, String>,
+    /// What must not be seen in the log either, and comes up while the run goes on.
+    pub words: Words,
     /// Whether what a build keeps is kept for later jobs. It is restored in either case.
     pub keeps_cache: bool,
     /// What times are counted from.
@@ -87,6 +89,7 @@ impl<'t> Task<'t> {
             out: out.into(),
             artifact: &no_artifact,
             secrets: &NO_SECRETS,
+            words: Words::default(),
             keeps_cache: true,
             begun: Instant::now(),
             job_deadline: None,
@@ -147,13 +150,14 @@ pub(crate) fn steps_of(run: &Run) -> impl Iterator<Item = &Step> {
     run.steps.iter().chain(always)
 }
 
-/// The secrets that must not be seen, once all that the runs name are there.
+/// The secrets that must not be seen, like the words that come up, once all that the runs name are there.
 ///
 /// # Errors
 /// A step names one that is not there, or one cannot be kept out of logs.
 pub(crate) fn check_secrets<'r>(
     runs: impl IntoIterator<Item = &'r Run>,
     secrets: &BTreeMap<String, String>,
+    words: Words,
 ) -> Result<Secrets, StartError> {
     for step in runs.into_iter().flat_map(steps_of) {
         let lacks = named_secrets(step).find(|name| !secrets.contains_key(*name));
@@ -162,9 +166,8 @@ pub(crate) fn check_secrets<'r>(
         }
     }
     let secrets = secrets.iter();
-    Ok(Secrets::new(
-        secrets.map(|(name, value)| (name.as_str(), value.as_bytes())),
-    )?)
+    let secrets = secrets.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    Ok(Secrets::new(secrets)?.and(words))
 }
 
 /// Names of the secrets that the steps of a run ask for.

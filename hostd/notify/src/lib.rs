@@ -30,5 +30,6 @@ mod webhooks;
 pub use badges::{BadgeError, NewBadge};
 pub use limits::Limits;
 pub use service::{Notices, OpenError, Parts};
+pub use target::repositories;
 pub use tls::AuthorityError;
 pub use webhooks::{Created, Edit, NewWebhook, WebhookError};

@@ -1,12 +1,13 @@
 //! Repositories that mark commits, and how each provider wants to be told.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::config::{CommitStatusConfig, Provider};
 use base::private::{self, SecretError};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use store::commit_statuses::CommitStatus;
+use store::commit_statuses::{Audience, CommitStatus};
 use store::notices::{Notice, Standing};
 
 use crate::message::Links;
@@ -47,9 +48,21 @@ pub(crate) struct Target {
     provider: Provider,
     api_url: String,
     repository: String,
-    organisation: String,
-    pipeline: Option<String>,
+    hears: Audience,
     token_file: PathBuf,
+}
+
+/// Whose commits repositories mark.
+#[must_use]
+pub fn repositories(configured: &[CommitStatusConfig]) -> Arc<[Audience]> {
+    configured.iter().map(audience).collect()
+}
+
+fn audience(config: &CommitStatusConfig) -> Audience {
+    Audience {
+        organisation: config.organisation.clone(),
+        pipeline: config.pipeline.clone(),
+    }
 }
 
 impl Target {
@@ -72,8 +85,7 @@ impl Target {
             provider: config.provider,
             api_url,
             repository: config.repository.clone(),
-            organisation: config.organisation.clone(),
-            pipeline: config.pipeline.clone(),
+            hears: audience(config),
             token_file: config.token_file.clone(),
         })
     }
@@ -86,10 +98,8 @@ impl Target {
     /// What the repository is to say since this notice; none if it is not about it. `organisation` is the name of the
     /// job's.
     pub(crate) fn status(&self, notice: &Notice, organisation: &str) -> Option<CommitStatus> {
-        let is_own = self.organisation == organisation
-            && (self.pipeline.is_none() || self.pipeline == notice.name);
         let commit = notice.commit.as_deref().filter(|commit| is_whole(commit));
-        let commit = commit.filter(|_| is_own)?;
+        let commit = commit.filter(|_| self.hears.has(notice, organisation))?;
         let name = notice.name.as_deref().unwrap_or(CONTEXT_UNNAMED);
         Some(CommitStatus {
             target: self.id.clone(),

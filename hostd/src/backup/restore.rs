@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::{
-    BackupError, Manifest, Report, copy, failed, hash, is_empty, make_parent, read_manifest,
-    sync_folders, sync_parent,
+    BackupError, Manifest, Report, Sealed, copy, failed, hash, is_empty, make_parent,
+    read_manifest, sync_folders, sync_parent,
 };
 use base::{folder, id, private};
 use store::{self, Store, StoreError};
@@ -87,6 +87,6 @@ fn report(manifest: &Manifest) -> Report {
         files: manifest.files.len() as u64,
         bytes: manifest.files.iter().map(|file| file.size_bytes).sum(),
         missing: manifest.missing.len() as u64,
-        secrets: manifest.secrets(),
+        sealed: Sealed::of(manifest),
     }
 }

@@ -42,11 +42,10 @@ impl Backup {
             None => offline(data, &target).context("take the backup")?,
         };
         tell(&report, out)?;
-        if report.secrets > 0 {
-            let secrets = report.secrets;
+        if let Some(sealed) = report.sealed.told() {
             writeln!(
                 out,
-                "the key of {secrets} secrets is not in the backup; keep {SECRETS_KEY} of the data folder apart from it"
+                "the backup has not the key of {sealed}; keep {SECRETS_KEY} of the data folder apart from it"
             )?;
         }
         Ok(())
@@ -78,12 +77,15 @@ impl Restore {
         let restored = runtime.block_on(restore::restore(&self.dir, &config.data_dir));
         let report = restored.context("restore the backup")?;
         tell(&report, out)?;
-        if report.secrets > 0 {
-            let (secrets, folder) = (report.secrets, config.data_dir.display());
+        if let Some(sealed) = report.sealed.told() {
+            let folder = config.data_dir.display();
             writeln!(
                 out,
-                "{secrets} secrets cannot be read until {SECRETS_KEY}, which no backup has, is put into {folder} (chmod 600)"
+                "{sealed} cannot be read until {SECRETS_KEY}, which no backup has, is put into {folder} (chmod 600)"
             )?;
+            if report.sealed.webhooks > 0 {
+                writeln!(out, "webhooks are told nothing until then")?;
+            }
         }
         Ok(())
     }

@@ -57,6 +57,11 @@ fn tell(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         true => "",
         false => ", but users cannot open /dev/net/tun",
     };
+    let version = match (report.slirp4netns_version, &report.slirp4netns) {
+        (Some(version), _) => format!(" {version}"),
+        (None, Some(_)) => ", which does not tell its version".to_owned(),
+        (None, None) => String::new(),
+    };
     let rows = [
         ("kernel", report.kernel.to_string()),
         ("user", users.to_owned()),
@@ -66,7 +71,7 @@ fn tell(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         ("podman", program(&report.podman)),
         (
             "slirp4netns",
-            format!("{}{tun}", program(&report.slirp4netns)),
+            format!("{}{version}{tun}", program(&report.slirp4netns)),
         ),
     ];
     for (name, value) in rows {
@@ -97,6 +102,7 @@ fn as_json(report: &Report) -> Value {
         },
         "podman": report.podman,
         "slirp4netns": report.slirp4netns,
+        "slirp4netns_version": report.slirp4netns_version.map(|version| version.to_string()),
         "tun": report.has_tun,
         "lacks": report.lacks().into_iter().map(lack).collect::<Vec<_>>(),
     })
@@ -104,7 +110,7 @@ fn as_json(report: &Report) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use jail::{Bounds, Kernel};
+    use jail::{Bounds, Kernel, Version};
 
     use super::*;
 
@@ -121,6 +127,7 @@ mod tests {
             },
             podman: None,
             slirp4netns: None,
+            slirp4netns_version: None,
             has_tun: false,
         };
         let mut text = Vec::new();
@@ -137,5 +144,45 @@ mod tests {
         assert_eq!(json["isolated"], false);
         assert_eq!(json["bounds"]["processes"]["hard"], true);
         assert_eq!(json["lacks"][0]["cure"], Lack::ProcMasked.cure());
+    }
+    #[test]
+    fn an_old_slirp4netns_is_told_with_its_version() {
+        let mut report = Report {
+            kernel: Kernel { major: 6, minor: 1 },
+            has_slot_users: false,
+            isolation: Ok(()),
+            bounds: Bounds {
+                memory: Hold::GroupV2,
+                processes: Hold::GroupV2,
+                cpu: Hold::GroupV2,
+            },
+            podman: Some("/usr/bin/podman".into()),
+            slirp4netns: Some("/usr/bin/slirp4netns".into()),
+            slirp4netns_version: Some(Version(1, 0, 1)),
+            has_tun: true,
+        };
+        let told = |report: &Report| {
+            let mut text = Vec::new();
+            tell(report, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let text = told(&report);
+        assert!(
+            text.contains("slirp4netns /usr/bin/slirp4netns 1.0.1\n"),
+            "{text}"
+        );
+        let lack = Lack::OldSlirp4netns;
+        assert!(
+            text.contains(&format!("\n{lack}:\n  {}\n", lack.cure())),
+            "{text}"
+        );
+        assert_eq!(as_json(&report)["slirp4netns_version"], "1.0.1");
+        report.slirp4netns_version = None;
+        let text = told(&report);
+        assert!(
+            text.contains("netns, which does not tell its version\n"),
+            "{text}"
+        );
+        assert_eq!(as_json(&report)["slirp4netns_version"], Value::Null);
     }
 }

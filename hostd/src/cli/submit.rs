@@ -3,6 +3,7 @@
 mod ended;
 mod follow;
 mod form;
+mod piece;
 mod results;
 mod socket;
 mod sources;

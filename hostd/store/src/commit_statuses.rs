@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::notices::Standing;
+use super::notices::{Notice, Standing};
 use super::records::{Records, Unreadable};
 use super::snapshot::{Range, Source};
 use super::webhooks::Attempt;
@@ -15,6 +15,24 @@ pub(super) const TABLES: [&str; 1] = ["commit_statuses"];
 
 /// `target/commit/context` to status.
 const STATUSES: Records<CommitStatus> = Records::new(TABLES[0]);
+
+/// The jobs whose commits a repository marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audience {
+    /// The name of their organisation.
+    pub organisation: String,
+    /// What they are called; none if any may be.
+    pub pipeline: Option<String>,
+}
+
+impl Audience {
+    /// Whether the job of a notice is one of them. `organisation` is the name of its own.
+    #[must_use]
+    pub fn has(&self, notice: &Notice, organisation: &str) -> bool {
+        self.organisation == organisation
+            && (self.pipeline.is_none() || self.pipeline == notice.name)
+    }
+}
 
 /// What a repository says of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

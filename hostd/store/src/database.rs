@@ -1,5 +1,6 @@
 //! The open redb file: opening, reopening after a failed disk, closing.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ pub(super) struct Database {
     relief: Relief,
     /// Set while the disk is full. Only the writer thread uses it.
     full: Mutex<Option<Full>>,
+    commits: AtomicU64,
 }
 
 /// The writer's last failure to find space.
@@ -70,6 +72,7 @@ impl Database {
             opener,
             relief,
             full: Mutex::new(None),
+            commits: AtomicU64::default(),
         })
     }
 
@@ -164,9 +167,15 @@ impl Database {
 
     /// A write is on disk.
     pub(super) fn wrote(&self) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
         if self.full().take().is_some() {
             info!("the store can write again");
         }
+    }
+
+    /// Transactions that were written since it was opened.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     fn reopen(&self) -> Result<(), StoreError> {

@@ -27,9 +27,9 @@ pub struct DeviceRecord {
     pub name: String,
     /// Name under which it was first admitted.
     pub first_name: String,
-    /// The address of its pod: `tcp:host:port`, `tls:host:port`, `sim:…`.
+    /// The address of its pod: `tcp:host:port`, `tls:host:port`, `dial:<public key>`, `sim:…`.
     pub address: String,
-    /// `usb`, `tcp` or `sim`.
+    /// `usb`, `tcp`, `dial` or `sim`.
     pub transport: String,
     /// The pod's own serial number; empty until it was online once.
     pub serial: String,
@@ -43,6 +43,12 @@ pub struct DeviceRecord {
     /// SHA-256 of the certificate that a pod behind TLS showed first, in hex; empty without TLS.
     #[serde(default)]
     pub certificate_pin: String,
+    /// Id of the user who registered a pod that dials in; empty for other devices.
+    #[serde(default)]
+    pub registered_by: String,
+    /// A pod that dials in has proven itself to this server by name; a proof without it counts no more.
+    #[serde(default)]
+    pub proves_name: bool,
     pub created_ms: u64,
     /// None = never online.
     pub last_active_ms: Option<u64>,
@@ -107,6 +113,15 @@ impl Store {
     /// The storage failed.
     pub async fn devices_all(&self) -> Result<Vec<DeviceRecord>, StoreError> {
         self.read(|s| DEVICES.all(s)).await
+    }
+
+    /// A device by id, tombstones too.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn device(&self, id: &str) -> Result<Option<DeviceRecord>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |s| by_id(s, &id)).await
     }
 
     /// A live device of `org` by name.

@@ -3,10 +3,12 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::commit_statuses::Audience;
 use super::notices::{self, Notice};
 use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
@@ -191,8 +193,8 @@ pub struct Changes {
     pub request: Option<(RequestKey, Request)>,
     /// What others are to be told of it. What nobody listens to is not stored.
     pub notices: Vec<Notice>,
-    /// Repositories may mark the commits of notices.
-    pub marks_commits: bool,
+    /// Whose commits repositories mark.
+    pub repositories: Arc<[Audience]>,
 }
 
 impl Job {
@@ -320,7 +322,7 @@ impl Store {
                 QUARANTINES.put(w, &quarantine.device, quarantine)?;
             }
             for notice in &changes.notices {
-                notices::put(w, notice, changes.marks_commits)?;
+                notices::put(w, notice, &changes.repositories)?;
             }
             Ok(())
         })

@@ -94,6 +94,12 @@ impl Store {
         self.database.failure()
     }
 
+    /// Transactions that were written since it was opened: what the disk was waited for. Writes share them.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.database.commits()
+    }
+
     /// A store that lives in memory and is gone with the last clone. For tests.
     ///
     /// # Errors

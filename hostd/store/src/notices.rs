@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::commit_statuses::{self, CommitStatus};
+use super::commit_statuses::{self, Audience, CommitStatus};
 use super::records::{Records, Unreadable};
 use super::snapshot::Source;
 use super::webhooks::{self, Delivery};
-use super::{Store, StoreError, Writing, badges};
+use super::{Store, StoreError, Writing, badges, orgs};
 
 pub(super) const TABLES: [&str; 1] = ["job_notices"];
 
@@ -87,15 +87,28 @@ pub struct Owed {
     pub statuses: Vec<CommitStatus>,
 }
 
-/// Stores a notice if anybody listens: a repository, as far as it may mark commits, a webhook or a badge.
-pub(super) fn put(w: &Writing<'_>, notice: &Notice, marks_commits: bool) -> Result<(), StoreError> {
-    let is_heard = (marks_commits && notice.commit.is_some())
-        || webhooks::want(w, notice)?
-        || badges::want(w, notice)?;
+/// Stores a notice if anybody listens: a repository, a webhook or a badge.
+pub(super) fn put(
+    w: &Writing<'_>,
+    notice: &Notice,
+    repositories: &[Audience],
+) -> Result<(), StoreError> {
+    let is_heard =
+        marks(w, notice, repositories)? || webhooks::want(w, notice)? || badges::want(w, notice)?;
     if is_heard {
         NOTICES.put(w, &notice.id, notice)?;
     }
     Ok(())
+}
+
+/// Whether a repository may mark the commit of a notice.
+fn marks(w: &Writing<'_>, notice: &Notice, repositories: &[Audience]) -> Result<bool, StoreError> {
+    if notice.commit.is_none() || repositories.is_empty() {
+        return Ok(false);
+    }
+    let org = orgs::by_id(w, &notice.org)?;
+    let name = org.map_or_else(String::new, |org| org.name);
+    Ok(repositories.iter().any(|one| one.has(notice, &name)))
 }
 
 /// The oldest notices that can be read, at most `limit`.

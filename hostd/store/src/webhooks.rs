@@ -16,7 +16,10 @@ pub use deliveries::{
     Attempt, Delivery, DeliveryKey, Outcome, Phase, deliveries, delivery, message_id, waiting,
 };
 
-pub(super) const TABLES: [&str; 2] = ["webhooks", deliveries::TABLE];
+/// Name of the table of webhooks, each of which has a sealed key.
+pub const TABLE: &str = "webhooks";
+
+pub(super) const TABLES: [&str; 2] = [TABLE, deliveries::TABLE];
 
 /// `org/id` to webhook; ids sort by time.
 const WEBHOOKS: Records<Webhook> = Records::new(TABLES[0]);

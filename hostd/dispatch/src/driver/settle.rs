@@ -105,7 +105,6 @@ impl Driver {
             left: change.left,
             changes: Changes {
                 request: change.request,
-                marks_commits: self.marks_commits,
                 ..Changes::default()
             },
             quarantined: Vec::new(),
@@ -137,6 +136,9 @@ impl Driver {
             changes.jobs.push(Job::clone(&entry.job));
         }
         let has_news = !changes.notices.is_empty();
+        if has_news {
+            changes.repositories = self.repositories.clone();
+        }
         let staged = change.archive.into_iter().chain(change.staged).collect();
         self.write(changes, staged).await;
         if has_news {

@@ -98,12 +98,13 @@ impl Home {
     async fn restore(&self) -> Restored {
         let overview = self.store.jobs_overview().await.unwrap();
         let (clock, _) = Clock::manual(NOW_MS);
+        let repositories = Arc::from([]);
         let restored = restore(
             &self.store,
             &self.intake,
             overview.open,
             Limits::default(),
-            (&self.board, &self.ledger),
+            (&self.board, &self.ledger, &repositories),
             &clock,
         );
         restored.await.unwrap()

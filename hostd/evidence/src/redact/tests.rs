@@ -6,6 +6,7 @@ use fastrand::Rng;
 
 use super::{
     MARK, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN, SECRETS_BYTES_MAX, Secrets, Unfit,
+    WORD_BYTES_MAX, WORDS_MAX, Words,
 };
 
 const TOKEN: &[u8] = b"s3cr3t/t0ken value";
@@ -122,6 +123,59 @@ fn the_longest_secrets_are_taken_and_longer_ones_refused() {
     assert_eq!(refused, Unfit::Bytes(SECRETS_BYTES_MAX + 1));
 }
 
+#[test]
+fn a_word_that_comes_up_is_blotted_out_from_then_on() {
+    let words = Words::default();
+    let fixed = [&[][..], &[TOKEN][..]];
+    for values in fixed {
+        assert!(words.set([]));
+        let secrets = secrets(values).and(words.clone());
+        let mut redactor = secrets.redactor();
+        assert_eq!(push(&mut redactor, b"a eyJhbGci b"), "a eyJhbGci b");
+        assert!(words.set(["eyJhbGci"]));
+        assert_eq!(push(&mut redactor, b"c eyJh"), "c ");
+        assert!(words.set(["eyJhbGci", "eyJ0eXAi"]));
+        assert_eq!(
+            push(&mut redactor, b"bGci d eyJ0eXAi"),
+            "[secret] d [secret]"
+        );
+        let encoded = STANDARD.encode("user:eyJ0eXAi!");
+        assert_eq!(
+            push(&mut redactor, encoded.as_bytes()),
+            "dXNlcjp[secret]SE="
+        );
+        let mut told = "?token=eyJ0eXAi".to_owned();
+        secrets.redact(&mut told);
+        assert_eq!(told, "?token=[secret]");
+        // What was known from the beginning stays.
+        let known = push(&mut redactor, &[TOKEN, b"."].concat());
+        assert_eq!(known == "[secret].", !values.is_empty());
+        // What was held back is seen when it is no word any more.
+        assert_eq!(push(&mut redactor, b"e eyJ0"), "e ");
+        assert!(words.set([]));
+        assert_eq!(push(&mut redactor, b"eXAi f"), "eyJ0eXAi f");
+    }
+    assert!(!format!("{words:?}").contains("eyJ"));
+}
+
+#[test]
+fn there_are_so_many_words_and_no_more() {
+    let words = Words::default();
+    let secrets = secrets(&[]).and(words.clone());
+    let word = |n: usize| format!("{n:0WORD_BYTES_MAX$}");
+    let all: Vec<String> = (0..WORDS_MAX).map(word).collect();
+    assert!(words.set(all.iter().map(String::as_str)));
+    let more: Vec<String> = (0..=WORDS_MAX).map(word).collect();
+    let long = "x".repeat(WORD_BYTES_MAX + 1);
+    assert!(!words.set(more.iter().map(String::as_str)));
+    for unfit in ["1234567", &long] {
+        assert!(!words.set([unfit]));
+    }
+    for word in &all {
+        assert_eq!(secrets.redacted(word.as_bytes()), MARK);
+    }
+}
+
 /// Every byte that belongs to a form is gone, and no others; each run of such bytes becomes one
 /// mark.
 fn naive(forms: &[Vec<u8>], bytes: &[u8]) -> Vec<u8> {
@@ -164,7 +218,7 @@ fn however_it_arrives_the_result_is_that_of_a_search_in_the_whole() {
         let secrets = secrets(&values);
         let mut bytes = letters(&mut random, 200);
         bytes.extend_from_slice(random.choice(&values).unwrap());
-        let forms = secrets.0.as_ref().unwrap().sorted.clone();
+        let forms = secrets.forms().unwrap().sorted.clone();
         let expected = naive(&forms, &bytes);
         blotted += usize::from(expected != bytes);
         let mut redactor = secrets.redactor();

@@ -50,7 +50,7 @@ fn serve(
         relay,
         tree,
         network,
-    } = prepare(&order, nursery)?;
+    } = prepare(&order, control, nursery)?;
     let (slirp4netns, uplink) = network.unzip();
     let (lifeline, mut held) = io::pipe().at(Step::Lifeline)?;
     let started = Instant::now();
@@ -112,7 +112,7 @@ fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
 }
 
 /// Leaves this process in new namespaces. Steps that need the server's rights come first.
-fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
+fn prepare(order: &Order, control: &OwnedFd, nursery: Pid) -> Result<Host, Failure> {
     rustix::thread::set_name(c"jail-outer").at(Step::Lifeline)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let open = |path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
@@ -139,7 +139,7 @@ fn prepare(order: &Order, nursery: Pid) -> Result<Host, Failure> {
         return Err(io::Error::from_raw_os_error(libc::ESRCH)).at(Step::Lifeline);
     }
     let network = order.network.as_ref();
-    let network = network.map(|network| uplink::start(network, &groups));
+    let network = network.map(|network| uplink::start(network, &groups, control));
     let network = network.transpose()?;
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     kernel::unshare(

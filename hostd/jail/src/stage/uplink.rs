@@ -76,8 +76,12 @@ pub(super) struct Uplink {
 }
 
 /// Starts slirp4netns as a child of this process, which has become the slot's user and is still in the host's
-/// namespaces.
-pub(super) fn start(network: &Network, groups: &[OwnedFd]) -> Result<(Pid, Uplink), Failure> {
+/// namespaces. Fails at once when the server lets go of the jail.
+pub(super) fn start(
+    network: &Network,
+    groups: &[OwnedFd],
+    control: &OwnedFd,
+) -> Result<(Pid, Uplink), Failure> {
     let failed = || Step::Network("start slirp4netns".to_owned());
     let families = routes();
     if families == Families::default() {
@@ -101,7 +105,7 @@ pub(super) fn start(network: &Network, groups: &[OwnedFd]) -> Result<(Pid, Uplin
         leave(1);
     };
     drop((lifeline, complains));
-    let socket = match reach(child) {
+    let socket = match reach(child, control) {
         Ok(socket) => socket,
         Err(error) => {
             let _ = kill_process(child, Signal::KILL);
@@ -121,7 +125,7 @@ pub(super) fn start(network: &Network, groups: &[OwnedFd]) -> Result<(Pid, Uplin
 }
 
 /// Connects to slirp4netns as soon as it listens.
-fn reach(child: Pid) -> io::Result<OwnedFd> {
+fn reach(child: Pid, control: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/{}/root{SOCKET}", child.as_raw_nonzero());
     let address = SocketAddrUnix::new(path)?;
     let flags = SocketFlags::CLOEXEC;
@@ -140,7 +144,11 @@ fn reach(child: Pid) -> io::Result<OwnedFd> {
         if waitid(WaitId::Pid(child), ended)?.is_some() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        std::thread::sleep(LOOK_AFTER);
+        // The server never sends anything.
+        let pause = Timespec::try_from(LOOK_AFTER).ok();
+        if poll(&mut [PollFd::new(control, PollFlags::IN)], pause.as_ref())? > 0 {
+            return Err(Errno::CANCELED.into());
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod escapes;
 mod home;
 mod inside;
 mod network;
+mod network_start;
 mod outside;
 mod programs;
 mod relay;
@@ -74,6 +75,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Case)> {
         ("relay", relay::CASES),
         ("death", death::CASES),
         (NETWORK, network::CASES),
+        (NETWORK, network_start::CASES),
     ];
     let cases = |(about, cases): (_, &'static [Case])| cases.iter().map(move |case| (about, *case));
     lists.into_iter().flat_map(cases)

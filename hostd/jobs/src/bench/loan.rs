@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use evidence::redact::Words;
 use pipeline::plan::Run;
 
 use super::Bench;
@@ -29,6 +30,9 @@ pub trait Loan {
 
     /// What must not be seen in the attempt's log, by name.
     fn secrets(&self) -> &BTreeMap<String, String>;
+
+    /// What must not be seen either, and comes up while the attempt goes on.
+    fn words(&self) -> &Words;
 
     /// Gives the device back, and returns once it is safe.
     ///

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use evidence::redact::Words;
 use jobs::{
     Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Taken,
     Transfer, TransferPart, Until,
@@ -37,6 +38,7 @@ pub(crate) struct Fake {
     /// Whether the rail has power.
     pub(crate) is_on: Mutex<bool>,
     pub(crate) lines: Arc<Lines>,
+    pub(crate) words: Words,
 }
 
 /// What the target says, for each line that is open.

@@ -9,6 +9,7 @@ use base::id;
 use notify::{Created, Limits, NewWebhook, Notices, OpenError, Parts};
 use serde_json::json;
 use store::Store;
+use store::commit_statuses::Audience;
 use store::jobs::Changes;
 use store::notices::{self, Notice, Standing};
 use store::orgs::Org;
@@ -34,6 +35,7 @@ pub(crate) struct Stage {
     /// Has the key file.
     pub(crate) folder: Arc<TempDir>,
     wake: Arc<Notify>,
+    repositories: Arc<[Audience]>,
 }
 
 /// What outlives a process.
@@ -118,6 +120,7 @@ impl Stage {
         };
         let notices = Notices::open(parts)?;
         Ok(Self {
+            repositories: notify::repositories(repositories),
             store,
             clock,
             notices,
@@ -165,7 +168,7 @@ impl Stage {
     pub(crate) async fn tell(&self, notices: Vec<Notice>) {
         let changes = Changes {
             notices,
-            marks_commits: true,
+            repositories: self.repositories.clone(),
             ..Changes::default()
         };
         self.store.jobs_change(changes).await.unwrap();

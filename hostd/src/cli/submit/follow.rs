@@ -1,4 +1,9 @@
 //! A job followed to its end, over as many connections as it takes; and cancelled when its user wants that.
+//!
+//! Its stream is a WebSocket. Where something on the way lets none through, the log is fetched piece by piece.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -6,9 +11,13 @@ use ureq::SendBody;
 
 use super::ended::text;
 use super::patience::{Patience, Tries, tell};
+use super::piece;
 use super::server::{self, Failed, Server, retried};
-use super::socket::Socket;
+use super::socket::{Socket, Unopened};
 use super::story::Story;
+
+/// Between two looks at a job that has no stream.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A job that is followed.
 pub(super) struct Following<'a> {
@@ -19,6 +28,22 @@ pub(super) struct Following<'a> {
     story: &'a mut Story,
     /// Signals that were obeyed.
     stops: u32,
+    /// No stream gets through, though the server is there.
+    is_barred: bool,
+}
+
+/// Why a stream is over.
+enum Over {
+    /// It may go on over another one.
+    Failed(Failed),
+    /// Nothing ever came of it.
+    Barred(Failed),
+}
+
+impl From<Failed> for Over {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
 }
 
 impl<'a> Following<'a> {
@@ -34,6 +59,7 @@ impl<'a> Following<'a> {
             id,
             story,
             stops: 0,
+            is_barred: false,
         }
     }
 
@@ -58,14 +84,40 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Follows over one connection, to the end of the job.
+    /// Follows to the end of the job, or until something fails.
     fn connection(&mut self, tries: &mut Tries) -> Result<(), Failed> {
-        let mut socket = Socket::open(self.server, &format!("/jobs/{}/ws", self.id))?;
+        if !self.is_barred {
+            match self.stream(tries) {
+                Ok(()) => return Ok(()),
+                Err(Over::Failed(failed)) => return Err(failed),
+                Err(Over::Barred(failed)) => {
+                    // Where the server says no, it says so again; and where it is not there, nothing is known.
+                    self.record()?;
+                    self.is_barred = true;
+                    tell(&format!(
+                        "failed to {failed}; no WebSocket gets through, so the log is fetched every {LOOK_EVERY:?}"
+                    ));
+                }
+            }
+        }
+        self.look_on(tries)
+    }
+
+    /// Follows over one WebSocket, to the end of the job.
+    fn stream(&mut self, tries: &mut Tries) -> Result<(), Over> {
+        let socket = Socket::open(self.server, &format!("/jobs/{}/ws", self.id));
+        let mut socket = socket.map_err(|unopened| match unopened {
+            Unopened::Unreached(failed) => Over::Failed(failed),
+            Unopened::Barred(failed) => Over::Barred(failed),
+        })?;
         self.story.begin_again();
         loop {
             self.obey()?;
-            let Some(told) = socket.next().map_err(Failed::Lost)? else {
-                continue;
+            let told = match socket.next().map_err(Failed::Lost) {
+                Ok(Some(told)) => told,
+                Ok(None) => continue,
+                Err(failed) if socket.has_heard() => return Err(failed.into()),
+                Err(failed) => return Err(Over::Barred(failed)),
             };
             if text(&told, "type") == "job" {
                 // The record has more than the message.
@@ -77,6 +129,39 @@ impl<'a> Following<'a> {
             if self.story.take_news() {
                 *tries = self.patience.tries();
             }
+        }
+    }
+
+    /// Looks again and again how the job is and what was written, to its end.
+    fn look_on(&mut self, tries: &mut Tries) -> Result<(), Failed> {
+        let mut whole = BTreeSet::new();
+        loop {
+            self.obey()?;
+            let job = self.record()?;
+            // What is read after the job was over is all that there will be.
+            let is_over = text(&job, "state") == "finished";
+            let attempts = job["attempts"].as_array().into_iter().flatten();
+            let attempts: Vec<u64> = attempts
+                .filter_map(|attempt| attempt["number"].as_u64())
+                .collect();
+            self.story.hear_job(job);
+            for number in attempts {
+                if whole.contains(&number) {
+                    continue;
+                }
+                let offset = self.story.offset(number);
+                let piece = piece::fetch(self.server, self.id, number, offset)?;
+                self.story.hear_text(number, &piece.text, piece.end);
+                if piece.is_last {
+                    whole.insert(number);
+                }
+            }
+            if is_over {
+                self.story.finish();
+                return Ok(());
+            }
+            *tries = self.patience.tries();
+            self.patience.wait(self.stops, LOOK_EVERY);
         }
     }
 

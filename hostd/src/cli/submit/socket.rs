@@ -17,6 +17,10 @@ use super::server::{CONNECT_WAIT, Failed, Server, upgrade};
 /// Between two looks at what else there is to do.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
+/// Time for a stream to be granted, and then for its first message, which a server sends at once. What is between here
+/// and there may let neither pass.
+const OPEN_WAIT: Duration = Duration::from_secs(10);
+
 /// A server that says nothing for so long is gone: it sends a ping every 20 s, or as it is configured.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
@@ -27,33 +31,53 @@ impl<T: Read + Write> Connection for T {}
 pub(super) struct Socket {
     socket: WebSocket<Box<dyn Connection>>,
     heard_at: Instant,
+    has_heard: bool,
+}
+
+/// Why there is no stream.
+pub(super) enum Unopened {
+    /// Nobody was reached.
+    Unreached(Failed),
+    /// Somebody was, and granted none: perhaps not the server.
+    Barred(Failed),
 }
 
 impl Socket {
     /// Opens a stream. `path` begins with `/`, below that of the API.
     ///
     /// # Errors
-    /// The server cannot be reached, or refuses.
-    pub(super) fn open(server: &Server, path: &str) -> Result<Self, Failed> {
-        let request = upgrade::request(server, path).map_err(Failed::Here)?;
-        let (connection, tcp) = connect(server).map_err(Failed::Lost)?;
+    /// The server cannot be reached, or there is no stream of it.
+    pub(super) fn open(server: &Server, path: &str) -> Result<Self, Unopened> {
+        let unreached = |error| Unopened::Unreached(Failed::Lost(error));
+        let request = upgrade::request(server, path);
+        let request = request.map_err(|error| Unopened::Unreached(Failed::Here(error)))?;
+        let (connection, tcp) = connect(server).map_err(unreached)?;
+        let barred = |why: String| {
+            let error = anyhow::anyhow!("open the job's stream: {why}");
+            Unopened::Barred(Failed::Lost(error))
+        };
         let socket = match tungstenite::client(request, connection) {
             Ok((socket, _)) => socket,
             Err(HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
-                return Err(upgrade::refused(&answer));
+                return Err(Unopened::Barred(upgrade::refused(&answer)));
             }
-            Err(error) => {
-                let error = anyhow::anyhow!("open the job's log: {error}");
-                return Err(Failed::Lost(error));
+            Err(HandshakeError::Interrupted(_)) => {
+                return Err(barred(format!("no answer in {OPEN_WAIT:?}")));
             }
+            Err(HandshakeError::Failure(error)) => return Err(barred(error.to_string())),
         };
-        tcp.set_read_timeout(Some(LOOK_EVERY))
-            .context("open the job's log")
-            .map_err(Failed::Lost)?;
+        let set = tcp.set_read_timeout(Some(LOOK_EVERY));
+        set.context("open the job's stream").map_err(unreached)?;
         Ok(Self {
             socket,
             heard_at: Instant::now(),
+            has_heard: false,
         })
+    }
+
+    /// Whether anything came.
+    pub(super) fn has_heard(&self) -> bool {
+        self.has_heard
     }
 
     /// The next message, if one comes soon.
@@ -64,8 +88,13 @@ impl Socket {
         let message = match self.socket.read() {
             Ok(message) => message,
             Err(tungstenite::Error::Io(error)) if is_pause(&error) => {
-                if self.heard_at.elapsed() > SILENCE_MAX {
-                    bail!("hear anything from the server for {SILENCE_MAX:?}");
+                let most = if self.has_heard {
+                    SILENCE_MAX
+                } else {
+                    OPEN_WAIT
+                };
+                if self.heard_at.elapsed() > most {
+                    bail!("hear anything from the server for {most:?}");
                 }
                 return Ok(None);
             }
@@ -74,6 +103,7 @@ impl Socket {
         self.heard_at = Instant::now();
         match message {
             Message::Text(text) => {
+                self.has_heard = true;
                 let told = serde_json::from_str(&text).context("understand the server")?;
                 Ok(Some(told))
             }
@@ -108,7 +138,7 @@ fn connect(server: &Server) -> anyhow::Result<(Box<dyn Connection>, TcpStream)> 
     {
         match TcpStream::connect_timeout(&address, CONNECT_WAIT) {
             Ok(tcp) => {
-                tcp.set_read_timeout(Some(CONNECT_WAIT))?;
+                tcp.set_read_timeout(Some(OPEN_WAIT))?;
                 tcp.set_write_timeout(Some(CONNECT_WAIT))?;
                 let below = tcp.try_clone()?;
                 if !is_tls {

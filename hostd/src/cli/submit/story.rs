@@ -1,5 +1,5 @@
 //! What a server tells of a job, put in order for a log: one run and one step at a time, and nothing twice, though a
-//! new connection begins at the beginning again.
+//! new connection begins at the beginning again. Where the log is fetched as text, it is printed as it is.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::super::printer::Printer;
 use super::ended::{is_wrong, text};
+
+/// What stands for the steps of a log that comes as text.
+const LOG: &str = "log";
 
 /// The messages of a job's live stream, printed.
 pub(super) struct Story {
@@ -85,8 +88,7 @@ impl Story {
             "output" => self.hear_output(told),
             "dropped" => self.hear_dropped(told),
             "end" => {
-                self.tell_ends(|_, _| true);
-                self.printer.flush();
+                self.finish();
                 return true;
             }
             // A later server may tell more.
@@ -94,6 +96,39 @@ impl Story {
         }
         self.printer.flush();
         false
+    }
+
+    /// All logs were told to their ends.
+    pub(super) fn finish(&mut self) {
+        self.tell_ends(|_, _| true);
+        self.printer.flush();
+    }
+
+    /// Where in the log of an attempt the text begins that was not printed.
+    pub(super) fn offset(&self, number: u64) -> u64 {
+        self.attempts
+            .get(&number)
+            .map_or(0, |attempt| attempt.offset)
+    }
+
+    /// Takes the text of an attempt's log from [`Story::offset`] to `end`.
+    pub(super) fn hear_text(&mut self, number: u64, text: &[u8], end: u64) {
+        let attempt = self.attempts.entry(number).or_default();
+        attempt.offset = end;
+        if !text.is_empty() {
+            self.is_new = true;
+            // Which step writes is told in the text alone.
+            if attempt.step.is_none() {
+                attempt.step = Some(LOG.to_owned());
+                if self.current == Some(number) {
+                    self.printer.resume_step(LOG);
+                }
+            }
+            self.turn_to(number);
+            self.printer.bytes(text);
+        }
+        self.tell_ends(|offset, log_bytes| offset >= log_bytes);
+        self.printer.flush();
     }
 
     /// Takes the record as it is now, which may be ahead of the logs.
@@ -148,8 +183,9 @@ impl Story {
             self.printer.bytes(output.as_bytes());
         }
         if let Some(attempt) = self.attempts.get_mut(&number) {
-            // Text whose bytes were replaced is longer than it was, so an end may be told a few letters early.
-            attempt.offset = self::number(told, "offset") + output.len() as u64;
+            // Text whose bytes were replaced is longer than they were.
+            let bytes = told["bytes"].as_u64().unwrap_or(output.len() as u64);
+            attempt.offset = self::number(told, "offset") + bytes;
         }
         self.tell_ends(|offset, log_bytes| offset >= log_bytes);
     }

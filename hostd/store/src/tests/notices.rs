@@ -1,6 +1,6 @@
 //! What the tables of notices promise.
 
-use super::super::commit_statuses::{self, CommitStatus};
+use super::super::commit_statuses::{self, Audience, CommitStatus};
 use super::super::jobs::Changes;
 use super::super::notices::{self, Notice, Spread, Standing};
 use super::super::webhooks::{self, Delivery, Event, Phase, SigningKey, Webhook};
@@ -58,10 +58,29 @@ fn status(job: &str, standing: Standing) -> CommitStatus {
     }
 }
 
+/// Of the organisation that is in the store, if it has a name.
+fn repositories(pipeline: Option<&str>) -> Arc<[Audience]> {
+    let one = Audience {
+        organisation: "acme".into(),
+        pipeline: pipeline.map(str::to_owned),
+    };
+    Arc::from([one])
+}
+
+async fn name(store: &Store, id: &str, name: &str) {
+    let org = orgs::Org {
+        id: id.into(),
+        name: name.into(),
+        created_ms: 1,
+    };
+    store.org_ensure(org).await.unwrap();
+}
+
 async fn put(store: &Store, notice: Notice) {
+    name(store, "o", "acme").await;
     let changes = Changes {
         notices: vec![notice],
-        marks_commits: true,
+        repositories: repositories(None),
         ..Changes::default()
     };
     store.jobs_change(changes).await.unwrap();
@@ -214,10 +233,13 @@ async fn only_what_somebody_listens_to_is_stored() {
         commit: commit.map(str::to_owned),
         ..notice("a")
     };
+    name(&store, "o", "acme").await;
+    name(&store, "p", "other").await;
     let is_stored = async |notice: Notice, marks_commits: bool| {
+        let mine = repositories(Some("n"));
         let changes = Changes {
             notices: vec![notice.clone()],
-            marks_commits,
+            repositories: if marks_commits { mine } else { Arc::from([]) },
             ..Changes::default()
         };
         store.jobs_change(changes).await.unwrap();
@@ -269,4 +291,34 @@ async fn only_what_somebody_listens_to_is_stored() {
     store.badge_add(badge, COUNT_MAX).await.unwrap();
     assert!(is_stored(of(running, None), false).await);
     assert!(!is_stored(of(Standing::Queued, None), false).await);
+}
+
+#[tokio::test]
+async fn a_repository_listens_to_its_own_organisation_and_pipeline() {
+    let store = Store::in_memory().unwrap();
+    name(&store, "o", "acme").await;
+    name(&store, "p", "other").await;
+    let commits = store.commits();
+    for (org, pipeline) in [("o", "other"), ("p", "n"), ("q", "n")] {
+        let unheard = Notice {
+            org: org.into(),
+            name: Some(pipeline.into()),
+            ..notice("a")
+        };
+        let changes = Changes {
+            notices: vec![unheard],
+            repositories: repositories(Some("n")),
+            ..Changes::default()
+        };
+        store.jobs_change(changes).await.unwrap();
+    }
+    assert_eq!(store.commits(), commits);
+    let heard = Notice {
+        name: Some("n".into()),
+        ..notice("b")
+    };
+    put(&store, heard).await;
+    assert_eq!(store.commits(), commits + 1);
+    let found = store.read(|s| notices::oldest(s, 2)).await.unwrap();
+    assert_eq!(found.len(), 1);
 }

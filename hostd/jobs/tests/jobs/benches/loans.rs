@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 
+use evidence::redact::Words;
 use jobs::{Bench, Benches, Breakage, Cancel, Event, Live, Loan, Outcome, Request, Runner, Skip};
 use pipeline::plan::Run;
 
@@ -45,6 +46,10 @@ impl Loan for Lent<'_> {
         &NO_SECRETS
     }
 
+    fn words(&self) -> &Words {
+        &self.0.words
+    }
+
     fn give_back(self: Box<Self>) -> Result<(), Breakage> {
         Ok(())
     }
@@ -55,6 +60,7 @@ impl Loan for Lent<'_> {
 struct Counted {
     fake: Fake,
     secrets: BTreeMap<String, String>,
+    words: Words,
     is_unsafe: bool,
     course: Mutex<Vec<String>>,
 }
@@ -67,6 +73,7 @@ impl Counted {
         Self {
             fake,
             secrets: BTreeMap::from([key]),
+            words: Words::default(),
             is_unsafe,
             course: Mutex::default(),
         }
@@ -101,6 +108,10 @@ impl Loan for CountedLoan<'_> {
         &self.0.secrets
     }
 
+    fn words(&self) -> &Words {
+        &self.0.words
+    }
+
     fn give_back(self: Box<Self>) -> Result<(), Breakage> {
         match self.0.is_unsafe {
             true => Err(Breakage::DeviceLost("its rails may be on".to_owned())),
@@ -130,14 +141,18 @@ fn run_on(benches: &dyn Benches, steps: &str) -> (Home, jobs::Job, Vec<Event>) {
 
 fn each_attempt() {
     let counted = Counted::new(Fake::default(), false);
-    let steps = "      - run: echo a-key-of-\"the-device\"";
+    assert!(counted.words.set(["a-token-of-the-key"]));
+    let steps = "      - run: echo a-key-of-\"the-device\" a-token-\"of-the-key\"";
     let (home, job, events) = run_on(&counted, steps);
     assert_eq!(job.runs[1].outcome, Outcome::Passed);
     assert_eq!(counted.course(), ["smoke.a 1", "back"]);
     let log = home.out().join("logs/smoke.a/1/log");
     let log = String::from_utf8_lossy(&fs::read(log).unwrap()).into_owned();
     let key = &counted.secrets["KEY"];
-    assert!(log.contains("[secret]") && !log.contains(key), "{log}");
+    assert!(
+        log.contains("[secret] [secret]\n") && !log.contains(key),
+        "{log}"
+    );
     let told = Event::Note("on a counted one".to_owned());
     assert!(events.contains(&told), "{events:?}");
 }

@@ -162,3 +162,75 @@ fn a_log_that_is_not_whole_ends_with_the_job() {
         "=== b: It has skipped.\n=== fw: It has timed_out.\n"
     );
 }
+
+#[test]
+fn text_goes_on_where_a_stream_broke_off() {
+    let log = "== make\none\ntw\u{e9}o\n-- make: passed\n".as_bytes();
+    let messages = [
+        output(1, "server", 0, "== make\n"),
+        output(1, "output", 8, "one\n"),
+        // Half of a letter.
+        json!({"type": "output", "attempt": 1, "stream": "output", "offset": 12, "bytes": 3, "text": "tw\u{fffd}"}),
+    ];
+    for (cut, offset) in [(0, 0), (1, 8), (2, 12)] {
+        let (mut story, page) = story(false);
+        story.hear_job(job("running", json!([begun(1, "fw")])));
+        hear_all(&mut story, &messages[..cut]);
+        assert_eq!(story.offset(1), offset, "{cut}");
+        let from = usize::try_from(offset).unwrap();
+        story.hear_text(1, &log[from..15], 15);
+        story.hear_text(1, &[], 15);
+        let ends = json!([over(1, "fw", "passed", log.len())]);
+        story.hear_job(job("finished", ends));
+        story.hear_text(1, &log[15..], log.len() as u64);
+        story.finish();
+        let before = "-- running: It is running.\n=== fw\n";
+        let text = page.text();
+        assert_eq!(
+            text.strip_prefix(before).unwrap(),
+            "== make\none\ntw\u{e9}o\n-- make: passed\n=== fw: It has passed.\n",
+            "{cut}"
+        );
+    }
+    let (mut story, _page) = story(false);
+    hear_all(&mut story, &messages);
+    assert_eq!(story.offset(1), 15);
+}
+
+#[test]
+fn nothing_in_a_text_is_taken_for_a_command() {
+    for is_begun in [false, true] {
+        let (mut story, page) = story(true);
+        let attempts = json!([begun(1, "a"), begun(2, "b")]);
+        story.hear_job(job("running", attempts));
+        if is_begun {
+            story.hear(&output(1, "server", 0, "== make\n"));
+            story.hear(&output(1, "server", 8, "-- make: passed\n"));
+        }
+        for number in [1, 2, 1] {
+            story.hear_text(number, b"::error::x\n", 100);
+        }
+        story.hear_job(job(
+            "finished",
+            json!([over(1, "a", "passed", 100), over(2, "b", "passed", 100)]),
+        ));
+        let text = page.text();
+        let word = text.split("::stop-commands::").nth(1).unwrap();
+        let word = format!("::{}::", word.split_once('\n').unwrap().0);
+        let mut is_stopped = false;
+        for line in text.lines() {
+            if line.starts_with("::stop-commands::") {
+                is_stopped = true;
+            } else if line == word {
+                is_stopped = false;
+            } else if line == "::error::x" {
+                assert!(is_stopped, "{text}");
+            }
+        }
+        assert!(
+            !is_stopped && text.matches("::error::x").count() == 3,
+            "{text}"
+        );
+        assert!(text.ends_with("=== b: It has passed.\n"), "{text}");
+    }
+}
