@@ -1,0 +1,212 @@
+//! A capture under way: a task that takes what the instrument samples, and frames made of it when they are asked for.
+
+use std::time::Duration;
+
+use pod_protocol::AdcFit;
+use pod_protocol::capture::Frame;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
+
+use crate::edges::Edges;
+use crate::error::AcquireError;
+use crate::intake::Intake;
+use crate::trigger::Search;
+use crate::volts;
+use crate::wiring::Wiring;
+
+/// Most samples of one frame, which bounds what it takes when every sample is an edge.
+const FRAME_SAMPLES_MAX: usize = 65_536;
+
+/// How much later than by the instrument's clock a trigger may count as missed: what starts and buffers take.
+const TRIGGER_SLACK: Duration = Duration::from_secs(2);
+
+/// Where raw samples come from. Dropping it stops the instrument.
+pub(crate) trait Source: Send + 'static {
+    /// Some bytes, perhaps none. `None` at the end. May be cancelled only together with the source.
+    fn read(&mut self) -> impl Future<Output = Result<Option<Vec<u8>>, AcquireError>> + Send;
+
+    /// What it means that the samples ended before all had come.
+    fn ended(&mut self, intake: &Intake) -> impl Future<Output = AcquireError> + Send;
+
+    /// What it means that they are not complete when they should be.
+    fn late(&self, intake: &Intake, waited: Duration) -> AcquireError;
+}
+
+/// What raw samples become.
+#[derive(Debug)]
+pub(crate) enum Turning {
+    Logic(Edges),
+    Analog(AdcFit),
+}
+
+impl Turning {
+    pub(crate) fn logic(wiring: Wiring) -> Self {
+        Self::Logic(Edges::new(wiring))
+    }
+
+    fn frame(&mut self, raw: &[u8], start: u64, samples: usize) -> Frame {
+        match self {
+            Self::Logic(edges) => Frame::La {
+                edges: edges.of(raw, start),
+                upto: start + samples as u64,
+            },
+            Self::Analog(fit) => Frame::Adc {
+                start_sample: start,
+                counts: volts::counts(fit, raw),
+            },
+        }
+    }
+}
+
+/// How a capture is taken.
+pub(crate) struct Plan {
+    /// Bytes of a raw sample.
+    pub(crate) unit: usize,
+    /// Samples asked for.
+    pub(crate) samples: u64,
+    /// The rate, in hertz.
+    pub(crate) rate_hz: f64,
+    /// What is looked for in the samples.
+    pub(crate) search: Option<Search>,
+    /// What the samples become.
+    pub(crate) turning: Turning,
+    /// How long they may take, from sample 0 on.
+    pub(crate) within: Duration,
+}
+
+/// A capture under way. Dropping it stops the instrument.
+///
+/// What an instrument samples cannot wait for whoever takes it, so the raw samples are kept here, at most
+/// [`SAMPLES_MAX`](crate::SAMPLES_MAX) of them; they become frames only when these are asked for.
+pub struct Capture {
+    rate_hz: f64,
+    unit: usize,
+    turning: Turning,
+    /// As many samples as were asked for, and no more; so it needs no other bound.
+    arriving: mpsc::UnboundedReceiver<Result<Vec<u8>, AcquireError>>,
+    /// Samples that arrived, of which `taken` bytes became frames.
+    raw: Vec<u8>,
+    taken: usize,
+    /// The index of the next sample, and how many were asked for.
+    next: u64,
+    asked: u64,
+    has_failed: bool,
+    pump: AbortHandle,
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.pump.abort();
+    }
+}
+
+impl Capture {
+    /// Starts to take samples of a source that samples already.
+    pub(crate) fn spawn(source: impl Source, plan: Plan) -> Self {
+        let (send, arriving) = mpsc::unbounded_channel();
+        let intake = Intake::new(plan.unit, plan.samples, plan.search);
+        let within = plan.within;
+        let pump = tokio::spawn(async move {
+            if let Err(error) = pump(source, intake, within, &send).await {
+                // Nobody may want to know any more.
+                let _ = send.send(Err(error));
+            }
+        });
+        Self {
+            rate_hz: plan.rate_hz,
+            unit: plan.unit,
+            turning: plan.turning,
+            arriving,
+            raw: Vec::new(),
+            taken: 0,
+            next: 0,
+            asked: plan.samples,
+            has_failed: false,
+            pump: pump.abort_handle(),
+        }
+    }
+
+    /// The rate at which the instrument samples, in hertz.
+    #[must_use]
+    pub fn rate_hz(&self) -> f64 {
+        self.rate_hz
+    }
+
+    /// The next frame, in order; its samples follow those of the frame before, and all together they are as many as
+    /// were asked for. `None` after the last one and after an error. May be cancelled and called again.
+    ///
+    /// # Errors
+    /// Why there are no more samples.
+    pub async fn next(&mut self) -> Option<Result<Frame, AcquireError>> {
+        if self.has_failed {
+            return None;
+        }
+        if self.taken == self.raw.len() {
+            match self.arriving.recv().await {
+                Some(Ok(raw)) => (self.raw, self.taken) = (raw, 0),
+                None if self.next == self.asked => return None,
+                failed => {
+                    self.has_failed = true;
+                    let error = failed.and_then(Result::err);
+                    return Some(Err(error.unwrap_or_else(|| self.aborted())));
+                }
+            }
+        }
+        let left = &self.raw[self.taken..];
+        let samples = (left.len() / self.unit).min(FRAME_SAMPLES_MAX);
+        let bytes = &left[..samples * self.unit];
+        let frame = self.turning.frame(bytes, self.next, samples);
+        self.taken += bytes.len();
+        self.next += samples as u64;
+        Some(Ok(frame))
+    }
+
+    /// The task that takes the samples is gone, as when the server stops.
+    fn aborted(&self) -> AcquireError {
+        AcquireError::Ended {
+            found: self.next,
+            asked: self.asked,
+            said: String::new(),
+        }
+    }
+}
+
+/// Takes samples until there are enough, and lets go of the source.
+async fn pump(
+    mut source: impl Source,
+    mut intake: Intake,
+    within: Duration,
+    send: &mpsc::UnboundedSender<Result<Vec<u8>, AcquireError>>,
+) -> Result<(), AcquireError> {
+    let mut deadline = Instant::now() + within;
+    let mut has_begun = false;
+    while intake.missing() > 0 {
+        let Ok(read) = timeout_at(deadline, source.read()).await else {
+            let missed = intake.search().filter(|_| has_begun).map(Search::timeout);
+            return Err(missed.unwrap_or_else(|| source.late(&intake, within)));
+        };
+        let Some(bytes) = read? else {
+            return Err(source.ended(&intake).await);
+        };
+        let was_searching = intake.search().is_some();
+        let raw = intake.push(bytes)?;
+        if let Some(search) = intake.search() {
+            // The wait begins with the samples: some instruments take seconds to start.
+            if !has_begun {
+                let wait = Duration::from_millis(search.trigger().timeout_ms.into());
+                deadline = Instant::now() + wait + TRIGGER_SLACK;
+            }
+        } else if was_searching {
+            deadline = Instant::now() + within;
+        }
+        has_begun = true;
+        if !raw.is_empty() && send.send(Ok(raw)).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

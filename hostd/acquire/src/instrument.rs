@@ -1,0 +1,113 @@
+//! What is the same for all instruments: their facts, and what they are asked for.
+
+use std::pin::Pin;
+
+use pod_protocol::capture::Trigger;
+use pod_protocol::{AdcFit, LA_CHANNELS, LA_SAMPLES_MAX, TRIGGER_TIMEOUT_MS_MAX};
+
+use crate::capture::Capture;
+use crate::error::AcquireError;
+use crate::rates::Rates;
+
+/// Most samples of one capture, which is what a pod takes.
+pub const SAMPLES_MAX: u64 = LA_SAMPLES_MAX;
+
+/// What an instrument is and can do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// What it calls itself.
+    pub model: String,
+    /// Names of the channels that are LA1, LA2 and so on, in this order; at most [`LA_CHANNELS`]. Empty for an
+    /// instrument that sees no levels.
+    pub logic: Vec<String>,
+    /// Names of its analog inputs, in the order of their numbers. Empty for an instrument without.
+    pub analog: Vec<String>,
+    /// How the counts of its analog frames become volts.
+    pub fit: AdcFit,
+    /// The rates that it really has.
+    pub rates: Rates,
+    /// Most samples of one capture.
+    pub samples_max: u64,
+}
+
+/// What to sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// All logic channels.
+    Logic,
+    /// The analog input of this number, the first of [`Facts::analog`] being 0.
+    Analog(usize),
+}
+
+/// What to capture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Order {
+    /// What to sample.
+    pub input: Input,
+    /// How many samples, exactly.
+    pub samples: u64,
+    /// How fast, in hertz. [`Rates::fitting`] says what becomes of it.
+    pub rate_hz: f64,
+    /// What makes sample 0. `None` starts at once. Only captures of levels can wait for one.
+    pub trigger: Option<Trigger>,
+}
+
+impl Order {
+    /// Checks the order against an instrument's facts.
+    ///
+    /// # Errors
+    /// Which part of it the instrument cannot do, and what it can.
+    pub fn check(&self, facts: &Facts) -> Result<(), AcquireError> {
+        if !(1..=facts.samples_max).contains(&self.samples) {
+            return Err(AcquireError::Samples {
+                found: self.samples,
+                most: facts.samples_max,
+            });
+        }
+        if !(self.rate_hz.is_finite() && self.rate_hz > 0.0) {
+            return Err(AcquireError::Rate);
+        }
+        match self.input {
+            Input::Logic if facts.logic.is_empty() => Err(AcquireError::NoLogic),
+            Input::Analog(number) if facts.analog.len() <= number => Err(AcquireError::NoInput {
+                number,
+                inputs: facts.analog.len(),
+            }),
+            Input::Analog(_) if self.trigger.is_some() => Err(AcquireError::AnalogTrigger),
+            Input::Logic => self.trigger.map_or(Ok(()), |trigger| check(trigger, facts)),
+            Input::Analog(_) => Ok(()),
+        }
+    }
+}
+
+fn check(trigger: Trigger, facts: &Facts) -> Result<(), AcquireError> {
+    let channels = facts.logic.len().min(usize::from(LA_CHANNELS));
+    if !(1..=channels).contains(&usize::from(trigger.channel)) {
+        return Err(AcquireError::TriggerChannel {
+            channel: trigger.channel,
+            channels,
+        });
+    }
+    if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
+        return Err(AcquireError::TriggerWait {
+            timeout_ms: trigger.timeout_ms,
+        });
+    }
+    Ok(())
+}
+
+/// Facts that are being looked up.
+pub type Looking<'a> = Pin<Box<dyn Future<Output = Result<Facts, AcquireError>> + Send + 'a>>;
+
+/// A capture that is being started.
+pub type Starting<'a> = Pin<Box<dyn Future<Output = Result<Capture, AcquireError>> + Send + 'a>>;
+
+/// An instrument. It does one thing at a time: what is asked of it meanwhile is refused as [`AcquireError::Busy`].
+pub trait Instrument: Send + Sync + 'static {
+    /// What it is and can do. Asks the instrument itself, each time: an error means that it cannot be used now.
+    fn facts(&self) -> Looking<'_>;
+
+    /// Starts a capture, and returns as soon as the instrument samples, or was told to where it does not say.
+    /// Dropping what is returned, or this future, stops it.
+    fn start(&self, order: Order) -> Starting<'_>;
+}

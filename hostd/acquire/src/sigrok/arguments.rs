@@ -1,0 +1,202 @@
+//! The arguments of `sigrok-cli` for a capture. Each is one word of its own, and none begins with anything that is not
+//! written here.
+
+use pod_protocol::capture::{Edge, Trigger};
+
+use super::driver::Driver;
+use super::shown::Shown;
+use crate::error::AcquireError;
+use crate::instrument::{Facts, Order};
+
+/// How a capture of levels is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// As many samples as are asked for, at once.
+    AtOnce,
+    /// Samples without an end, in which the trigger is looked for.
+    Searched,
+    /// The instrument waits by itself for this, as `sigrok-cli` writes it.
+    Waiting(String),
+}
+
+impl Mode {
+    /// The way for this order: where an instrument can sample without an end, the trigger is looked for, which is exact
+    /// and the same for all of them.
+    pub(super) fn of(order: &Order, shown: &Shown, facts: &Facts) -> Result<Self, AcquireError> {
+        let Some(trigger) = order.trigger else {
+            return Ok(Self::AtOnce);
+        };
+        if shown.is_continuous {
+            return Ok(Self::Searched);
+        }
+        let waiting = waiting(trigger, shown, facts);
+        waiting.map(Self::Waiting).ok_or(AcquireError::NoTrigger {
+            model: shown.model.clone(),
+        })
+    }
+}
+
+fn waiting(trigger: Trigger, shown: &Shown, facts: &Facts) -> Option<String> {
+    let letter = match trigger.edge {
+        Edge::Rising => 'r',
+        Edge::Falling => 'f',
+        Edge::High => '1',
+        Edge::Low => '0',
+    };
+    let name = facts
+        .logic
+        .get(usize::from(trigger.channel).checked_sub(1)?)?;
+    shown
+        .triggers
+        .contains(letter)
+        .then(|| format!("{name}={letter}"))
+}
+
+/// For levels of all logic channels.
+pub(super) fn logic(
+    driver: &Driver,
+    shown: &Shown,
+    mode: &Mode,
+    samples: u64,
+    rate_hz: u64,
+) -> Vec<String> {
+    let mut arguments = vec![
+        format!("--driver={}", driver.text()),
+        format!("--channels={}", shown.logic.join(",")),
+        "--output-format=binary".to_owned(),
+    ];
+    let mut config = format!("--config=samplerate={rate_hz}");
+    match mode {
+        Mode::AtOnce => arguments.push(format!("--samples={samples}")),
+        Mode::Searched => arguments.push("--continuous".to_owned()),
+        Mode::Waiting(trigger) => {
+            if shown.has_ratio {
+                config.push_str(":captureratio=0");
+            }
+            arguments.extend([
+                format!("--samples={samples}"),
+                format!("--triggers={trigger}"),
+                "--wait-trigger".to_owned(),
+            ]);
+        }
+    }
+    arguments.push(config);
+    arguments
+}
+
+/// For one analog input.
+pub(super) fn analog(
+    driver: &Driver,
+    shown: &Shown,
+    input: &str,
+    order: &Order,
+    rate_hz: Option<u64>,
+) -> Vec<String> {
+    let mut arguments = vec![
+        format!("--driver={}", driver.text()),
+        format!("--channels={input}"),
+        "--output-format=wav".to_owned(),
+    ];
+    if shown.has_frames && !shown.has_samples {
+        arguments.push("--frames=1".to_owned());
+    } else {
+        arguments.push(format!("--samples={}", order.samples));
+    }
+    if let Some(rate_hz) = rate_hz {
+        arguments.push(format!("--config=samplerate={rate_hz}"));
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use pod_protocol::AdcFit;
+
+    use super::*;
+    use crate::instrument::Input;
+    use crate::rates::Rates;
+
+    fn shown() -> Shown {
+        Shown {
+            model: "Test".into(),
+            logic: vec!["D0".into(), "D1".into()],
+            analog: vec!["CH1".into()],
+            rates: Rates::Own,
+            is_continuous: false,
+            has_samples: true,
+            has_frames: true,
+            triggers: "01r".into(),
+            has_ratio: true,
+        }
+    }
+
+    fn facts(shown: &Shown) -> Facts {
+        Facts {
+            model: shown.model.clone(),
+            // Wired the other way round.
+            logic: vec!["D1".into(), "D0".into()],
+            analog: shown.analog.clone(),
+            fit: AdcFit {
+                a_volts: 0.0,
+                b_volts_per_count: 1.0,
+                unwrap: false,
+            },
+            rates: Rates::Own,
+            samples_max: 1_000,
+        }
+    }
+
+    fn order(edge: Option<Edge>) -> Order {
+        Order {
+            input: Input::Logic,
+            samples: 7,
+            rate_hz: 1e6,
+            trigger: edge.map(|edge| Trigger {
+                channel: 1,
+                edge,
+                timeout_ms: 10,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_trigger_is_looked_for_or_waited_for_or_refused() {
+        let mut shown = shown();
+        let facts = facts(&shown);
+        let mode = |shown: &Shown, edge| Mode::of(&order(edge), shown, &facts);
+        assert_eq!(mode(&shown, None).unwrap(), Mode::AtOnce);
+        let waiting = mode(&shown, Some(Edge::Rising)).unwrap();
+        assert_eq!(waiting, Mode::Waiting("D1=r".into()));
+        let refused = mode(&shown, Some(Edge::Falling)).unwrap_err().to_string();
+        assert!(refused.contains("leave the trigger out"), "{refused}");
+        shown.is_continuous = true;
+        let searched = mode(&shown, Some(Edge::Falling)).unwrap();
+        assert_eq!(searched, Mode::Searched);
+    }
+
+    #[test]
+    fn every_word_is_an_option_of_ours() {
+        let driver = Driver::parse("ols:conn=/dev/ttyACM0").unwrap();
+        let mut shown = shown();
+        let waiting = Mode::Waiting("D1=r".into());
+        let words = logic(&driver, &shown, &waiting, 7, 20_000);
+        let expected = "--driver=ols:conn=/dev/ttyACM0 --channels=D0,D1 --output-format=binary --samples=7 \
+                        --triggers=D1=r --wait-trigger --config=samplerate=20000:captureratio=0";
+        assert_eq!(words.join(" "), expected);
+        let words = logic(&driver, &shown, &Mode::Searched, 7, 20_000);
+        let expected = "--driver=ols:conn=/dev/ttyACM0 --channels=D0,D1 --output-format=binary --continuous \
+                        --config=samplerate=20000";
+        assert_eq!(words.join(" "), expected);
+        let words = analog(&driver, &shown, "CH1", &order(None), Some(5));
+        assert_eq!(
+            words[1..].join(" "),
+            "--channels=CH1 --output-format=wav --samples=7 --config=samplerate=5"
+        );
+        shown.has_samples = false;
+        let words = analog(&driver, &shown, "CH1", &order(None), None);
+        assert_eq!(
+            words[1..].join(" "),
+            "--channels=CH1 --output-format=wav --frames=1"
+        );
+    }
+}
