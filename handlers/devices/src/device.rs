@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use guest::devices::{Capability, Device, Error, Lease, State, Transport};
+use guest::devices::{Capability, Device, Error, Lease, MissingPart, State, Transport};
 use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, spelled, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -32,11 +32,12 @@ words! {
         Offline = "offline",
         Updating = "updating",
         Quarantined = "quarantined",
+        Degraded = "degraded",
     };
 }
 
 words! {
-    const TRANSPORTS: Transport = { Usb = "usb", Tcp = "tcp", Sim = "sim" };
+    const TRANSPORTS: Transport = { Usb = "usb", Tcp = "tcp", Dial = "dial", Sim = "sim", Parts = "parts" };
 }
 
 /// A device's name.
@@ -68,6 +69,9 @@ pub(crate) struct Record<'a> {
     /// The `cap.*` map that published clients read.
     #[schemars(with = "BTreeMap<String, String>")]
     parameters: Object<'a, &'a str>,
+    /// Parts of a bench of parts that cannot be reached now: `state` is `degraded` while there are any. What they
+    /// give is not among the capabilities.
+    missing_parts: Vec<Missing<'a>>,
     lease: Option<Held<'a>>,
     /// Since when the device owes its safe state: nobody gets it before its pod has acknowledged that.
     /// null = it owes none.
@@ -87,6 +91,15 @@ impl<T: Serialize> Serialize for Object<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Missing<'a> {
+    /// `probe`, `uart`, `power`, `logic` or `analog`.
+    part: &'a str,
+    /// Why it cannot be reached.
+    reason: &'a str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -131,10 +144,20 @@ impl<'a> From<&'a Device> for Record<'a> {
                     .map(|(name, value)| (name.as_str(), value.as_str()))
                     .collect(),
             ),
+            missing_parts: device.missing_parts.iter().map(Missing::from).collect(),
             lease: device.lease.as_ref().map(Held::from),
             making_safe_since: device.making_safe_since.as_deref(),
             last_active_at: device.last_active_at.as_deref(),
             created_at: &device.created_at,
+        }
+    }
+}
+
+impl<'a> From<&'a MissingPart> for Missing<'a> {
+    fn from(missing: &'a MissingPart) -> Self {
+        Self {
+            part: &missing.part,
+            reason: &missing.reason,
         }
     }
 }
@@ -174,6 +197,7 @@ pub(crate) fn example() -> Record<'static> {
         firmware_version: "3.9.4",
         capabilities: Object(capabilities.into()),
         parameters: Object(vec![("cap.board", "stm32h563")]),
+        missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
         last_active_at: Some("2026-01-02T03:04:05Z"),
@@ -192,6 +216,21 @@ pub(crate) fn lacks(device: &Device, capability: &str) -> bool {
         .capabilities
         .iter()
         .any(|(name, value)| name == capability && matches!(value, Capability::Flag(false)))
+}
+
+/// It has no `what`, which the part `part` of a bench of parts would give.
+pub(crate) fn not_capable(device: &Device, what: &str, part: &str) -> ApiError {
+    let name = &device.name;
+    let away = device
+        .missing_parts
+        .iter()
+        .find(|missing| missing.part == part);
+    let why = match (away, device.transport) {
+        (Some(away), _) => format!("the part `{part}` of {name} is away: {}", away.reason),
+        (None, Transport::Parts) => format!("{name} has no part `{part}`"),
+        (None, _) => format!("the board of {name} has no {what}"),
+    };
+    ApiError::of(Refusal::NotCapable, why)
 }
 
 /// `id` is the device that was asked for.
@@ -227,6 +266,7 @@ pub(crate) fn known() -> Device {
             ("la_channels".into(), Capability::Count(14)),
         ],
         parameters: vec![("cap.board".into(), "stm32h563".into())],
+        missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
         last_active_at: Some("2026-01-02T03:04:05Z".into()),
@@ -236,11 +276,11 @@ pub(crate) fn known() -> Device {
 
 #[cfg(test)]
 mod tests {
-    use guest::devices::{Capability, Error, Lease};
+    use guest::devices::{Capability, Device, Error, Lease, MissingPart, State, Transport};
     use guest::testing::json;
     use serde_json::json;
 
-    use super::{Record, example, known, lacks, refusal, reply};
+    use super::{Record, example, known, lacks, not_capable, refusal, reply};
 
     #[test]
     fn everything_known_is_told() {
@@ -251,7 +291,7 @@ mod tests {
                 "state": "online", "transport": "sim", "serial": "SIM-0001", "board": "rev3",
                 "firmware_version": "3.9.4",
                 "capabilities": {"ac_dac": true, "can": null, "la_channels": 14},
-                "parameters": {"cap.board": "stm32h563"}, "lease": null, "making_safe_since": null,
+                "parameters": {"cap.board": "stm32h563"}, "missing_parts": [], "lease": null, "making_safe_since": null,
                 "last_active_at": "2026-01-02T03:04:05Z", "created_at": "2026-01-02T03:04:05Z"
             })
         );
@@ -286,6 +326,34 @@ mod tests {
             assert_eq!(lacks(&device, "ac_dac"), expected);
         }
         assert!(!lacks(&device, "no_such"));
+    }
+
+    #[test]
+    fn what_is_lacking_is_told_by_the_name_of_its_part() {
+        let mut device = known();
+        let told = |device: &Device| {
+            let error = not_capable(device, "UART", "uart");
+            assert_eq!((error.status, error.code), (400, "not_capable"));
+            error.message
+        };
+        assert_eq!(told(&device), "the board of bench-1 has no UART");
+        device.transport = Transport::Parts;
+        assert_eq!(told(&device), "bench-1 has no part `uart`");
+        device.state = State::Degraded;
+        device.missing_parts = vec![MissingPart {
+            part: "uart".into(),
+            reason: "/dev/ttyUSB0 is not plugged in".into(),
+        }];
+        assert_eq!(
+            told(&device),
+            "the part `uart` of bench-1 is away: /dev/ttyUSB0 is not plugged in"
+        );
+        let written = json(&reply(&device));
+        assert_eq!(written["state"], "degraded");
+        assert_eq!(
+            written["missing_parts"],
+            json!([{"part": "uart", "reason": "/dev/ttyUSB0 is not plugged in"}])
+        );
     }
 
     #[test]

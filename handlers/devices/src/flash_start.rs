@@ -84,10 +84,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
     if device::lacks(&device, "cmsis_dap") {
-        return Err(ApiError::of(
-            Refusal::NotCapable,
-            format!("the board of {} has no debug probe", device.name),
-        ));
+        return Err(device::not_capable(&device, "debug probe", "probe"));
     }
     let mut form = form::receive(request, &[PART], FILE_BYTES_MAX.into())?;
     let file = form.file(PART);

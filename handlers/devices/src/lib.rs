@@ -13,6 +13,7 @@ mod flash_list;
 mod flash_start;
 mod get;
 mod list;
+mod register;
 mod remove;
 mod uart;
 mod wiring;
@@ -22,6 +23,7 @@ mod wiring_put;
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
     list::ROUTE,
+    register::ROUTE,
     get::ROUTE,
     edit::ROUTE,
     remove::ROUTE,

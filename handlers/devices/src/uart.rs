@@ -77,8 +77,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let found = devices::get(id).map_err(|error| device::refusal(error, id))?;
     if device::lacks(&found, "uart") {
-        let why = format!("the board of {} has no UART", found.name);
-        return Err(ApiError::of(Refusal::NotCapable, why));
+        return Err(device::not_capable(&found, "UART", "uart"));
     }
     let profile = wiring::completed(&wiring_get::stored(id)?.unwrap_or_default());
     let wish = wish(&asked, &profile)?;

@@ -18,10 +18,11 @@ pub use keys::{KEYS, default_text, env_name};
 pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
-    AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig, CommitStatusConfig,
-    DeviceConfig, DiskConfig, EVERY_ORG, HandlersConfig, HttpConfig, JobNetwork, JobsConfig,
-    LeasesConfig, LogConfig, LogFormat, MetricsConfig, OidcConfig, PodsConfig, PowerOnRelease,
-    Provider, StoreConfig, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
+    AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
+    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, HandlersConfig, HttpConfig,
+    JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
+    OidcConfig, Parity, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider, StoreConfig,
+    UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -152,13 +153,14 @@ impl Config {
         for (key, value) in flags {
             put(&mut table, key, value);
         }
-        let config: Self = Value::Table(table)
+        let mut config: Self = Value::Table(table)
             .try_into()
             .map_err(|e: toml::de::Error| ConfigError::Parse {
                 origin: "the configuration".into(),
                 message: e.to_string(),
             })?;
         config.check()?;
+        config.devices.iter_mut().for_each(DeviceConfig::name_parts);
         Ok(config)
     }
 
@@ -213,6 +215,11 @@ impl Config {
             .check()
             .or_else(|(key, message)| bad(key, message))?;
         self.check_notices()?;
+        for (i, device) in self.devices.iter().enumerate() {
+            device
+                .check()
+                .or_else(|(key, message)| bad(&format!("devices[{i}].{key}"), &message))?;
+        }
         if !(1..=256).contains(&self.waveforms.recording_mib_max) {
             return bad("waveforms.recording_mib_max", "must be 1 to 256");
         }
@@ -243,17 +250,16 @@ impl Config {
         Ok(())
     }
 
-    /// Check the addresses of the devices with `usable`, which knows the ways to reach a pod and says
-    /// what is wrong with an address.
+    /// Check the devices with `usable`, which knows the ways to reach a pod and says what is wrong with an address.
     ///
     /// # Errors
     /// Names the first address that cannot be used.
     pub fn check_addresses<E: fmt::Display>(
         &self,
-        usable: impl Fn(&str) -> Result<(), E>,
+        usable: impl Fn(&DeviceConfig) -> Result<(), E>,
     ) -> Result<(), ConfigError> {
         for (i, device) in self.devices.iter().enumerate() {
-            usable(&device.address).map_err(|error| ConfigError::Value {
+            usable(device).map_err(|error| ConfigError::Value {
                 key: format!("devices[{i}].address"),
                 message: error.to_string(),
             })?;

@@ -21,11 +21,13 @@ mod admission;
 mod configured;
 mod device;
 mod error;
+mod registered;
 mod usb;
 
 pub use admission::removed;
 pub use device::Device;
 pub use error::{AttachError, DeviceError, NAME_BYTES_MAX};
+pub use registered::{Dialling, Registered};
 
 use device::Entry;
 use error::{check_name, write_error};
@@ -34,10 +36,9 @@ use error::{check_name, write_error};
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Prepares the transport behind an address.
-pub(crate) type Connect = fn(&str) -> Result<Arc<dyn Transport>, AddressError>;
+type Connect = Arc<dyn Fn(&str) -> Result<Arc<dyn Transport>, AddressError> + Send + Sync>;
 
 /// All devices of all organisations.
-#[derive(Debug)]
 pub struct Devices {
     store: Store,
     clock: Clock,
@@ -58,15 +59,28 @@ pub struct Devices {
     stopped: watch::Sender<bool>,
 }
 
+impl std::fmt::Debug for Devices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Devices")
+            .field("devices", &self.devices)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Devices {
     /// An empty registry. Pods are reached by `connect` and driven with `options`.
     #[must_use]
-    pub fn new(store: Store, clock: Clock, connect: Connect, options: PodOptions) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        connect: impl Fn(&str) -> Result<Arc<dyn Transport>, AddressError> + Send + Sync + 'static,
+        options: PodOptions,
+    ) -> Self {
         Self {
             store,
             clock,
             options,
-            connect,
+            connect: Arc::new(connect),
             devices: RwLock::default(),
             changes: tokio::sync::Mutex::default(),
             configured: Mutex::default(),
@@ -146,8 +160,11 @@ impl Devices {
             serial: String::new(),
             board: String::new(),
             firmware_version: String::new(),
-            public_key: String::new(),
+            // Nobody but the pod with this key reaches the address.
+            public_key: registered::key_of(address).unwrap_or_default().to_owned(),
             certificate_pin: String::new(),
+            registered_by: String::new(),
+            proves_name: false,
             created_ms: self.clock.now_ms(),
             last_active_ms: None,
             removed: false,

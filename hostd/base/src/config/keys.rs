@@ -125,6 +125,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "pods.usb",
         "pods on USB that no [[devices]] entry means: \"listed\" leaves them alone, \"all\" makes them devices, \"ask\" once they are admitted",
     ),
+    (
+        "pods.dial_hosts",
+        "names by which pods that dial in know the server, with commas; empty takes the host of http.public_url",
+    ),
     ("captures.queue_max", "captures waiting for one device"),
     (
         "captures.samples_max",

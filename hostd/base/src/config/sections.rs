@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 mod jobs;
 mod notices;
+mod parts;
 
 pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
 pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};
+pub use parts::{AnalogPart, LogicPart, Parity, PowerPart, ProbePart, UartPart};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -99,6 +101,8 @@ pub struct HandlersConfig {
 pub struct PodsConfig {
     pub grace_ms: u64,
     pub usb: UsbPolicy,
+    /// With commas. Empty = the host of `http.public_url`.
+    pub dial_hosts: String,
 }
 
 /// What happens to a pod that is plugged into USB and that no `[[devices]]` entry means.
@@ -273,16 +277,27 @@ pub struct LeasesConfig {
     pub power_on_release: PowerOnRelease,
 }
 
-/// One `[[devices]]` entry: a pod that hostd drives from the start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One `[[devices]]` entry: a pod, or a bench of parts, that hostd drives from the start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceConfig {
     /// Name it gets when it is first seen; a later rename is kept.
     pub name: String,
     /// How to reach it: `tcp:host[:port]`, `tls:host[:port][,sha256=<hex>]` over TLS with the fingerprint of
     /// its certificate (without one, the first that it shows is pinned), `usb` for any pod on USB,
-    /// `usb:serial=…`, `usb:port=…` as `hostd device scan` shows them, or `sim:…` for the simulator in this process.
+    /// `usb:serial=…`, `usb:port=…` as `hostd device scan` shows them, `sim:…` for the simulator in this process, or
+    /// `parts` for what the tables below name.
     pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbePart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uart: Option<UartPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logic: Option<LogicPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analog: Option<AnalogPart>,
 }
 
 impl Default for LeasesConfig {
@@ -358,6 +373,7 @@ impl Default for PodsConfig {
         Self {
             grace_ms: 10_000,
             usb: UsbPolicy::Listed,
+            dial_hosts: String::new(),
         }
     }
 }

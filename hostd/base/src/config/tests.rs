@@ -77,7 +77,7 @@ fn later_layers_win() {
 fn addresses_are_checked_by_whoever_knows_them() {
     let text = "[[devices]]\nname = \"x\"\naddress = \"sim:v3\"\n\n[[devices]]\nname = \"y\"\naddress = \"ftp:y\"";
     let config = load(text, &[], &[]).unwrap();
-    let usable = |address: &str| match address.starts_with("sim:") {
+    let usable = |device: &DeviceConfig| match device.address.starts_with("sim:") {
         true => Ok(()),
         false => Err("has no known scheme"),
     };

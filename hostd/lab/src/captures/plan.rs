@@ -21,13 +21,19 @@ const ADC_RATE_MHZ_MAX: f64 = 1.0;
 /// below the request, at most half the clock; a warning gives it.
 const LA_RATE_MHZ_MAX: f64 = 24.0;
 
+/// The part of a bench of parts that has logic-analyzer channels.
+const LOGIC: &str = "logic";
+
+/// The one that has an ADC.
+const ANALOG: &str = "analog";
+
 /// Why an order is refused before anything starts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error("{field}: {message}")]
     Invalid { field: String, message: String },
-    #[error("the board has no {what}")]
-    NotCapable { what: &'static str },
+    #[error("{lack}")]
+    NotCapable { lack: String },
 }
 
 /// The level that a capture needs at the logic analyzer's input bank.
@@ -84,9 +90,8 @@ impl Plan {
         };
         let trigger = order.trigger.map(|t| bounds.trigger(t)).transpose()?;
         if trigger.is_some() && capabilities.capture_trigger == Some(false) {
-            return Err(PlanError::NotCapable {
-                what: "capture trigger",
-            });
+            let lack = capabilities.lack("capture trigger", LOGIC);
+            return Err(PlanError::NotCapable { lack });
         }
         let mut plan = match &order.wanted {
             order::Wanted::Scope(scope) => bounds.scope(scope, trigger),
@@ -98,7 +103,10 @@ impl Plan {
         // What pods would refuse at the capture's turn.
         let refused = |error| bounds::refused(&plan.request, &error);
         plan.request.check().map_err(refused)?;
-        plan.warnings = warnings::of(&order.wanted, &plan);
+        // The rates of other instruments are not those of pods; a capture tells what it was.
+        if !capabilities.is_of_parts {
+            plan.warnings = warnings::of(&order.wanted, &plan);
+        }
         Ok(plan)
     }
 

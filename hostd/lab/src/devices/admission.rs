@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tracing::{info, warn};
 
 use super::error::{DeviceError, write_error};
-use super::{Devices, Entry};
+use super::{Devices, Entry, registered};
+use base::config::DeviceConfig;
 use store::devices::DeviceRecord;
 
 impl Devices {
@@ -29,7 +30,7 @@ impl Devices {
     }
 
     /// Bring back an organisation's removed device with its former id, name and wiring, and attach its
-    /// pod if it is configured. `which` is its id, or a name or address, which means the most recently
+    /// pod if it is configured or dials in. `which` is its id, or a name or address, which means the most recently
     /// created device. Returns the id.
     ///
     /// # Errors
@@ -74,7 +75,12 @@ impl Devices {
             let is_it = *org == record.org && device.address == record.address;
             is_it.then(|| device.clone())
         });
-        let Some(device) = configured else {
+        let registered = registered::key_of(&record.address).map(|_| DeviceConfig {
+            name: record.first_name.clone(),
+            address: record.address.clone(),
+            ..DeviceConfig::default()
+        });
+        let Some(device) = configured.or(registered) else {
             info!(device = record.name, "its pod is not configured");
             return;
         };

@@ -15,6 +15,14 @@ pub enum DeviceError {
     NameTaken(String),
     #[error("its pod belongs to the device {0} now; remove that first")]
     PodTaken(String),
+    #[error("this pod cannot be registered here")]
+    Foreign,
+    #[error(
+        "that is no public key: it is 43 characters, which the pod command identity_public tells"
+    )]
+    BadKey,
+    #[error("{0} pods are registered; remove one that nobody needs")]
+    TooMany(usize),
     #[error("a name is 1 to {NAME_BYTES_MAX} of A-Z a-z 0-9 . _ -")]
     BadName,
     #[error(transparent)]

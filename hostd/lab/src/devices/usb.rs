@@ -63,7 +63,11 @@ impl Devices {
             );
         }
         // Only now: what failed is tried again when it is plugged in again.
-        let entry = DeviceConfig { name, address };
+        let entry = DeviceConfig {
+            name,
+            address,
+            ..DeviceConfig::default()
+        };
         self.configured().push((org.to_owned(), entry));
         Ok(())
     }
@@ -167,6 +171,7 @@ mod tests {
             let entry = DeviceConfig {
                 name: "bench-1".to_owned(),
                 address: address.to_owned(),
+                ..DeviceConfig::default()
             };
             devices.attach(&[entry], ORG).await.unwrap();
             find(&devices, Some("A1"), UsbPolicy::All).await;
@@ -198,6 +203,7 @@ mod tests {
         let entry = DeviceConfig {
             name: "pod-A1".to_owned(),
             address: "tcp:bench".to_owned(),
+            ..DeviceConfig::default()
         };
         devices.attach(&[entry], ORG).await.unwrap();
         let pod = plugged(Some("A1"));

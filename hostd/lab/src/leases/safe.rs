@@ -31,7 +31,10 @@ impl SafeState {
         match pod.command(command, DEFAULT_REPLY_TIMEOUT).await {
             Ok(_) => (Answer::Done, None),
             Err(PodError::Refused(refusal)) => match refusal.kind {
-                RefusalKind::Busy | RefusalKind::Leased { .. } => {
+                // A part that is away may still be on.
+                RefusalKind::Busy
+                | RefusalKind::Leased { .. }
+                | RefusalKind::MissingPart { is_away: true, .. } => {
                     (Answer::NotNow, Some(PodError::Refused(refusal)))
                 }
                 // A board without the feature has nothing to switch off.

@@ -6,12 +6,14 @@ use pods::protocol::{
 use pods::{CaptureRequest, RequestError, Trigger};
 
 use super::warnings::mhz;
-use super::{Bounds, Level, PlanError, invalid};
+use super::{ANALOG, Bounds, LOGIC, Level, PlanError, invalid};
 
 impl Bounds<'_> {
     pub(super) fn need_adc(&self) -> Result<(), PlanError> {
         match self.capabilities.adc {
-            Some(false) => Err(PlanError::NotCapable { what: "ADC" }),
+            Some(false) => Err(PlanError::NotCapable {
+                lack: self.capabilities.lack("ADC", ANALOG),
+            }),
             _ => Ok(()),
         }
     }
@@ -23,7 +25,7 @@ impl Bounds<'_> {
     pub(super) fn la_channels(&self) -> Result<u8, PlanError> {
         match self.capabilities.la_channels {
             Some(0) => Err(PlanError::NotCapable {
-                what: "logic analyzer",
+                lack: self.capabilities.lack("logic analyzer", LOGIC),
             }),
             Some(n) => Ok(n.min(LA_CHANNELS)),
             None => Ok(LA_CHANNELS),

@@ -12,6 +12,9 @@ use crate::captures::order;
 use crate::replay::{Stimulus, announces};
 use store::captures::Kind;
 
+/// No part of a bench plays waveforms.
+const WAVE: &str = "wave";
+
 /// Longest pause between routing a stimulus and sampling it.
 const SETTLE_MS_MAX: u32 = 10_000;
 
@@ -25,7 +28,7 @@ impl Bounds<'_> {
         self.need_adc()?;
         if self.capabilities.ac_dac == Some(false) {
             return Err(PlanError::NotCapable {
-                what: "AC waveform DAC",
+                lack: self.capabilities.lack("AC waveform DAC", WAVE),
             });
         }
         if trigger.is_some() {
@@ -59,7 +62,9 @@ impl Bounds<'_> {
     fn play(&self, measure: &order::Measure) -> Result<CaptureRequest, PlanError> {
         if !announces(self.capabilities, "cap.dac_cotrig") {
             return Err(PlanError::NotCapable {
-                what: "common start of DAC and captures",
+                lack: self
+                    .capabilities
+                    .lack("common start of DAC and captures", WAVE),
             });
         }
         self.count("samples", measure.samples, 1, ADC_SAMPLES_MAX)?;

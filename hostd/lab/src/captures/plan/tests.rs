@@ -333,7 +333,9 @@ fn changed_stimuli_are_told() {
 
 #[test]
 fn boards_lack_things() {
-    let no_adc = PlanError::NotCapable { what: "ADC" };
+    let no_adc = PlanError::NotCapable {
+        lack: "the board has no ADC".to_owned(),
+    };
     let found = Plan::check(&scope(10, None), &digital(), CONFIGURED_MAX, None);
     assert_eq!(found.unwrap_err(), no_adc);
     let dual = order(order::Wanted::Dual(order::Dual {

@@ -1,0 +1,33 @@
+//! One device out of plain parts: a debug probe, a serial port, a switchable supply, a logic analyzer, a scope.
+//!
+//! A [`Bench`] is a pod in software: it answers the pod protocol on connections inside this process, so that whoever
+//! drives pods drives it. Each part is opened, watched and opened again by a task of its own. What the bench can do
+//! follows from the parts that are there; a command for one that is not is refused with its name.
+
+#![warn(missing_docs)]
+
+mod args;
+mod bench;
+mod client;
+mod commands;
+mod driver;
+#[doc(hidden)]
+pub mod fuzzing;
+mod place;
+mod plain;
+mod power;
+mod presence;
+mod probe;
+mod refuse;
+mod sampling;
+mod session;
+mod status;
+mod tty;
+mod uart;
+mod usb;
+
+#[cfg(test)]
+mod tests;
+
+pub use bench::Bench;
+pub use driver::{Driver, SCHEME};
