@@ -54,6 +54,7 @@ impl Benches for ServerBenches {
         let relay = relay.map_err(io::Error::other)?;
         let secret = relay.secret().expose().to_owned();
         let secrets = BTreeMap::from([(KEY.to_owned(), secret)]);
+        let words = relay.words().clone();
         let environment: BTreeMap<String, String> = relay.variables().into_iter().collect();
         let hold = Hold {
             org: grant.org.clone(),
@@ -71,6 +72,7 @@ impl Benches for ServerBenches {
             bench: Box::new(Rig::new(self.lab.clone(), hold)),
             guard: Box::new(relay),
             secrets,
+            words,
         })
     }
 }

@@ -215,7 +215,7 @@ impl Source {
         let config = Config::load(self.config.as_deref(), std::env::vars(), &flags);
         let config = config.context("read the configuration")?;
         config
-            .check_addresses(|address| crate::drivers::transport(address).map(drop))
+            .check_addresses(crate::drivers::check)
             .context("read the configuration")?;
         Ok(config)
     }

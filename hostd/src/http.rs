@@ -5,6 +5,7 @@ pub mod address;
 pub mod arrivals;
 pub mod body;
 pub mod connections;
+pub mod dial;
 pub mod error;
 pub mod floods;
 pub mod flow;

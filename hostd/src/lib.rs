@@ -8,6 +8,7 @@ pub mod cli;
 pub mod demo;
 pub mod drivers;
 pub mod groups;
+pub mod holders;
 pub mod host;
 pub mod http;
 pub mod local;

@@ -21,6 +21,7 @@ use lab::updates::Updates;
 use lab::waveforms::Waveforms;
 use notify::{Limits, Notices};
 use pods::PodOptions;
+use pods::dial::Dialled;
 use store::{Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -40,6 +41,7 @@ struct Ground {
 
 /// Devices, and what is done with them.
 struct Lab {
+    dialled: Arc<Dialled>,
     devices: Arc<Devices>,
     captures: Arc<Captures>,
     builds: Arc<Builds>,
@@ -82,7 +84,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         benches: benches.clone(),
         vault: vault.clone(),
         noticed,
-        marks_commits: !config.commit_status.is_empty(),
+        repositories: notify::repositories(&config.commit_status),
         public_url: config.http.public_url.clone(),
     };
     let jobs = open_jobs(begun, parts).await?;
@@ -94,6 +96,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         auth,
         flashing: lab.flashing,
         uarts: lab.uarts,
+        dialled: lab.dialled,
         devices: lab.devices,
         captures: lab.captures,
         builds: lab.builds,
@@ -142,7 +145,9 @@ impl Lab {
         };
         let (store, clock, space) = on();
         let options = pod_options(&config.pods);
-        let devices = Devices::new(store, clock.clone(), drivers::transport, options);
+        let dialled = Dialled::new();
+        let connect = drivers::connect(&config.devices, &dialled);
+        let devices = Devices::new(store, clock.clone(), connect, options);
         let devices = Arc::new(devices);
         let captures = Captures::open(dir, &config.captures, ground.store.clone(), clock, space);
         let captures = captures.await.context("open the captures")?;
@@ -160,6 +165,7 @@ impl Lab {
         let flashing = Flashing::new(clock.clone(), uarts.clone());
         let waveforms = Waveforms::new(&config.waveforms, store, clock, builds.blobs().clone());
         Ok(Self {
+            dialled,
             devices,
             captures,
             builds,

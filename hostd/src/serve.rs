@@ -15,7 +15,9 @@ use crate::admin::Admin;
 use crate::benches::ServerBenches;
 use crate::demo;
 use crate::groups::{self, Embedded};
+use crate::holders;
 use crate::http::arrivals::Arrivals;
+use crate::http::dial::DialIn;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
 use crate::http::rate::Rate;
@@ -94,6 +96,8 @@ async fn serve(
         .attach(&config.devices, &services.auth.default_org())
         .await
         .context("attach the configured devices")?;
+    let registered = services.devices.attach_registered().await;
+    registered.context("attach the registered pods")?;
     let gateway = answering(&config, handlers, &services, &benches)?;
     let listener = TcpListener::bind(&config.http.listen)
         .await
@@ -107,6 +111,7 @@ async fn serve(
         services.auth.default_org(),
         config.pods.usb,
     ));
+    tokio::spawn(holders::follow(services.clone()));
     info!(url, "serving");
     if let Some(code) = sign_in_code {
         demo::print_sign_in(&url, &code);
@@ -132,6 +137,7 @@ async fn serve(
         .context("serve")?;
     admin.stop();
     gateway.sockets.stop().await;
+    services.dialled.stop().await;
     services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
@@ -215,6 +221,7 @@ pub fn gateway(
             },
         ),
         arrivals: Arrivals::new(&config.http, &config.uploads, services.builds.upload_wait()),
+        dial: DialIn::new(config, services.dialled.clone()),
         proxies: Proxies::parse(&config.http.trusted_proxies)
             .map_err(|e| anyhow::anyhow!("read http.trusted_proxies: {e}"))?,
     })

@@ -16,6 +16,7 @@ use lab::uart::Uarts;
 use lab::updates::Updates;
 use lab::waveforms::Waveforms;
 use notify::Notices;
+use pods::dial::Dialled;
 use store::Store;
 use vault::Vault;
 
@@ -28,6 +29,7 @@ pub struct Services {
     pub auth: Identity,
     pub oidc: Oidc,
     pub devices: Arc<Devices>,
+    pub dialled: Arc<Dialled>,
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,

@@ -21,9 +21,11 @@ use tokio::time::timeout;
 use usb_sim::Attached;
 
 mod console;
+mod dialling;
 mod play;
 
 use console::Terminal;
+use dialling::Dialling;
 use play::Play;
 
 /// Network connections that a pod serves at once.
@@ -107,6 +109,8 @@ pub struct PodSim {
     /// kernel module vhci-hcd
     #[arg(long)]
     usb: bool,
+    #[command(flatten)]
+    dialling: Dialling,
     /// Write {"address","tls","console"} to this file once connections are accepted
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
@@ -194,6 +198,10 @@ impl PodSim {
         let tls_address = tls_address.context("read the listen address of TLS")?;
         let tls_port = tls_address.map_or(config.tls_port, |address| address.port());
         let pod = SimPod::new(SimConfig { tls_port, ..config });
+        let trust = self.dialling.trust()?;
+        if let Some(dial) = self.dialling.dial()? {
+            pod.set_dial(dial);
+        }
         let console = self.open_console()?;
         let console_path = console.as_ref().map(|console| console.path().to_owned());
         // Whatever started this process may not read what it prints.
@@ -227,6 +235,7 @@ impl PodSim {
         tokio::select! {
             () = accept(&listener, &pod, Door::Plain, &permits, &mut connections) => {}
             () = accept_tls(tls.as_ref(), &pod, &permits, &mut secured) => {}
+            () = pod.dial(&trust) => {}
             () = stop => {}
         }
         // Clients see their connection end, as when a real pod is unplugged.

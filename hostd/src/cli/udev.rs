@@ -1,4 +1,4 @@
-//! `hostd udev`: the rule that lets a server without root open pods on USB.
+//! `hostd udev`: the rules that let a server without root open pods and parts of benches on USB.
 
 use std::io::Write;
 
@@ -13,6 +13,11 @@ const RULES: &str = "\
 # and let the user that hostd runs as be in the groups plugdev and dialout (systemd: SupplementaryGroups=plugdev dialout).
 SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ENV{ID_USB_INTERFACES}==\"*:ff4201:*\", MODE=\"0660\", GROUP=\"plugdev\", TAG+=\"uaccess\"
 SUBSYSTEM==\"tty\", ENV{ID_USB_INTERFACES}==\"*:ff4201:*\", MODE=\"0660\", GROUP=\"dialout\", TAG+=\"uaccess\", ENV{ID_MM_DEVICE_IGNORE}=\"1\"
+# Parts of benches: CMSIS-DAP probes, supplies and other instruments (USBTMC), analyzers that run fx2lafw or could.
+SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ATTR{product}==\"*CMSIS-DAP*\", MODE=\"0660\", GROUP=\"plugdev\", TAG+=\"uaccess\"
+SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ENV{ID_USB_INTERFACES}==\"*:fe03*\", MODE=\"0660\", GROUP=\"plugdev\", TAG+=\"uaccess\"
+SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ATTR{idVendor}==\"0925|04b4|08a9|16d0|1d50\", ATTR{idProduct}==\"3881|8613|0014|0015|0009|0005|0498|608c|608d\", MODE=\"0660\", GROUP=\"plugdev\", TAG+=\"uaccess\"
+# A hub whose ports are switched takes a line of its own, with its numbers for idVendor and idProduct.
 ";
 
 /// Print the rule.

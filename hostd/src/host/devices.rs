@@ -6,13 +6,14 @@ use pods::Capabilities;
 use wasmtime::component::HasData;
 
 use super::bindings::bench::host::devices::{
-    Capability, Device as WitDevice, Error, Host, Lease, State, Transport,
+    Capability, Device as WitDevice, Error, Host, Lease, MissingPart, Registration, State,
+    Transport,
 };
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use dispatch::Jobs;
-use lab::devices::{Device, DeviceError, Devices};
+use lab::devices::{Device, DeviceError, Devices, Registered};
 use lab::leases::{LeaseError, Leases, Terms};
 use lab::updates::Updates;
 
@@ -119,6 +120,41 @@ impl Host for View<'_> {
         let device = self.door.device(&id).ok_or(Error::NotFound)?;
         Ok(self.shown(&device))
     }
+
+    async fn register(&mut self, name: String, public_key: String) -> Result<Registration, Error> {
+        self.check_keeper("registering a device")?;
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
+        let org = caller.org();
+        if self.is_taken_as(org, &name, "") {
+            return Err(Error::NameTaken);
+        }
+        let registered = self
+            .devices
+            .register(org, &name, &public_key, caller.user())
+            .await;
+        let (id, is_new) = match registered.map_err(|e| self.device_error(e))? {
+            Registered::New(id) => (id, true),
+            Registered::Known(id) => (id, false),
+            Registered::Removed(id) => {
+                let admitted = self.leases.admit_again(org, &id).await;
+                (admitted.map_err(|e| self.removal_error(e))?, false)
+            }
+        };
+        tracing::warn!(
+            request_id = self.context.request_id,
+            user = self.context.owner(),
+            device = id,
+            is_new,
+            "an administrator registers a pod that dials in"
+        );
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
+        Ok(Registration {
+            owner: device.record.registered_by.clone(),
+            org: device.record.org.clone(),
+            device: self.shown(&device),
+            is_new,
+        })
+    }
 }
 
 impl View<'_> {
@@ -184,6 +220,7 @@ impl View<'_> {
     fn shown(&self, device: &Device) -> WitDevice {
         let record = &device.record;
         let online = device.facts.is_some();
+        let missing_parts = device.capabilities().map(missing_parts).unwrap_or_default();
         WitDevice {
             id: record.id.clone(),
             name: record.name.clone(),
@@ -192,6 +229,8 @@ impl View<'_> {
                 State::Updating
             } else if online && self.jobs.is_quarantined(&record.id) {
                 State::Quarantined
+            } else if !missing_parts.is_empty() {
+                State::Degraded
             } else if online {
                 State::Online
             } else {
@@ -199,7 +238,9 @@ impl View<'_> {
             },
             transport: match record.transport.as_str() {
                 "usb" => Transport::Usb,
+                "dial" => Transport::Dial,
                 "sim" => Transport::Sim,
+                "parts" => Transport::Parts,
                 _ => Transport::Tcp,
             },
             serial: record.serial.clone(),
@@ -207,6 +248,7 @@ impl View<'_> {
             firmware_version: record.firmware_version.clone(),
             capabilities: capabilities(device.capabilities()),
             parameters: device.capabilities().map(parameters).unwrap_or_default(),
+            missing_parts,
             lease: self
                 .leases
                 .holder(&record.id)
@@ -232,11 +274,23 @@ impl View<'_> {
         match error {
             DeviceError::NotFound => Error::NotFound,
             DeviceError::NameTaken(_) => Error::NameTaken,
-            DeviceError::PodTaken(_) => Error::Conflict(error.to_string()),
-            DeviceError::BadName => Error::Invalid(error.to_string()),
+            DeviceError::PodTaken(_) | DeviceError::TooMany(_) | DeviceError::Foreign => {
+                Error::Conflict(error.to_string())
+            }
+            DeviceError::BadName | DeviceError::BadKey => Error::Invalid(error.to_string()),
             DeviceError::Store(e) => Error::Other(internal(self.context, "devices", &e)),
         }
     }
+}
+
+fn missing_parts(known: &Capabilities) -> Vec<MissingPart> {
+    let missing = known.missing.iter();
+    missing
+        .map(|missing| MissingPart {
+            part: missing.part.clone(),
+            reason: missing.reason.clone(),
+        })
+        .collect()
 }
 
 fn parameters(known: &Capabilities) -> Vec<(String, String)> {

@@ -80,6 +80,10 @@ pub enum Standing {
     Reserve,
 }
 
+/// The number of a connection, among a request's extensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbered(pub u64);
+
 /// A connection's place among all, until it is dropped.
 #[derive(Debug)]
 pub struct Seat {
@@ -215,6 +219,12 @@ impl State {
 }
 
 impl Seat {
+    /// Which connection it is, of all that the server has had.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// How it may be used now. A connection in the reserve moves to an ordinary place as soon as one
     /// is free.
     #[must_use]

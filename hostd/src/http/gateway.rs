@@ -25,6 +25,7 @@ use crate::host::{Call, Context};
 use crate::http::arrivals::Arrivals;
 use crate::http::body::{self, ReadError, ResponseBody};
 use crate::http::connections::Standing;
+use crate::http::dial::{DialIn, Step};
 use crate::http::error::ApiError;
 use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
@@ -43,7 +44,8 @@ mod credentials;
 mod head;
 
 use answer::{refuse_arrival, refuse_body, refuse_call, respond};
-use credentials::{is_foreign, job_only, requester};
+use credentials::job_only;
+pub(super) use credentials::{is_foreign, requester};
 use head::{lease, request_id, visible_headers};
 
 /// Header that carries the request id, both ways.
@@ -63,6 +65,7 @@ pub struct Gateway {
     pub sockets: Sockets,
     pub arrivals: Arrivals,
     pub proxies: Proxies,
+    pub dial: DialIn,
 }
 
 /// A request that may enter its handler.
@@ -96,6 +99,8 @@ impl Gateway {
         let native = self.native.answer(&method, &path, headers, &sources);
         let is_reserved = is_reserved(request.extensions());
         let relayed = request.extensions().get::<Relayed>().cloned();
+        let dials = Step::of(&path);
+        let is_dial = dials.is_some();
         let (route, result) = match native {
             Some((name, _)) if relayed.is_some() && !native::is_open_to_jobs(name) => {
                 (name.to_owned(), Err(job_only()))
@@ -104,7 +109,11 @@ impl Gateway {
                 (name.to_owned(), Err(ApiError::crowded()))
             }
             Some((name, result)) => (name.to_owned(), result),
-            None => self.route(request, &request_id).await,
+            None if dials.is_some() && relayed.is_some() => ("dial".to_owned(), Err(job_only())),
+            None => match dials {
+                Some(step) => self.dialled(step, request, &request_id).await,
+                None => self.route(request, &request_id).await,
+            },
         };
         let mut response = result.unwrap_or_else(|e| e.into_response(&request_id));
         let status = response.status();
@@ -114,7 +123,11 @@ impl Gateway {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.entry(CONTENT_SECURITY_POLICY).or_insert(INERT);
-        if is_reserved && version == Version::HTTP_11 && status != StatusCode::SWITCHING_PROTOCOLS {
+        let is_turned_away = is_reserved && !is_dial;
+        if is_turned_away
+            && version == Version::HTTP_11
+            && status != StatusCode::SWITCHING_PROTOCOLS
+        {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let took = started.elapsed();
@@ -303,7 +316,7 @@ impl Gateway {
     }
 
     /// The address that the request comes from.
-    fn client(&self, head: &Parts) -> Option<IpAddr> {
+    pub(super) fn client(&self, head: &Parts) -> Option<IpAddr> {
         let peer = head.extensions.get::<Peer>()?;
         Some(peer::client(&self.proxies, peer.0, &head.headers))
     }

@@ -31,7 +31,8 @@ use crate::http::gateway::Gateway;
 use crate::http::server::{self, Client, Server, Source};
 use base::config::HttpConfig;
 use base::private;
-use identity::{JobGrant, JobKey, JobKeyError, Secret};
+use evidence::redact::{WORDS_MAX, Words};
+use identity::{JOB_TOKENS_MAX, JobGrant, JobKey, JobKeyError, Secret};
 
 /// Name of the folder in the data folder that the sockets are in.
 pub const FOLDER: &str = "relays";
@@ -42,6 +43,8 @@ const CONNECTIONS_MAX: u32 = 64;
 
 /// WebSockets of one job at once: its one device has room for a few.
 const SOCKETS_MAX: usize = 16;
+
+const _: () = assert!(JOB_TOKENS_MAX <= WORDS_MAX);
 
 /// Nobody else passes the folder. Where slots are users, the one of the slot must be able to write to
 /// the socket, of which its jail holds a descriptor from before it became that user.
@@ -89,6 +92,7 @@ pub struct Relays {
 #[derive(Debug)]
 pub struct Relay {
     key: JobKey,
+    words: Words,
     socket: PathBuf,
     device: String,
     accepting: AbortHandle,
@@ -153,7 +157,10 @@ impl Relays {
         let device = gateway.services.devices.get(&grant.org, &grant.device);
         let device = device.ok_or(RelayError::NoDevice)?.record.name;
         let job: Arc<str> = grant.job.as_str().into();
-        let key = gateway.services.auth.job_key_open(grant)?;
+        let words = Words::default();
+        let told = words.clone();
+        let tell = Box::new(move |tokens: &[&str]| told.set(tokens.iter().copied()));
+        let key = gateway.services.auth.job_key_open(grant, tell)?;
         let relayed = Relayed {
             kid: key.kid().clone(),
             job,
@@ -175,6 +182,7 @@ impl Relays {
         let accepting = accept(listener, self.server.clone(), relayed);
         Ok(Relay {
             key,
+            words,
             socket,
             device,
             accepting: self.runtime.spawn(accepting).abort_handle(),
@@ -215,6 +223,12 @@ impl Relay {
     #[must_use]
     pub fn secret(&self) -> &Secret {
         self.key.secret()
+    }
+
+    /// The session tokens that were minted from the key, likewise.
+    #[must_use]
+    pub fn words(&self) -> &Words {
+        &self.words
     }
 }
 

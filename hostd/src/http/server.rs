@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tracing::{debug, info, warn};
 
 use crate::http::address::Address;
-use crate::http::connections::{ConnectionLimits, Connections, Seat};
+use crate::http::connections::{ConnectionLimits, Connections, Numbered, Seat};
 use crate::http::floods::Floods;
 use crate::http::flow::{Asked, Flowing, Flows};
 use crate::http::gateway::Gateway;
@@ -198,6 +198,7 @@ impl Server {
             service_fn(move |mut request: Request<Incoming>| {
                 source.mark(&mut request);
                 request.extensions_mut().insert(seat.standing());
+                request.extensions_mut().insert(Numbered(seat.number()));
                 let flow = flows.ask(request.version());
                 answer(gateway.clone(), upgraded.clone(), flow, request)
             })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use dispatch::{Grant, Opened};
+use evidence::redact::Words;
 use jobs::{Bench, Breakage, Cancel, Loan, Outcome};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, Shown};
 use tokio::task::JoinHandle;
@@ -52,6 +53,10 @@ impl Loan for Held {
 
     fn secrets(&self) -> &BTreeMap<String, String> {
         &self.opened.secrets
+    }
+
+    fn words(&self) -> &Words {
+        &self.opened.words
     }
 
     fn give_back(self: Box<Self>) -> Result<(), Breakage> {

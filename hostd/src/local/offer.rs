@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use base::config::DeviceConfig;
 use pods::Transport;
+use pods::dial::Dialled;
 use serde_json::{Map, Value, json};
 
 use crate::demo::{self, Model};
@@ -27,6 +28,8 @@ pub struct Offer {
     /// Nothing of it is real.
     pub is_simulated: bool,
     model: Option<Model>,
+    /// The entry of the configuration that it is.
+    configured: Option<DeviceConfig>,
 }
 
 impl Offer {
@@ -40,6 +43,7 @@ impl Offer {
             has_any_name: false,
             is_simulated: true,
             model: Some(*model),
+            configured: None,
         };
         demo::MODELS.iter().map(of).collect()
     }
@@ -56,6 +60,7 @@ impl Offer {
     ) -> anyhow::Result<Vec<Self>> {
         let mut offers: Vec<Self> = Vec::new();
         for text in asked {
+            let mut entry = None;
             let (name, address) = match split(text) {
                 Asked::Address(address) => (None, address.to_owned()),
                 Asked::Both(name, address) => (Some(name), address.to_owned()),
@@ -65,10 +70,9 @@ impl Offer {
                     let found = found.with_context(|| {
                         format!("find the device {name}: the configuration has none of that name, and an address is as tcp:bench.example or sim:v3,target")
                     })?;
-                    (Some(name), found.address)
+                    (Some(name), entry.insert(found).address.clone())
                 }
             };
-            drivers::transport(&address).context("reach the device")?;
             let unnamed = match offers.len() {
                 0 => UNNAMED.to_owned(),
                 before => format!("{UNNAMED}-{}", before + 1),
@@ -80,7 +84,9 @@ impl Offer {
                 wiring: wiring(target),
                 has_any_name: name.is_none(),
                 model: None,
+                configured: entry,
             };
+            offer.transport()?;
             let is_same = |other: &Self| other.name == offer.name || other.address == offer.address;
             if offers.iter().any(is_same) {
                 bail!("use {text}: another device has its name or its address");
@@ -101,7 +107,10 @@ impl Offer {
     pub(super) fn transport(&self) -> anyhow::Result<Arc<dyn Transport>> {
         match &self.model {
             Some(model) => Ok(model.pod()?),
-            None => drivers::transport(&self.address).context("reach the device"),
+            None => {
+                let connect = drivers::connect(self.configured.as_slice(), &Dialled::new());
+                connect(&self.address).context("reach the device")
+            }
         }
     }
 }
@@ -136,6 +145,7 @@ mod tests {
         Ok(vec![DeviceConfig {
             name: "bench-1".to_owned(),
             address: "tcp:bench.example:7000".to_owned(),
+            ..DeviceConfig::default()
         }])
     }
 

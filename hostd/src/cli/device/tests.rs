@@ -34,6 +34,8 @@ fn device(id: &str, name: &str) -> DeviceRecord {
         firmware_version: String::new(),
         public_key: String::new(),
         certificate_pin: String::new(),
+        registered_by: String::new(),
+        proves_name: false,
         created_ms: 0,
         last_active_ms: None,
         removed: false,

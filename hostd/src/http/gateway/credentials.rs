@@ -114,7 +114,7 @@ pub(super) fn job_only() -> ApiError {
 
 /// Whose share of scarce resources a request takes: its user's, or that of its address. All requests
 /// without a credential count as one organisation.
-pub(super) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Requester {
+pub(in crate::http) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Requester {
     if let Some(caller) = caller {
         return caller.requester();
     }
@@ -127,7 +127,7 @@ pub(super) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Re
 
 /// Whether a browser says that a foreign page makes the request. Browsers send cookies with such
 /// requests, so a cookie alone proves nothing.
-pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
+pub(in crate::http) fn is_foreign(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else {
         return false;
     };

@@ -40,5 +40,10 @@ pub fn render(services: &Services) -> String {
         head(&mut page, name, "gauge", help);
         put(&mut page, format_args!("{name} {value}\n"));
     }
+    let name = "hostd_store_commits_total";
+    let help = "Transactions that were written to the database; writes share them.";
+    head(&mut page, name, "counter", help);
+    let commits = services.store.commits();
+    put(&mut page, format_args!("{name} {commits}\n"));
     page
 }
