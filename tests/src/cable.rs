@@ -65,6 +65,11 @@ impl Cable {
         self.set(State::Plugged);
     }
 
+    /// From now on connections lead there.
+    pub fn lead_to(&self, pod: &str) {
+        lock(&self.shared).pod = pod.to_owned();
+    }
+
     fn set(&self, state: State) {
         let mut shared = lock(&self.shared);
         shared.state = state;

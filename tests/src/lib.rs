@@ -13,6 +13,7 @@ pub mod pod_sim;
 pub mod receiver;
 pub mod server;
 pub mod socket;
+pub mod supply;
 
 pub use bench::{Bench, demo_elf, flash, until};
 pub use cable::Cable;
@@ -23,3 +24,4 @@ pub use pod_sim::PodSim;
 pub use receiver::Receiver;
 pub use server::Server;
 pub use socket::{Opened, Socket};
+pub use supply::Supply;

@@ -43,7 +43,7 @@ fn command(url: &str, key: &str, args: &[&str]) -> Command {
 }
 
 /// A running `hostd connect`. Killed when dropped.
-struct Connected {
+pub(crate) struct Connected {
     child: Child,
     lines: Receiver<String>,
     told: String,
@@ -51,7 +51,7 @@ struct Connected {
 
 impl Connected {
     /// Starts it, and waits until its ports are there.
-    fn start(server: &Server, args: &[&str]) -> Self {
+    pub(crate) fn start(server: &Server, args: &[&str]) -> Self {
         let mut connected = Self::begin(server, args);
         connected.hear("Ctrl-C ends it.");
         connected
@@ -124,7 +124,7 @@ impl Connected {
     }
 
     /// Asks it to end, and waits for that.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.signal("-INT");
         assert_eq!(self.ended().0, Some(4), "{}", self.told);
     }

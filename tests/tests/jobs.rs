@@ -1,10 +1,12 @@
 //! Jobs over the API, from being submitted to what they leave, on servers of their own.
 
 mod archives;
+mod commits;
 mod evidence;
 mod flashing;
 mod hostile;
 mod images;
+mod leases;
 mod leftovers;
 mod live;
 mod network;
@@ -17,6 +19,7 @@ mod quota;
 mod restarts;
 mod secrets;
 mod submit;
+mod tokens;
 mod verdicts;
 
 use std::path::{Path, PathBuf};

@@ -225,10 +225,14 @@ fn the_command_line_writes_what_a_server_reads_and_no_backup_has_the_key() {
         (&"CAL".into(), &"ready".into())
     );
     assert_eq!(found[0]["created_by"], "command line");
+    let hook = json!({"url": "http://localhost/"});
+    let hook = server.client().post("/api/webhooks", &hook).unwrap();
+    hook.expect(201);
     let backup = dir.path().join("backup");
     let told = offline(dir.path(), &["backup", backup.to_str().unwrap()], "");
+    let sealed = "1 secrets and the keys of 1 webhooks";
     assert!(
-        told.contains("the key of 1 secrets is not in the backup"),
+        told.contains(&format!("the backup has not the key of {sealed};")),
         "{told}"
     );
     assert!(!backup.join("secrets.key").exists());
@@ -237,7 +241,11 @@ fn the_command_line_writes_what_a_server_reads_and_no_backup_has_the_key() {
     let again = tempfile::tempdir().unwrap();
     let told = offline(again.path(), &["restore", backup.to_str().unwrap()], "");
     assert!(
-        told.contains("1 secrets cannot be read until secrets.key"),
+        told.contains(&format!("{sealed} cannot be read until secrets.key")),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("webhooks are told nothing until then\n"),
         "{told}"
     );
     let listed = offline(again.path(), &["secret", "list"], "");

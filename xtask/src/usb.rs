@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::machine::{self, Initrd, Kernel, Machine};
 
-/// The test program.
-const TESTS: &str = "usb";
+/// The test programs, by their names in the machine, where they have `-tests` behind them.
+const TESTS: [&str; 3] = ["usb", "analyzer", "probe"];
 
 /// The name of the machine.
 const NAME: &str = "usb";
@@ -46,14 +46,19 @@ impl Parts {
 
     /// Builds the tests, starts the machine and expects that all pass.
     pub(crate) fn run(&self) -> Result<()> {
-        let tests = machine::test_program(TESTS)?;
-        let programs = [("usb-tests", tests.as_path())];
+        let names = TESTS.map(|test| format!("{test}-tests"));
+        let files = TESTS.map(machine::test_program);
+        let mut programs = Vec::new();
+        for (name, file) in names.iter().zip(&files) {
+            let file = file.as_ref().map_err(|error| anyhow!("{error:#}"))?;
+            programs.push((name.as_str(), file.as_path()));
+        }
         let mut initrd = self.0.initrd(include_bytes!("usb/init"), &programs)?;
         self.add_modules(&mut initrd)?;
         let told = Machine::new(&self.0, NAME, initrd)?.run(TESTED_WITHIN)?;
         match have_passed(&told) {
             true => Ok(()),
-            false => bail!("not all tests of pods on USB passed; the lines above name them"),
+            false => bail!("not all tests of devices on USB passed; the lines above name them"),
         }
     }
 
@@ -107,5 +112,8 @@ mod tests {
         let init = include_str!("usb/init");
         assert!(init.contains(&format!("echo \"{NAME}: started\"")));
         assert!(init.contains("echo \"usb: tests ended with $status\""));
+        for test in TESTS {
+            assert!(init.contains(&format!("{test}-tests --test-threads=1")));
+        }
     }
 }

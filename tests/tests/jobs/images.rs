@@ -1,7 +1,7 @@
 //! Jobs in images of containers.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tests::can_isolate;
 
+use super::network::greeter;
 use super::{Jobs, id};
 
 /// A pipeline with one step in an image.
@@ -85,10 +86,10 @@ impl Podman {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Makes an image with a shell of the host and a file. Its id.
+    /// Makes an image with two shells of the host and a file, and with a resolver that leads nowhere. Its id.
     fn make(&self, name: &str, text: &str) -> String {
         let tree = tempfile::tempdir().unwrap();
-        for program in ["/bin/sh", "/bin/cat"] {
+        for program in ["/bin/sh", "/bin/bash", "/bin/cat"] {
             take(Path::new(program), tree.path());
             let needed = Command::new("ldd").arg(program).output().unwrap();
             let needed = String::from_utf8(needed.stdout).unwrap();
@@ -99,6 +100,7 @@ impl Podman {
         }
         fs::create_dir(tree.path().join("etc")).unwrap();
         fs::write(tree.path().join("etc/release"), text).unwrap();
+        symlink("/run/nowhere", tree.path().join("etc/resolv.conf")).unwrap();
         let tar = self.folder.path().join("image.tar");
         let packed = Command::new("tar")
             .args(["--create", "--file"])
@@ -190,4 +192,53 @@ fn a_job_runs_in_an_image_of_podman_s_and_its_log_names_it() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(!backup.join("work").exists() && backup.join("manifest.json").exists());
+}
+
+#[test]
+fn a_job_in_an_image_reaches_the_network_that_it_asks_for() {
+    if !can_isolate() {
+        return;
+    }
+    let (Some(podman), Some((address, port))) = (Podman::installed(), greeter()) else {
+        return;
+    };
+    podman.make("localhost/own:1", "from the image");
+    let settings = format!("network = 'all'\npodman = '{}'", podman.program().display());
+    let jobs = Jobs::start(&settings);
+    let script = format!(
+        "cat /etc/release; echo; bash -c \\\"exec 3<>/dev/tcp/{address}/{port}; cat <&3\\\"; echo; cat /etc/resolv.conf; echo over"
+    );
+    let run = |network: bool| {
+        let pipeline = format!(
+            "version: 1\nbuilds:\n  - id: fw\n    sandbox: {{ image: 'localhost/own:1', network: {network} }}\n    steps: [{{ run: \"{script}\" }}]\n"
+        );
+        let job = jobs.submit(&pipeline);
+        let ended = jobs.ended(&job);
+        (ended, jobs.get(&job, "/log").text)
+    };
+    // The one without gets the same unpacked image, and nothing in it is of the one before.
+    for is_first in [true, false] {
+        let (job, log) = run(true);
+        assert_eq!(job["verdict"], "success", "{log}");
+        assert!(log.contains("from the image\nhello\n"), "{log}");
+        assert!(log.contains("with a network: all addresses\n"), "{log}");
+        assert_eq!(log.contains("is unpacked"), is_first, "{log}");
+        let host = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+        let has_resolver = host.lines().any(|line| line.starts_with("nameserver "));
+        let between = log.split_once("hello\n").unwrap().1;
+        let resolvers = between.split_once("over\n").unwrap().0;
+        assert_eq!(
+            resolvers.contains("nameserver 192.0.0.3\n")
+                || resolvers.contains("nameserver fd00::3\n"),
+            has_resolver,
+            "{log}"
+        );
+        let (job, log) = run(false);
+        assert_eq!(job["verdict"], "failure", "{log}");
+        assert!(log.contains("from the image\n"), "{log}");
+        assert!(
+            !log.contains("hello") && !log.contains("nameserver"),
+            "{log}"
+        );
+    }
 }

@@ -51,7 +51,9 @@ impl Told {
                 let attempt = message["attempt"].as_u64().unwrap();
                 let known = self.output.entry(attempt).or_default();
                 assert_eq!(message["offset"], known.len(), "{message}");
-                *known += message["text"].as_str().unwrap();
+                let text = message["text"].as_str().unwrap();
+                assert_eq!(message["bytes"], text.len(), "{message}");
+                *known += text;
                 let stream = message["stream"].as_str().unwrap().to_owned();
                 if !self.streams.contains(&stream) {
                     self.streams.push(stream);

@@ -76,18 +76,16 @@ fn own_address() -> Option<IpAddr> {
     (!address.is_loopback() && !address.is_unspecified()).then_some(address)
 }
 
-#[test]
-fn a_job_reaches_what_it_may_and_leaves_nothing() {
-    if !can_isolate() {
-        return;
-    }
+/// The address at which whoever connects hears `hello`; none if jobs have no network here, which is told.
+#[allow(clippy::print_stderr, reason = "a test that is left out says why")]
+pub(super) fn greeter() -> Option<(IpAddr, u16)> {
     let Some(address) = own_address() else {
         eprintln!("left out: this machine has no route");
-        return;
+        return None;
     };
     if doctor()["slirp4netns"].is_null() || doctor()["tun"] != true {
         eprintln!("left out: hostd doctor says what jobs with a network lack here");
-        return;
+        return None;
     }
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -96,6 +94,17 @@ fn a_job_reaches_what_it_may_and_leaves_nothing() {
             let _ = stream.unwrap().write_all(b"hello");
         }
     });
+    Some((address, port))
+}
+
+#[test]
+fn a_job_reaches_what_it_may_and_leaves_nothing() {
+    if !can_isolate() {
+        return;
+    }
+    let Some((address, port)) = greeter() else {
+        return;
+    };
     let script = format!(
         "python3 -c 'import socket; s = socket.create_connection((\"{address}\", {port}), 3); print(s.recv(9).decode())'"
     );

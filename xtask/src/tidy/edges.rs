@@ -41,7 +41,7 @@ struct Reserved {
 const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "nusb",
-        owners: &["pods"],
+        owners: &["acquire", "parts", "pods"],
         testers: &[],
     },
     Reserved {
@@ -57,12 +57,12 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "target-sim",
         owners: &["pod-sim"],
-        testers: &["flash"],
+        testers: &["flash", "parts"],
     },
     Reserved {
         dependency: "pod-sim",
         owners: &["hostd"],
-        testers: &["lab", "pods", "rig"],
+        testers: &["lab", "parts", "pods", "rig"],
     },
     Reserved {
         dependency: "tokio-rustls",

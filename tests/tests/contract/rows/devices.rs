@@ -5,6 +5,33 @@ use crate::call::{Rows, call, rows};
 pub(super) fn all() -> Vec<Rows> {
     vec![
         rows("devices.list").success(200, call("/bench/devices")),
+        rows("devices.register")
+            .success(
+                201,
+                call("/bench/devices").json(
+                    r#"{"name":"afar","public_key":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+                ),
+            )
+            .success(
+                200,
+                call("/bench/devices").json(
+                    r#"{"name":"again","public_key":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+                ),
+            )
+            .refusal(
+                409,
+                "name_taken",
+                call("/bench/devices").json(
+                    r#"{"name":"demo","public_key":"ebVWLo_mVPlAeLES6KmLp5AfhTrmlb7X4OORC60ElmQ"}"#,
+                ),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/devices").json(
+                    r#"{"name":"none","public_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
+                ),
+            ),
         rows("devices.get")
             .success(200, call("/bench/devices/<device>"))
             .success(200, call("/bench/devices/<gone>"))
