@@ -40,9 +40,17 @@ pub(crate) struct Follower {
     job: Arc<Job>,
     tell: Tell,
     /// How far each attempt's log was sent.
-    sent: BTreeMap<u32, u64>,
+    sent: BTreeMap<u32, Place>,
     /// Attempts whose logs were sent to their ends.
     done: BTreeSet<u32>,
+}
+
+/// How far a log was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
+    offset: u64,
+    /// A log has one gap at most, which is found again by whoever reads on from its offset.
+    is_past_gap: bool,
 }
 
 impl Follower {
@@ -122,7 +130,7 @@ impl Follower {
             .collect();
         for (number, is_over) in attempts {
             loop {
-                let from = self.sent.get(&number).copied().unwrap_or(0);
+                let from = self.sent.get(&number).copied().unwrap_or_default();
                 let (files, job) = (self.files.clone(), self.job.id.clone());
                 let read = tokio::task::spawn_blocking(move || read(&files, &job, number, from));
                 let read = read.await.map_err(io::Error::other).flatten();
@@ -176,26 +184,36 @@ async fn send(peer: &mut Peer, value: &Value) -> Result<(), Goodbye> {
     peer.send(Message::Text(value.to_string().into())).await
 }
 
-/// Pieces of a log from an offset on, and where the next one begins.
-fn read(files: &Files, job: &str, attempt: u32, from: u64) -> io::Result<(Vec<Piece>, u64)> {
+/// The next pieces of a log, and where it goes on. None at the end of what there is so far.
+fn read(files: &Files, job: &str, attempt: u32, from: Place) -> io::Result<(Vec<Piece>, Place)> {
     let log = match File::open(files.log(job, attempt)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), from)),
         log => log?,
     };
     let index = std::fs::read(files.index(job, attempt)).unwrap_or_default();
-    let mut reader = Reader::new(log, &index, from)?;
+    let mut reader = Reader::new(log, &index, from.offset)?;
+    let mut is_past_gap = from.is_past_gap;
     let mut pieces = Vec::new();
     let mut bytes = 0;
     while bytes < READ_BYTES {
         let Some(piece) = reader.next_piece()? else {
             break;
         };
-        if let Piece::Output { bytes: text, .. } = &piece {
-            bytes += text.len();
+        match &piece {
+            Piece::Output { bytes: text, .. } => bytes += text.len(),
+            Piece::Dropped(_) if is_past_gap => continue,
+            Piece::Dropped(_) => is_past_gap = true,
         }
         pieces.push(piece);
     }
-    Ok((pieces, reader.offset()))
+    let offset = reader.offset();
+    Ok((
+        pieces,
+        Place {
+            offset,
+            is_past_gap,
+        },
+    ))
 }
 
 fn message(attempt: u32, piece: &Piece) -> Value {
@@ -220,5 +238,57 @@ fn word(stream: Stream) -> &'static str {
         Stream::Error => "error",
         Stream::Uart => "uart",
         Stream::Server => "server",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::log::{TAIL_BYTES, Writer, recover};
+
+    use super::*;
+
+    /// Bytes of output before the gap.
+    const KEPT_BYTES: usize = 100;
+
+    fn read_all(files: &Files, mut from: Place) -> Vec<Piece> {
+        let mut all = Vec::new();
+        loop {
+            let (pieces, to) = read(files, "job", 1, from).unwrap();
+            if pieces.is_empty() {
+                return all;
+            }
+            assert!(all.len() < 1_000, "it never ends");
+            all.extend(pieces);
+            from = to;
+        }
+    }
+
+    #[test]
+    fn a_gap_is_told_once_also_where_the_log_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::new(folder.path()).unwrap();
+        std::fs::create_dir_all(files.attempt("job", 1)).unwrap();
+        let (path, index) = (files.log("job", 1), files.index("job", 1));
+        let (log, index) = (File::create(&path).unwrap(), File::create(index).unwrap());
+        let mut writer = Writer::new(log, index, KEPT_BYTES as u64);
+        writer.push(0, Stream::Output, 0, &vec![b'x'; 2 * TAIL_BYTES]);
+        let told = writer.finish();
+        assert!(told.dropped > 0);
+        let whole = read_all(&files, Place::default());
+        let gaps = |pieces: &[Piece]| {
+            let is_gap = |piece: &&Piece| matches!(piece, Piece::Dropped(_));
+            pieces.iter().filter(is_gap).count()
+        };
+        assert_eq!(gaps(&whole), 1);
+        // The server died when it had written the gap and nothing after it.
+        let bytes = std::fs::read(&path).unwrap();
+        let has_gap = |end: &usize| {
+            let found = recover(&mut io::Cursor::new(&bytes[..*end])).unwrap();
+            found.dropped > 0
+        };
+        let end = (KEPT_BYTES..bytes.len()).find(has_gap).unwrap();
+        std::fs::write(&path, &bytes[..end]).unwrap();
+        let cut = read_all(&files, Place::default());
+        assert_eq!((cut.len(), gaps(&cut)), (2, 1));
     }
 }
