@@ -92,4 +92,4 @@ fn address(bytes: &[u8]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -15,7 +15,7 @@ use crate::{Origin, SimConfig};
 /// A self-signed RSA certificate for `CN=rsa.example`, valid until 2044-03-04.
 const RSA: &[u8] = include_bytes!("testdata/rsa2048.der");
 
-fn pem(label: &str, der: &[u8]) -> String {
+pub(crate) fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
     let mut pem = format!("-----BEGIN {label}-----\n");
     for line in text.as_bytes().chunks(64) {

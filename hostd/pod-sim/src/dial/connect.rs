@@ -129,3 +129,6 @@ async fn open(dial: &Dial, trust: &Trust) -> io::Result<BoxedStream> {
         .await?;
     Ok(Box::new(stream))
 }
+
+#[cfg(test)]
+mod tests;
