@@ -6,6 +6,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tests::{Cable, Client, PodSim, Server, Socket, flash, until};
 
+use crate::updates::image;
+
 mod proof;
 
 /// The name by which pods know the servers here.
@@ -190,6 +192,25 @@ impl Afar {
         line.socket.close().unwrap();
     }
 
+    /// A new firmware goes over the link, and the pod dials again with it.
+    fn is_updated(&self) {
+        let path = format!("/api/bench/devices/{}/ota", self.id);
+        let image = image([3, 10, 0], 100_000);
+        let file = ("image", "pod.bin", image.as_bytes());
+        let started = self.client.post_form(&path, &[("version", "3.10.0")], file);
+        started.unwrap().expect(202);
+        let progress = || self.client.get(&path).unwrap().expect(200);
+        let ended = until(progress, |update| !update["finished_at"].is_null()).unwrap();
+        assert_eq!(
+            (&ended["phase"], &ended["version_after"]),
+            (&json!("done"), &json!("3.10.0")),
+            "{ended}"
+        );
+        let online = self.wait_until_online();
+        assert_eq!(online["firmware_version"], "3.10.0");
+        assert_eq!(self.captured(LA, 10_000)["status"], "done");
+    }
+
     /// The server is killed: the pod dials again.
     fn comes_back_after_a_kill(&mut self, folder: &Path) {
         self.server.kill().unwrap();
@@ -284,6 +305,7 @@ fn heavy_a_pod_that_dials_in_is_a_device_and_comes_back() {
     afar.is_kept_for_a_job();
     afar.flashes();
     afar.is_heard();
+    afar.is_updated();
 
     afar.comes_back_after_a_kill(folder.path());
     afar.comes_back_after_a_break();

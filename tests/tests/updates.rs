@@ -11,7 +11,7 @@ use tests::{Client, Reply, Server, Socket};
 const WAIT: Duration = Duration::from_secs(60);
 
 /// A firmware image of a simulated pod: the header that it reads, then bytes without a meaning.
-fn image(version: [u8; 3], bytes: usize) -> String {
+pub(crate) fn image(version: [u8; 3], bytes: usize) -> String {
     let mut image = b"BPFW".to_vec();
     image.extend(version);
     image.extend([1, 0, 8, 1, 0]);
