@@ -16,6 +16,7 @@ mod control;
 mod descriptors;
 mod endpoint;
 pub mod fx2;
+pub mod hub;
 mod usbip;
 mod vhci;
 
