@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::machine::{self, Initrd, Kernel, Machine};
 
 /// The test programs, by their names in the machine, where they have `-tests` behind them.
-const TESTS: [&str; 3] = ["usb", "analyzer", "plugged"];
+const TESTS: [&str; 4] = ["usb", "analyzer", "plugged", "flashing"];
 
 /// The name of the machine.
 const NAME: &str = "usb";

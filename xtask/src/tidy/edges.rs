@@ -47,7 +47,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "probe-rs",
         owners: &["flash"],
-        testers: &[],
+        testers: &["lab"],
     },
     Reserved {
         dependency: "gdbstub",
