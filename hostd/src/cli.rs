@@ -99,7 +99,7 @@ enum Verb {
     /// wrong, 3 the server or the way to it is at fault, 4 Ctrl-C, 5 the lease was not to be had or is over, 6 the device
     /// is away.
     Connect(connect::Connect),
-    /// List, remove and admit devices while the server is stopped, and look for pods on USB
+    /// List, remove and admit devices while the server is stopped, and look for pods and parts of benches
     #[command(subcommand, visible_alias = "devices")]
     Device(device::DeviceCommand),
     /// Print the udev rule for pods on USB, so that the server needs no root

@@ -52,6 +52,45 @@ fn every_error_code_is_documented() {
     }
 }
 
+/// The configurations in a page.
+fn configurations(page: &str) -> Vec<&str> {
+    let blocks = page.split("```toml\n").skip(1);
+    blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_configuration_of_the_pages_about_benches_is_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hostd.toml");
+    for (page, names) in [
+        (
+            "benches.md",
+            &["bench-pod", "bench-parts", "bench-small"][..],
+        ),
+        ("parts.md", &["bench-2"]),
+        ("usb.md", &["pod-a1b2c3"]),
+    ] {
+        let text = fs::read_to_string(root.join("docs").join(page)).unwrap();
+        let found = configurations(&text);
+        assert_eq!(found.len(), names.len(), "{page}");
+        for (configuration, name) in found.iter().zip(names) {
+            fs::write(&file, configuration).unwrap();
+            let checked = Command::new(tests::server::binary().unwrap())
+                .args(["config", "check", "--config"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            let told = String::from_utf8(checked.stderr).unwrap();
+            assert!(checked.status.success(), "{page}: {configuration}{told}");
+            let read = String::from_utf8(checked.stdout).unwrap();
+            assert!(read.contains(&format!("name = \"{name}\"")), "{read}");
+        }
+    }
+}
+
 #[test]
 fn every_option_and_fault_of_the_simulated_pod_is_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

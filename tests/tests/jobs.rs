@@ -11,7 +11,7 @@ mod leftovers;
 mod live;
 mod network;
 mod others;
-mod packing;
+pub(crate) mod packing;
 mod phases;
 mod quarantine;
 mod queue;

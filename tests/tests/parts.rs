@@ -2,13 +2,15 @@
 //!
 //! Its supply is simulated, its serial port is a PTY, and its probe is that of another device behind `hostd connect`.
 
+mod analyzer;
+mod job;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
@@ -49,6 +51,11 @@ fn free_port() -> u16 {
 
 impl Bench {
     fn start() -> Self {
+        Self::with("")
+    }
+
+    /// As [`start`](Self::start), with these tables of more parts.
+    fn with(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let supply = Supply::start();
         let serial = dir.path().join("usb-adapter");
@@ -61,7 +68,7 @@ impl Bench {
              [[devices]]\nname = \"bench-2\"\naddress = \"parts\"\n\
              [devices.probe]\naddress = \"tcp:127.0.0.1:{probe_port}\"\n\
              [devices.uart]\npath = \"{}\"\n\
-             [devices.power]\nkind = \"scpi\"\naddress = \"tcp:127.0.0.1:{}\"\nvoltage_mv = 3300\nlimit_ma = 500\n",
+             [devices.power]\nkind = \"scpi\"\naddress = \"tcp:127.0.0.1:{}\"\nvoltage_mv = 3300\nlimit_ma = 500\n{more}",
             serial.display(),
             supply.port(),
         );
@@ -325,64 +332,4 @@ fn a_supply_that_dies_degrades_the_bench_and_owes_its_safe_state() {
     assert!(!supply.state().is_on);
     assert_eq!(missing(&record), ["probe"]);
     release.join().unwrap();
-}
-
-/// The driver `demo` of sigrok stands for an analyzer. Left out where `sigrok-cli` is not installed.
-#[test]
-fn an_analyzer_captures_as_a_pod_does() {
-    let asked = Command::new("sigrok-cli")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status();
-    if !asked.is_ok_and(|status| status.success()) {
-        eprintln!("sigrok-cli is not installed, so this test is left out");
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let config = dir.path().join("hostd.toml");
-    let text = "[[devices]]\nname = \"bench-3\"\naddress = \"parts\"\n\
-                [devices.logic]\nkind = \"sigrok\"\ndriver = \"demo\"\n";
-    std::fs::write(&config, text).unwrap();
-    let server = Server::demo_with(&["--config", config.to_str().unwrap()]).unwrap();
-    let client = server.client();
-    let record = || {
-        let list = client.get("/api/bench/devices").unwrap().expect(200);
-        let list = list["devices"].as_array().unwrap().clone();
-        list.into_iter()
-            .find(|device| device["name"] == "bench-3")
-            .unwrap()
-    };
-    let device = until(record, |record| record["state"] == "online").unwrap();
-    assert_eq!(device["capabilities"]["la_channels"], 8);
-    let order = json!({"device_id": device["id"], "samples": 20_000, "sample_rate_mhz": 2,
-        "channels": [1, 2, 8], "trigger": {"channel": 1, "edge": "rising", "timeout_ms": 5000}});
-    let started = client
-        .post("/api/la/captures/start", &order)
-        .unwrap()
-        .expect(202);
-    let path = format!(
-        "/api/capture/{}?frames=none",
-        started["capture_id"].as_str().unwrap()
-    );
-    let look = || client.get(&path).unwrap().expect(200);
-    let is_over = |head: &Value| !head["finished_at"].is_null();
-    let ended = until(look, is_over).unwrap();
-    assert_eq!(ended["status"], "done", "{ended}");
-    assert_eq!(ended["trigger"]["fired"], true, "{ended}");
-    let channels = ended["channels"].as_array().unwrap();
-    assert_eq!(channels.len(), 3, "{ended}");
-    for channel in channels {
-        assert_eq!(
-            (&channel["samples"], &channel["sample_rate_hz"]),
-            (&json!(20_000), &json!(2e6)),
-            "{ended}"
-        );
-    }
-    // There is no channel 9 on it.
-    let beyond =
-        json!({"device_id": device["id"], "samples": 10, "sample_rate_mhz": 1, "channels": [9]});
-    client
-        .post("/api/la/captures/start", &beyond)
-        .unwrap()
-        .expect_error(400, "invalid_request");
 }

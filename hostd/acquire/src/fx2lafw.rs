@@ -28,6 +28,7 @@ use crate::trigger::Search;
 use crate::volts;
 use crate::wiring::Wiring;
 
+use model::Model;
 use plugged::Plugged;
 use stream::Stream;
 
@@ -93,6 +94,12 @@ impl Fx2lafw {
             settings,
             usage: Arc::default(),
         })
+    }
+
+    /// What people call the analyzers with these vendor and product numbers, if they are known to run the firmware.
+    #[must_use]
+    pub fn model(ids: (u16, u16)) -> Option<&'static str> {
+        Model::of(ids).map(|model| model.name)
     }
 
     /// Whether samples have 16 bits.

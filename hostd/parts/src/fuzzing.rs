@@ -1,6 +1,6 @@
 //! Entries that fuzzers and the seeded tests feed with untrusted bytes.
 
-/// Any bytes as answers of a supply, over TCP or USB.
+/// Any bytes as answers of a supply, over TCP or USB, or of a hub.
 pub fn supply(bytes: &[u8]) {
     crate::power::fuzzing::answers(bytes);
 }
@@ -29,9 +29,10 @@ mod tests {
     #[test]
     fn answers_of_supplies() {
         let usb = [&[2, 9, 0xF6, 0, 4, 0, 0, 0, 1, 0, 0, 0][..], b"3.3\n"].concat();
-        let lines: [&[u8]; 3] = [
+        let lines: [&[u8]; 4] = [
             b"+3.30000E+00\n1\n-113,\"Undefined header\"\n",
             b"9.91E37\nON",
+            &[9, 0x29, 4, 0xE9, 0, 50, 100, 0, 0xFF],
             &usb,
         ];
         seeded(0x5c91, &lines, super::supply);

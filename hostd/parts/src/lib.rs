@@ -20,6 +20,7 @@ mod presence;
 mod probe;
 mod refuse;
 mod sampling;
+pub mod scan;
 mod session;
 mod status;
 mod tty;

@@ -75,8 +75,14 @@ impl UsbId {
 
     /// Whether a device is the one.
     pub(crate) fn means(&self, device: &DeviceInfo) -> bool {
-        let is_it = device.vendor_id() == self.vendor && device.product_id() == self.product;
-        is_it && (self.serial.is_none() || device.serial_number() == self.serial.as_deref())
+        let ids = (device.vendor_id(), device.product_id());
+        self.is(ids, device.serial_number())
+    }
+
+    /// Whether a device with these numbers is the one.
+    pub(crate) fn is(&self, ids: (u16, u16), serial: Option<&str>) -> bool {
+        ids == (self.vendor, self.product)
+            && (self.serial.is_none() || serial == self.serial.as_deref())
     }
 }
 

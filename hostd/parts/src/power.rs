@@ -23,7 +23,9 @@ mod source;
 mod usbtmc;
 mod wire;
 
+pub(crate) use hub::{HUB_CLASS, switching};
 pub(crate) use source::Plan;
+pub(crate) use usbtmc::INTERFACE as USBTMC;
 
 use source::{Reading, Source, Trouble};
 

@@ -23,6 +23,8 @@ mod target;
 mod tcp;
 mod usb;
 
+pub(crate) use usb::VENDOR_CLASS;
+
 use link::Link;
 use reset::Reset;
 

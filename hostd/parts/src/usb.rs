@@ -16,13 +16,31 @@ pub(crate) async fn find(
     is_meant: impl Fn(&DeviceInfo) -> bool,
 ) -> io::Result<DeviceInfo> {
     let lack = || io::Error::new(io::ErrorKind::NotFound, format!("{what} is not plugged in"));
-    let devices = match nusb::list_devices().await {
-        // This machine has no USB.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(lack()),
-        devices => devices?,
-    };
-    let mut devices = devices.into_iter();
-    devices.find(is_meant).ok_or_else(lack)
+    all().await?.into_iter().find(is_meant).ok_or_else(lack)
+}
+
+/// What Linux answers for a folder that is not there (`ENOENT`).
+const NO_ENTRY: u32 = 2;
+
+/// All devices that are plugged in.
+///
+/// # Errors
+/// The system does not tell.
+pub(crate) async fn all() -> io::Result<Vec<DeviceInfo>> {
+    match nusb::list_devices().await {
+        // This machine has no USB; what the system cannot list has no kind of its own.
+        Err(error) if error.kind() == ErrorKind::NotFound || error.os_error() == Some(NO_ENTRY) => {
+            Ok(Vec::new())
+        }
+        devices => Ok(devices?.collect()),
+    }
+}
+
+/// Whether this names a port: bus, then the chain of ports, `1-2.3`.
+pub(crate) fn is_port(text: &str) -> bool {
+    let is_number = |part: &str| part.parse::<u8>().is_ok_and(|number| number > 0);
+    text.split_once('-')
+        .is_some_and(|(bus, chain)| is_number(bus) && chain.split('.').all(is_number))
 }
 
 /// The name of the port that a device is plugged into, as the kernel has it: `1-2.3`.

@@ -20,8 +20,15 @@ use store::leases::LeaseRecord;
 pub enum DeviceCommand {
     /// List the devices, removed ones too, with who holds them and what they owe
     List,
-    /// List the pods that are plugged into USB, as entries for the configuration; the server may run
-    Scan,
+    /// List what is plugged in, as entries for the configuration; the server may run
+    ///
+    /// Each new pod on USB gets an entry, and the new parts of a bench get one together: a CMSIS-DAP v2 probe, a serial
+    /// port, a USBTMC supply, an fx2lafw analyzer. Where there are two of a kind, nobody can see which belongs to which
+    /// target: both are left out, and shown with the table that uses them, as are hubs that switch their ports. Beside a
+    /// bench of parts that is configured, another one begins with a new probe.
+    ///
+    /// What the configuration has already (--config, or the file of --write) is left out.
+    Scan(scan::Scan),
     /// Remove a device; a pod that is still configured stays away
     Remove(Remove),
     /// Admit a removed device again, as it was
@@ -48,7 +55,7 @@ impl DeviceCommand {
     pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
         let data = &config.data_dir;
         match self {
-            Self::Scan => scan::run(out),
+            Self::Scan(verb) => verb.run(config, out),
             Self::List => with_store(data, async |store| {
                 list(store, out).await.context("list the devices")
             })?,

@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 
 /// One entry of an archive.
 #[derive(Clone, Copy)]
-pub(super) enum Entry<'e> {
+pub(crate) enum Entry<'e> {
     File(&'e str, &'e [u8]),
     /// A symbolic link, and where it leads.
     Link(&'e str, &'e str),
@@ -20,7 +20,7 @@ pub(super) enum Entry<'e> {
 }
 
 /// A tar file, packed by gzip. Names are taken as they are, also those that no tool would write.
-pub(super) fn tar_gz(entries: &[Entry<'_>]) -> Vec<u8> {
+pub(crate) fn tar_gz(entries: &[Entry<'_>]) -> Vec<u8> {
     let gzip = GzEncoder::new(Vec::new(), Compression::default());
     let mut tar = Builder::new(gzip);
     for entry in entries {
@@ -44,7 +44,7 @@ pub(super) fn tar_gz(entries: &[Entry<'_>]) -> Vec<u8> {
 }
 
 /// A zip file.
-pub(super) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         zip.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -54,12 +54,12 @@ pub(super) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Submits an archive with these texts beside it.
-pub(super) fn send(client: &Client, archive: &[u8], texts: &[(&str, &str)]) -> Reply {
+pub(crate) fn send(client: &Client, archive: &[u8], texts: &[(&str, &str)]) -> Reply {
     let file = ("archive", "sources", archive);
     client.post_form("/api/jobs/submit", texts, file).unwrap()
 }
 
 /// Submits an archive whose pipeline is `ci.yml`.
-pub(super) fn send_plain(client: &Client, archive: &[u8]) -> Reply {
+pub(crate) fn send_plain(client: &Client, archive: &[u8]) -> Reply {
     send(client, archive, &[("ci_yaml", "ci.yml")])
 }

@@ -1,8 +1,9 @@
 //! Entries that fuzzers and the seeded tests feed with what supplies answer.
 
-use super::{answer, usbtmc};
+use super::{answer, hub, usbtmc};
+use crate::scan::Switching;
 
-/// Any bytes as answers of a supply.
+/// Any bytes as answers of a supply, or as what a hub says of itself.
 ///
 /// # Panics
 /// If what is read is beyond its bounds.
@@ -22,6 +23,9 @@ pub(crate) fn answers(bytes: &[u8]) {
         assert!(answer::shown(&line).chars().count() <= 80);
     }
     if let Some(tag) = bytes.get(1) {
+        if let Switching::EachPort(ports) = hub::told_switching(*tag, bytes) {
+            assert!(ports > 0);
+        }
         let text = usbtmc::answer(*tag, bytes);
         assert!(text.is_none_or(|text| text.len() <= 3 * bytes.len()));
     }

@@ -3,13 +3,15 @@
 use std::io;
 use std::time::Duration;
 
-use nusb::Device;
 use nusb::transfer::{ControlIn, ControlOut, ControlType, Recipient};
+use nusb::{Device, DeviceInfo};
 
 use super::source::Trouble;
-use crate::usb::{explained, find, port};
+use crate::scan::Switching;
+use crate::usb::{explained, find, is_port, port};
 
 const GET_STATUS: u8 = 0;
+const GET_DESCRIPTOR: u8 = 6;
 const CLEAR_FEATURE: u8 = 1;
 const SET_FEATURE: u8 = 3;
 const PORT_POWER: u16 = 8;
@@ -32,11 +34,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) fn new(hub: &str, port: u8) -> Result<Self, String> {
-        let is_number = |part: &str| part.parse::<u8>().is_ok_and(|number| number > 0);
-        let is_hub = hub
-            .split_once('-')
-            .is_some_and(|(bus, chain)| is_number(bus) && chain.split('.').all(is_number));
-        if !is_hub {
+        if !is_port(hub) {
             return Err(format!(
                 "power.hub `{hub}` is not of the form <bus>-<port>[.<port>…], such as 1-1"
             ));
@@ -132,8 +130,61 @@ impl Hub {
     }
 }
 
+/// Kinds of descriptors of hubs, on USB 2 and on USB 3.
+const HUB_DESCRIPTOR: u8 = 0x29;
+const HUB_DESCRIPTOR_SUPER: u8 = 0x2A;
+
+/// Longest descriptor of a hub.
+const DESCRIPTOR_BYTES: u16 = 71;
+
+/// The bits of a hub's characteristics that say how it switches power, and what they are if it is each port by itself.
+const SWITCHING_BITS: u16 = 0b11;
+const SWITCHES_EACH: u16 = 0b01;
+
 /// Class of hubs.
-const HUB_CLASS: u8 = 9;
+pub(crate) const HUB_CLASS: u8 = 9;
+
+/// Asks a hub whether it switches its ports.
+pub(crate) async fn switching(info: &DeviceInfo) -> Switching {
+    let unknown = |error: nusb::Error| {
+        let hub = format!("the hub {}", port(info));
+        Switching::Unknown(explained(&hub, &error).to_string())
+    };
+    let kind = if info.usb_version() >= 0x0300 {
+        HUB_DESCRIPTOR_SUPER
+    } else {
+        HUB_DESCRIPTOR
+    };
+    let request = ControlIn {
+        control_type: ControlType::Class,
+        recipient: Recipient::Device,
+        request: GET_DESCRIPTOR,
+        value: u16::from(kind) << 8,
+        index: 0,
+        length: DESCRIPTOR_BYTES,
+    };
+    let device = match info.open().await {
+        Ok(device) => device,
+        Err(error) => return unknown(error),
+    };
+    match device.control_in(request, TIMEOUT).await {
+        Ok(told) => told_switching(kind, &told),
+        Err(error) => Switching::Unknown(format!("it does not tell: {error}")),
+    }
+}
+
+/// What the descriptor of a hub says.
+pub(super) fn told_switching(kind: u8, descriptor: &[u8]) -> Switching {
+    match descriptor {
+        [_, found, ports, low, high, ..] if *found == kind => {
+            match u16::from_le_bytes([*low, *high]) & SWITCHING_BITS {
+                SWITCHES_EACH if *ports > 0 => Switching::EachPort(*ports),
+                _ => Switching::No,
+            }
+        }
+        _ => Switching::Unknown("its descriptor is malformed".to_owned()),
+    }
+}
 
 /// Whether the status of a port says that it has power.
 fn has_power(status: &[u8], is_super: bool) -> Option<bool> {
@@ -155,6 +206,23 @@ mod tests {
             assert!(Plan::new(bad, 3).is_err(), "{bad}");
         }
         assert!(Plan::new("1-1", 0).is_err() && Plan::new("1-1", 128).is_err());
+    }
+
+    #[test]
+    fn the_descriptor_tells_whether_ports_are_switched() {
+        let told = |bytes: &[u8]| told_switching(HUB_DESCRIPTOR, bytes);
+        assert_eq!(
+            told(&[9, 0x29, 4, 0xE9, 0, 50, 100, 0, 0xFF]),
+            Switching::EachPort(4)
+        );
+        // All at once; not at all.
+        for characteristics in [0xE8, 0xEA, 0xEB] {
+            assert_eq!(told(&[9, 0x29, 4, characteristics, 0]), Switching::No);
+        }
+        assert_eq!(told(&[9, 0x29, 0, 1, 0]), Switching::No);
+        for malformed in [&[9, 0x2A, 4, 1, 0][..], &[9, 0x29, 4, 1], &[]] {
+            assert!(matches!(told(malformed), Switching::Unknown(_)));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::place::UsbId;
 use crate::usb::{Pipe, explained, find};
 
 /// Class and subclass of the interface.
-const INTERFACE: (u8, u8) = (0xFE, 0x03);
+pub(crate) const INTERFACE: (u8, u8) = (0xFE, 0x03);
 
 const HEADER_BYTES: usize = 12;
 const MESSAGE_OUT: u8 = 1;

@@ -11,7 +11,7 @@ use crate::place::UsbId;
 use crate::usb::{Pipe, explained, find};
 
 /// Class of the interface of a CMSIS-DAP v2 probe; those of the first version are HID.
-const VENDOR_CLASS: u8 = 0xFF;
+pub(crate) const VENDOR_CLASS: u8 = 0xFF;
 
 /// A probe on USB.
 pub(super) struct Usb {

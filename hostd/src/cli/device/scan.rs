@@ -1,91 +1,88 @@
-//! `hostd device scan`: what is plugged into USB, and how to write it into the configuration.
+//! `hostd device scan`: what is plugged in, and how to write it into the configuration.
+
+mod bench;
+mod file;
+mod proposal;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pods::usb::{Plugged, plugged};
+use base::config::Config;
+use clap::Args;
 
-/// Lists the pods that are plugged in, as entries of the configuration.
-///
-/// # Errors
-/// The system does not tell what is plugged in, or nobody reads what is printed.
-pub(super) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("start the async runtime")?;
-    let pods = runtime.block_on(plugged()).context("list USB devices")?;
-    Ok(tell(&pods, out)?)
+use file::ConfigFile;
+use proposal::Proposal;
+
+#[derive(Debug, Args)]
+pub struct Scan {
+    /// Append the new entries to this configuration file, which need not exist; nothing that it has is changed
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 }
 
-fn tell(pods: &[Plugged], out: &mut dyn Write) -> std::io::Result<()> {
-    if pods.is_empty() {
-        return writeln!(out, "# no pod is plugged into USB");
-    }
-    for pod in pods {
-        let (vendor, product) = pod.ids;
-        let name = printable(pod.product.as_deref().unwrap_or("a pod"));
-        let port = &pod.port;
-        writeln!(out, "# {name} ({vendor:04x}:{product:04x}) on port {port}")?;
-        let by_port = format!("usb:port={port}");
-        let (address, name) = match (pod.address(), &pod.serial) {
-            (Some(address), Some(serial)) => {
-                writeln!(out, "# whatever is on this port: address = \"{by_port}\"")?;
-                (address, format!("pod-{serial}"))
-            }
-            _ => {
-                writeln!(
-                    out,
-                    "# it has no serial number that could tell it from others"
-                )?;
-                (by_port, format!("pod-{port}"))
-            }
-        };
-        let quoted = |text: String| toml::Value::String(text).to_string();
-        writeln!(out, "[[devices]]")?;
-        writeln!(out, "name = {}", quoted(name))?;
-        writeln!(out, "address = {}\n", quoted(address))?;
-    }
-    Ok(())
+/// What is plugged in.
+#[derive(Debug, Default)]
+struct Found {
+    pods: Vec<pods::usb::Plugged>,
+    parts: parts::scan::Plugged,
 }
 
-/// What a device calls itself, in one line.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
+impl Found {
+    fn look() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("start the async runtime")?;
+        runtime.block_on(async {
+            Ok(Self {
+                pods: pods::usb::plugged().await.context("list USB devices")?,
+                parts: parts::scan::plugged()
+                    .await
+                    .context("list USB devices and serial ports")?,
+            })
+        })
+    }
+}
+
+impl Scan {
+    /// Prints entries for what is plugged in and not in `config`; or, with a file to write to, not in that.
+    ///
+    /// # Errors
+    /// The system does not tell what is plugged in, the file cannot be read or written, or nobody reads what is printed.
+    pub(super) fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        tell(&Found::look()?, config, self.write.as_deref(), out)
+    }
+}
+
+fn tell(
+    found: &Found,
+    config: &Config,
+    write: Option<&Path>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let Some(path) = write else {
+        return Ok(Proposal::of(found, &config.devices).tell(out)?);
+    };
+    let unchanged = || format!("add to {}, which stays as it was", path.display());
+    let file = ConfigFile::open(path).with_context(unchanged)?;
+    let proposal = Proposal::of(found, file.devices());
+    if proposal.entries.is_empty() {
+        proposal.tell(out)?;
+        return Ok(writeln!(
+            out,
+            "# nothing new: {} stays as it was",
+            path.display()
+        )?);
+    }
+    file.append(&proposal.entries).with_context(unchanged)?;
+    proposal.tell(out)?;
+    Ok(writeln!(
+        out,
+        "# appended to {}: `hostd config check --config` reads it, and hostd when it is started again",
+        path.display()
+    )?)
 }
 
 #[cfg(test)]
-mod tests {
-    use base::config::Config;
-
-    use super::*;
-
-    fn pod(serial: Option<&str>) -> Plugged {
-        Plugged {
-            port: "1-2.3".to_owned(),
-            ids: (0x1209, 1),
-            product: Some("Bench\npod".to_owned()),
-            serial: serial.map(str::to_owned),
-            interface: 0,
-        }
-    }
-
-    fn told(pods: &[Plugged]) -> String {
-        let mut out = Vec::new();
-        tell(pods, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn what_is_printed_is_configuration() {
-        let text = told(&[pod(Some("A1\"")), pod(None)]);
-        assert!(
-            text.starts_with("# Benchpod (1209:0001) on port 1-2.3\n"),
-            "{text}"
-        );
-        let config: Config = toml::from_str(&text).unwrap();
-        let addresses: Vec<&str> = config.devices.iter().map(|d| d.address.as_str()).collect();
-        assert_eq!(addresses, ["usb:serial=A1\"", "usb:port=1-2.3"]);
-        assert!(told(&[]).starts_with("# no pod"));
-    }
-}
+mod tests;
