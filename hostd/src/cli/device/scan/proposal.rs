@@ -94,7 +94,9 @@ impl Proposal {
                 "# no pod is plugged into USB, and no part of a bench: probe, serial port, analyzer, supply, hub"
             );
         }
-        writeln!(out, "{}", self.entries.trim_end())?;
+        if !self.entries.is_empty() {
+            writeln!(out, "{}", self.entries.trim_end())?;
+        }
         for left_out in &self.left_out {
             writeln!(
                 out,
