@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tests::{Server, until};
 
 /// Whether there is an analyzer; says so if not.
+#[expect(clippy::print_stderr, reason = "says why tests are left out")]
 pub(super) fn has_sigrok() -> bool {
     let mut asked = Command::new("sigrok-cli");
     let asked = asked.arg("--version").stdout(Stdio::null()).status();
