@@ -45,6 +45,7 @@ const STICKYCMP: u32 = 1 << 4;
 const STICKYORUN: u32 = 1 << 1;
 const WDATAERR: u32 = 1 << 7;
 const POWER_REQUESTS: u32 = 1 << 28 | 1 << 30;
+const ORUNDETECT: u32 = 1;
 /// The other writable bits: overrun detection and the transaction counter.
 const CTRL_MASK: u32 = POWER_REQUESTS | 0x00ff_ff01;
 
@@ -104,10 +105,21 @@ impl Registers for Bound<'_> {
     fn transfer(&mut self, request: Request, data: u32) -> Answer {
         self.port.transfer(self.memory, request, data)
     }
+
+    fn refuses(&mut self, request: Request) -> Option<Answer> {
+        self.port.refuses(self.memory, request)
+    }
+
+    fn detects_overrun(&self) -> bool {
+        self.port.control & ORUNDETECT != 0
+    }
 }
 
 impl DebugPort {
     fn transfer(&mut self, memory: &mut dyn Memory, request: Request, data: u32) -> Answer {
+        if let Some(answer) = self.refuses(memory, request) {
+            return answer;
+        }
         if request.is_ap {
             return self.access(memory, request, data);
         }
@@ -118,8 +130,6 @@ impl DebugPort {
                 Answer::Ok(0)
             }
             (true, DP_CTRL) => Answer::Ok(self.status()),
-            // Everything else waits until the error is cleared.
-            _ if self.sticky != 0 => Answer::Fault,
             (false, DP_CTRL) => {
                 if self.select & 15 == 0 {
                     self.control = data & CTRL_MASK;
@@ -130,11 +140,34 @@ impl DebugPort {
                 self.select = data;
                 Answer::Ok(0)
             }
-            _ if memory.is_busy() => Answer::Wait,
             // RESEND and RDBUFF both return the last result again.
             (true, DP_SELECT | DP_RDBUFF) => Answer::Ok(self.read_buffer),
             _ => Answer::Ok(0),
         }
+    }
+
+    /// What a transfer is refused with, before it is carried out. With overrun detection, that is remembered.
+    fn refuses(&mut self, memory: &mut dyn Memory, request: Request) -> Option<Answer> {
+        let writes_setting = matches!(
+            (request.is_read, request.address),
+            (false, DP_CTRL | DP_SELECT)
+        );
+        let refused = match (request.is_ap, request.is_read, request.address) {
+            (false, _, DP_ABORT) | (false, true, DP_CTRL) => None,
+            // Everything else waits until the error is cleared.
+            _ if self.sticky != 0 => Some(Answer::Fault),
+            (false, ..) if writes_setting => None,
+            (true, ..) if self.control & POWER_REQUESTS != POWER_REQUESTS => {
+                self.sticky |= STICKYERR;
+                Some(Answer::Fault)
+            }
+            _ if memory.is_busy() => Some(Answer::Wait),
+            _ => None,
+        };
+        if refused.is_some() && self.control & ORUNDETECT != 0 {
+            self.sticky |= STICKYORUN;
+        }
+        refused
     }
 
     /// The power-up requests are acknowledged at once.
@@ -163,16 +196,6 @@ impl DebugPort {
 
     /// A transfer with the access port. A read returns the result of the read before it.
     fn access(&mut self, memory: &mut dyn Memory, request: Request, data: u32) -> Answer {
-        if self.sticky != 0 {
-            return Answer::Fault;
-        }
-        if self.control & POWER_REQUESTS != POWER_REQUESTS {
-            self.sticky |= STICKYERR;
-            return Answer::Fault;
-        }
-        if memory.is_busy() {
-            return Answer::Wait;
-        }
         let register = self.select & 0xf0 | u32::from(request.address);
         let is_there = self.select >> 24 == 0;
         if !request.is_read {

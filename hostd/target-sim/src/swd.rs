@@ -100,6 +100,12 @@ enum Next {
 pub(crate) trait Registers {
     /// Carries out a transfer.
     fn transfer(&mut self, request: Request, data: u32) -> Answer;
+
+    /// What a write is refused with, before its data arrive.
+    fn refuses(&mut self, request: Request) -> Option<Answer>;
+
+    /// Whether data follow every acknowledgement, so that the host can send many transfers without looking.
+    fn detects_overrun(&self) -> bool;
 }
 
 /// The target's end of the wire.
@@ -205,6 +211,7 @@ impl Wire {
                     }
                     (_, Answer::Ok(_)) => Phase::Turn { then: Next::Write },
                     (_, Answer::Silence) => Phase::Idle,
+                    _ if registers.detects_overrun() => self.overrun(is_read),
                     _ => Phase::Turn { then: Next::Idle },
                 };
                 bit
@@ -221,6 +228,15 @@ impl Wire {
                 data >> count & 1 == 1
             }
         }
+    }
+
+    /// The data after a refusal mean nothing.
+    fn overrun(&mut self, is_read: bool) -> Phase {
+        self.request = None;
+        if is_read {
+            return Phase::Read { data: 0, count: 0 };
+        }
+        Phase::Turn { then: Next::Write }
     }
 
     /// The ones of a line reset are not start bits.
@@ -295,7 +311,7 @@ impl Wire {
                 let answer = if request.is_read {
                     self.transfer(registers, request, 0)
                 } else if matches!(self.mode, Mode::Ready) {
-                    Answer::Ok(0)
+                    registers.refuses(request).unwrap_or(Answer::Ok(0))
                 } else {
                     Answer::Silence
                 };
@@ -330,6 +346,14 @@ mod tests {
         fn transfer(&mut self, request: Request, data: u32) -> Answer {
             self.0.push((request, data));
             Answer::Ok(if request.is_read { 0x0bb1_1477 } else { 0 })
+        }
+
+        fn refuses(&mut self, _: Request) -> Option<Answer> {
+            None
+        }
+
+        fn detects_overrun(&self) -> bool {
+            false
         }
     }
 
