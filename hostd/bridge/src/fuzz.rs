@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::dap::Requests;
-use crate::gdb::{self, DebugError, Debugger, Flash, REGISTERS, Register, Wire};
+use crate::gdb::{self, DebugError, Debugger, Flash, REGISTERS, Register, Watchpoint, Wire};
 use crate::serial::{Asked, Rfc2217};
 
 /// Most bytes that a client of RFC 2217 is answered for one of its own.
@@ -104,15 +104,31 @@ impl Wire for Spoken<'_> {
 #[derive(Default)]
 pub(crate) struct Core {
     pub(crate) registers: [u32; REGISTERS],
+    /// Those of its floating point unit: status, then s0 to s31. Empty = it has none.
+    pub(crate) floats: Vec<u32>,
     pub(crate) memory: Vec<u8>,
     pub(crate) flash: Vec<Flash>,
     pub(crate) is_halted: bool,
     pub(crate) breakpoints: usize,
+    /// How many watchpoints it can have.
+    pub(crate) comparators: usize,
+    pub(crate) watchpoints: Vec<Watchpoint>,
+    /// The place that it uses whenever it runs.
+    pub(crate) uses: Option<u32>,
     pub(crate) programmed: Vec<(u32, Vec<u8>)>,
     pub(crate) said: Vec<&'static str>,
 }
 
 impl Core {
+    fn register_at(&mut self, Register(number): Register) -> Result<&mut u32, DebugError> {
+        let found = match number {
+            0x21 => self.floats.first_mut(),
+            0x40.. => self.floats.get_mut(usize::from(number - 0x40) + 1),
+            _ => self.registers.get_mut(usize::from(number)),
+        };
+        found.ok_or_else(|| DebugError::Refused("there is no such register".to_owned()))
+    }
+
     fn place(&self, address: u32, count: usize) -> Result<std::ops::Range<usize>, DebugError> {
         let start = address as usize;
         let range = start..start.saturating_add(count);
@@ -126,6 +142,10 @@ impl Core {
 impl Debugger for Core {
     fn flash(&self) -> &[Flash] {
         &self.flash
+    }
+
+    fn has_fpu(&self) -> bool {
+        !self.floats.is_empty()
     }
 
     fn halt(&mut self) -> Result<(), DebugError> {
@@ -156,11 +176,11 @@ impl Debugger for Core {
     }
 
     fn register(&mut self, register: Register) -> Result<u32, DebugError> {
-        Ok(self.registers[usize::from(register.0)])
+        self.register_at(register).map(|found| *found)
     }
 
     fn set_register(&mut self, register: Register, value: u32) -> Result<(), DebugError> {
-        self.registers[usize::from(register.0)] = value;
+        *self.register_at(register)? = value;
         Ok(())
     }
 
@@ -187,6 +207,27 @@ impl Debugger for Core {
     fn clear_breakpoint(&mut self, _: u32) -> Result<(), DebugError> {
         self.breakpoints -= 1;
         Ok(())
+    }
+
+    fn watchpoints(&self) -> usize {
+        self.comparators
+    }
+
+    fn set_watchpoint(&mut self, watchpoint: Watchpoint) -> Result<(), DebugError> {
+        if self.watchpoints.len() == self.comparators {
+            return Err(DebugError::Refused("no comparator is left".to_owned()));
+        }
+        self.watchpoints.push(watchpoint);
+        Ok(())
+    }
+
+    fn clear_watchpoint(&mut self, watchpoint: Watchpoint) -> Result<(), DebugError> {
+        self.watchpoints.retain(|set| *set != watchpoint);
+        Ok(())
+    }
+
+    fn was_hit(&mut self, watchpoint: Watchpoint) -> Result<bool, DebugError> {
+        Ok(self.uses == Some(watchpoint.address))
     }
 
     fn program(&mut self, segments: &[(u32, Vec<u8>)]) -> Result<(), DebugError> {

@@ -33,10 +33,35 @@ pub struct Flash {
     pub sector_bytes: u64,
 }
 
+/// What a watchpoint waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+    /// Either.
+    Any,
+}
+
+/// A place in memory at whose use the core halts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watchpoint {
+    /// Its first byte.
+    pub address: u32,
+    /// Its size.
+    pub bytes: u32,
+    /// Which use.
+    pub access: Access,
+}
+
 /// A core that can be looked at while it is halted. Calls block.
 pub trait Debugger {
     /// The flash of the chip, in ascending order and without overlaps.
     fn flash(&self) -> &[Flash];
+
+    /// Whether it has a floating point unit, whose registers are 0x21 (status) and 0x40 to 0x5F (s0 to s31).
+    fn has_fpu(&self) -> bool;
 
     /// Halts the core.
     ///
@@ -91,6 +116,25 @@ pub trait Debugger {
     /// # Errors
     /// [`DebugError`].
     fn clear_breakpoint(&mut self, address: u32) -> Result<(), DebugError>;
+
+    /// How many watchpoints the core can have at once. With none, GDB steps in their place.
+    fn watchpoints(&self) -> usize;
+
+    /// Halts the core after this use of memory.
+    ///
+    /// # Errors
+    /// [`DebugError::Refused`] when the core has no comparator left, or none for this size and place.
+    fn set_watchpoint(&mut self, watchpoint: Watchpoint) -> Result<(), DebugError>;
+
+    /// # Errors
+    /// [`DebugError`].
+    fn clear_watchpoint(&mut self, watchpoint: Watchpoint) -> Result<(), DebugError>;
+
+    /// Whether the core has used this place since that was asked.
+    ///
+    /// # Errors
+    /// [`DebugError`].
+    fn was_hit(&mut self, watchpoint: Watchpoint) -> Result<bool, DebugError>;
 
     /// Erases what these bytes need, programs and verifies them. The core is halted afterwards, as after a reset.
     ///

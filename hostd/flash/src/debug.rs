@@ -16,6 +16,11 @@ use crate::probe::SPEED_KHZ_DEFAULT;
 use crate::progress::Phase;
 use crate::stop::Stop;
 
+mod watch;
+
+use watch::Watched;
+pub use watch::{Access, Watchpoint};
+
 /// Time for a core to halt.
 const HALT_WAIT: Duration = Duration::from_millis(500);
 
@@ -62,6 +67,9 @@ pub struct Debugger {
     memory: Memory,
     chip: String,
     flash: Vec<(Range<u64>, u64)>,
+    /// How many watchpoints the core can have, once that was asked.
+    watchpoints: Option<usize>,
+    watched: Vec<Watched>,
 }
 
 impl std::fmt::Debug for Debugger {
@@ -97,6 +105,8 @@ impl Debugger {
             flash: flash(connected.session.target()),
             session: connected.session,
             chip: connected.chip,
+            watchpoints: None,
+            watched: Vec::new(),
             memory,
         })
     }
@@ -126,7 +136,10 @@ impl Debugger {
     /// # Errors
     /// [`DebugFailure`].
     pub fn run(&mut self) -> Result<(), DebugFailure> {
-        self.with(|core| core.run())
+        if self.watched.is_empty() {
+            return self.with(|core| core.run());
+        }
+        self.run_watched()
     }
 
     /// Executes one instruction.
@@ -156,7 +169,16 @@ impl Debugger {
         })
     }
 
-    /// A register by its number in the core's debug unit: 0 to 15, 16 xPSR, 17 MSP, 18 PSP.
+    /// Whether the core has a floating point unit.
+    ///
+    /// # Errors
+    /// [`DebugFailure`].
+    pub fn has_fpu(&mut self) -> Result<bool, DebugFailure> {
+        self.with(|core| core.fpu_support())
+    }
+
+    /// A register by its number in the core's debug unit: 0 to 15, 16 xPSR, 17 MSP, 18 PSP, 0x21 FPSCR, 0x40 and up S0
+    /// to S31 where there is a floating point unit.
     ///
     /// # Errors
     /// [`DebugFailure`].

@@ -28,7 +28,7 @@ mod request;
 mod stop;
 
 pub use chips::{Meaning, check_chip};
-pub use debug::{DebugFailure, Debugger, Wish};
+pub use debug::{Access, DebugFailure, Debugger, Watchpoint, Wish};
 pub use error::{Cause, FlashError};
 pub use image::Image;
 pub use job::run;

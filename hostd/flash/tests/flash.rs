@@ -162,6 +162,23 @@ fn probes_of_any_packet_size_and_count_are_used_to_the_full() {
 }
 
 #[test]
+fn zeros_behind_answers_are_no_part_of_them() {
+    for bytes in [64, 512] {
+        let bench = Bench::with_reports(STM32F030R8, bytes);
+        let report = run(
+            bench.link(),
+            &request("STM32F030R8Tx"),
+            &Stop::new(),
+            &mut |_| {},
+        )
+        .unwrap();
+        assert_eq!(report.chip, "STM32F030R8");
+        assert!(report.verified && report.reset);
+        assert!(bench.text_after_ms(200).contains("I2C1 "));
+    }
+}
+
+#[test]
 fn a_configuration_without_an_identification_needs_a_name() {
     let bench = Bench::powered(STM32F030R8);
     let error = run(bench.link(), &request("rp"), &Stop::new(), &mut |_| {}).unwrap_err();

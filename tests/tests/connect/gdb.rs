@@ -52,18 +52,16 @@ fn can_debug() -> bool {
 
 /// A program with everything that a debugger wants to know.
 fn program() -> TempDir {
+    compiled(PROGRAM, &["-mcpu=cortex-m0"])
+}
+
+fn compiled(program: &str, core: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("main.c"), PROGRAM).unwrap();
+    fs::write(folder.path().join("main.c"), program).unwrap();
     fs::write(folder.path().join("places.ld"), PLACES).unwrap();
     let compiled = Command::new("arm-none-eabi-gcc")
-        .args([
-            "-mcpu=cortex-m0",
-            "-mthumb",
-            "-g",
-            "-O0",
-            "-ffreestanding",
-            "-nostdlib",
-        ])
+        .args(core)
+        .args(["-mthumb", "-g", "-O0", "-ffreestanding", "-nostdlib"])
         .args(["-Wl,-Tplaces.ld", "-Wl,-estart", "-o", "main.elf", "main.c"])
         .current_dir(folder.path())
         .output()
@@ -166,6 +164,74 @@ fn a_program_is_loaded_stopped_stepped_and_interrupted() {
     let first = look();
     assert!(look() != first);
     connected.hear("gdb: debugging STM32F030");
+    connected.stop();
+}
+
+/// Computes with the floating point unit, which it switches on before.
+const FLOATS: &str = r#"
+volatile float product;
+
+static float __attribute__((noinline)) multiply(float a, float b) { return a * b; }
+
+int main(void)
+{
+    product = multiply(1.5f, 2.5f);
+    for (;;)
+        ;
+}
+
+void start(void)
+{
+    *(volatile unsigned *)0xE000ED88 |= 0xF << 20;
+    __asm__ volatile("dsb\n isb");
+    main();
+}
+
+__attribute__((section(".vectors"), used)) void *const vectors[] = { (void *)0x20002000, start, start, start };
+"#;
+
+#[test]
+fn a_debugger_sees_floating_point_registers_and_the_use_of_memory() {
+    if !can_debug() {
+        return;
+    }
+    let bench = Bench::start(&["sim:v3,seed=3,target=stm32f446"]).unwrap();
+    let args = ["d0", "--gdb", "0", "--chip", "STM32F446RE"];
+    let connected = Connected::start(&bench.server, &args);
+    let core = ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"];
+    let folder = compiled(FLOATS, &core);
+    let commands = [
+        "load",
+        "monitor reset halt",
+        "maintenance flush register-cache",
+        "break multiply",
+        "continue",
+        "print $s0",
+        "print b",
+        "set var $s1 = 4.0",
+        "set var b = 4.0",
+        "finish",
+        "next",
+        "print product",
+        "print $fpscr & 0x1f",
+        "monitor reset halt",
+        "maintenance flush register-cache",
+        "delete",
+        "set var product = 0.5",
+        "watch product",
+        "continue",
+        "detach",
+    ];
+    let session = gdb(folder.path(), connected.address("gdb"), &commands);
+    let told = told(&{ session }.output().unwrap());
+    assert_eq!(printed(&told, 1), "1.5", "{told}");
+    assert_eq!(printed(&told, 2), "2.5", "{told}");
+    assert!(told.contains("Value returned is $3 = 6"), "{told}");
+    assert_eq!(printed(&told, 4), "6", "{told}");
+    assert_eq!(printed(&told, 5), "0", "{told}");
+    assert!(told.contains("Hardware watchpoint 2: product"), "{told}");
+    assert!(told.contains("Old value = 0.5\nNew value = 3.75"), "{told}");
+    // It runs on, past the place.
     connected.stop();
 }
 

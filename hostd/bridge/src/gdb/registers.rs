@@ -5,29 +5,58 @@ use std::num::NonZeroUsize;
 
 use gdbstub::arch::{self, Arch, RegId};
 
-/// A register of the core: its number, as GDB and the core's debug unit have it.
+/// A register of the core: its number in the core's debug unit (`DCRSR.REGSEL` of the architecture).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Register(pub u8);
 
-/// How many there are: r0 to r12, sp, lr, pc, xpsr, msp, psp.
+/// Registers that every core has, from number 0: r0 to r12, sp, lr, pc, xpsr, msp, psp.
 pub const REGISTERS: usize = 19;
 
 const SP: usize = 13;
 const PC: usize = 15;
 const BYTES: usize = 4;
 
-/// GDB's view of a core: an M profile without a floating point unit.
+/// Those of a floating point unit: its status, then s0 to s31.
+const FPSCR: Register = Register(0x21);
+const S0: u8 = 0x40;
+
+/// GDB has the floating point unit as double words, d0 to d15, and counts on behind those that every core has.
+const FIRST_DOUBLE: u8 = 19;
+const GDB_FPSCR: u8 = FIRST_DOUBLE + DOUBLES;
+const DOUBLES: u8 = 16;
+
+const _: () = assert!(FIRST_DOUBLE as usize == REGISTERS);
+
+/// A register by GDB's number, which is its place in the description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number(u8);
+
+impl Number {
+    /// What it is in the core: one register, or two of which the first is the low word.
+    pub(super) fn words(self) -> (Register, Option<Register>) {
+        match self.0 {
+            GDB_FPSCR => (FPSCR, None),
+            number @ FIRST_DOUBLE.. => {
+                let low = S0 + 2 * (number - FIRST_DOUBLE);
+                (Register(low), Some(Register(low + 1)))
+            }
+            number => (Register(number), None),
+        }
+    }
+}
+
+/// GDB's view of a core: an M profile. The `g` packet has what every core has; GDB asks for the rest when it wants it.
 pub(super) enum CortexM {}
 
 impl Arch for CortexM {
     type Usize = u32;
     type Registers = Registers;
     type BreakpointKind = usize;
-    type RegId = Register;
+    type RegId = Number;
 }
 
 /// What GDB reads as the target's description.
-pub(super) fn description() -> String {
+pub(super) fn description(has_fpu: bool) -> String {
     let mut xml = String::from(
         "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">\
          <architecture>arm</architecture><feature name=\"org.gnu.gdb.arm.m-profile\">",
@@ -51,7 +80,19 @@ pub(super) fn description() -> String {
             "<reg name=\"{name}\" bitsize=\"32\" type=\"data_ptr\"/>"
         );
     }
-    xml.push_str("</feature></target>");
+    xml.push_str("</feature>");
+    if has_fpu {
+        xml.push_str("<feature name=\"org.gnu.gdb.arm.vfp\">");
+        for number in 0..DOUBLES {
+            // A string takes everything.
+            let _ = write!(
+                xml,
+                "<reg name=\"d{number}\" bitsize=\"64\" type=\"ieee_double\"/>"
+            );
+        }
+        xml.push_str("<reg name=\"fpscr\" bitsize=\"32\" type=\"int\" group=\"float\"/></feature>");
+    }
+    xml.push_str("</target>");
     xml
 }
 
@@ -83,10 +124,14 @@ impl arch::Registers for Registers {
     }
 }
 
-impl RegId for Register {
+impl RegId for Number {
     fn from_raw_id(id: usize) -> Option<(Self, Option<NonZeroUsize>)> {
-        let number = u8::try_from(id).ok()?;
-        (id < REGISTERS).then_some((Self(number), NonZeroUsize::new(BYTES)))
+        let number = Self(u8::try_from(id).ok().filter(|id| *id <= GDB_FPSCR)?);
+        let words = match number.words() {
+            (_, None) => 1,
+            (_, Some(_)) => 2,
+        };
+        Some((number, NonZeroUsize::new(words * BYTES)))
     }
 
     fn to_raw_id(&self) -> Option<usize> {

@@ -162,11 +162,10 @@ fn talk<W: Wire, D: Debugger>(
                 match connection.next(LOOK_EVERY)? {
                     Some(byte) => running.incoming_data(target, byte).map_err(failed)?,
                     None if connection.has_ended => return Ok(Ended::Gone),
-                    None if target.has_stopped()? => {
-                        let reason = SingleThreadStopReason::Signal(Signal::SIGTRAP);
-                        running.report_stop(target, reason).map_err(failed)?
-                    }
-                    None => running.into(),
+                    None => match target.stopped()? {
+                        Some(reason) => running.report_stop(target, reason).map_err(failed)?,
+                        None => running.into(),
+                    },
                 }
             }
             GdbStubStateMachine::CtrlCInterrupt(interrupted) => {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gdbstub::common::Signal;
 use gdbstub::outputln;
+use gdbstub::stub::SingleThreadStopReason;
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::single_register_access::{
     SingleRegisterAccess, SingleRegisterAccessOps,
@@ -12,9 +13,7 @@ use gdbstub::target::ext::base::singlethread::{
     SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep,
     SingleThreadSingleStepOps,
 };
-use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
-};
+use gdbstub::target::ext::breakpoints::BreakpointsOps;
 use gdbstub::target::ext::flash as flash_ext;
 use gdbstub::target::ext::memory_map::{MemoryMap, MemoryMapOps};
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
@@ -24,8 +23,12 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::{Target, TargetError, TargetResult};
 
 use super::document::{memory_map, part};
-use super::registers::{CortexM, Registers, description};
-use super::{DebugError, Debugger, REGISTERS, Register};
+use super::registers::{CortexM, Number, Registers, description};
+use super::{DebugError, Debugger, REGISTERS, Register, Watchpoint};
+
+mod stops;
+
+use stops::kind_of;
 
 /// Bytes that GDB may have programmed at once.
 const PROGRAM_BYTES_MAX: usize = 32 << 20;
@@ -41,6 +44,7 @@ pub(super) struct GdbTarget<'a, D> {
     description: String,
     memory_map: String,
     breakpoints: Vec<u32>,
+    watchpoints: Vec<Watchpoint>,
     /// A step was made, and GDB has not been told.
     has_stepped: bool,
     erased: Vec<Range<u64>>,
@@ -63,10 +67,11 @@ impl From<DebugError> for TargetError<DebugError> {
 impl<'a, D: Debugger> GdbTarget<'a, D> {
     pub(super) fn new(debugger: &'a mut D) -> Self {
         Self {
-            description: description(),
+            description: description(debugger.has_fpu()),
             memory_map: memory_map(debugger.flash()),
             debugger,
             breakpoints: Vec::new(),
+            watchpoints: Vec::new(),
             has_stepped: false,
             erased: Vec::new(),
             written: Vec::new(),
@@ -74,9 +79,29 @@ impl<'a, D: Debugger> GdbTarget<'a, D> {
         }
     }
 
-    /// Whether the core has stopped since it was told to go.
-    pub(super) fn has_stopped(&mut self) -> Result<bool, DebugError> {
-        Ok(std::mem::take(&mut self.has_stepped) || self.debugger.is_halted()?)
+    /// Why the core has stopped since it was told to go, if it has.
+    pub(super) fn stopped(&mut self) -> Result<Option<SingleThreadStopReason<u32>>, DebugError> {
+        let has_stepped = std::mem::take(&mut self.has_stepped);
+        if !has_stepped && !self.debugger.is_halted()? {
+            return Ok(None);
+        }
+        let mut hit = None;
+        // All are asked, so that none tells of it at a later stop.
+        for watchpoint in &self.watchpoints {
+            if self.debugger.was_hit(*watchpoint)? {
+                hit = hit.or(Some(*watchpoint));
+            }
+        }
+        Ok(Some(match hit {
+            Some(Watchpoint {
+                address, access, ..
+            }) => SingleThreadStopReason::Watch {
+                tid: (),
+                kind: kind_of(access),
+                addr: address,
+            },
+            None => SingleThreadStopReason::Signal(Signal::SIGTRAP),
+        }))
     }
 
     /// Leaves the core as if nobody had looked at it: it runs, and stops nowhere.
@@ -84,31 +109,13 @@ impl<'a, D: Debugger> GdbTarget<'a, D> {
         for address in std::mem::take(&mut self.breakpoints) {
             self.debugger.clear_breakpoint(address)?;
         }
+        for watchpoint in std::mem::take(&mut self.watchpoints) {
+            self.debugger.clear_watchpoint(watchpoint)?;
+        }
         if self.debugger.is_halted()? {
             self.debugger.run()?;
         }
         Ok(())
-    }
-
-    fn set_breakpoint(&mut self, address: u32) -> TargetResult<bool, Self> {
-        if self.breakpoints.contains(&address) {
-            return Ok(true);
-        }
-        if self.breakpoints.len() >= BREAKPOINTS_MAX {
-            return Err(TargetError::NonFatal);
-        }
-        self.debugger.set_breakpoint(address)?;
-        self.breakpoints.push(address);
-        Ok(true)
-    }
-
-    fn clear_breakpoint(&mut self, address: u32) -> TargetResult<bool, Self> {
-        let Some(place) = self.breakpoints.iter().position(|set| *set == address) else {
-            return Ok(false);
-        };
-        self.breakpoints.remove(place);
-        self.debugger.clear_breakpoint(address)?;
-        Ok(true)
     }
 
     /// What is to be programmed: what was written, or blanks where GDB only erased.
@@ -207,24 +214,31 @@ impl<D: Debugger> SingleRegisterAccess<()> for GdbTarget<'_, D> {
     fn read_register(
         &mut self,
         (): (),
-        register: Register,
+        number: Number,
         into: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        let bytes = self.debugger.register(register)?.to_le_bytes();
+        let (low, high) = number.words();
+        let mut bytes = self.debugger.register(low)?.to_le_bytes().to_vec();
+        if let Some(high) = high {
+            bytes.extend(self.debugger.register(high)?.to_le_bytes());
+        }
         let room = into.get_mut(..bytes.len()).ok_or(TargetError::NonFatal)?;
         room.copy_from_slice(&bytes);
         Ok(bytes.len())
     }
 
-    fn write_register(
-        &mut self,
-        (): (),
-        register: Register,
-        value: &[u8],
-    ) -> TargetResult<(), Self> {
-        let bytes = value.try_into().map_err(|_| TargetError::NonFatal)?;
-        let value = u32::from_le_bytes(bytes);
-        Ok(self.debugger.set_register(register, value)?)
+    fn write_register(&mut self, (): (), number: Number, value: &[u8]) -> TargetResult<(), Self> {
+        let (low, high) = number.words();
+        let registers = std::iter::once(low).chain(high);
+        let (words, rest) = value.as_chunks();
+        if !rest.is_empty() || words.len() != registers.clone().count() {
+            return Err(TargetError::NonFatal);
+        }
+        for (register, word) in registers.zip(words) {
+            self.debugger
+                .set_register(register, u32::from_le_bytes(*word))?;
+        }
+        Ok(())
     }
 }
 
@@ -243,37 +257,6 @@ impl<D: Debugger> SingleThreadSingleStep for GdbTarget<'_, D> {
         self.debugger.step()?;
         self.has_stepped = true;
         Ok(())
-    }
-}
-
-impl<D: Debugger> Breakpoints for GdbTarget<'_, D> {
-    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-}
-
-/// Comparators do for both kinds, and change nothing in memory.
-impl<D: Debugger> SwBreakpoint for GdbTarget<'_, D> {
-    fn add_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
-        self.set_breakpoint(address)
-    }
-
-    fn remove_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
-        self.clear_breakpoint(address)
-    }
-}
-
-impl<D: Debugger> HwBreakpoint for GdbTarget<'_, D> {
-    fn add_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
-        self.set_breakpoint(address)
-    }
-
-    fn remove_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
-        self.clear_breakpoint(address)
     }
 }
 

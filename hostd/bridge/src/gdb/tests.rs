@@ -95,6 +95,96 @@ fn a_core_is_halted_looked_at_and_left_running() {
 }
 
 #[test]
+fn registers_of_a_floating_point_unit_are_asked_for_one_by_one() {
+    let mut core = core();
+    let ask = [
+        "qXfer:features:read:target.xml:0,fff",
+        "g",
+        "p13",
+        "P14=1122334455667788",
+        "p14",
+        "P23=12345678",
+        "p23",
+        "P14=11223344",
+        "p24",
+    ];
+    let (_, answers) = session(&mut core, &ask);
+    assert!(!answers[0].contains("vfp"), "{answers:?}");
+    // Without such a unit it is refused.
+    assert!(answers[2].starts_with('E'), "{answers:?}");
+    core.registers = [0x1234_5678; REGISTERS];
+    core.floats = vec![0; 33];
+    core.floats[1..3].copy_from_slice(&[0x0403_0201, 0x0807_0605]);
+    let (_, answers) = session(&mut core, &ask);
+    assert_eq!(answers[0].matches("<reg name=\"d").count(), 16);
+    assert!(answers[0].contains("\"fpscr\""), "{answers:?}");
+    assert_eq!(answers[1].len(), 2 * 4 * REGISTERS);
+    assert_eq!(
+        answers[2..7],
+        [
+            "0102030405060708",
+            "OK",
+            "1122334455667788",
+            "OK",
+            "12345678"
+        ]
+    );
+    assert_eq!(
+        core.floats[..5],
+        [
+            0x7856_3412,
+            0x0403_0201,
+            0x0807_0605,
+            0x4433_2211,
+            0x8877_6655
+        ]
+    );
+    // Half a register, and one behind the last.
+    assert!(answers[7].starts_with('E'), "{answers:?}");
+    assert!(
+        answers[8].is_empty() || answers[8].starts_with('E'),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn a_core_stops_at_the_use_of_a_place() {
+    let mut core = core();
+    core.is_halted = true;
+    // Without comparators GDB is told that there are no watchpoints.
+    let (_, answers) = session(&mut core, &["Z2,20000010,4"]);
+    assert_eq!(answers, [""]);
+    core.comparators = 2;
+    core.uses = Some(0x2012_3456);
+    let (_, answers) = session(
+        &mut core,
+        &[
+            "Z2,20000010,4",
+            "Z4,20123456,1",
+            "Z3,20000030,2",
+            "vCont;s",
+            "",
+            "z4,20123456,1",
+            "Z3,20000030,2",
+            "vCont;s",
+            "",
+            "D",
+        ],
+    );
+    assert_eq!(&answers[..2], ["OK", "OK"]);
+    assert!(answers[2].starts_with('E'), "{answers:?}");
+    assert!(answers[3].contains("awatch:20123456;"), "{answers:?}");
+    assert_eq!(&answers[4..6], ["OK", "OK"]);
+    assert!(
+        answers[6].starts_with("S05") || answers[6].starts_with("T05"),
+        "{answers:?}"
+    );
+    assert!(!answers[6].contains("watch"), "{answers:?}");
+    // Nothing is left behind.
+    assert!(core.watchpoints.is_empty());
+}
+
+#[test]
 fn a_core_goes_on_stops_and_is_interrupted() {
     let mut core = core();
     let (ended, answers) = session(&mut core, &["vCont;s", "", "vCont;c", "", "^C", "D"]);
@@ -169,12 +259,16 @@ fn any_bytes_are_a_gdb_that_does_no_harm() {
         "X0,2:ab",
         "Z0,8,2",
         "z0,8,2",
+        "Z2,8,4",
+        "z2,8,4",
         "vCont;c",
         "vCont;s",
         "c",
         "s",
         "pf",
         "Pf=01000000",
+        "p13",
+        "P14=1122334455667788",
         "qSupported:multiprocess+;swbreak+",
         "vFlashErase:800,400",
         "vFlashWrite:800:abc",

@@ -24,7 +24,8 @@ impl DapProbeDriver {
             write: None,
         });
         let (packet, transferred) = self.send_batch()?;
-        let word = transferred.words.last().copied();
+        // Writes have no words in the answer, and reports of a probe have zeros behind it.
+        let word = transferred.words.first().copied();
         Ok(word.ok_or_else(|| ProbeFailure::from(packets::short(packet, &[])))?)
     }
 

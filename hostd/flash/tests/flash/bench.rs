@@ -68,6 +68,8 @@ pub(crate) struct Traffic {
 pub(crate) struct World {
     target: Target,
     probe: Probe,
+    /// Its answers are filled up with zeros, as those in reports of fixed length are.
+    pads: bool,
     console: Console,
     traffic: Traffic,
     fault: Option<(usize, Fault)>,
@@ -86,6 +88,7 @@ impl Bench {
         Self(Arc::new(Mutex::new(World {
             target,
             probe: Probe::new(512, 1),
+            pads: false,
             console: Console::default(),
             traffic: Traffic::default(),
             fault: None,
@@ -102,6 +105,13 @@ impl Bench {
     pub(crate) fn with_probe(part: Part, packet_bytes: usize, packet_count: u8) -> Self {
         let bench = Self::powered(part);
         bench.lock().probe = Probe::new(packet_bytes, packet_count);
+        bench
+    }
+
+    /// A probe of the first version of CMSIS-DAP.
+    pub(crate) fn with_reports(part: Part, packet_bytes: usize) -> Self {
+        let bench = Self::with_probe(part, packet_bytes, 1);
+        bench.lock().pads = true;
         bench
     }
 
@@ -176,6 +186,9 @@ impl World {
         let longest = packet.len().max(answer.len());
         self.traffic.longest_bytes = self.traffic.longest_bytes.max(longest);
         assert!(longest <= self.probe.packet_bytes());
+        if self.pads {
+            answer.resize(self.probe.packet_bytes(), 0);
+        }
         Ok(answer)
     }
 }

@@ -1,7 +1,7 @@
 //! A debug session: a core is halted, looked at, stepped and stopped, and flash is programmed.
 
-use flash::{DebugFailure, Debugger, Image, Stop, Wish};
-use target_sim::chip::STM32F030R8;
+use flash::{Access, DebugFailure, Debugger, Image, Stop, Watchpoint, Wish};
+use target_sim::chip::{STM32F030R8, STM32F446RE};
 use target_sim::firmware::DEMO_ELF;
 
 use super::bench::{Bench, Fault, demo, noise};
@@ -55,6 +55,57 @@ fn a_core_is_stopped_where_it_should_and_goes_on() {
     assert!(!debugger.is_halted().unwrap());
     debugger.halt().unwrap();
     assert!(debugger.is_halted().unwrap());
+}
+
+#[test]
+fn a_core_stops_at_the_use_of_a_place() {
+    let bench = Bench::powered(STM32F446RE);
+    let wish = Wish::new("STM32F446RETx");
+    let mut debugger = Debugger::attach(bench.link(), &wish, &Stop::new()).unwrap();
+    debugger.halt().unwrap();
+    assert!(debugger.has_fpu().unwrap());
+    // str r1, [r0]; adds r1, #1; b to the first.
+    let (code, place) = (0x2000_0100, 0x2000_0800);
+    let program = [0x6001_u16, 0x3101, 0xE7FC].map(u16::to_le_bytes);
+    debugger.write(code, program.as_flattened()).unwrap();
+    for (register, value) in [(0, place), (1, 5), (PC, code)] {
+        debugger.set_register(register, value).unwrap();
+    }
+    let count = debugger.watchpoints().unwrap();
+    assert!(count > 0);
+    let at = |address, bytes, access| Watchpoint {
+        address,
+        bytes,
+        access,
+    };
+    let (read, write) = (at(place, 4, Access::Read), at(place, 4, Access::Write));
+    debugger.set_watchpoint(read).unwrap();
+    debugger.set_watchpoint(write).unwrap();
+    debugger.run().unwrap();
+    bench.text_after_ms(1);
+    assert!(debugger.is_halted().unwrap());
+    assert!(debugger.was_hit(write).unwrap() && !debugger.was_hit(write).unwrap());
+    assert!(!debugger.was_hit(read).unwrap());
+    let mut stored = [0; 4];
+    debugger.read(place, &mut stored).unwrap();
+    assert_eq!(u32::from_le_bytes(stored), 5);
+    debugger.clear_watchpoint(write).unwrap();
+    debugger.run().unwrap();
+    bench.text_after_ms(1);
+    assert!(!debugger.is_halted().unwrap());
+    for refused in [
+        at(place + 1, 2, Access::Any),
+        at(place, 3, Access::Any),
+        at(place, 0, Access::Any),
+    ] {
+        let why = debugger.set_watchpoint(refused);
+        assert!(matches!(why, Err(DebugFailure::Refused(_))), "{why:?}");
+    }
+    for _ in 1..count {
+        debugger.set_watchpoint(write).unwrap();
+    }
+    let why = debugger.set_watchpoint(write);
+    assert!(matches!(why, Err(DebugFailure::Refused(_))), "{why:?}");
 }
 
 #[test]

@@ -72,15 +72,18 @@ pub(super) async fn serve(stream: tokio::net::TcpStream, shared: &Shared) -> Res
 
 /// The whole session, on a thread of its own.
 fn debug(stream: TcpStream, link: Link, wish: &Wish, stop: &Stop) -> anyhow::Result<()> {
-    let debugger = Debugger::attach(link, wish, stop).context("begin to debug")?;
+    let mut debugger = Debugger::attach(link, wish, stop).context("begin to debug")?;
     tell(&format!("gdb: debugging {}", debugger.chip()));
     let parts = debugger.flash().iter();
     let flash = parts.map(|(range, sector_bytes)| Flash {
         range: range.clone(),
         sector_bytes: *sector_bytes,
     });
+    let flash = flash.collect();
     let mut target = Target {
-        flash: flash.collect(),
+        flash,
+        has_fpu: debugger.has_fpu().context("look at the core")?,
+        watchpoints: debugger.watchpoints().context("look at the core")?,
         debugger,
     };
     gdb::serve(&mut Client(stream), &mut target).context("debug")?;
@@ -173,6 +176,21 @@ impl DapLink for Link {
 struct Target {
     debugger: Debugger,
     flash: Vec<Flash>,
+    has_fpu: bool,
+    watchpoints: usize,
+}
+
+/// A watchpoint in the words of the library.
+fn watchpoint(asked: gdb::Watchpoint) -> flash::Watchpoint {
+    flash::Watchpoint {
+        address: asked.address,
+        bytes: asked.bytes,
+        access: match asked.access {
+            gdb::Access::Read => flash::Access::Read,
+            gdb::Access::Write => flash::Access::Write,
+            gdb::Access::Any => flash::Access::Any,
+        },
+    }
 }
 
 fn told(failure: DebugFailure) -> DebugError {
@@ -185,6 +203,10 @@ fn told(failure: DebugFailure) -> DebugError {
 impl gdb::Debugger for Target {
     fn flash(&self) -> &[Flash] {
         &self.flash
+    }
+
+    fn has_fpu(&self) -> bool {
+        self.has_fpu
     }
 
     fn halt(&mut self) -> Result<(), DebugError> {
@@ -229,6 +251,24 @@ impl gdb::Debugger for Target {
 
     fn clear_breakpoint(&mut self, address: u32) -> Result<(), DebugError> {
         self.debugger.clear_breakpoint(address).map_err(told)
+    }
+
+    fn watchpoints(&self) -> usize {
+        self.watchpoints
+    }
+
+    fn set_watchpoint(&mut self, asked: gdb::Watchpoint) -> Result<(), DebugError> {
+        let set = self.debugger.set_watchpoint(watchpoint(asked));
+        set.map_err(told)
+    }
+
+    fn clear_watchpoint(&mut self, asked: gdb::Watchpoint) -> Result<(), DebugError> {
+        let cleared = self.debugger.clear_watchpoint(watchpoint(asked));
+        cleared.map_err(told)
+    }
+
+    fn was_hit(&mut self, asked: gdb::Watchpoint) -> Result<bool, DebugError> {
+        self.debugger.was_hit(watchpoint(asked)).map_err(told)
     }
 
     fn program(&mut self, segments: &[(u32, Vec<u8>)]) -> Result<(), DebugError> {
