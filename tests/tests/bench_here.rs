@@ -272,6 +272,26 @@ fn each_run_has_a_simulated_device_that_fits_it() {
 }
 
 #[test]
+fn firmware_for_another_core_finds_the_device_that_has_it() {
+    if !can_isolate() {
+        return;
+    }
+    let steps = "      - power: { rail: internal, state: on }
+      - flash: { artifact: demo.elf }
+      - reset: {}
+      - uart: { expect: 'simulated STM32F446' }";
+    let pipeline = pipeline(BY_WIRING, steps).replace("stm32f030r8", "stm32f446re");
+    let home = Home::new(&pipeline);
+    let firmware = include_bytes!("../../hostd/target-sim/firmware/demo-f446.elf");
+    fs::write(home.path("source/demo.elf"), firmware).unwrap();
+    let output = home.run(&[]);
+    let log = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{log}");
+    assert!(log.contains("on demo-f446, which is"), "{log}");
+    home.assert_clean();
+}
+
+#[test]
 fn a_device_of_the_network_is_driven_and_left_safe() {
     if !can_isolate() {
         return;

@@ -31,7 +31,7 @@ pub struct Model {
 }
 
 /// The first one is that of `serve --demo`; each of the others has something that those before it lack.
-pub static MODELS: [Model; 4] = [
+pub static MODELS: [Model; 5] = [
     Model {
         name: "demo",
         board: Board::V3,
@@ -55,6 +55,12 @@ pub static MODELS: [Model; 4] = [
         board: Board::Digital,
         chip: "STM32F030R8",
         seed: 4,
+    },
+    Model {
+        name: "demo-f446",
+        board: Board::V3,
+        chip: "STM32F446RE",
+        seed: 5,
     },
 ];
 
