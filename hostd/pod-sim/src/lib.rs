@@ -117,7 +117,7 @@ pub use target::SLOW_SWD_DELAY;
 pub use target_config::{Program as TargetProgram, TargetConfig, TargetWiring};
 pub use target_sim::chip::Part as TargetPart;
 pub use update::{SIGNATURE_BYTES, Signable};
-pub use usb::UsbPlug;
+pub use usb::{HidProbe, UsbPlug, Wired};
 
 use access::Peer;
 use failing::{Fate, Near, Wire};

@@ -1,7 +1,9 @@
 //! The simulated pod as a USB device: the link with its many connections, a CMSIS-DAP v2 probe, and the text console on
 //! a serial port.
 
+mod hid;
 mod probe;
+mod vendor;
 mod wires;
 
 use std::sync::Arc;
@@ -13,7 +15,11 @@ use usb_sim::{Answer, Bus, Descriptors, Device, Endpoint, Input, Interface, Outp
 
 use super::identity;
 use super::{CONNECTIONS_MAX, Origin, SimPod};
+use probe::Form;
 use wires::{FromHost, ToHost};
+
+pub use hid::HidProbe;
+pub use vendor::Wired;
 
 /// Vendor and product number: those that pid.codes keeps for tests. No driver goes by them.
 const IDS: (u16, u16) = (0x1209, 0x0001);
@@ -29,6 +35,13 @@ const TERMS: Terms = Terms {
 };
 
 const _: () = assert!(TERMS.channels as usize == CONNECTIONS_MAX);
+
+/// How packets of the probe travel.
+const PACKETS: Form = Form {
+    packet_bytes: 512,
+    packet_count: 4,
+    is_report: false,
+};
 
 /// Endpoints, without direction.
 const LINK: u8 = 1;
@@ -120,7 +133,7 @@ impl Device for UsbPlug {
         self.resets = Some(send);
         tokio::spawn(links(self.pod.clone(), output, input, resets));
         let (output, input) = (bus.output(PROBE), bus.message_input(PROBE));
-        tokio::spawn(probe::run(self.pod.clone(), output, input));
+        tokio::spawn(probe::run(self.pod.clone(), PACKETS, output, input));
         // It never has anything to tell, so that requests for it stay pending.
         drop(bus.message_input(CONSOLE_EVENTS));
         let (output, input) = (bus.output(CONSOLE), bus.input(CONSOLE));

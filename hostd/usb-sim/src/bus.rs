@@ -51,8 +51,8 @@ pub trait Device: Send + 'static {
     /// Takes its endpoints, once, when it is plugged in. It runs until it is unplugged, which its endpoints tell it.
     fn start(&mut self, bus: &mut Bus);
 
-    /// Answers a control request that is not one of the standard ones: with bytes if it asks for some. `None` refuses
-    /// it. Nothing else of the device is answered meanwhile.
+    /// Answers a control request that is not one of the standard ones, or asks for a descriptor of an interface's class:
+    /// with bytes if it asks for some. `None` refuses it. Nothing else of the device is answered meanwhile.
     fn control<'a>(&'a mut self, setup: Setup, bytes: &'a [u8]) -> Answer<'a>;
 }
 

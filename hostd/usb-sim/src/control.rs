@@ -15,9 +15,12 @@ const SET_INTERFACE: u8 = 11;
 /// Bits of the request type that tell standard requests from others.
 const KIND: u8 = 0x60;
 
-/// Whether a request is one of the standard ones.
+/// Asks an interface for a descriptor: one of its class, which only the device knows.
+const OF_CLASS: (u8, u8) = (0x81, GET_DESCRIPTOR);
+
+/// Whether a request is one of the standard ones that are answered here.
 pub(crate) fn is_standard(setup: &Setup) -> bool {
-    setup.request_type & KIND == 0
+    setup.request_type & KIND == 0 && (setup.request_type, setup.request) != OF_CLASS
 }
 
 /// Answers a standard request; `None` refuses it.

@@ -143,7 +143,10 @@ fn live(blank: Attached, settings: Settings, events: &Receiver<Event>) {
     };
     let port = blank.port();
     drop(blank);
-    thread::sleep(AWAY);
+    // Pulled out meanwhile, it does not come back.
+    if events.recv_timeout(AWAY).is_ok() {
+        return;
+    }
     if !settings.returns {
         let _ = events.recv();
         return;

@@ -13,17 +13,22 @@
 
 mod bus;
 mod control;
+pub mod cp210x;
 mod descriptors;
 mod endpoint;
 pub mod fx2;
 pub mod hub;
+pub mod jlink;
+pub mod stlink;
 mod usbip;
 mod vhci;
+mod wires;
 
 pub use bus::{Answer, Bus, Device, Setup};
 pub use descriptors::{Descriptors, Endpoint, Interface, Speed};
 pub use endpoint::{Input, Output};
 pub use vhci::{AttachError, Attached};
+pub use wires::{Later, Refusal, Registers, Wires};
 
 #[doc(hidden)]
 pub use usbip::fuzz;

@@ -41,12 +41,12 @@ struct Reserved {
 const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "nusb",
-        owners: &["acquire", "parts", "pods"],
+        owners: &["acquire", "parts", "pods", "usb-host"],
         testers: &[],
     },
     Reserved {
         dependency: "probe-rs",
-        owners: &["flash"],
+        owners: &["flash", "vendor-probes"],
         testers: &["lab"],
     },
     Reserved {
@@ -57,7 +57,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         dependency: "target-sim",
         owners: &["pod-sim"],
-        testers: &["flash", "parts"],
+        testers: &["flash", "parts", "vendor-probes"],
     },
     Reserved {
         dependency: "pod-sim",
