@@ -147,13 +147,26 @@ pub enum AcquireError {
         /// What is wrong with it.
         why: String,
     },
-    /// The analyzer did not come back with its firmware.
+    /// The analyzer took its firmware, and goes on without it.
     #[error(
         "the analyzer on USB port {port} did not start its firmware within {} s; unplug it and plug it in again, and check \
          that {firmware} is made for it", waited.as_secs()
     )]
-    NotReturned {
+    NotStarted {
         /// Where it is plugged in.
+        port: String,
+        /// The file.
+        firmware: String,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The analyzer left the bus, as it does to start its firmware, and did not come back.
+    #[error(
+        "the analyzer on USB port {port} left to start its firmware and did not come back within {} s: it was unplugged, or \
+         {firmware} is not made for it", waited.as_secs()
+    )]
+    NotReturned {
+        /// Where it was plugged in.
         port: String,
         /// The file.
         firmware: String,

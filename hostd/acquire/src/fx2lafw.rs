@@ -82,7 +82,7 @@ impl Fx2lafw {
             });
         }
         if let Some(port) = &settings.port
-            && !plugged::is_port(port)
+            && !usb_host::is_port(port)
         {
             return Err(AcquireError::Setting {
                 field: "port",
@@ -100,6 +100,11 @@ impl Fx2lafw {
     #[must_use]
     pub fn model(ids: (u16, u16)) -> Option<&'static str> {
         Model::of(ids).map(|model| model.name)
+    }
+
+    /// Vendor and product numbers of all analyzers that are known to run the firmware.
+    pub fn models() -> impl Iterator<Item = (u16, u16)> {
+        model::MODELS.iter().map(|model| model.ids)
     }
 
     /// Whether samples have 16 bits.

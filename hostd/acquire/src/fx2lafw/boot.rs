@@ -30,8 +30,12 @@ const MAJOR: u8 = 1;
 /// How long a request may take.
 pub(super) const REQUEST_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long it may take to come back with its firmware. It takes half a second.
-const RETURN_WITHIN: Duration = Duration::from_secs(5);
+/// How long it may take to leave the bus once it has its firmware.
+const LEAVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long it may then take to come back. The firmware stays away for 1.5 s, so that it is not missed that it has left; in
+/// that time nobody can tell whether it was unplugged.
+const RETURN_WITHIN: Duration = Duration::from_secs(3);
 
 /// How often is looked whether it has.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -59,18 +63,12 @@ pub(super) async fn running(
     let firmware = read?;
     let opened = found.device.open().await;
     let device = opened.map_err(|error| found.explained("open", error))?;
-    upload(&device, &firmware)
-        .await
-        .map_err(|error| refused(&found, error))?;
+    if let Err(error) = upload(&device, &firmware).await {
+        return Err(found.broken("give its firmware to", error).await);
+    }
     drop(device);
     let began = Instant::now();
-    let back = returned(&found, began)
-        .await?
-        .ok_or_else(|| AcquireError::NotReturned {
-            port: found.port.clone(),
-            firmware: firmware.path.display().to_string(),
-            waited: RETURN_WITHIN,
-        })?;
+    let back = returned(&found, &firmware).await?;
     tracing::info!(port = back.port, took = ?began.elapsed(), "loaded the firmware of an analyzer");
     // It has just begun, so it samples nothing.
     usage.idle_from = Some(Instant::now());
@@ -101,29 +99,46 @@ async fn upload(device: &Device, firmware: &Firmware) -> Result<(), TransferErro
     }
 }
 
-fn refused(found: &Plugged, error: TransferError) -> AcquireError {
-    match error {
-        TransferError::Disconnected => AcquireError::Unplugged { what: found.name() },
-        error => failed(&format!("give {} its firmware", found.name()), error.into()),
-    }
-}
-
 /// The analyzer on the same port, as another device that runs the firmware and that this user may open.
-async fn returned(left: &Plugged, began: Instant) -> Result<Option<Plugged>, AcquireError> {
-    let mut seen = None;
-    while began.elapsed() < RETURN_WITHIN {
+async fn returned(before: &Plugged, firmware: &Firmware) -> Result<Plugged, AcquireError> {
+    let began = Instant::now();
+    let (mut left, mut seen) = (None, None);
+    let port = || before.port.clone();
+    let file = || firmware.path.display().to_string();
+    loop {
         let all = plugged::all().await?;
-        let is_same =
-            |found: &Plugged| found.port == left.port && found.id != left.id && found.is_running;
+        if all.iter().all(|found| found.id != before.id) {
+            left.get_or_insert_with(Instant::now);
+        }
+        let is_same = |found: &Plugged| {
+            found.port == before.port && found.id != before.id && found.is_running
+        };
         if let Some(found) = all.into_iter().find(is_same) {
             let seen = *seen.get_or_insert_with(Instant::now);
             if found.device.open().await.is_ok() || OWNED_WITHIN < seen.elapsed() {
-                return Ok(Some(found));
+                return Ok(found);
             }
+        } else if seen.is_some() {
+            return Err(before.unplugged());
         }
-        sleep(LOOK_INTERVAL).await;
+        match left {
+            None if LEAVE_WITHIN < began.elapsed() => {
+                return Err(AcquireError::NotStarted {
+                    port: port(),
+                    firmware: file(),
+                    waited: LEAVE_WITHIN,
+                });
+            }
+            Some(left) if seen.is_none() && RETURN_WITHIN < left.elapsed() => {
+                return Err(AcquireError::NotReturned {
+                    port: port(),
+                    firmware: file(),
+                    waited: RETURN_WITHIN,
+                });
+            }
+            _ => sleep(LOOK_INTERVAL).await,
+        }
     }
-    Ok(None)
 }
 
 /// Asks the firmware for its version.
@@ -143,8 +158,11 @@ pub(super) async fn check_version(
         length: 2,
     };
     let answered = interface.control_in(request, REQUEST_WITHIN).await;
-    let asking = || format!("ask {} for the version of its firmware", found.name());
-    let version = answered.map_err(|error| failed(&asking(), error.into()))?;
+    let asking = "read the version of the firmware of";
+    let version = match answered {
+        Ok(version) => version,
+        Err(error) => return Err(found.broken(asking, error).await),
+    };
     match version[..] {
         [MAJOR, _] => Ok(()),
         [major, minor, ..] => Err(AcquireError::FirmwareVersion {
@@ -152,6 +170,9 @@ pub(super) async fn check_version(
             major,
             minor,
         }),
-        _ => Err(failed(&asking(), std::io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(failed(
+            &format!("{asking} {}", found.name()),
+            std::io::ErrorKind::UnexpectedEof.into(),
+        )),
     }
 }

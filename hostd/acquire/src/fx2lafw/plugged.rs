@@ -1,8 +1,12 @@
 //! Analyzers that are plugged in, and opening one.
 
 use std::io;
+use std::time::Duration;
 
+use nusb::transfer::TransferError;
 use nusb::{DeviceId, DeviceInfo, ErrorKind, Interface};
+use tokio::time::{Instant, sleep};
+use usb_host::{devices, port};
 
 use super::model::{Model, is_running};
 use crate::error::AcquireError;
@@ -10,8 +14,11 @@ use crate::error::AcquireError;
 /// The interface that carries the samples.
 const INTERFACE: u8 = 0;
 
-/// The error of the system for what does not exist (ENOENT).
-const NO_ENTRY: u32 = 2;
+/// How soon the system tells that a device has left. Before that, transfers to it fail for other reasons, or not at all.
+const LEFT_WITHIN: Duration = Duration::from_millis(500);
+
+/// How often is looked whether one has.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An analyzer that is plugged in.
 #[derive(Debug, Clone)]
@@ -24,13 +31,6 @@ pub(super) struct Plugged {
     /// Another one each time it is plugged in.
     pub(super) id: DeviceId,
     pub(super) device: DeviceInfo,
-}
-
-/// Whether this names a port: bus, then the chain of ports, `1-2.3`.
-pub(super) fn is_port(text: &str) -> bool {
-    let is_number = |part: &str| part.parse::<u8>().is_ok_and(|number| number > 0);
-    text.split_once('-')
-        .is_some_and(|(bus, chain)| is_number(bus) && chain.split('.').all(is_number))
 }
 
 /// The analyzer on a port, or the first one.
@@ -52,14 +52,9 @@ pub(super) async fn find(port: Option<&str>) -> Result<Plugged, AcquireError> {
 
 /// All of them, by their ports.
 pub(super) async fn all() -> Result<Vec<Plugged>, AcquireError> {
-    let devices = match nusb::list_devices().await {
-        // This machine has no USB.
-        Err(error) if error.os_error() == Some(NO_ENTRY) => return Ok(Vec::new()),
-        devices => {
-            devices.map_err(|error| failed("list what is plugged into USB", error.into()))?
-        }
-    };
-    let mut all: Vec<_> = devices.filter_map(Plugged::of).collect();
+    let all = devices().await;
+    let all = all.map_err(|error| failed("list what is plugged into USB", error))?;
+    let mut all: Vec<_> = all.into_iter().filter_map(Plugged::of).collect();
     all.sort_by(|one, other| one.port.cmp(&other.port));
     Ok(all)
 }
@@ -67,10 +62,8 @@ pub(super) async fn all() -> Result<Vec<Plugged>, AcquireError> {
 impl Plugged {
     fn of(device: DeviceInfo) -> Option<Self> {
         let model = Model::of((device.vendor_id(), device.product_id()))?;
-        let chain: Vec<String> = device.port_chain().iter().map(u8::to_string).collect();
-        let bus = device.bus_id().trim_start_matches('0');
         Some(Self {
-            port: format!("{bus}-{}", chain.join(".")),
+            port: port(&device),
             model,
             is_running: is_running(device.manufacturer_string(), device.product_string()),
             id: device.id(),
@@ -83,13 +76,40 @@ impl Plugged {
         format!("the analyzer on USB port {}", self.port)
     }
 
+    /// Whether it is no longer there, or is not a moment later.
+    pub(super) async fn has_left(&self) -> bool {
+        let began = Instant::now();
+        loop {
+            match all().await {
+                Ok(all) if all.iter().all(|found| found.id != self.id) => return true,
+                _ if LEFT_WITHIN < began.elapsed() => return false,
+                _ => sleep(LOOK_INTERVAL).await,
+            }
+        }
+    }
+
+    /// That it was pulled out.
+    pub(super) fn unplugged(&self) -> AcquireError {
+        AcquireError::Unplugged { what: self.name() }
+    }
+
+    /// What it means that a transfer failed: as long as the system has not noticed that it was pulled out, that may look
+    /// like anything.
+    pub(super) async fn broken(&self, what: &str, error: TransferError) -> AcquireError {
+        match error {
+            TransferError::Disconnected => self.unplugged(),
+            _ if self.has_left().await => self.unplugged(),
+            error => failed(&format!("{what} {}", self.name()), error.into()),
+        }
+    }
+
     /// What an error of the system means for it.
     pub(super) fn explained(&self, what: &str, error: nusb::Error) -> AcquireError {
         let name = self.name();
         match error.kind() {
             ErrorKind::PermissionDenied => AcquireError::NotPermitted { what: name },
             ErrorKind::Busy => AcquireError::Busy { what: name },
-            ErrorKind::Disconnected | ErrorKind::NotFound => AcquireError::Unplugged { what: name },
+            ErrorKind::Disconnected | ErrorKind::NotFound => self.unplugged(),
             _ => failed(&format!("{what} {name}"), error.into()),
         }
     }
@@ -116,18 +136,6 @@ pub(super) fn failed(what: &str, source: io::Error) -> AcquireError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ports_are_as_the_kernel_names_them() {
-        for port in ["1-1", "2-1.4.3"] {
-            assert!(is_port(port), "{port}");
-        }
-        for wrong in [
-            "", "1", "1-", "-1", "1-0", "0-1", "1-2.", "1-300", "../1-2", "1-1 ",
-        ] {
-            assert!(!is_port(wrong), "{wrong}");
-        }
-    }
 
     #[tokio::test]
     async fn a_port_without_an_analyzer_is_said() {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use super::Usage;
 use super::boot::REQUEST_WITHIN;
-use super::plugged::{Plugged, failed};
+use super::plugged::Plugged;
 use super::timing::{self, Transfers};
 use crate::capture::Source;
 use crate::error::AcquireError;
@@ -30,7 +30,7 @@ pub(super) struct Stream {
     transfers: Transfers,
     rate_hz: u64,
     bytes_per_s: u64,
-    name: String,
+    plugged: Plugged,
     has_ended: bool,
     has_sent: bool,
     usage: OwnedMutexGuard<Usage>,
@@ -55,7 +55,7 @@ impl Stream {
             transfers: Transfers::of(bytes_per_s),
             rate_hz,
             bytes_per_s,
-            name: found.name(),
+            plugged: found.clone(),
             has_ended: false,
             has_sent: false,
             usage,
@@ -73,14 +73,10 @@ impl Stream {
             index: 0,
             data: &request,
         };
-        let started = interface.control_out(start, REQUEST_WITHIN).await;
-        started.map_err(|error| failed(&format!("start {}", stream.name), error.into()))?;
-        Ok(stream)
-    }
-
-    fn unplugged(&self) -> AcquireError {
-        let what = self.name.clone();
-        AcquireError::Unplugged { what }
+        match interface.control_out(start, REQUEST_WITHIN).await {
+            Ok(()) => Ok(stream),
+            Err(error) => Err(found.broken("start", error).await),
+        }
     }
 }
 
@@ -140,15 +136,16 @@ impl Source for Stream {
                 self.endpoint.submit(buffer);
             }
             After::End => self.has_ended = true,
-            After::Unplugged => return Err(self.unplugged()),
-            After::Failed(error) => {
-                return Err(failed(&format!("read from {}", self.name), error.into()));
-            }
+            After::Unplugged => return Err(self.plugged.unplugged()),
+            After::Failed(error) => return Err(self.plugged.broken("read from", error).await),
         }
         Ok(Some(samples))
     }
 
     async fn ended(&mut self, intake: &Intake) -> AcquireError {
+        if self.plugged.has_left().await {
+            return self.plugged.unplugged();
+        }
         if !self.has_sent {
             return self.late(intake, SILENCE);
         }

@@ -17,6 +17,7 @@ pub(crate) const CASES: &[Case] = &[
         lost_samples_are_an_error_and_no_gap,
     ),
     ("unplugged_at_any_time", unplugged_at_any_time),
+    ("unplugged_with_its_firmware", unplugged_with_its_firmware),
     ("one_at_a_time", one_at_a_time),
     ("a_second_program_is_told", a_second_program_is_told),
 ];
@@ -67,7 +68,7 @@ fn one_that_does_not_come_back() {
         let began = Instant::now();
         let error = refused(&Firmware::new().instrument()).await;
         assert!(
-            error.contains("did not start its firmware within 5 s"),
+            error.contains("did not come back within 3 s: it was unplugged, or /"),
             "{error}"
         );
         assert!(began.elapsed() < Duration::from_secs(10));
@@ -125,6 +126,30 @@ fn lost_samples_are_an_error_and_no_gap() {
     });
 }
 
+/// Pulls an analyzer out some time after a capture was asked for: why that ends, and how soon.
+async fn pulled_out(instrument: &Fx2lafw, analyzer: Analyzer, delay_ms: u64) -> Duration {
+    let unplugging = tokio::task::spawn_blocking(move || {
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        drop(analyzer);
+        Instant::now()
+    });
+    let failed = async {
+        let mut capture = instrument.start(order(4_000_000, 1e6)).await?;
+        all(&mut capture).await
+    };
+    let error = failed.await.unwrap_err();
+    let since = unplugging.await.unwrap().elapsed();
+    println!("unplugged after {delay_ms} ms, told {since:?} later: {error}");
+    let is_said = match &error {
+        // It was gone before anybody looked.
+        AcquireError::NoDevice { .. } => delay_ms == 0,
+        error => error.to_string().contains("was unplugged"),
+    };
+    assert!(is_said, "{error}");
+    listed(0).await;
+    since
+}
+
 fn unplugged_at_any_time() {
     run(async {
         let firmware = Firmware::new();
@@ -132,24 +157,29 @@ fn unplugged_at_any_time() {
         // Delays that fall into finding it, the firmware, its absence, its start and its samples.
         for delay_ms in [0, 5, 20, 60, 150, 300, 500, 800, 1_500] {
             let analyzer = plugged(Settings::default()).await;
-            let unplugging = tokio::task::spawn_blocking(move || {
-                std::thread::sleep(Duration::from_millis(delay_ms));
-                drop(analyzer);
-                Instant::now()
-            });
-            let failed = async {
-                let mut capture = instrument.start(order(4_000_000, 1e6)).await?;
-                all(&mut capture).await
-            };
-            let error = failed.await.unwrap_err();
-            let since = unplugging.await.unwrap().elapsed();
-            println!("unplugged after {delay_ms} ms, told {since:?} later: {error}");
-            assert!(since < Duration::from_secs(6));
-            listed(0).await;
+            let since = pulled_out(&instrument, analyzer, delay_ms).await;
+            // While it is away by itself, that it does not come back shows only with time.
+            assert!(since < Duration::from_secs(4), "{since:?}");
         }
         let _analyzer = plugged(Settings::default()).await;
         let mut capture = instrument.start(order(10_000, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 10_000);
+    });
+}
+
+fn unplugged_with_its_firmware() {
+    run(async {
+        let firmware = Firmware::new();
+        let instrument = firmware.instrument();
+        for delay_ms in [0, 5, 20, 50, 150, 500, 1_500] {
+            let analyzer = plugged(Settings::default()).await;
+            let mut capture = instrument.start(order(10, 1e6)).await.unwrap();
+            all(&mut capture).await.unwrap();
+            drop(capture);
+            tokio::time::sleep(CLOSED_WITHIN).await;
+            let since = pulled_out(&instrument, analyzer, delay_ms).await;
+            assert!(since < Duration::from_millis(1_500), "{since:?}");
+        }
     });
 }
 

@@ -13,60 +13,18 @@
 mod failing;
 mod sampling;
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use acquire::{AcquireError, Capture, Facts, Fx2lafw, Fx2lafwSettings, Input, Instrument, Order};
-use libtest_mimic::{Arguments, Trial};
 use pod_protocol::capture::{Edge, Frame, Trigger};
 use tempfile::TempDir;
-use usb_sim::Attached;
 use usb_sim::fx2::{Analyzer, Settings, levels};
-
-/// Makes it a failure that there is no virtual controller.
-const NEEDED: &str = "TESTS_NEED_USB";
-
-/// How long anything may take. An emulated processor is slow.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A test, which panics if it fails.
-type Case = (&'static str, fn());
+use usb_trials::{CLOSED_WITHIN, Case, PATIENCE, run};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    if !Attached::is_possible() && !arguments.list {
-        eprintln!("this kernel has no virtual USB controller, so these tests are left out");
-        return match std::env::var_os(NEEDED) {
-            Some(_) => ExitCode::FAILURE,
-            None => ExitCode::SUCCESS,
-        };
-    }
-    let lists = [("sampling", sampling::CASES), ("failing", failing::CASES)];
-    let cases = |(about, cases): (&'static str, &'static [Case])| {
-        let trial = move |(name, case): &'static Case| {
-            Trial::test(format!("{about}::{name}"), move || {
-                case();
-                Ok(())
-            })
-        };
-        cases.iter().map(trial)
-    };
-    let trials = lists.into_iter().flat_map(cases).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-/// Runs an asynchronous test.
-fn run<T>(test: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let ended = tokio::time::timeout(2 * PATIENCE, test).await;
-        ended.expect("the test takes too long")
-    })
+    usb_trials::main(&[("sampling", sampling::CASES), ("failing", failing::CASES)])
 }
 
 /// A firmware that nobody wrote: what an analyzer is given matters to none of the two sides here.

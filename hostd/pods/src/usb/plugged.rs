@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use nusb::hotplug::HotplugWatch;
-use nusb::{DeviceId, DeviceInfo, ErrorKind};
+use nusb::{DeviceId, DeviceInfo};
 use pod_protocol::driver;
 use pod_protocol::usb::INTERFACE;
 
@@ -41,19 +41,11 @@ pub async fn plugged() -> io::Result<Vec<Plugged>> {
     Ok(pods.into_iter().map(|(pod, _)| pod).collect())
 }
 
-/// What Linux answers for a folder that is not there (`ENOENT`).
-const NO_ENTRY: u32 = 2;
-
 /// The same, each with what opens it.
 pub(super) async fn devices() -> io::Result<Vec<(Plugged, DeviceInfo)>> {
-    let devices = match nusb::list_devices().await {
-        // This machine has no USB; what the system cannot list has no kind of its own.
-        Err(error) if error.kind() == ErrorKind::NotFound || error.os_error() == Some(NO_ENTRY) => {
-            return Ok(Vec::new());
-        }
-        devices => devices?,
-    };
+    let devices = usb_host::devices().await?;
     let mut pods: Vec<_> = devices
+        .into_iter()
         .filter_map(|device| Some((Plugged::of(&device)?, device)))
         .collect();
     pods.sort_by(|(one, _), (other, _)| one.port.cmp(&other.port));
@@ -87,7 +79,7 @@ impl Plugged {
             found == INTERFACE
         })?;
         Some(Self {
-            port: port(device),
+            port: usb_host::port(device),
             ids: (device.vendor_id(), device.product_id()),
             product: device.product_string().map(str::to_owned),
             serial: device.serial_number().map(str::to_owned),
@@ -105,16 +97,6 @@ impl Plugged {
             interface: 0,
         }
     }
-}
-
-/// The name of the port that a device is plugged into.
-fn port(device: &DeviceInfo) -> String {
-    let chain: Vec<String> = device.port_chain().iter().map(u8::to_string).collect();
-    format!(
-        "{}-{}",
-        device.bus_id().trim_start_matches('0'),
-        chain.join(".")
-    )
 }
 
 /// Devices that were tried, by the number that each gets when it is plugged in.

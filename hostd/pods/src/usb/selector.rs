@@ -1,5 +1,7 @@
 //! Which of the pods on USB is meant.
 
+use usb_host::is_port;
+
 use super::plugged::Plugged;
 
 /// Characters of a serial number.
@@ -28,10 +30,7 @@ impl Selector {
             return is_one.then(|| Self::Serial(serial.to_owned()));
         }
         let port = text.strip_prefix("port=")?;
-        let (bus, chain) = port.split_once('-')?;
-        let is_number = |part: &str| part.parse::<u8>().is_ok_and(|number| number > 0);
-        let is_one = is_number(bus) && chain.split('.').all(is_number);
-        is_one.then(|| Self::Port(port.to_owned()))
+        is_port(port).then(|| Self::Port(port.to_owned()))
     }
 
     pub(super) fn means(&self, pod: &Plugged) -> bool {

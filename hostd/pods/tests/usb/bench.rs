@@ -32,9 +32,6 @@ const BYTES: usize = 32 << 20;
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
 
-/// How soon the kernel has cancelled what was under way to a device that a program no longer uses.
-const CLOSED_WITHIN: Duration = Duration::from_millis(500);
-
 /// A device that sends zeros and swallows what comes, bare or as a pod does over a link.
 struct Hose {
     has_link: bool,
