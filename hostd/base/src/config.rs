@@ -19,7 +19,7 @@ pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
     AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
-    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, HandlersConfig, HttpConfig,
+    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, GpioLine, HandlersConfig, HttpConfig,
     JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
     OidcConfig, Parity, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider, StoreConfig,
     UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,

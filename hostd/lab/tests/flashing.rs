@@ -11,13 +11,15 @@
     reason = "a test, though it is its own harness"
 )]
 
+#[path = "flashing/vendor.rs"]
+mod vendor;
+
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use base::config::{DeviceConfig, ProbePart};
 use flash::{DapLink, FlashError, Image, LinkError, Phase, Progress, Report, Request, Stop};
-use libtest_mimic::{Arguments, Trial};
 use pod_sim::{SimConfig, SimPod, TargetConfig};
 use pods::pod::{BlockingDap, DapError, DapRequest};
 use pods::{Driver as _, Pod, PodOptions, PodState, Transport};
@@ -29,18 +31,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use usb_sim::Attached;
-
-/// Makes it a failure that there is no virtual controller.
-const NEEDED: &str = "TESTS_NEED_USB";
-
-/// How long anything may take. An emulated processor is slow.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long a test may take.
-const TEST_MAX: Duration = Duration::from_secs(180);
-
-/// How soon the kernel has cancelled what was under way to a device that a program no longer uses.
-const CLOSED_WITHIN: Duration = Duration::from_millis(500);
+use usb_trials::{CLOSED_WITHIN, Case, PATIENCE, run};
 
 const CHIP: &str = "STM32F030R8";
 
@@ -61,32 +52,18 @@ const JOB_MAX: Duration = Duration::from_secs(60);
 /// How soon a job ends whose probe is gone.
 const ENDED_WITHIN: Duration = Duration::from_secs(5);
 
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    if !Attached::is_possible() && !arguments.list {
-        eprintln!("this kernel has no virtual USB controller, so these tests are left out");
-        return match std::env::var_os(NEEDED) {
-            Some(_) => ExitCode::FAILURE,
-            None => ExitCode::SUCCESS,
-        };
-    }
-    let trials = vec![
-        Trial::test("beside_probe_rs_alone", || {
-            run(beside_probe_rs_alone());
-            Ok(())
-        }),
-        Trial::test("unplugged_at_any_point", || {
-            run(unplugged_at_any_point());
-            Ok(())
-        }),
-    ];
-    libtest_mimic::run(&arguments, trials).exit_code()
-}
+const CASES: &[Case] = &[
+    ("beside_probe_rs_alone", || run(beside_probe_rs_alone())),
+    ("unplugged_at_any_point", || run(unplugged_at_any_point())),
+    ("through_a_jlink", || run(vendor::jlink())),
+    ("through_an_stlink", || run(vendor::stlink())),
+    ("through_a_probe_of_the_first_version", || {
+        run(through_a_probe_of_the_first_version());
+    }),
+];
 
-fn run(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let ended = runtime.block_on(async { timeout(TEST_MAX, test).await });
-    ended.expect("the test takes too long");
+fn main() -> ExitCode {
+    usb_trials::main(&[("flashing", CASES)])
 }
 
 /// A simulated pod whose target has power, whoever does that.
@@ -112,11 +89,16 @@ async fn simulated() -> Arc<SimPod> {
 
 /// A bench that has nothing but the probe of the simulated pod.
 fn bench() -> Arc<dyn Transport> {
+    with_probe("usb:1209:0001")
+}
+
+/// A bench that has nothing but this probe.
+fn with_probe(address: &str) -> Arc<dyn Transport> {
     let device = DeviceConfig {
         name: "b".to_owned(),
         address: "parts:b".to_owned(),
         probe: Some(ProbePart {
-            address: "usb:1209:0001".to_owned(),
+            address: address.to_owned(),
         }),
         ..DeviceConfig::default()
     };
@@ -268,30 +250,7 @@ async fn unplugged_at_any_point() {
         (Phase::Programming, half),
         (Phase::Verifying, 0),
     ] {
-        let unplugged = Arc::new(Mutex::new(None));
-        let (mut plug, noted) = (Some(plugged), unplugged.clone());
-        let result = flashed(&pod, &data, move |now| {
-            if now.phase == phase && now.bytes >= bytes {
-                plug = plug.take().and_then(|plug| {
-                    drop(plug);
-                    *noted.lock().unwrap() = Some(Instant::now());
-                    None
-                });
-            }
-        })
-        .await;
-        let since = unplugged
-            .lock()
-            .unwrap()
-            .expect("it was unplugged")
-            .elapsed();
-        let error = result.expect_err("the probe is gone");
-        println!("unplugged at {phase}: {error} after {since:?}");
-        assert!(matches!(error, FlashError::LinkLost { .. }), "{error:?}");
-        assert!(since < ENDED_WITHIN, "{since:?}");
-        let mut state = pod.watch();
-        let gone = state.wait_for(|state| matches!(state, PodState::Offline { .. }));
-        timeout(PATIENCE, gone).await.unwrap().unwrap();
+        pulled_out(&pod, plugged, &data, phase, bytes).await;
         // It is of use again as soon as it is plugged in.
         plugged = Attached::new(sim.plug()).unwrap();
         pod.wait_online(PATIENCE).await.unwrap();
@@ -302,4 +261,58 @@ async fn unplugged_at_any_point() {
     assert!(spawn_blocking(|| content(BYTES)).await.unwrap() == data);
     sleep(CLOSED_WITHIN).await;
     drop(plugged);
+}
+
+/// Programs as far as a point of a phase, where the probe is pulled out.
+async fn pulled_out(pod: &Pod, plugged: Attached, data: &[u8], phase: Phase, bytes: u64) {
+    let unplugged = Arc::new(Mutex::new(None));
+    let (mut plug, noted) = (Some(plugged), unplugged.clone());
+    let result = flashed(pod, data, move |now| {
+        if now.phase == phase && now.bytes >= bytes {
+            plug = plug.take().and_then(|plug| {
+                drop(plug);
+                *noted.lock().unwrap() = Some(Instant::now());
+                None
+            });
+        }
+    })
+    .await;
+    let since = unplugged
+        .lock()
+        .unwrap()
+        .expect("it was unplugged")
+        .elapsed();
+    let error = result.expect_err("the probe is gone");
+    println!("unplugged at {phase}: {error} after {since:?}");
+    assert!(matches!(error, FlashError::LinkLost { .. }), "{error:?}");
+    assert!(since < ENDED_WITHIN, "{since:?}");
+    let mut state = pod.watch();
+    let gone = state.wait_for(|state| matches!(state, PodState::Offline { .. }));
+    timeout(PATIENCE, gone).await.unwrap().unwrap();
+}
+
+/// The target behind a probe that is a human interface device. The library reaches such a one only through another library
+/// in C, so it reads through the other probe what was programmed.
+async fn through_a_probe_of_the_first_version() {
+    let sim = simulated().await;
+    let bench = with_probe("usb:1209:0003:A");
+    let plugged = Attached::new(sim.hid_probe("A")).unwrap();
+    let pod = online(&bench).await;
+    let data = firmware(1, BYTES);
+    let half = BYTES as u64 / 2;
+    pulled_out(&pod, plugged, &data, Phase::Programming, half).await;
+    let plugged = Attached::new(sim.hid_probe("A")).unwrap();
+    pod.wait_online(PATIENCE).await.unwrap();
+    let began = Instant::now();
+    let report = flashed(&pod, &data, |_| {}).await.unwrap();
+    let took = began.elapsed();
+    println!("flashing {} KiB in reports: {took:?}", BYTES / 1024);
+    assert!(report.verified && report.reset);
+    drop((pod, bench));
+    sleep(CLOSED_WITHIN).await;
+    drop(plugged);
+    let other = Attached::new(sim.plug()).unwrap();
+    assert!(spawn_blocking(|| content(BYTES)).await.unwrap() == data);
+    sleep(CLOSED_WITHIN).await;
+    drop(other);
 }

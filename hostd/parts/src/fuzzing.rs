@@ -5,7 +5,7 @@ pub fn supply(bytes: &[u8]) {
     crate::power::fuzzing::answers(bytes);
 }
 
-/// Any bytes as what a probe behind TCP sends.
+/// Any bytes as what a probe sends, behind TCP or in reports.
 pub fn probe(bytes: &[u8]) {
     crate::probe::fuzz(bytes);
 }
@@ -47,6 +47,6 @@ mod tests {
             &[3],
         ]
         .concat();
-        seeded(0xda9, &[&frames], super::probe);
+        seeded(0xda9, &[&frames, &[0, 2, 64, 0]], super::probe);
     }
 }

@@ -8,6 +8,7 @@
 
 mod args;
 mod bench;
+mod chip;
 mod client;
 mod commands;
 mod driver;
@@ -25,6 +26,7 @@ mod session;
 mod status;
 mod tty;
 mod uart;
+pub mod udev;
 mod usb;
 
 #[cfg(test)]

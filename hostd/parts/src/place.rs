@@ -57,7 +57,16 @@ fn host_and_port(text: &str, port: u16) -> Option<String> {
 }
 
 impl UsbId {
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn new((vendor, product): (u16, u16), serial: Option<&str>) -> Self {
+        let serial = serial.map(str::to_owned);
+        Self {
+            vendor,
+            product,
+            serial,
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.splitn(3, ':');
         let mut number = || {
             let digits = words.next().filter(|digits| digits.len() == 4)?;

@@ -15,6 +15,7 @@ use crate::refuse::Refuse;
 
 mod answer;
 pub(crate) mod fuzzing;
+mod gpio;
 mod hub;
 mod program;
 mod relay;

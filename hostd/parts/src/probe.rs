@@ -9,7 +9,7 @@ use pod_protocol::dap_frame::{self, DAP_PACKET_BYTES_MAX, DAP_SILENCE_MAX, DapFr
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Duration, Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use crate::args::Args;
 use crate::client::{Client, Gone};
@@ -17,18 +17,22 @@ use crate::place::Place;
 use crate::presence::{Part, Presences};
 use crate::refuse::Refuse;
 
+mod hid;
+mod interface;
 mod link;
 mod reset;
 mod target;
 mod tcp;
 mod usb;
+mod vendor;
 
-pub(crate) use usb::VENDOR_CLASS;
+pub(crate) use interface::of as interface;
+pub use vendor::{Family, IS_SUPPORTED};
 
 use link::Link;
 use reset::Reset;
 
-pub(crate) use tcp::{PORT_DEFAULT, fuzz};
+pub(crate) use tcp::PORT_DEFAULT;
 
 /// How often a probe is looked at, and one that is away is tried again.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -51,6 +55,7 @@ const WAIT_MS_MAX: u64 = 10_000;
 const DAP_INFO: u8 = 0x00;
 const DAP_DISCONNECT: u8 = 0x03;
 const INFO_PACKET_COUNT: u8 = 0xFE;
+const INFO_PACKET_SIZE: u8 = 0xFF;
 
 /// The probe of a bench.
 #[derive(Debug)]
@@ -278,6 +283,16 @@ async fn carry_on(
         while *in_flight < most
             && let Some(packet) = frames.next_packet().map_err(|_| End::Client)?
         {
+            let (bytes, most) = (packet.len(), link.packet_bytes());
+            if most < bytes {
+                warn!(
+                    bytes,
+                    most,
+                    "ended a debug session: its client sent a packet that is longer than those of the probe, whose length \
+                     DAP_Info tells"
+                );
+                return Err(End::Client);
+            }
             if *in_flight == 0 {
                 answered = Instant::now();
             }
@@ -315,7 +330,7 @@ async fn carry_on(
 async fn packet_count(link: &mut Link) -> std::io::Result<usize> {
     let answer = link.exchange(&[DAP_INFO, INFO_PACKET_COUNT]).await?;
     Ok(match answer[..] {
-        [DAP_INFO, 1, count] => usize::from(count).clamp(1, IN_FLIGHT_MAX),
+        [DAP_INFO, 1, count, ..] => usize::from(count).clamp(1, IN_FLIGHT_MAX),
         _ => 1,
     })
 }
@@ -326,4 +341,10 @@ async fn release(link: &mut Link, in_flight: usize) -> std::io::Result<()> {
         link.receive().await?;
     }
     link.exchange(&[DAP_DISCONNECT]).await.map(drop)
+}
+
+/// Any bytes as what a probe sends.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    tcp::fuzz(bytes);
+    hid::fuzz(bytes);
 }

@@ -1,21 +1,24 @@
 //! What is plugged in that a bench could be made of: probes, serial ports, analyzers, instruments, hubs that switch
-//! their ports. Nothing is taken from whoever uses it; only hubs are opened, to ask them.
+//! their ports, GPIO chips. Nothing is taken from whoever uses it; only hubs and chips are opened, to ask them.
 
+mod chips;
 mod ports;
+
+pub use crate::chip::Usb;
+pub use chips::{GpioChip, GpioLine};
 
 use std::io;
 use std::path::PathBuf;
 
 use nusb::DeviceInfo;
-use pod_protocol::usb::CMSIS_DAP_NAME;
+use tokio::task::spawn_blocking;
+use usb_host::port;
 
-use crate::place::Place;
+use crate::place::{Place, UsbId};
 use crate::power::{HUB_CLASS, USBTMC, switching};
-use crate::probe::VENDOR_CLASS;
-use crate::usb::{all, port};
+use crate::probe;
 
-/// Class of the interface of a probe of the first version.
-const HID_CLASS: u8 = 0x03;
+pub use crate::probe::{Family, IS_SUPPORTED as HAS_VENDOR_PROBES};
 
 /// All that is plugged in.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,8 @@ pub struct Plugged {
     pub devices: Vec<UsbDevice>,
     /// Serial ports with a name that stays, by that name.
     pub ports: Vec<SerialPort>,
+    /// GPIO chips, by name.
+    pub chips: Vec<GpioChip>,
 }
 
 /// A device on USB, as the system lists it.
@@ -77,10 +82,10 @@ pub struct SerialPort {
 /// What a device can be in a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A CMSIS-DAP v2 probe.
+    /// A CMSIS-DAP probe.
     Probe,
-    /// A CMSIS-DAP probe of the first version alone, which nothing here speaks.
-    OldProbe,
+    /// A probe with a protocol of its own and no CMSIS-DAP, for which a build needs drivers.
+    VendorProbe(Family),
     /// An analyzer for the firmware fx2lafw, and what people call it.
     Analyzer(&'static str),
     /// An instrument that takes commands over USBTMC: a supply, or something else.
@@ -95,7 +100,7 @@ pub enum Kind {
 /// The system does not tell.
 pub async fn plugged() -> io::Result<Plugged> {
     let mut devices = Vec::new();
-    for info in all().await? {
+    for info in usb_host::devices().await? {
         let hub = (info.class() == HUB_CLASS).then_some(&info);
         let switching = match hub {
             Some(hub) => Some(switching(hub).await),
@@ -104,14 +109,17 @@ pub async fn plugged() -> io::Result<Plugged> {
         devices.push(UsbDevice::of(&info, switching));
     }
     devices.sort_by(|one, other| one.port.cmp(&other.port));
+    // The chips may take their time.
+    let chips = spawn_blocking(chips::all).await;
     Ok(Plugged {
         devices,
         ports: ports::all()?,
+        chips: chips.map_err(io::Error::other)??,
     })
 }
 
 impl UsbDevice {
-    fn of(info: &DeviceInfo, switching: Option<Switching>) -> Self {
+    pub(crate) fn of(info: &DeviceInfo, switching: Option<Switching>) -> Self {
         let interfaces = info.interfaces().map(|interface| Interface {
             class: (interface.class(), interface.subclass()),
             name: interface.interface_string().unwrap_or_default().to_owned(),
@@ -132,17 +140,13 @@ impl UsbDevice {
         if self.switching.is_some() {
             return Some(Kind::Hub);
         }
-        let is_named = |name: &str| name.contains(CMSIS_DAP_NAME);
-        let mut interfaces = self.interfaces.iter();
-        if interfaces.any(|found| found.class.0 == VENDOR_CLASS && is_named(&found.name)) {
+        let interfaces = self.interfaces.iter();
+        let told = interfaces.map(|found| (found.class.0, found.name.as_str()));
+        if probe::interface(self.product.as_deref(), told).is_some() {
             return Some(Kind::Probe);
         }
-        let is_named_itself = self.product.as_deref().is_some_and(is_named);
-        let is_old = |found: &Interface| {
-            found.class.0 == HID_CLASS && (is_named_itself || is_named(&found.name))
-        };
-        if self.interfaces.iter().any(is_old) {
-            return Some(Kind::OldProbe);
+        if let Some(family) = Family::of(self.ids) {
+            return Some(Kind::VendorProbe(family));
         }
         if let Some(name) = acquire::Fx2lafw::model(self.ids) {
             return Some(Kind::Analyzer(name));
@@ -154,13 +158,8 @@ impl UsbDevice {
     /// The address that means it, by its serial number if it has one.
     #[must_use]
     pub fn address(&self) -> String {
-        let (vendor, product) = self.ids;
-        let serial = self.serial.as_ref().filter(|serial| !serial.is_empty());
-        let serial = serial.map(|serial| format!(":{serial}"));
-        format!(
-            "usb:{vendor:04x}:{product:04x}{}",
-            serial.unwrap_or_default()
-        )
+        let serial = self.serial.as_deref().filter(|serial| !serial.is_empty());
+        Place::Usb(UsbId::new(self.ids, serial)).to_string()
     }
 
     /// Whether an address means it, perhaps among others.
@@ -205,9 +204,9 @@ mod tests {
             (device((1, 2), "DAPLink CMSIS-DAP", &both[2..]), None),
             (
                 device((1, 2), "DAPLink CMSIS-DAP", &[(3, 0, "")]),
-                Some(Kind::OldProbe),
+                Some(Kind::Probe),
             ),
-            (device((1, 2), "DAPLink", &both[..1]), Some(Kind::OldProbe)),
+            (device((1, 2), "DAPLink", &both[..1]), Some(Kind::Probe)),
             (device((1, 2), "keyboard", &[(3, 1, "")]), None),
             (
                 device((0x0925, 0x3881), "", &[(0xFF, 0xFF, "")]),

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use nusb::descriptors::TransferType;
-use nusb::transfer::{Buffer, Bulk, Direction, In, Out};
+use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Direction, In, Out};
 use nusb::{DeviceInfo, Endpoint, ErrorKind, Interface};
 use tokio::time::{Duration, timeout};
+use usb_host::devices;
 
 /// A device that is meant.
 ///
@@ -16,38 +16,7 @@ pub(crate) async fn find(
     is_meant: impl Fn(&DeviceInfo) -> bool,
 ) -> io::Result<DeviceInfo> {
     let lack = || io::Error::new(io::ErrorKind::NotFound, format!("{what} is not plugged in"));
-    all().await?.into_iter().find(is_meant).ok_or_else(lack)
-}
-
-/// What Linux answers for a folder that is not there (`ENOENT`).
-const NO_ENTRY: u32 = 2;
-
-/// All devices that are plugged in.
-///
-/// # Errors
-/// The system does not tell.
-pub(crate) async fn all() -> io::Result<Vec<DeviceInfo>> {
-    match nusb::list_devices().await {
-        // This machine has no USB; what the system cannot list has no kind of its own.
-        Err(error) if error.kind() == ErrorKind::NotFound || error.os_error() == Some(NO_ENTRY) => {
-            Ok(Vec::new())
-        }
-        devices => Ok(devices?.collect()),
-    }
-}
-
-/// Whether this names a port: bus, then the chain of ports, `1-2.3`.
-pub(crate) fn is_port(text: &str) -> bool {
-    let is_number = |part: &str| part.parse::<u8>().is_ok_and(|number| number > 0);
-    text.split_once('-')
-        .is_some_and(|(bus, chain)| is_number(bus) && chain.split('.').all(is_number))
-}
-
-/// The name of the port that a device is plugged into, as the kernel has it: `1-2.3`.
-pub(crate) fn port(device: &DeviceInfo) -> String {
-    let chain: Vec<String> = device.port_chain().iter().map(u8::to_string).collect();
-    let bus = device.bus_id().trim_start_matches('0');
-    format!("{bus}-{}", chain.join("."))
+    devices().await?.into_iter().find(is_meant).ok_or_else(lack)
 }
 
 /// The system's error with what to do about it.
@@ -73,23 +42,34 @@ pub(crate) fn explained(what: &str, error: &nusb::Error) -> io::Error {
     io::Error::new(kind, told)
 }
 
-/// Messages each way over a pair of bulk endpoints, one transfer each.
-pub(crate) struct Pipe {
-    output: Endpoint<Bulk, Out>,
-    input: Endpoint<Bulk, In>,
+/// How soon a message comes that a device still has for whoever used it before.
+const OLD_WITHIN: Duration = Duration::from_millis(30);
+
+/// Most of these. Devices have room for a few.
+const OLD_MAX: usize = 64;
+
+/// Messages each way over a pair of endpoints of one kind, one transfer each.
+pub(crate) struct Pipe<Kind: BulkOrInterrupt = Bulk> {
+    output: Endpoint<Kind, Out>,
+    input: Endpoint<Kind, In>,
     /// Most bytes of a message from the device, a multiple of what a packet on the wire holds.
     message_bytes: usize,
+    /// A message is fetched already that nobody expects yet.
+    is_ahead: bool,
 }
 
-impl Pipe {
-    /// The first bulk endpoint each way of an interface. A message from the device has at most `message_bytes`.
+impl<Kind: BulkOrInterrupt> Pipe<Kind> {
+    /// The first endpoint each way of an interface. A message from the device has at most `message_bytes`.
     pub(crate) fn new(what: &str, interface: &Interface, message_bytes: usize) -> io::Result<Self> {
-        let none = || io::Error::other(format!("{what} has no bulk endpoints"));
+        let none = || {
+            let kind = Kind::TYPE;
+            io::Error::other(format!("{what} lacks an endpoint of the type {kind:?}"))
+        };
         let descriptor = interface.descriptor().ok_or_else(none)?;
         let address = |direction| {
             let mut endpoints = descriptor.endpoints();
             let found = endpoints.find(|endpoint| {
-                endpoint.transfer_type() == TransferType::Bulk && endpoint.direction() == direction
+                endpoint.transfer_type() == Kind::TYPE && endpoint.direction() == direction
             });
             found.map(|endpoint| endpoint.address()).ok_or_else(none)
         };
@@ -97,22 +77,57 @@ impl Pipe {
         let output = interface
             .endpoint(address(Direction::Out)?)
             .map_err(explained)?;
-        let input: Endpoint<Bulk, In> = interface
+        let input: Endpoint<Kind, In> = interface
             .endpoint(address(Direction::In)?)
             .map_err(explained)?;
-        let message_bytes = message_bytes.next_multiple_of(input.max_packet_size().max(1));
-        Ok(Self {
+        let mut pipe = Self {
             output,
             input,
-            message_bytes,
-        })
+            message_bytes: 0,
+            is_ahead: false,
+        };
+        pipe.set_message_bytes(message_bytes);
+        Ok(pipe)
+    }
+
+    /// Bytes of a packet on the wire to the device.
+    pub(crate) fn packet_bytes(&self) -> usize {
+        self.output.max_packet_size()
+    }
+
+    /// Changes how many bytes a message from the device has at most, for those that are fetched from now on.
+    pub(crate) fn set_message_bytes(&mut self, bytes: usize) {
+        let packet_bytes = self.input.max_packet_size().max(1);
+        self.message_bytes = bytes.max(1).next_multiple_of(packet_bytes);
     }
 
     /// Fetches one more message, which [`receive`](Self::receive) then returns: a device may take the next message only
     /// once its answer to this one can go.
     pub(crate) fn expect(&mut self) {
+        if !std::mem::take(&mut self.is_ahead) {
+            self.fetch();
+        }
+    }
+
+    fn fetch(&mut self) {
         let buffer = self.input.allocate(self.message_bytes);
         self.input.submit(buffer);
+    }
+
+    /// Takes the answers that the device still has for whoever used it before, and was killed: they would pass for those
+    /// to the first messages.
+    pub(crate) async fn forget_old(&mut self) -> io::Result<()> {
+        for _ in 0..OLD_MAX {
+            match timeout(OLD_WITHIN, self.receive()).await {
+                Ok(old) => drop(old?),
+                Err(_) => {
+                    // What was fetched last is for the first answer.
+                    self.is_ahead = true;
+                    return Ok(());
+                }
+            }
+        }
+        Err(io::Error::other("it sends what nobody asked for"))
     }
 
     /// Sends a message.
@@ -131,7 +146,7 @@ impl Pipe {
     /// The next message. Cancelling loses nothing.
     pub(crate) async fn receive(&mut self) -> io::Result<Vec<u8>> {
         if self.input.pending() == 0 {
-            self.expect();
+            self.fetch();
         }
         let done = self.input.next_complete().await;
         done.status?;

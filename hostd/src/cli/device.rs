@@ -22,7 +22,7 @@ pub enum DeviceCommand {
     List,
     /// List what is plugged in, as entries for the configuration; the server may run
     ///
-    /// Each new pod on USB gets an entry, and the new parts of a bench get one together: a CMSIS-DAP v2 probe, a serial
+    /// Each new pod on USB gets an entry, and the new parts of a bench get one together: a debug probe, a serial
     /// port, a USBTMC supply, an fx2lafw analyzer. Where there are two of a kind, nobody can see which belongs to which
     /// target: both are left out, and shown with the table that uses them, as are hubs that switch their ports. Beside a
     /// bench of parts that is configured, another one begins with a new probe.

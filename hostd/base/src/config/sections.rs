@@ -12,7 +12,7 @@ mod parts;
 pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
 pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};
-pub use parts::{AnalogPart, LogicPart, Parity, PowerPart, ProbePart, UartPart};
+pub use parts::{AnalogPart, GpioLine, LogicPart, Parity, PowerPart, ProbePart, UartPart};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

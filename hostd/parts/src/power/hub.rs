@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use nusb::transfer::{ControlIn, ControlOut, ControlType, Recipient};
 use nusb::{Device, DeviceInfo};
+use usb_host::{is_port, port};
 
 use super::source::Trouble;
 use crate::scan::Switching;
-use crate::usb::{explained, find, is_port, port};
+use crate::usb::{explained, find};
 
 const GET_STATUS: u8 = 0;
 const GET_DESCRIPTOR: u8 = 6;

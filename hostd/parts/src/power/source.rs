@@ -4,6 +4,7 @@ use std::io;
 
 use base::config::PowerPart;
 
+use super::gpio::{self, Gpio};
 use super::hub::{self, Hub};
 use super::program::{self, Programs};
 use super::relay::{self, Relay};
@@ -15,6 +16,7 @@ pub(crate) enum Plan {
     Scpi(scpi::Plan),
     Hub(hub::Plan),
     Relay(relay::Plan),
+    Gpio(gpio::Plan),
     Command(program::Plan),
 }
 
@@ -36,6 +38,12 @@ impl Plan {
                 on,
                 off,
             } => relay::Plan::new(path, *baud, on, off).map(Self::Relay),
+            PowerPart::Gpio {
+                chip,
+                line,
+                active_low,
+                open_drain,
+            } => gpio::Plan::new(chip, line, *active_low, *open_drain).map(Self::Gpio),
             PowerPart::Command { on, off } => Ok(Self::Command(program::Plan::new(on, off))),
         }
     }
@@ -71,6 +79,7 @@ pub(super) enum Source {
     Scpi(Scpi),
     Hub(Hub),
     Relay(Relay),
+    Gpio(Gpio),
     Command(Programs),
 }
 
@@ -80,6 +89,7 @@ impl Source {
             Plan::Scpi(plan) => Self::Scpi(Scpi::open(plan).await?),
             Plan::Hub(plan) => Self::Hub(Hub::open(plan).await?),
             Plan::Relay(plan) => Self::Relay(Relay::open(plan).await?),
+            Plan::Gpio(plan) => Self::Gpio(Gpio::open(plan).await?),
             Plan::Command(plan) => Self::Command(Programs::open(plan)?),
         })
     }
@@ -90,6 +100,7 @@ impl Source {
             Self::Scpi(scpi) => scpi.is_on().await.map(Some),
             Self::Hub(hub) => hub.is_on().await.map(Some),
             Self::Relay(relay) => relay.look().await.map(|()| None),
+            Self::Gpio(gpio) => gpio.is_on().await.map(Some),
             Self::Command(programs) => programs.look().map(|()| None),
         }
     }
@@ -99,6 +110,7 @@ impl Source {
             Self::Scpi(scpi) => scpi.switch(on).await,
             Self::Hub(hub) => hub.switch(on).await,
             Self::Relay(relay) => relay.switch(on).await,
+            Self::Gpio(gpio) => gpio.switch(on).await,
             Self::Command(programs) => programs.switch(on).await,
         }
     }
@@ -107,7 +119,7 @@ impl Source {
     pub(super) async fn read(&mut self) -> Result<Option<Reading>, Trouble> {
         match self {
             Self::Scpi(scpi) => scpi.read().await,
-            Self::Hub(_) | Self::Relay(_) | Self::Command(_) => Ok(None),
+            Self::Hub(_) | Self::Relay(_) | Self::Gpio(_) | Self::Command(_) => Ok(None),
         }
     }
 }

@@ -2,11 +2,19 @@
 
 use std::io;
 
+use nusb::DeviceInfo;
+use pod_protocol::dap_frame::DAP_PACKET_BYTES_MAX;
 use tokio::time::{Duration, timeout};
 
+use super::hid::Hid;
+use super::interface::{self, Version};
 use super::tcp::Tcp;
 use super::usb::Usb;
-use crate::place::Place;
+use super::vendor::Family;
+#[cfg(feature = "vendor-probes")]
+use super::vendor::Vendor;
+use crate::place::{Place, UsbId};
+use crate::usb::find;
 
 /// Time for the probe to take a packet.
 const SEND_TIMEOUT: Duration = Duration::from_secs(3);
@@ -18,14 +26,60 @@ const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) enum Link {
     Usb(Usb),
+    Hid(Hid),
     Tcp(Tcp),
+    #[cfg(feature = "vendor-probes")]
+    Vendor(Vendor),
 }
 
 impl Link {
     pub(super) async fn open(place: &Place) -> io::Result<Self> {
         match place {
-            Place::Usb(id) => Usb::open(id).await.map(Self::Usb),
+            Place::Usb(id) => Self::on_usb(id).await,
             Place::Tcp(address) => Tcp::open(address).await.map(Self::Tcp),
+        }
+    }
+
+    async fn on_usb(id: &UsbId) -> io::Result<Self> {
+        let what = format!("the probe {id}");
+        let device = find(&what, |device| id.means(device)).await?;
+        let interfaces: Vec<_> = device.interfaces().collect();
+        let told = interfaces.iter().map(|interface| {
+            let name = interface.interface_string();
+            (interface.class(), name.unwrap_or_default())
+        });
+        let Some((place, version)) = interface::of(device.product_string(), told) else {
+            return Self::vendor(&what, &device).await;
+        };
+        let number = interfaces[place].interface_number();
+        match version {
+            Version::First => Hid::open(what, &device, number).await.map(Self::Hid),
+            Version::Second => Usb::open(what, &device, number).await.map(Self::Usb),
+        }
+    }
+
+    /// The link to a probe that has nothing but a protocol of its own.
+    async fn vendor(what: &str, device: &DeviceInfo) -> io::Result<Self> {
+        let Some(family) = Family::of((device.vendor_id(), device.product_id())) else {
+            let none = "is no probe: it is neither a J-Link nor an ST-Link, and neither its interfaces nor its product \
+                        are named CMSIS-DAP";
+            return Err(io::Error::other(format!("{what} {none}")));
+        };
+        #[cfg(feature = "vendor-probes")]
+        let opened = Vendor::open(what, device, family).await.map(Self::Vendor);
+        #[cfg(not(feature = "vendor-probes"))]
+        let opened = Err(unsupported(what, family));
+        opened
+    }
+
+    /// Most bytes of a packet.
+    pub(super) fn packet_bytes(&self) -> usize {
+        match self {
+            Self::Hid(hid) => hid.packet_bytes(),
+            // What fits into a frame of the session that brings it.
+            Self::Usb(_) | Self::Tcp(_) => DAP_PACKET_BYTES_MAX,
+            #[cfg(feature = "vendor-probes")]
+            Self::Vendor(_) => vendor_probes::PACKET_BYTES,
         }
     }
 
@@ -33,24 +87,33 @@ impl Link {
     pub(super) async fn look(&mut self) -> io::Result<()> {
         match self {
             Self::Usb(usb) => usb.look().await,
+            Self::Hid(hid) => hid.look().await,
             Self::Tcp(tcp) => tcp.look(),
+            #[cfg(feature = "vendor-probes")]
+            Self::Vendor(vendor) => vendor.look().await,
         }
     }
 
     pub(super) async fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         match self {
             Self::Usb(usb) => usb.send(packet, SEND_TIMEOUT).await,
+            Self::Hid(hid) => hid.send(packet, SEND_TIMEOUT).await,
             Self::Tcp(tcp) => timeout(SEND_TIMEOUT, tcp.send(packet))
                 .await
                 .unwrap_or_else(|_| Err(io::Error::other("it takes nothing"))),
+            #[cfg(feature = "vendor-probes")]
+            Self::Vendor(vendor) => vendor.send(packet, SEND_TIMEOUT).await,
         }
     }
 
-    /// The answer to the oldest packet. Cancelling loses nothing.
+    /// The answer to the oldest packet, perhaps with zeros behind it. Cancelling loses nothing.
     pub(super) async fn receive(&mut self) -> io::Result<Vec<u8>> {
         match self {
             Self::Usb(usb) => usb.receive().await,
+            Self::Hid(hid) => hid.receive().await,
             Self::Tcp(tcp) => tcp.receive().await,
+            #[cfg(feature = "vendor-probes")]
+            Self::Vendor(vendor) => vendor.receive().await,
         }
     }
 
@@ -65,4 +128,14 @@ impl Link {
             Err(io::Error::other("it answers out of order"))
         }
     }
+}
+
+#[cfg(not(feature = "vendor-probes"))]
+fn unsupported(what: &str, family: Family) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!(
+            "{what} speaks the protocol of {family} alone, and this hostd was built without the feature `vendor-probes`: use one that has it"
+        ),
+    )
 }

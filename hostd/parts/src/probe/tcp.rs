@@ -110,7 +110,7 @@ fn next(received: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
 ///
 /// # Panics
 /// If a packet is out of bounds.
-pub(crate) fn fuzz(bytes: &[u8]) {
+pub(super) fn fuzz(bytes: &[u8]) {
     let mut received = Vec::new();
     for part in bytes.chunks(7) {
         received.extend(part);

@@ -1,17 +1,12 @@
-//! A CMSIS-DAP v2 probe on USB: known by the name of its interface, one packet in each bulk transfer.
+//! A CMSIS-DAP v2 probe on USB: one packet in each bulk transfer.
 
 use std::io;
 
-use nusb::DeviceId;
+use nusb::{DeviceId, DeviceInfo};
 use pod_protocol::dap_frame::DAP_PACKET_BYTES_MAX;
-use pod_protocol::usb::CMSIS_DAP_NAME;
 use tokio::time::Duration;
 
-use crate::place::UsbId;
 use crate::usb::{Pipe, explained, find};
-
-/// Class of the interface of a CMSIS-DAP v2 probe; those of the first version are HID.
-pub(crate) const VENDOR_CLASS: u8 = 0xFF;
 
 /// A probe on USB.
 pub(super) struct Usb {
@@ -27,23 +22,13 @@ impl std::fmt::Debug for Usb {
 }
 
 impl Usb {
-    pub(super) async fn open(id: &UsbId) -> io::Result<Self> {
-        let what = format!("the probe {id}");
-        let device = find(&what, |device| id.means(device)).await?;
-        let mut interfaces = device.interfaces();
-        let interface = interfaces.find(|found| {
-            let name = found.interface_string().unwrap_or_default();
-            found.class() == VENDOR_CLASS && name.contains(CMSIS_DAP_NAME)
-        });
-        let number = interface.map(nusb::InterfaceInfo::interface_number).ok_or_else(|| {
-            io::Error::other(format!(
-                "{what} has no CMSIS-DAP v2 interface; one of the first version (HID) needs newer firmware"
-            ))
-        })?;
+    /// Opens this interface of a device.
+    pub(super) async fn open(what: String, device: &DeviceInfo, number: u8) -> io::Result<Self> {
         let told = |error| explained(&what, &error);
         let opened = device.open().await.map_err(told)?;
         let claimed = opened.claim_interface(number).await.map_err(told)?;
-        let pipe = Pipe::new(&what, &claimed, DAP_PACKET_BYTES_MAX)?;
+        let mut pipe = Pipe::new(&what, &claimed, DAP_PACKET_BYTES_MAX)?;
+        pipe.forget_old().await?;
         Ok(Self {
             pipe,
             id: device.id(),

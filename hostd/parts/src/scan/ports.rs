@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path};
 
+use usb_host::is_port;
+
 use super::SerialPort;
-use crate::usb::is_port;
 
 /// Where udev names them.
 const BY_ID: &str = "/dev/serial/by-id";

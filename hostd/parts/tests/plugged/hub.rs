@@ -1,12 +1,13 @@
 //! A hub whose ports are switched: by the kernel as it finds it, and then by a bench.
 
 use base::config::{DeviceConfig, PowerPart};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{Instant, sleep};
 use usb_sim::Attached;
 use usb_sim::hub::{Hub, IDS};
 
-use super::line::lost;
+use super::found::{place, until};
+use super::line::{lost, switch};
 use super::*;
 
 pub(crate) const CASES: &[Case] = &[
@@ -38,25 +39,6 @@ const PORTS: u8 = 4;
 /// How soon a bench notices what became of its hub: it looks every second.
 const NOTICED_WITHIN: Duration = Duration::from_secs(10);
 
-/// The name of the port that the device of these numbers is plugged into, once the kernel has found it.
-async fn place(ids: (u16, u16)) -> String {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let mut devices = nusb::list_devices().await.unwrap();
-        let found = devices.find(|device| (device.vendor_id(), device.product_id()) == ids);
-        if let Some(device) = found {
-            let chain: Vec<String> = device.port_chain().iter().map(u8::to_string).collect();
-            let bus = device.bus_id().trim_start_matches('0');
-            return format!("{bus}-{}", chain.join("."));
-        }
-        assert!(
-            Instant::now() < until,
-            "the kernel does not find {ids:04x?}"
-        );
-        sleep(Duration::from_millis(10)).await;
-    }
-}
-
 fn on(hub: &str, port: u8) -> Arc<dyn Transport> {
     bench(DeviceConfig {
         power: Some(PowerPart::Hub {
@@ -67,31 +49,13 @@ fn on(hub: &str, port: u8) -> Arc<dyn Transport> {
     })
 }
 
-fn switch(on: bool) -> Value {
-    json!({"cmd": "target_power", "efuse": 1, "state": u8::from(on)})
-}
-
-async fn is_on(line: &mut Line) -> bool {
-    let status = line.ask(json!({"cmd": "target_status"})).await;
-    status["efuse1"]["enabled"] == 1
-}
-
-/// Waits until something is so.
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so().await {
-        assert!(Instant::now() < until, "not {what}");
-        sleep(Duration::from_millis(20)).await;
-    }
-}
-
 fn a_port_is_switched_and_read_back() {
     run(async {
         let hub = Hub::new(PORTS);
         let ports = hub.ports();
         assert_eq!(ports.powered(), [false; PORTS as usize]);
-        let _plugged = Attached::new(hub).unwrap();
-        let place = place(IDS).await;
+        let plugged = Attached::new(hub).unwrap();
+        let place = place(&plugged, IDS).await;
         // Its driver in the kernel does that, as it does with every hub.
         until("switched on by the kernel", async || {
             ports.powered() == [true; 4]
@@ -101,28 +65,28 @@ fn a_port_is_switched_and_read_back() {
         let mut line = Line::to(&bench).await;
         let status = line.until_missing(&[]).await;
         assert_eq!(status["caps"], json!(["command", "power"]));
-        assert!(is_on(&mut line).await, "it reads what the kernel did");
+        assert!(line.is_on().await, "it reads what the kernel did");
         for _ in 0..3 {
             line.ask(switch(false)).await;
             assert_eq!(ports.powered(), [true, true, false, true]);
-            assert!(!is_on(&mut line).await);
+            assert!(!line.is_on().await);
             line.ask(switch(true)).await;
             assert_eq!(ports.powered(), [true; 4]);
-            assert!(is_on(&mut line).await);
+            assert!(line.is_on().await);
         }
         // Somebody else switches the same port: that is noticed.
         let other = on(&place, 3);
         let mut other = Line::to(&other).await;
         other.until_missing(&[]).await;
         other.ask(switch(false)).await;
-        until("noticed", async || !is_on(&mut line).await).await;
+        until("noticed", async || !line.is_on().await).await;
     });
 }
 
 fn an_unplugged_hub_is_away_until_it_is_back() {
     run(async {
         let plugged = Attached::new(Hub::new(PORTS)).unwrap();
-        let (port, place) = (plugged.port(), place(IDS).await);
+        let (port, place) = (plugged.port(), place(&plugged, IDS).await);
         let bench = on(&place, 2);
         let mut plugged = Some(plugged);
         // Soon after a look, between two, and just before the next.
@@ -165,8 +129,8 @@ fn a_port_that_is_not_there_is_named() {
     run(async {
         let hub = Hub::new(PORTS);
         let ports = hub.ports();
-        let _plugged = Attached::new(hub).unwrap();
-        let place = place(IDS).await;
+        let plugged = Attached::new(hub).unwrap();
+        let place = place(&plugged, IDS).await;
         until("switched on by the kernel", async || {
             ports.powered() == [true; 4]
         })
@@ -182,8 +146,8 @@ fn a_port_that_is_not_there_is_named() {
 
 fn a_hub_without_switches_is_told() {
     run(async {
-        let _plugged = Attached::new(Hub::without_switches(PORTS)).unwrap();
-        let place = place(IDS).await;
+        let plugged = Attached::new(Hub::without_switches(PORTS)).unwrap();
+        let place = place(&plugged, IDS).await;
         let bench = on(&place, 1);
         let mut line = Line::to(&bench).await;
         line.until_missing(&[]).await;
@@ -193,14 +157,14 @@ fn a_hub_without_switches_is_told() {
         // It is still there, and so is the power.
         line.until_missing(&[]).await;
         line.ask(switch(true)).await;
-        assert!(is_on(&mut line).await);
+        assert!(line.is_on().await);
     });
 }
 
 fn a_device_that_is_no_hub_is_told() {
     run(async {
-        let _plugged = Attached::new(simulated().await.plug()).unwrap();
-        let place = place((0x1209, 0x0001)).await;
+        let plugged = Attached::new(simulated().await.plug()).unwrap();
+        let place = place(&plugged, IDS).await;
         let error = on(&place, 1).connect().await.err().unwrap().to_string();
         let wanted = format!("the device on USB port {place} is no hub");
         assert!(error.contains(&wanted), "{error}");

@@ -63,6 +63,12 @@ impl Line {
         }
     }
 
+    /// Whether the target has power.
+    pub(crate) async fn is_on(&mut self) -> bool {
+        let status = self.ask(json!({"cmd": "target_status"})).await;
+        status["efuse1"]["enabled"] == 1
+    }
+
     pub(crate) async fn until_read(&mut self, text: &str) {
         let mut read = String::new();
         while !read.contains(text) {
@@ -83,6 +89,11 @@ impl Line {
             .is_ok_and(|read| !read.is_empty())
         {}
     }
+}
+
+/// Switches the power of a target.
+pub(crate) fn switch(on: bool) -> Value {
+    json!({"cmd": "target_power", "efuse": 1, "state": u8::from(on)})
 }
 
 /// Waits until a bench cannot be reached, for this reason.

@@ -1,5 +1,5 @@
 //! Parts on USB, behind the kernel's own USB stack: a probe and a serial port, which are those of a simulated pod of which
-//! a bench of parts knows nothing else, and a hub that switches its ports.
+//! a bench of parts knows nothing else, a hub that switches its ports, serial adapters, and lines that switch.
 //!
 //! They are plugged into the kernel's virtual controller (`vhci_hcd`), which takes root. Where that is missing the tests
 //! are left out; `cargo xtask test-usb` runs them in a virtual machine.
@@ -12,75 +12,53 @@
 )]
 
 mod adapter;
+mod cp210x;
+mod found;
+mod gpio;
+mod hid;
 mod hub;
 mod line;
 mod probe;
 mod serial;
+mod udev;
+#[cfg(feature = "vendor-probes")]
+mod vendor;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::config::DeviceConfig;
-use libtest_mimic::{Arguments, Trial};
 use pod_protocol::connection::Transport;
 use pod_protocol::driver::Driver as _;
 use pod_sim::{SimConfig, SimPod, TargetConfig};
 use serde_json::json;
-use tokio::time::timeout;
 use usb_sim::Attached;
+use usb_trials::{CLOSED_WITHIN, Case, PATIENCE, run};
 
 use line::Line;
 
-/// Makes it a failure that there is no virtual controller.
-const NEEDED: &str = "TESTS_NEED_USB";
-
-/// How long anything may take. An emulated processor is slow.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How soon the kernel has cancelled what was under way to a device that a program no longer uses.
-const CLOSED_WITHIN: Duration = Duration::from_millis(500);
-
-/// A test, which panics if it fails.
-type Case = (&'static str, fn());
+/// Makes it a failure that there is no udevd.
+const UDEVD_NEEDED: &str = "TESTS_NEED_UDEVD";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    if !Attached::is_possible() && !arguments.list {
-        eprintln!("this kernel has no virtual USB controller, so these tests are left out");
-        return match std::env::var_os(NEEDED) {
-            Some(_) => ExitCode::FAILURE,
-            None => ExitCode::SUCCESS,
-        };
-    }
-    let lists = [
+    let mut lists = vec![
         ("probe", probe::CASES),
+        ("hid", hid::CASES),
         ("hub", hub::CASES),
         ("serial", serial::CASES),
+        ("cp210x", cp210x::CASES),
+        ("gpio", gpio::CASES),
+        #[cfg(feature = "vendor-probes")]
+        ("vendor", vendor::CASES),
     ];
-    let cases = |(about, cases): (&'static str, &'static [Case])| {
-        let trial = move |(name, case): &'static Case| {
-            Trial::test(format!("{about}::{name}"), move || {
-                case();
-                Ok(())
-            })
-        };
-        cases.iter().map(trial)
-    };
-    let trials = lists.into_iter().flat_map(cases).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-/// Runs an asynchronous test.
-fn run<T>(test: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let ended = timeout(4 * PATIENCE, test).await;
-        ended.expect("the test takes too long")
-    })
+    if udev::is_possible() {
+        lists.push(("udev", udev::CASES));
+    } else if std::env::var_os(UDEVD_NEEDED).is_some() {
+        eprintln!("there is no udevd, or one is running");
+        return ExitCode::FAILURE;
+    }
+    usb_trials::main(&lists)
 }
 
 /// A bench of the parts that the configuration has.
@@ -93,13 +71,18 @@ fn bench(parts: DeviceConfig) -> Arc<dyn Transport> {
     parts::Driver::new(&[device]).transport("b").unwrap()
 }
 
-/// A simulated pod whose target has power, whoever does that.
-async fn simulated() -> Arc<SimPod> {
-    let sim = SimPod::new(SimConfig {
+/// A simulated pod whose target has no power.
+fn unpowered() -> Arc<SimPod> {
+    SimPod::new(SimConfig {
         seed: 1,
         target: Some(TargetConfig::demo()),
         ..SimConfig::default()
-    });
+    })
+}
+
+/// A simulated pod whose target has power, whoever does that.
+async fn simulated() -> Arc<SimPod> {
+    let sim = unpowered();
     let own: Arc<dyn Transport> = sim.clone();
     let mut own = Line::to(&own).await;
     own.ask(json!({"cmd": "la_voltage", "mv": 3300})).await;

@@ -1,20 +1,36 @@
 //! A probe and a serial port.
 
 use base::config::{DeviceConfig, Parity, ProbePart, UartPart};
+use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Interrupt, Out};
 use pod_protocol::dap_frame::{DapFrames, encode};
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use usb_sim::Attached;
 
 use super::*;
 
-pub(crate) const CASES: &[Case] = &[(
-    "plugged_in_used_and_pulled_out",
-    plugged_in_used_and_pulled_out,
-)];
+pub(crate) const CASES: &[Case] = &[
+    (
+        "plugged_in_used_and_pulled_out",
+        plugged_in_used_and_pulled_out,
+    ),
+    (
+        "what_was_not_read_is_forgotten",
+        what_was_not_read_is_forgotten,
+    ),
+];
+
+/// `DAP_SWJ_Sequence` from JTAG to SWD, and `DAP_Transfer` that reads DPIDR.
+pub(crate) const SWITCH: [u8; 19] = [
+    0x12, 136, 255, 255, 255, 255, 255, 255, 255, 0x9E, 0xE7, 255, 255, 255, 255, 255, 255, 255, 0,
+];
+pub(crate) const READ_ID: [u8; 4] = [0x05, 0, 1, 0x02];
+
+/// The answer of a Cortex-M0.
+pub(crate) const ID: [u8; 7] = [0x05, 1, 1, 0x77, 0x14, 0xB1, 0x0B];
 
 /// Sends packets ahead of their answers, which it returns.
-async fn packets(line: &mut Line, sent: &[&[u8]]) -> Vec<Vec<u8>> {
+pub(crate) async fn packets(line: &mut Line, sent: &[&[u8]]) -> Vec<Vec<u8>> {
     let frames: Vec<Vec<u8>> = sent.iter().map(|packet| encode(packet).unwrap()).collect();
     line.0.write_raw(&frames.concat()).await.unwrap();
     let (mut received, mut answers) = (DapFrames::default(), Vec::new());
@@ -71,22 +87,17 @@ fn plugged_in_used_and_pulled_out() {
             probe
                 .ask(json!({"cmd": "dap_start", "swclk": 11, "swdio": 12, "wait_ms": 10_000}))
                 .await;
-            let switch = [
-                0x12, 136, 255, 255, 255, 255, 255, 255, 255, 0x9E, 0xE7, 255, 255, 255, 255, 255,
-                255, 255, 0,
-            ];
             let sent: [&[u8]; 6] = [
                 &[0x00, 0xFF],
                 &[0x02, 1],
                 &[0x13, 0],
-                &switch,
-                // DPIDR of a Cortex-M0.
-                &[0x05, 0, 1, 0x02],
+                &SWITCH,
+                &READ_ID,
                 &[0x03],
             ];
             let answers = packets(&mut probe, &sent).await;
             assert_eq!(answers[0], [0x00, 2, 0x00, 0x02]);
-            assert_eq!(answers[4], [0x05, 1, 1, 0x77, 0x14, 0xB1, 0x0B]);
+            assert_eq!(answers[4], ID);
 
             // With the plug goes everything that it carried, within a moment.
             let began = Instant::now();
@@ -96,4 +107,70 @@ fn plugged_in_used_and_pulled_out() {
             assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
         }
     });
+}
+
+/// Sends packets of 64 bytes without fetching their answers.
+async fn ask_and_go<Kind: BulkOrInterrupt>(product: u16, interface: u8, endpoint: u8) {
+    let mut devices = nusb::list_devices().await.unwrap();
+    let found = devices.find(|device| device.product_id() == product);
+    let device = found.unwrap().open().await.unwrap();
+    let claimed = device.detach_and_claim_interface(interface).await.unwrap();
+    let mut output = claimed.endpoint::<Kind, Out>(endpoint).unwrap();
+    for request in [[0x00, 0xFE], [0x02, 1], [0x00, 0xF0]] {
+        let mut packet = request.to_vec();
+        packet.resize(64, 0);
+        output.submit(Buffer::from(packet));
+        output.next_complete().await.status.unwrap();
+    }
+}
+
+/// Another program asks, and is killed before it has the answers.
+fn what_was_not_read_is_forgotten() {
+    run(async {
+        let sim = simulated().await;
+        for product in [0x0001, 0x0003] {
+            let is_hid = product == 0x0003;
+            until_listed(product, false).await;
+            let plugged = match is_hid {
+                true => Attached::new(sim.hid_probe("A")).unwrap(),
+                false => Attached::new(sim.plug()).unwrap(),
+            };
+            until_listed(product, true).await;
+            match is_hid {
+                true => ask_and_go::<Interrupt>(product, 0, 1).await,
+                false => ask_and_go::<Bulk>(product, 1, 2).await,
+            }
+            let bench = bench(DeviceConfig {
+                probe: Some(ProbePart {
+                    address: format!("usb:1209:{product:04x}"),
+                }),
+                ..DeviceConfig::default()
+            });
+            let mut probe = Line::to(&bench).await;
+            probe
+                .ask(json!({"cmd": "dap_start", "swclk": 11, "swdio": 12}))
+                .await;
+            let sent: [&[u8]; 4] = [&[0x00, 0xFF], &[0x02, 1], &SWITCH, &READ_ID];
+            let answers = packets(&mut probe, &sent).await;
+            assert!(answers[0].starts_with(&[0x00, 2]), "{answers:?}");
+            assert!(answers[3].starts_with(&ID), "{answers:?}");
+            drop((probe, bench));
+            sleep(CLOSED_WITHIN).await;
+            drop(plugged);
+        }
+    });
+}
+
+/// Waits until the kernel has a device, or has none.
+pub(crate) async fn until_listed(product: u16, is_there: bool) {
+    let until = Instant::now() + PATIENCE;
+    while nusb::list_devices()
+        .await
+        .unwrap()
+        .any(|device| device.product_id() == product)
+        != is_there
+    {
+        assert!(Instant::now() < until, "{product:04x}: not {is_there}");
+        sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -17,10 +17,13 @@ pub(crate) const CASES: &[Case] = &[
     ("unplugged_within_a_session", unplugged_within_a_session),
 ];
 
-fn on(parity: Parity) -> Arc<dyn Transport> {
+const PORT: &str = "/dev/ttyACM0";
+
+/// A bench of a serial port alone.
+pub(crate) fn on(port: &str, parity: Parity) -> Arc<dyn Transport> {
     bench(DeviceConfig {
         uart: Some(UartPart {
-            path: "/dev/ttyACM0".to_owned(),
+            path: port.to_owned(),
             parity,
         }),
         ..DeviceConfig::default()
@@ -28,7 +31,7 @@ fn on(parity: Parity) -> Arc<dyn Transport> {
 }
 
 /// Begins a session, once the one before has ended.
-async fn session(bench: &Arc<dyn Transport>, baud: u32) -> Line {
+pub(crate) async fn session(bench: &Arc<dyn Transport>, baud: u32) -> Line {
     let mut line = Line::to(bench).await;
     line.until_missing(&[]).await;
     line.ask(json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "baud": baud}))
@@ -37,7 +40,7 @@ async fn session(bench: &Arc<dyn Transport>, baud: u32) -> Line {
 }
 
 /// Sends bytes and waits for their echo.
-async fn echoed(line: &mut Line, bytes: &[u8]) {
+pub(crate) async fn echoed(line: &mut Line, bytes: &[u8]) {
     line.0.write_raw(bytes).await.unwrap();
     let mut back = Vec::new();
     while back.len() < bytes.len() {
@@ -67,7 +70,7 @@ fn rate_and_parity_reach_the_device() {
         for (parity, number) in [(Parity::None, 0), (Parity::Even, 2), (Parity::Odd, 1)] {
             let record = Record::default();
             let plugged = Attached::new(Adapter::new(&record)).unwrap();
-            let bench = on(parity);
+            let bench = on(PORT, parity);
             // The one of 300 baud is how a client's break is sent: nine bits of zero, 30 ms long, which ends before the
             // next rate is set.
             for (baud, bytes) in [
@@ -95,7 +98,7 @@ fn rate_and_parity_reach_the_device() {
 fn unplugged_within_a_session() {
     run(async {
         let record = Record::default();
-        let bench = on(Parity::None);
+        let bench = on(PORT, Parity::None);
         for _ in 0..2 {
             let plugged = Attached::new(Adapter::new(&record)).unwrap();
             let mut line = session(&bench, 115_200).await;
@@ -108,7 +111,7 @@ fn unplugged_within_a_session() {
                 began.elapsed()
             );
             assert!(began.elapsed() < PATIENCE / 3, "{:?}", began.elapsed());
-            lost(&bench, "/dev/ttyACM0").await;
+            lost(&bench, PORT).await;
         }
     });
 }

@@ -23,7 +23,7 @@ const WORDS_MAX: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbePart {
-    /// `usb:VID:PID[:SERIAL]` for CMSIS-DAP v2, `tcp:host[:port]` for CMSIS-DAP over TCP.
+    /// `usb:VID:PID[:SERIAL]` for CMSIS-DAP, J-Link and ST-Link, `tcp:host[:port]` for CMSIS-DAP over TCP.
     pub address: String,
 }
 
@@ -83,12 +83,34 @@ pub enum PowerPart {
         /// What switches it off.
         off: String,
     },
+    /// A line of a GPIO chip.
+    Gpio {
+        /// The chip: its path, its name, its label, or the USB device that it is part of.
+        chip: String,
+        line: GpioLine,
+        /// Whether the power is on while the line is low.
+        #[serde(default)]
+        active_low: bool,
+        /// Whether the line is only pulled low, and let go otherwise.
+        #[serde(default)]
+        open_drain: bool,
+    },
     /// Programs that are run.
     Command {
         /// The program and its arguments.
         on: Vec<String>,
         off: Vec<String>,
     },
+}
+
+/// A line of a GPIO chip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a line is a number or a name")]
+pub enum GpioLine {
+    /// Its number on the chip, from 0.
+    Number(u32),
+    /// Its name, if it has one.
+    Name(String),
 }
 
 /// What samples logic channels.
@@ -212,7 +234,7 @@ impl PowerPart {
                     }
                 }
             }
-            Self::Hub { .. } | Self::Relay { .. } => {}
+            Self::Hub { .. } | Self::Relay { .. } | Self::Gpio { .. } => {}
         }
         Ok(())
     }
@@ -222,7 +244,7 @@ impl PowerPart {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, PowerPart};
+    use crate::config::{Config, GpioLine, PowerPart};
 
     fn load(text: &str) -> Result<Config, String> {
         let dir = tempfile::tempdir().unwrap();
@@ -256,6 +278,26 @@ mod tests {
     }
 
     #[test]
+    fn a_line_is_a_number_or_a_name() {
+        for (text, line) in [
+            ("17", GpioLine::Number(17)),
+            ("\"RELAY\"", GpioLine::Name("RELAY".to_owned())),
+        ] {
+            let config = load(&format!(
+                "[[devices]]\nname = \"b\"\naddress = \"parts\"\n[devices.power]\nkind = \"gpio\"\n\
+                 chip = \"/dev/gpiochip0\"\nline = {text}\nactive_low = true\n"
+            ));
+            let wanted = PowerPart::Gpio {
+                chip: "/dev/gpiochip0".to_owned(),
+                line,
+                active_low: true,
+                open_drain: false,
+            };
+            assert_eq!(config.unwrap().devices[0].power, Some(wanted));
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let parts = "[[devices]]\nname = \"b\"\naddress = \"parts\"\n";
         for (text, place, what) in [
@@ -284,6 +326,11 @@ mod tests {
                 "[devices.power]\nkind = \"hub\"\nhub = \"1-1\"\nport = 0\n".into(),
                 "devices[0].power.port",
                 "at least 1",
+            ),
+            (
+                "[devices.power]\nkind = \"gpio\"\nchip = \"gpiochip0\"\nline = -1\n".into(),
+                "devices",
+                "a number or a name",
             ),
             (
                 "[devices.power]\nkind = \"scpi\"\naddress = \"tcp:s\"\nvoltage_mv = 60001\n"

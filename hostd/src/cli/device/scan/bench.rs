@@ -2,10 +2,13 @@
 //! two that could do the same, neither is taken.
 
 use base::config::{DeviceConfig, LogicPart, PowerPart};
-use parts::scan::{Kind, SerialPort, Switching, UsbDevice};
+use parts::scan::{GpioChip, GpioLine, HAS_VENDOR_PROBES, Kind, SerialPort, Switching, UsbDevice};
 
 use super::Found;
 use super::proposal::{LeftOut, called, quoted};
+
+/// Names of lines that are told of one chip.
+const NAMES_MAX: usize = 30;
 
 /// A part, and the table of the configuration that uses it.
 #[derive(Debug)]
@@ -41,6 +44,11 @@ pub(super) fn of(found: &Found, configured: &[DeviceConfig]) -> (Vec<Part>, Vec<
         !on.is_some_and(is_pod)
     });
     choice.ports(ports);
+    for chip in &found.parts.chips {
+        if !chip.usb_port().is_some_and(is_pod) {
+            choice.chip(chip);
+        }
+    }
     choice.make()
 }
 
@@ -76,7 +84,13 @@ impl<'f> Choice<'f> {
         };
         match device.kind() {
             None => {}
-            Some(Kind::Probe) => {
+            Some(Kind::VendorProbe(family)) if !HAS_VENDOR_PROBES => {
+                let why = format!(
+                    "it speaks the protocol of {family} alone, and this hostd was built without the feature `vendor-probes`: use one that has it"
+                );
+                self.left_out.push(LeftOut::known(name("probe"), why));
+            }
+            Some(Kind::Probe | Kind::VendorProbe(_)) => {
                 let has = |entry: &DeviceConfig| {
                     let probe = entry.probe.as_ref();
                     probe.is_some_and(|probe| device.is_meant_by(&probe.address))
@@ -88,11 +102,6 @@ impl<'f> Choice<'f> {
                     }
                     None => self.probes.push(device),
                 }
-            }
-            Some(Kind::OldProbe) => {
-                let why = "it speaks the first version of CMSIS-DAP alone (HID), which hostd does not: give it newer firmware";
-                let what = name("probe");
-                self.left_out.push(LeftOut::known(what, why.to_owned()));
             }
             Some(Kind::Analyzer(model)) => {
                 let has = |entry: &DeviceConfig| match &entry.logic {
@@ -156,6 +165,34 @@ impl<'f> Choice<'f> {
             }
             Some(Switching::No) | None => {}
         }
+    }
+
+    /// A chip is no part by itself: one of its lines may be.
+    fn chip(&mut self, chip: &GpioChip) {
+        let label: String = chip.label.chars().filter(|c| !c.is_control()).collect();
+        let on = chip.usb_port().map(|port| format!(" on port {port}"));
+        let what = format!(
+            "GPIO chip {} ({label}){}",
+            chip.name,
+            on.unwrap_or_default()
+        );
+        let free = match &chip.lines {
+            Ok(lines) => free_lines(lines),
+            Err(reason) => return self.left_out.push(LeftOut::known(what, reason.clone())),
+        };
+        let has = |entry: &DeviceConfig| matches!(&entry.power, Some(PowerPart::Gpio { chip: meant, .. }) if chip.is_meant_by(meant));
+        let why = match self.owner(has) {
+            Some(owner) => format!("{} has a line of it already", quoted(owner)),
+            None => "which of its lines switches a target cannot be seen: set `line`, and put it into the entry of its bench".to_owned(),
+        };
+        let address = quoted(&chip.address());
+        self.left_out.push(LeftOut {
+            what,
+            why: format!("{why}; {free}"),
+            table: Some(format!(
+                "[devices.power]\nkind = \"gpio\"\nchip = {address}\nline = 0\n"
+            )),
+        });
     }
 
     /// Sorts serial ports, after all devices.
@@ -255,6 +292,25 @@ impl<'f> Choice<'f> {
         let parts = parts.into_iter().map(|part| part.without(&why));
         self.left_out.extend(parts);
     }
+}
+
+/// Lines that nobody has, in a few words.
+fn free_lines(lines: &[GpioLine]) -> String {
+    let free = lines.iter().filter(|line| line.is_free);
+    let names = free.clone().filter(|line| !line.name.is_empty());
+    let mut names: Vec<String> = names.map(|line| quoted(&line.name)).collect();
+    let more = names.len().saturating_sub(NAMES_MAX);
+    names.truncate(NAMES_MAX);
+    let names = match (names.join(", "), more) {
+        (names, _) if names.is_empty() => String::new(),
+        (names, 0) => format!(": {names}"),
+        (names, more) => format!(": {names} and {more} more with a name"),
+    };
+    format!(
+        "{} of its {} lines are free{names}",
+        free.count(),
+        lines.len()
+    )
 }
 
 fn serial(port: &SerialPort) -> Part {

@@ -91,7 +91,7 @@ impl Proposal {
         if self.entries.is_empty() && self.left_out.is_empty() {
             return writeln!(
                 out,
-                "# no pod is plugged into USB, and no part of a bench: probe, serial port, analyzer, supply, hub"
+                "# no pod is plugged into USB, and no part of a bench: probe, serial port, analyzer, supply, hub, GPIO chip"
             );
         }
         if !self.entries.is_empty() {

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use base::config::{LogicPart, PowerPart};
-use parts::scan::{Interface, SerialPort, Switching, UsbDevice};
+use parts::scan::{GpioChip, GpioLine, Interface, SerialPort, Switching, Usb, UsbDevice};
 use tempfile::TempDir;
 
 use super::*;
@@ -63,7 +63,11 @@ fn port(name: &str, usb_port: &str) -> SerialPort {
 fn found(devices: Vec<UsbDevice>, ports: Vec<SerialPort>) -> Found {
     Found {
         pods: Vec::new(),
-        parts: parts::scan::Plugged { devices, ports },
+        parts: parts::scan::Plugged {
+            devices,
+            ports,
+            chips: Vec::new(),
+        },
     }
 }
 
@@ -232,16 +236,30 @@ fn where_two_could_do_the_same_neither_is_taken() {
 }
 
 #[test]
-fn a_probe_of_the_first_version_needs_newer_firmware() {
+fn a_probe_of_the_first_version_is_one_like_others() {
     let old = found(
         vec![device("1-1", (1, 2), (3, 0), "CMSIS-DAP v1")],
         Vec::new(),
     );
-    let (text, config) = proposed(&old);
-    assert!(
-        config.devices.is_empty() && text.contains("newer firmware"),
-        "{text}"
+    let (_, config) = proposed(&old);
+    let probe = config.devices[0].probe.as_ref().unwrap();
+    assert_eq!(probe.address, "usb:0001:0002:S1-1");
+}
+
+#[test]
+fn a_probe_with_a_protocol_of_its_own_is_a_probe_if_there_are_drivers() {
+    let stlink = found(
+        vec![device("1-1", (0x0483, 0x374B), (0xFF, 0xFF), "ST Link")],
+        Vec::new(),
     );
+    let (text, config) = proposed(&stlink);
+    if parts::scan::HAS_VENDOR_PROBES {
+        let probe = config.devices[0].probe.as_ref().unwrap();
+        assert_eq!(probe.address, "usb:0483:374b:S1-1");
+    } else {
+        assert!(config.devices.is_empty(), "{text}");
+        assert!(text.contains("built without the feature"), "{text}");
+    }
 }
 
 #[test]
@@ -390,4 +408,64 @@ fn what_somebody_else_writes_meanwhile_is_not_lost() {
     let error = format!("{:#}", file.append(entries).unwrap_err());
     assert!(error.contains("somebody else changed it"), "{error}");
     assert_eq!((scene.text().as_str(), scene.beside()), ("# theirs\n", 1));
+}
+
+fn chip(usb: Option<&str>, lines: &[(&str, bool)]) -> GpioChip {
+    let lines = (0..).zip(lines).map(|(number, (name, is_free))| GpioLine {
+        number,
+        name: (*name).to_owned(),
+        is_free: *is_free,
+    });
+    GpioChip {
+        name: "gpiochip3".to_owned(),
+        label: "maker\n-gpio".to_owned(),
+        usb: usb.map(|port| Usb {
+            port: port.to_owned(),
+            ids: (0x10C4, 0xEA60),
+            serial: Some("A\"1".to_owned()),
+        }),
+        lines: Ok(lines.collect()),
+    }
+}
+
+#[test]
+fn chips_are_listed_and_their_lines_are_left_to_people() {
+    let mut all = found(vec![probe("1-1")], Vec::new());
+    all.pods = vec![pod("2-1", Some("A1"))];
+    all.parts.chips = vec![
+        chip(Some("1-4"), &[("", true), ("", false)]),
+        // A pod's own.
+        chip(Some("2-1"), &[("", true)]),
+    ];
+    let (text, config) = proposed(&all);
+    assert!(config.devices.iter().all(|device| device.power.is_none()));
+    assert_eq!(text.matches("GPIO chip").count(), 1);
+    for wanted in [
+        "# left out: GPIO chip gpiochip3 (maker-gpio) on port 1-4:\n",
+        "1 of its 2 lines are free\n",
+        "#     kind = \"gpio\"\n#     chip = 'usb:10c4:ea60:A\"1'\n#     line = 0\n",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // On a board, its lines have names.
+    let names: Vec<String> = (0..40).map(|number| format!("GPIO{number}")).collect();
+    let lines: Vec<_> = names.iter().map(|name| (name.as_str(), true)).collect();
+    all.parts.chips = vec![chip(None, &lines)];
+    let (text, _) = proposed(&all);
+    assert!(
+        text.contains("40 of its 40 lines are free: \"GPIO0\", \"GPIO1\""),
+        "{text}"
+    );
+    assert!(
+        text.contains("\"GPIO29\" and 10 more with a name"),
+        "{text}"
+    );
+    // One that cannot be asked says why; one that a bench has, whose.
+    all.parts.chips[0].lines = Err("this user may not open it".to_owned());
+    assert!(told(&all, &Config::default()).contains("may not open it"));
+    all.parts.chips = vec![chip(Some("1-4"), &[("", true)])];
+    let entry = "[[devices]]\nname = \"b\"\naddress = \"parts\"\n[devices.power]\nkind = \"gpio\"\nchip = \"usb:port=1-4\"\nline = 1\n";
+    let scene = Scene::new(entry);
+    let told = scene.write(&all).unwrap();
+    assert!(told.contains("\"b\" has a line of it already"), "{told}");
 }
