@@ -150,20 +150,37 @@ fn update_lists() -> Result<()> {
 
 /// The package with that beginning upon which another one depends.
 pub(crate) fn dependency_starting_with(package: &str, prefix: &str) -> Result<String> {
-    let text = Tool::new("apt-cache")
-        .env("LC_ALL", "C")
-        .args(["depends", package])
-        .read()?;
-    match dependency_in(&text, prefix) {
+    match dependency_in(&depends(package)?, prefix) {
         Some(name) => Ok(name),
         None => bail!("the package {package} depends on none named {prefix}…"),
     }
 }
 
-fn dependency_in(depends: &str, prefix: &str) -> Option<String> {
+/// All packages with that beginning upon which another one depends.
+pub(crate) fn dependencies_starting_with(package: &str, prefix: &str) -> Result<Vec<String>> {
+    let text = depends(package)?;
+    let names = dependencies_in(&text);
+    Ok(names
+        .filter(|name| name.starts_with(prefix))
+        .map(str::to_owned)
+        .collect())
+}
+
+fn depends(package: &str) -> Result<String> {
+    Tool::new("apt-cache")
+        .env("LC_ALL", "C")
+        .args(["depends", package])
+        .read()
+}
+
+fn dependencies_in(depends: &str) -> impl Iterator<Item = &str> {
     depends
         .lines()
         .filter_map(|line| line.trim().strip_prefix("Depends: "))
+}
+
+fn dependency_in(depends: &str, prefix: &str) -> Option<String> {
+    dependencies_in(depends)
         .find(|name| name.starts_with(prefix))
         .map(str::to_owned)
 }

@@ -291,7 +291,8 @@ pub(crate) fn libraries(program: &Path) -> Result<BTreeSet<String>> {
     Ok(libraries_in(&Tool::new("ldd").arg(program).read()?))
 }
 
-fn libraries_in(told: &str) -> BTreeSet<String> {
+/// The same, in what `ldd` tells.
+pub(crate) fn libraries_in(told: &str) -> BTreeSet<String> {
     let path = |line: &str| {
         let mut words = line.split_whitespace();
         words.find(|word| word.starts_with('/')).map(str::to_owned)

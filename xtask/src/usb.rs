@@ -9,6 +9,10 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::machine::{self, Initrd, Kernel, Machine};
 
+mod udev;
+
+use udev::Udev;
+
 /// The test programs, by their names in the machine, where they have `-tests` behind them.
 const TESTS: [&str; 4] = ["usb", "analyzer", "plugged", "flashing"];
 
@@ -16,22 +20,30 @@ const TESTS: [&str; 4] = ["usb", "analyzer", "plugged", "flashing"];
 const NAME: &str = "usb";
 
 /// Modules of the kernel, in the order in which they need each other, by their places below `kernel/drivers/usb`.
-const MODULES: [&str; 5] = [
+const MODULES: [&str; 10] = [
     "common/usb-common",
     "core/usbcore",
     "usbip/usbip-core",
     "usbip/vhci-hcd",
     "class/cdc-acm",
+    "serial/usbserial",
+    "serial/cp210x",
+    "../hid/hid",
+    "../hid/usbhid/usbhid",
+    "../hid/hid-generic",
 ];
 
-/// How long all tests may take. They take a minute or two where the processor is emulated.
-const TESTED_WITHIN: Duration = Duration::from_secs(600);
+/// How long all tests may take. They take five minutes where two idle processors are emulated.
+const TESTED_WITHIN: Duration = Duration::from_secs(1_200);
 
 /// What the first process writes when the tests passed.
 const PASSED: &str = "usb: tests ended with 0";
 
 /// What the machine is made of.
-pub(crate) struct Parts(machine::Parts);
+pub(crate) struct Parts {
+    machine: machine::Parts,
+    udev: Udev,
+}
 
 /// Runs the tests, and fails where that is not possible.
 pub(crate) fn run() -> Result<()> {
@@ -41,7 +53,10 @@ pub(crate) fn run() -> Result<()> {
 impl Parts {
     /// Finds what is needed, and fetches what is missing. The error says why it cannot be had.
     pub(crate) fn find() -> Result<Self> {
-        machine::Parts::find(&Kernel::WITH_DRIVERS).map(Self)
+        Ok(Self {
+            machine: machine::Parts::find(&Kernel::WITH_DRIVERS)?,
+            udev: Udev::find()?,
+        })
     }
 
     /// Builds the tests, starts the machine and expects that all pass.
@@ -53,9 +68,10 @@ impl Parts {
             let file = file.as_ref().map_err(|error| anyhow!("{error:#}"))?;
             programs.push((name.as_str(), file.as_path()));
         }
-        let mut initrd = self.0.initrd(include_bytes!("usb/init"), &programs)?;
+        let mut initrd = self.machine.initrd(include_bytes!("usb/init"), &programs)?;
         self.add_modules(&mut initrd)?;
-        let told = Machine::new(&self.0, NAME, initrd)?.run(TESTED_WITHIN)?;
+        self.udev.add_to(&mut initrd)?;
+        let told = Machine::new(&self.machine, NAME, initrd)?.run(TESTED_WITHIN)?;
         match have_passed(&told) {
             true => Ok(()),
             false => bail!("not all tests of devices on USB passed; the lines above name them"),
@@ -64,7 +80,7 @@ impl Parts {
 
     /// The modules by their order, in which the first process loads them.
     fn add_modules(&self, initrd: &mut Initrd) -> Result<()> {
-        let folder = drivers(&self.0.tree)?;
+        let folder = drivers(&self.machine.tree)?;
         for (order, module) in MODULES.iter().enumerate() {
             let file = folder.join(format!("{module}.ko"));
             let content = machine::read(&file)?;

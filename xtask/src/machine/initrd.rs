@@ -25,6 +25,7 @@ pub(crate) struct Initrd {
     bytes: Vec<u8>,
     entries: u32,
     folders: BTreeSet<String>,
+    programs: BTreeSet<String>,
 }
 
 impl Initrd {
@@ -34,14 +35,18 @@ impl Initrd {
         self.entry(path, FILE | 0o644, content)
     }
 
-    /// Adds a file that can be executed, and the folders on its way.
+    /// Adds a file that can be executed, and the folders on its way. A library that is there already stays.
     pub(crate) fn program(&mut self, path: &str, content: &[u8]) -> Result<()> {
+        if !self.programs.insert(path.to_owned()) {
+            return Ok(());
+        }
         self.folders_above(path)?;
         self.entry(path, FILE | 0o755, content)
     }
 
-    /// Adds a symbolic link.
+    /// Adds a symbolic link and the folders on its way.
     pub(crate) fn link(&mut self, path: &str, target: &str) -> Result<()> {
+        self.folders_above(path)?;
         self.entry(path, LINK | 0o777, target.as_bytes())
     }
 
