@@ -61,7 +61,11 @@ fn serve(
     drop::<PipeReader>(lifeline);
     drop((relay, tree, uplink));
     // Meanwhile init builds the root: joining waits for every processor of the machine.
-    let joined = join(init, &groups).and_then(|()| held.write_all(b"."));
+    let joined = join(init, &groups).and_then(|()| match held.write_all(b".") {
+        // It has failed meanwhile, and says why.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        released => released,
+    });
     drop(groups);
     let outcome = match joined.at(Step::Groups) {
         Ok(()) => watch(init, control, started, &order),
