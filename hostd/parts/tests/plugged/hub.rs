@@ -36,6 +36,9 @@ pub(crate) const CASES: &[Case] = &[
 /// Ports of the simulated hub.
 const PORTS: u8 = 4;
 
+/// Numbers of the simulated pod.
+const POD_IDS: (u16, u16) = (0x1209, 0x0001);
+
 /// How soon a bench notices what became of its hub: it looks every second.
 const NOTICED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -164,7 +167,7 @@ fn a_hub_without_switches_is_told() {
 fn a_device_that_is_no_hub_is_told() {
     run(async {
         let plugged = Attached::new(simulated().await.plug()).unwrap();
-        let place = place(&plugged, IDS).await;
+        let place = place(&plugged, POD_IDS).await;
         let error = on(&place, 1).connect().await.err().unwrap().to_string();
         let wanted = format!("the device on USB port {place} is no hub");
         assert!(error.contains(&wanted), "{error}");
