@@ -226,8 +226,10 @@ impl Debugger for Core {
         Ok(())
     }
 
-    fn was_hit(&mut self, watchpoint: Watchpoint) -> Result<bool, DebugError> {
-        Ok(self.uses == Some(watchpoint.address))
+    fn take_hit(&mut self) -> Result<Option<Watchpoint>, DebugError> {
+        let mut watchpoints = self.watchpoints.iter();
+        let hit = watchpoints.find(|watchpoint| self.uses == Some(watchpoint.address));
+        Ok(hit.copied())
     }
 
     fn program(&mut self, segments: &[(u32, Vec<u8>)]) -> Result<(), DebugError> {

@@ -130,11 +130,11 @@ pub trait Debugger {
     /// [`DebugError`].
     fn clear_watchpoint(&mut self, watchpoint: Watchpoint) -> Result<(), DebugError>;
 
-    /// Whether the core has used this place since that was asked.
+    /// The first watchpoint whose place the core has used since this was asked. It forgets the others.
     ///
     /// # Errors
     /// [`DebugError`].
-    fn was_hit(&mut self, watchpoint: Watchpoint) -> Result<bool, DebugError>;
+    fn take_hit(&mut self) -> Result<Option<Watchpoint>, DebugError>;
 
     /// Erases what these bytes need, programs and verifies them. The core is halted afterwards, as after a reset.
     ///

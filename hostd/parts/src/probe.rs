@@ -27,6 +27,7 @@ mod usb;
 mod vendor;
 
 pub(crate) use interface::of as interface;
+pub(crate) use vendor::udev_matches;
 pub use vendor::{Family, IS_SUPPORTED};
 
 use link::Link;

@@ -4,9 +4,6 @@
 mod chips;
 mod ports;
 
-pub use crate::chip::Usb;
-pub use chips::{GpioChip, GpioLine};
-
 use std::io;
 use std::path::PathBuf;
 
@@ -18,7 +15,9 @@ use crate::place::{Place, UsbId};
 use crate::power::{HUB_CLASS, USBTMC, switching};
 use crate::probe;
 
+pub use crate::chip::Usb;
 pub use crate::probe::{Family, IS_SUPPORTED as HAS_VENDOR_PROBES};
+pub use chips::{GpioChip, GpioLine};
 
 /// All that is plugged in.
 #[derive(Debug, Clone, Default)]

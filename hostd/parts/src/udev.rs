@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pod_protocol::usb::{CMSIS_DAP_NAME, INTERFACE};
 
 use crate::power::USBTMC;
+use crate::probe::udev_matches;
 
 /// What goes before the rules. Pods are known by the interface of their link, which udev writes as class, subclass and
 /// protocol; the console is the serial port of the same device. The file must sort before 73-seat-late.rules.
@@ -18,12 +19,6 @@ const HEAD: &str = "\
 /// What begins the rule of a USB device, and what it ends with.
 const DEVICE: &str = "SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\"";
 const GIVE: &str = "MODE=\"0660\", GROUP=\"plugdev\", TAG+=\"uaccess\"";
-
-/// Numbers of J-Link and ST-Link, as udev matches them.
-const VENDOR_PROBES: [&str; 2] = [
-    "ATTR{idVendor}==\"1366\"",
-    "ATTR{idVendor}==\"0483\", ATTR{idProduct}==\"37[45]?\"",
-];
 
 /// What whole machines hang on, and nobody should have unasked.
 const TAIL: &str = "\
@@ -50,7 +45,7 @@ pub fn rules() -> String {
          SUBSYSTEM==\"hidraw\", ATTRS{{product}}==\"*{CMSIS_DAP_NAME}*\", {GIVE}\n\
          {DEVICE}, {instrument}, {GIVE}\n"
     );
-    for ids in VENDOR_PROBES {
+    for ids in udev_matches() {
         // Writing to a string does not fail.
         let _ = writeln!(rules, "{DEVICE}, {ids}, {GIVE}");
     }
@@ -84,7 +79,7 @@ mod tests {
             1
         );
         let analyzers = acquire::Fx2lafw::models().count();
-        assert_eq!(with("idVendor"), analyzers + VENDOR_PROBES.len());
+        assert_eq!(with("idVendor"), analyzers + udev_matches().len());
         // Neither hubs nor lines are for everybody.
         assert_eq!(with("gpio") + with("0608"), 0);
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Direction, In, Out};
-use nusb::{DeviceInfo, Endpoint, ErrorKind, Interface};
+use nusb::{DeviceId, DeviceInfo, Endpoint, ErrorKind, Interface};
 use tokio::time::{Duration, timeout};
 use usb_host::devices;
 
@@ -17,6 +17,14 @@ pub(crate) async fn find(
 ) -> io::Result<DeviceInfo> {
     let lack = || io::Error::new(io::ErrorKind::NotFound, format!("{what} is not plugged in"));
     devices().await?.into_iter().find(is_meant).ok_or_else(lack)
+}
+
+/// Whether a device that was found is still plugged in: it has another number each time.
+///
+/// # Errors
+/// It is not, which `what` names.
+pub(crate) async fn still_there(what: &str, id: DeviceId) -> io::Result<()> {
+    find(what, |device| device.id() == id).await.map(drop)
 }
 
 /// The system's error with what to do about it.

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Usage;
 use super::firmware::{self, Firmware};
-use super::plugged::{self, Plugged, failed};
+use super::plugged::{self, LOOK_INTERVAL, Plugged, failed};
 use crate::error::AcquireError;
 
 /// Reads and writes the chip's memory, which the chip itself answers.
@@ -36,9 +36,6 @@ const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// How long it may then take to come back. The firmware stays away for 1.5 s, so that it is not missed that it has left; in
 /// that time nobody can tell whether it was unplugged.
 const RETURN_WITHIN: Duration = Duration::from_secs(3);
-
-/// How often is looked whether it has.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long udev may take to give the device to whom it belongs.
 const OWNED_WITHIN: Duration = Duration::from_secs(1);

@@ -17,8 +17,8 @@ const INTERFACE: u8 = 0;
 /// How soon the system tells that a device has left. Before that, transfers to it fail for other reasons, or not at all.
 const LEFT_WITHIN: Duration = Duration::from_millis(500);
 
-/// How often is looked whether one has.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// How often is looked whether one has left, or has come.
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An analyzer that is plugged in.
 #[derive(Debug, Clone)]

@@ -85,14 +85,7 @@ impl<'a, D: Debugger> GdbTarget<'a, D> {
         if !has_stepped && !self.debugger.is_halted()? {
             return Ok(None);
         }
-        let mut hit = None;
-        // All are asked, so that none tells of it at a later stop.
-        for watchpoint in &self.watchpoints {
-            if self.debugger.was_hit(*watchpoint)? {
-                hit = hit.or(Some(*watchpoint));
-            }
-        }
-        Ok(Some(match hit {
+        Ok(Some(match self.debugger.take_hit()? {
             Some(Watchpoint {
                 address, access, ..
             }) => SingleThreadStopReason::Watch {

@@ -149,15 +149,19 @@ impl Debugger {
         self.with(|core| core.write_word_32(FUNCTION + place, 0))
     }
 
-    /// Whether the core has used this place since that was asked.
+    /// The first watchpoint whose place the core has used since this was asked. It forgets the others.
     ///
     /// # Errors
     /// [`DebugFailure`].
-    pub fn was_hit(&mut self, watchpoint: Watchpoint) -> Result<bool, DebugFailure> {
+    pub fn take_hit(&mut self) -> Result<Option<Watchpoint>, DebugFailure> {
         self.note_hits()?;
-        let mut watched = self.watched.iter_mut();
-        let found = watched.find(|watched| watched.watchpoint == watchpoint);
-        Ok(found.is_some_and(|watched| std::mem::take(&mut watched.is_hit)))
+        let mut hit = None;
+        for watched in &mut self.watched {
+            if std::mem::take(&mut watched.is_hit) {
+                hit = hit.or(Some(watched.watchpoint));
+            }
+        }
+        Ok(hit)
     }
 
     /// Lets the core run. The library steps before, and a use of memory by that instruction would be missed: it is looked

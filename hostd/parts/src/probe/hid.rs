@@ -13,7 +13,7 @@ use pod_protocol::dap_frame::DAP_PACKET_BYTES_MAX;
 use tokio::time::{Duration, timeout};
 
 use super::{DAP_INFO, INFO_PACKET_SIZE};
-use crate::usb::{Pipe, explained, find};
+use crate::usb::{Pipe, explained, still_there};
 
 /// The smallest packet that a probe may have.
 const PACKET_BYTES_MIN: usize = 64;
@@ -75,9 +75,7 @@ impl Hid {
 
     /// Whether it is still plugged in.
     pub(super) async fn look(&self) -> io::Result<()> {
-        find(&self.what, |device| device.id() == self.id)
-            .await
-            .map(drop)
+        still_there(&self.what, self.id).await
     }
 
     /// Sends a packet, of which callers have checked the length.

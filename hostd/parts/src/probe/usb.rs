@@ -6,7 +6,7 @@ use nusb::{DeviceId, DeviceInfo};
 use pod_protocol::dap_frame::DAP_PACKET_BYTES_MAX;
 use tokio::time::Duration;
 
-use crate::usb::{Pipe, explained, find};
+use crate::usb::{Pipe, explained, still_there};
 
 /// A probe on USB.
 pub(super) struct Usb {
@@ -38,9 +38,7 @@ impl Usb {
 
     /// Whether it is still plugged in.
     pub(super) async fn look(&self) -> io::Result<()> {
-        find(&self.what, |device| device.id() == self.id)
-            .await
-            .map(drop)
+        still_there(&self.what, self.id).await
     }
 
     pub(super) async fn send(&mut self, packet: &[u8], wait: Duration) -> io::Result<()> {

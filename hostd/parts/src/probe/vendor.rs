@@ -28,6 +28,17 @@ const STLINKS: [u16; 10] = [
     0x3742, 0x3748, 0x374A, 0x374B, 0x374E, 0x374F, 0x3752, 0x3753, 0x3754, 0x3757,
 ];
 
+/// The products of ST that are taken for ST-Links by a rule of udev, those of later probes among them.
+const STLINK_PATTERN: &str = "37[45]?";
+
+/// What udev compares to know these probes.
+pub(crate) fn udev_matches() -> [String; 2] {
+    [
+        format!("ATTR{{idVendor}}==\"{SEGGER:04x}\""),
+        format!("ATTR{{idVendor}}==\"{ST:04x}\", ATTR{{idProduct}}==\"{STLINK_PATTERN}\""),
+    ]
+}
+
 impl Family {
     /// The family of a device with these numbers.
     pub(crate) fn of((vendor, product): (u16, u16)) -> Option<Self> {
@@ -60,7 +71,7 @@ mod link {
 
     use super::super::{ANSWER_MAX, DAP_PACKET_BYTES_MAX, IN_FLIGHT_MAX};
     use super::Family;
-    use crate::usb::{explained, find};
+    use crate::usb::{explained, still_there};
 
     const _: () =
         assert!(PACKET_BYTES <= DAP_PACKET_BYTES_MAX && PACKETS as usize <= IN_FLIGHT_MAX);
@@ -107,8 +118,7 @@ mod link {
 
         /// Whether it is still plugged in.
         pub(in crate::probe) async fn look(&self) -> io::Result<()> {
-            let is_it = |device: &DeviceInfo| device.id() == self.id;
-            find(&self.what, is_it).await.map(drop)
+            still_there(&self.what, self.id).await
         }
 
         pub(in crate::probe) async fn send(
@@ -160,6 +170,18 @@ pub(super) use link::Vendor;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rule_means_every_st_link() {
+        let is_meant = |product: &u16| matches!(product >> 4, 0x374 | 0x375);
+        assert_eq!(STLINK_PATTERN, "37[45]?");
+        assert!(STLINKS.iter().all(is_meant));
+        let told = [
+            "ATTR{idVendor}==\"1366\"",
+            "ATTR{idVendor}==\"0483\", ATTR{idProduct}==\"37[45]?\"",
+        ];
+        assert_eq!(udev_matches(), told);
+    }
 
     #[test]
     fn families_by_their_numbers() {

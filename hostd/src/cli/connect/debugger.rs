@@ -180,6 +180,19 @@ struct Target {
     watchpoints: usize,
 }
 
+/// A watchpoint in the words of the protocol.
+fn hit_watchpoint(hit: flash::Watchpoint) -> gdb::Watchpoint {
+    gdb::Watchpoint {
+        address: hit.address,
+        bytes: hit.bytes,
+        access: match hit.access {
+            flash::Access::Read => gdb::Access::Read,
+            flash::Access::Write => gdb::Access::Write,
+            flash::Access::Any => gdb::Access::Any,
+        },
+    }
+}
+
 /// A watchpoint in the words of the library.
 fn watchpoint(asked: gdb::Watchpoint) -> flash::Watchpoint {
     flash::Watchpoint {
@@ -267,8 +280,9 @@ impl gdb::Debugger for Target {
         cleared.map_err(told)
     }
 
-    fn was_hit(&mut self, asked: gdb::Watchpoint) -> Result<bool, DebugError> {
-        self.debugger.was_hit(watchpoint(asked)).map_err(told)
+    fn take_hit(&mut self) -> Result<Option<gdb::Watchpoint>, DebugError> {
+        let hit = self.debugger.take_hit().map_err(told)?;
+        Ok(hit.map(hit_watchpoint))
     }
 
     fn program(&mut self, segments: &[(u32, Vec<u8>)]) -> Result<(), DebugError> {
