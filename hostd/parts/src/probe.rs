@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pod_protocol::dap_frame::{self, DAP_PACKET_BYTES_MAX, DAP_SILENCE_MAX, DapFrames};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::time::{Duration, Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+use tokio::time::{Duration, Instant, MissedTickBehavior, interval, sleep, timeout};
 use tracing::{debug, info, warn};
 
 use crate::args::Args;
@@ -313,15 +313,21 @@ async fn carry_on(
                 let frame = frame.map_err(std::io::Error::other)?;
                 client.write_raw(&frame).await?;
             }
-            () = sleep_until(answered + ANSWER_MAX), if *in_flight > 0 => {
-                let told = format!("it did not answer within {} s", ANSWER_MAX.as_secs());
-                return Err(End::Probe(std::io::Error::other(told)));
-            }
-            // A probe that is unplugged between two packets is not noticed by a transfer.
-            _ = looks.tick(), if *in_flight == 0 => link.look().await?,
-            () = sleep_until(heard + DAP_SILENCE_MAX) => {
-                debug!("a debug session was silent for too long");
-                return Err(End::Client);
+            _ = looks.tick() => {
+                if heard.elapsed() > DAP_SILENCE_MAX {
+                    debug!("a debug session was silent for too long");
+                    return Err(End::Client);
+                }
+                if *in_flight == 0 {
+                    // A probe that is unplugged between two packets is not noticed by a transfer.
+                    link.look().await?;
+                } else if answered.elapsed() > ANSWER_MAX {
+                    let told = format!("it did not answer within {} s", ANSWER_MAX.as_secs());
+                    return Err(End::Probe(std::io::Error::other(told)));
+                } else {
+                    // One that refuses a packet does not answer it.
+                    link.sent()?;
+                }
             }
         }
     }

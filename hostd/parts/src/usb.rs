@@ -1,6 +1,7 @@
 //! Devices on USB that are no pods: found by what they are, with errors that say what to do.
 
 use std::io;
+use std::task::{Context, Poll, Waker};
 
 use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Direction, In, Out};
 use nusb::{DeviceId, DeviceInfo, Endpoint, ErrorKind, Interface};
@@ -56,6 +57,12 @@ const OLD_WITHIN: Duration = Duration::from_millis(30);
 /// Most of these. Devices have room for a few.
 const OLD_MAX: usize = 64;
 
+/// Buffers for messages from a device that are kept while none is fetched.
+const SPARE_MAX: usize = 8;
+
+/// Messages under way to a device that has not taken them.
+const POSTED_MAX: usize = 8;
+
 /// Messages each way over a pair of endpoints of one kind, one transfer each.
 pub(crate) struct Pipe<Kind: BulkOrInterrupt = Bulk> {
     output: Endpoint<Kind, Out>,
@@ -64,6 +71,8 @@ pub(crate) struct Pipe<Kind: BulkOrInterrupt = Bulk> {
     message_bytes: usize,
     /// A message is fetched already that nobody expects yet.
     is_ahead: bool,
+    /// Buffers for messages, to be used again: the kernel takes its time to give one.
+    spare: Vec<Buffer>,
 }
 
 impl<Kind: BulkOrInterrupt> Pipe<Kind> {
@@ -93,6 +102,7 @@ impl<Kind: BulkOrInterrupt> Pipe<Kind> {
             input,
             message_bytes: 0,
             is_ahead: false,
+            spare: Vec::new(),
         };
         pipe.set_message_bytes(message_bytes);
         Ok(pipe)
@@ -107,6 +117,7 @@ impl<Kind: BulkOrInterrupt> Pipe<Kind> {
     pub(crate) fn set_message_bytes(&mut self, bytes: usize) {
         let packet_bytes = self.input.max_packet_size().max(1);
         self.message_bytes = bytes.max(1).next_multiple_of(packet_bytes);
+        self.spare.clear();
     }
 
     /// Fetches one more message, which [`receive`](Self::receive) then returns: a device may take the next message only
@@ -118,7 +129,8 @@ impl<Kind: BulkOrInterrupt> Pipe<Kind> {
     }
 
     fn fetch(&mut self) {
-        let buffer = self.input.allocate(self.message_bytes);
+        let spare = self.spare.pop();
+        let buffer = spare.unwrap_or_else(|| self.input.allocate(self.message_bytes));
         self.input.submit(buffer);
     }
 
@@ -138,9 +150,30 @@ impl<Kind: BulkOrInterrupt> Pipe<Kind> {
         Err(io::Error::other("it sends what nobody asked for"))
     }
 
-    /// Sends a message.
-    pub(crate) async fn send(&mut self, message: &[u8], wait: Duration) -> io::Result<()> {
+    /// Sends a message without waiting until the device has taken it, unless it has not taken [`POSTED_MAX`] before. That
+    /// it could not be sent is told by one of the next calls of this, or of [`posted`](Self::posted).
+    pub(crate) async fn post(&mut self, message: &[u8], wait: Duration) -> io::Result<()> {
+        self.posted()?;
+        if POSTED_MAX <= self.output.pending() {
+            self.taken(wait).await?;
+        }
         self.output.submit(Buffer::from(message.to_vec()));
+        Ok(())
+    }
+
+    /// Whether all could be sent that the device was posted, as far as that is known.
+    pub(crate) fn posted(&mut self) -> io::Result<()> {
+        let mut nobody = Context::from_waker(Waker::noop());
+        while self.output.pending() > 0
+            && let Poll::Ready(done) = self.output.poll_next_complete(&mut nobody)
+        {
+            done.status?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the device has taken the oldest message under way.
+    async fn taken(&mut self, wait: Duration) -> io::Result<()> {
         match timeout(wait, self.output.next_complete()).await {
             Ok(done) => Ok(done.status?),
             Err(_) => {
@@ -151,13 +184,24 @@ impl<Kind: BulkOrInterrupt> Pipe<Kind> {
         }
     }
 
+    /// Sends a message, and waits until the device has taken it.
+    pub(crate) async fn send(&mut self, message: &[u8], wait: Duration) -> io::Result<()> {
+        self.output.submit(Buffer::from(message.to_vec()));
+        self.taken(wait).await
+    }
+
     /// The next message. Cancelling loses nothing.
     pub(crate) async fn receive(&mut self) -> io::Result<Vec<u8>> {
         if self.input.pending() == 0 {
             self.fetch();
         }
-        let done = self.input.next_complete().await;
+        let mut done = self.input.next_complete().await;
         done.status?;
-        Ok(done.buffer[..done.actual_len].to_vec())
+        let message = done.buffer[..done.actual_len].to_vec();
+        if done.buffer.requested_len() == self.message_bytes && self.spare.len() < SPARE_MAX {
+            done.buffer.clear();
+            self.spare.push(done.buffer);
+        }
+        Ok(message)
     }
 }

@@ -22,7 +22,7 @@ pub use frame::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, TRANSFER_BYTES};
 pub use greeting::{CHANNELS_MAX, NONCE_BYTES, Terms, WINDOW_BYTES_MAX};
 pub use link::{KEEP_ALIVE, Link, LinkError, SILENCE_MAX};
 pub use stream::LinkStream;
-pub use wires::{Incoming, Outgoing};
+pub use wires::{Incoming, Outgoing, Room, Transfer};
 
 /// Class, subclass and protocol of the interface that carries the link: vendor specific, then `B` and the version.
 /// They tell a pod, whatever its vendor and product numbers are.

@@ -12,6 +12,9 @@ const HEADER_BYTES: usize = 48;
 /// The most that one transfer brings. The kernel's own bound for a program's transfers is 16 MiB for all together.
 const TRANSFER_BYTES_MAX: u32 = 16 * 1024 * 1024;
 
+/// Bytes for which there is room before a transfer comes.
+const BYTES_AT_ONCE: usize = 64 * 1024;
+
 const SUBMIT: u32 = 1;
 const UNLINK: u32 = 2;
 const SUBMITTED: u32 = 3;
@@ -80,8 +83,8 @@ impl Command {
                 setup,
             });
         }
-        // Grows with what comes, not with what was promised.
-        let mut bytes = Vec::new();
+        // Beyond that it grows with what comes, not with what was promised.
+        let mut bytes = Vec::with_capacity(length.min(BYTES_AT_ONCE));
         let mut promised = reader.take(u64::from(word(6)));
         if promised.read_to_end(&mut bytes).await.ok()? < length {
             return None;

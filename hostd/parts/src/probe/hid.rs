@@ -84,7 +84,13 @@ impl Hid {
         // Without the number of the report: there is one, and then it has none on the wire.
         let mut report = packet.to_vec();
         report.resize(self.packet_bytes.max(packet.len()), 0);
-        self.pipe.send(&report, wait).await
+        // Its answer tells that the probe took it.
+        self.pipe.post(&report, wait).await
+    }
+
+    /// Whether all packets could be sent, as far as that is known.
+    pub(super) fn sent(&mut self) -> io::Result<()> {
+        self.pipe.posted()
     }
 
     /// The next answer, with the zeros behind it: how long it is without them only its command tells.

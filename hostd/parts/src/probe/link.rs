@@ -106,6 +106,17 @@ impl Link {
         }
     }
 
+    /// Whether all packets could be sent, as far as that is known. Where sending waits for that, it has told.
+    pub(super) fn sent(&mut self) -> io::Result<()> {
+        match self {
+            Self::Usb(usb) => usb.sent(),
+            Self::Hid(hid) => hid.sent(),
+            Self::Tcp(_) => Ok(()),
+            #[cfg(feature = "vendor-probes")]
+            Self::Vendor(_) => Ok(()),
+        }
+    }
+
     /// The answer to the oldest packet, perhaps with zeros behind it. Cancelling loses nothing.
     pub(super) async fn receive(&mut self) -> io::Result<Vec<u8>> {
         match self {
@@ -120,8 +131,11 @@ impl Link {
     /// Sends a packet while none is under way, and returns its answer, which begins alike.
     pub(super) async fn exchange(&mut self, packet: &[u8]) -> io::Result<Vec<u8>> {
         self.send(packet).await?;
-        let answer = timeout(EXCHANGE_TIMEOUT, self.receive()).await;
-        let answer = answer.unwrap_or_else(|_| Err(io::Error::other("it does not answer")))?;
+        let Ok(answer) = timeout(EXCHANGE_TIMEOUT, self.receive()).await else {
+            self.sent()?;
+            return Err(io::Error::other("it does not answer"));
+        };
+        let answer = answer?;
         if answer.first() == packet.first() {
             Ok(answer)
         } else {

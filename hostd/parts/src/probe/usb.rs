@@ -43,7 +43,13 @@ impl Usb {
 
     pub(super) async fn send(&mut self, packet: &[u8], wait: Duration) -> io::Result<()> {
         self.pipe.expect();
-        self.pipe.send(packet, wait).await
+        // Its answer tells that the probe took it.
+        self.pipe.post(packet, wait).await
+    }
+
+    /// Whether all packets could be sent, as far as that is known.
+    pub(super) fn sent(&mut self) -> io::Result<()> {
+        self.pipe.posted()
     }
 
     pub(super) async fn receive(&mut self) -> io::Result<Vec<u8>> {

@@ -5,8 +5,9 @@ use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Interrupt, Out};
 use pod_protocol::dap_frame::{DapFrames, encode};
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
-use usb_sim::Attached;
+use usb_sim::{Answer, Attached, Bus, Descriptors, Device, Endpoint, Interface, Setup, Speed};
 
+use super::line::lost;
 use super::*;
 
 pub(crate) const CASES: &[Case] = &[
@@ -17,6 +18,10 @@ pub(crate) const CASES: &[Case] = &[
     (
         "what_was_not_read_is_forgotten",
         what_was_not_read_is_forgotten,
+    ),
+    (
+        "one_that_refuses_packets_is_found_out",
+        one_that_refuses_packets_is_found_out,
     ),
 ];
 
@@ -106,6 +111,57 @@ fn plugged_in_used_and_pulled_out() {
             line.ends().await;
             assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
         }
+    });
+}
+
+/// A probe that stalls whatever is sent to it.
+struct Refusing;
+
+impl Device for Refusing {
+    fn descriptors(&self) -> Descriptors {
+        Descriptors {
+            ids: (0x1209, 9),
+            version: 0x0100,
+            class: (0, 0, 0),
+            manufacturer: "Simulated".into(),
+            product: "CMSIS-DAP".into(),
+            serial: None,
+            speed: Speed::High,
+            interfaces: vec![Interface {
+                class: (0xFF, 0, 0),
+                name: Some("CMSIS-DAP v2".into()),
+                endpoints: vec![Endpoint::Bulk(0x01), Endpoint::Bulk(0x81)],
+                ..Interface::default()
+            }],
+        }
+    }
+
+    fn start(&mut self, bus: &mut Bus) {
+        // It never has anything to tell. The endpoint that nobody takes is stalled.
+        drop(bus.message_input(0x81));
+    }
+
+    fn control<'a>(&'a mut self, _: Setup, _: &'a [u8]) -> Answer<'a> {
+        Box::pin(async { None })
+    }
+}
+
+fn one_that_refuses_packets_is_found_out() {
+    run(async {
+        let bench = bench(DeviceConfig {
+            probe: Some(ProbePart {
+                address: "usb:1209:0009".to_owned(),
+            }),
+            ..DeviceConfig::default()
+        });
+        let plugged = Attached::new(Refusing).unwrap();
+        let mut line = Line::to(&bench).await;
+        let start = json!({"cmd": "dap_start", "swclk": 11, "swdio": 12});
+        assert!(line.reply(&start).await.is_err());
+        lost(&bench, "stall").await;
+        drop(bench);
+        sleep(CLOSED_WITHIN).await;
+        drop(plugged);
     });
 }
 

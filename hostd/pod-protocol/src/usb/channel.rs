@@ -12,6 +12,7 @@ use super::greeting::Terms;
 use super::inbox::Inbox;
 use super::link::LinkError;
 use super::outbox::Outbox;
+use super::wires::Transfer;
 
 /// Bytes of the text in a reset that are kept.
 pub(super) const REASON_BYTES_MAX: usize = 200;
@@ -153,11 +154,12 @@ impl Channel {
         Poll::Pending
     }
 
-    /// Takes bytes to send.
+    /// Takes bytes to send, large ones in what `free` has.
     pub(super) fn poll_write(
         &mut self,
         context: &mut Context<'_>,
         bytes: &[u8],
+        free: impl FnMut() -> Option<Transfer>,
     ) -> Poll<io::Result<usize>> {
         if self.was_reset {
             return Poll::Ready(Err(self.broken()));
@@ -165,7 +167,7 @@ impl Channel {
         if self.ending != Progress::No {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let count = self.outbox.write(bytes);
+        let count = self.outbox.write(bytes, self.credit as usize, free);
         if count == 0 && !bytes.is_empty() {
             self.writer = Some(context.waker().clone());
             return Poll::Pending;
@@ -293,7 +295,7 @@ impl Channel {
 
     /// Writes frames to `head`, and returns the frame of data that comes after them, if there is one. What comes after
     /// data waits for the next turn.
-    pub(super) fn write(&mut self, head: &mut Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn write(&mut self, head: &mut Vec<u8>) -> Option<Transfer> {
         let number = self.number;
         let mut put = |kind, bytes: &[u8]| {
             head.extend_from_slice(&Header::new(number, kind, bytes.len()).to_bytes());
@@ -329,9 +331,10 @@ impl Channel {
         None
     }
 
-    fn write_data(&mut self) -> Vec<u8> {
+    fn write_data(&mut self) -> Transfer {
         let frame = self.outbox.pop(self.number, self.credit as usize);
-        let sent = u32::try_from(frame.len() - HEADER_BYTES).expect("no more than the credit");
+        let sent =
+            u32::try_from(frame.bytes().len() - HEADER_BYTES).expect("no more than the credit");
         self.credit -= sent;
         if self.is_dropped && self.credit == 0 && !self.outbox.is_empty() {
             self.reset();

@@ -1,22 +1,20 @@
 //! What moves the frames of a link, both ways at once.
 
 use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::task::yield_now;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-use super::frame::{Header, Kind, TRANSFER_BYTES};
+use super::frame::{Header, Kind};
 use super::frames::Frames;
 use super::link::{KEEP_ALIVE, LinkError, SILENCE_MAX};
+use super::outbox::SHARED_BYTES_MAX;
 use super::shared::Shared;
-use super::wires::{Incoming, Outgoing, flush, next, send as send_one};
-
-/// Frames of data below this share transfers with others.
-const SHARED_BYTES_MAX: usize = 16 * 1024;
-
-const _: () = assert!(SHARED_BYTES_MAX < TRANSFER_BYTES);
+use super::wires::{Incoming, Outgoing, Transfer, flush, next, room};
 
 /// What a link reads from and writes to, with what was read beyond the greetings.
 pub(super) struct Wires<R, W> {
@@ -64,12 +62,36 @@ async fn receive(
 ) -> Result<Infallible, LinkError> {
     let mut frames = Frames::default();
     frames.take(shared, rest)?;
+    let mut heard = Instant::now();
+    let mut silence = pin!(sleep(SILENCE_MAX));
     loop {
-        let transfer = timeout(SILENCE_MAX, next(&mut reader))
-            .await
-            .map_err(|_| LinkError::Silent)??;
-        frames.take(shared, transfer)?;
+        tokio::select! {
+            biased;
+            transfer = next(&mut reader) => {
+                heard = Instant::now();
+                frames.take(shared, transfer?)?;
+            }
+            // Set again only when it ends: transfers come more often than that.
+            () = &mut silence => {
+                let until = heard + SILENCE_MAX;
+                if until <= Instant::now() {
+                    return Err(LinkError::Silent);
+                }
+                silence.as_mut().reset(until);
+            }
+        }
     }
+}
+
+async fn send_one(
+    shared: &Shared,
+    writer: &mut impl Outgoing,
+    transfer: Transfer,
+) -> io::Result<()> {
+    room(writer).await?;
+    shared.supply(writer);
+    writer.send(transfer);
+    Ok(())
 }
 
 async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, LinkError> {
@@ -78,26 +100,30 @@ async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, 
     loop {
         while let Some(data) = shared.turn(&mut small) {
             match data {
-                Some(frame) if SHARED_BYTES_MAX <= frame.len() => {
+                Some(frame) if SHARED_BYTES_MAX <= frame.bytes().len() => {
                     if !small.is_empty() {
-                        send_one(&mut writer, std::mem::take(&mut small)).await?;
+                        send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
                     }
-                    send_one(&mut writer, frame).await?;
+                    send_one(shared, &mut writer, frame).await?;
                 }
-                Some(frame) => small.extend_from_slice(&frame),
+                Some(frame) => {
+                    small.extend_from_slice(frame.bytes());
+                    shared.give_back(frame);
+                }
                 None => {}
             }
             if SHARED_BYTES_MAX <= small.len() {
-                send_one(&mut writer, std::mem::take(&mut small)).await?;
+                send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
             }
         }
+        shared.supply(&mut writer);
         // Whoever waited for room may have more, which goes along.
         yield_now().await;
         if shared.has_turns() {
             continue;
         }
         if !small.is_empty() {
-            send_one(&mut writer, std::mem::take(&mut small)).await?;
+            send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
         }
         tokio::select! {
             biased;

@@ -26,6 +26,7 @@ pub fn fuzz(bytes: &[u8]) {
         },
         theirs: Terms::HOST,
         state: Mutex::default(),
+        free: Mutex::default(),
         work: Notify::new(),
         arrived: Notify::new(),
     };

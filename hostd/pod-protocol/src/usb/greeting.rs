@@ -1,10 +1,12 @@
 //! The first frame each way: who speaks, and what it can take.
 
+use std::io;
+
 use bytes::{Buf, BytesMut};
 
 use super::frame::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, HEADER_BYTES, Header, Kind, TRANSFER_BYTES};
 use super::link::LinkError;
-use super::wires::{Incoming, Outgoing, flush, next, send};
+use super::wires::{Incoming, Outgoing, flush, next, room};
 
 /// Bytes that the host draws for each link. The pod repeats them, so that the host can tell the answer to its greeting
 /// from what the pod had still been sending to an earlier one.
@@ -39,11 +41,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// What a host takes, to which memory is cheap. A window of a megabyte keeps a link of 480 Mbit/s busy for 20 ms.
+    /// What a host takes, to which memory is cheap. A window of two megabytes is granted again by halves, one of
+    /// which is more than what is under way, and keeps a link of 480 Mbit/s busy for 20 ms.
     pub const HOST: Self = Self {
         channels: CHANNELS_MAX,
         frame_bytes: FRAME_BYTES_MAX,
-        window_bytes: 1024 * 1024,
+        window_bytes: 2 * 1024 * 1024,
     };
 
     /// The most data in a frame to this side: what it takes, and no more than fills a transfer with its header, since a
@@ -95,6 +98,12 @@ impl Greeting {
         terms.are_sound().then_some(Self { terms, nonce })
     }
 
+    async fn send(self, writer: &mut impl Outgoing) -> io::Result<()> {
+        room(writer).await?;
+        writer.send(Box::new(self.to_frame()));
+        flush(writer).await
+    }
+
     /// Greets as a host, and waits for the pod's answer. What follows it stays in `buffer`. The caller limits the
     /// time.
     pub(super) async fn offer(
@@ -103,8 +112,7 @@ impl Greeting {
         writer: &mut impl Outgoing,
         buffer: &mut BytesMut,
     ) -> Result<Terms, LinkError> {
-        send(writer, self.to_frame()).await?;
-        flush(writer).await?;
+        self.send(writer).await?;
         let mut skipped = 0;
         loop {
             if let Some(answer) = Self::first_in(buffer) {
@@ -139,8 +147,7 @@ impl Greeting {
         let host = Self::first_in(buffer).ok_or(LinkError::NoGreeting)?;
         buffer.advance(HEADER_BYTES + GREETING_BYTES);
         let nonce = host.nonce;
-        send(writer, Self { terms, nonce }.to_frame()).await?;
-        flush(writer).await?;
+        Self { terms, nonce }.send(writer).await?;
         Ok(host.terms)
     }
 

@@ -116,6 +116,7 @@ impl Link {
             ours,
             theirs,
             state: Mutex::default(),
+            free: Mutex::default(),
             work: Notify::new(),
             arrived: Notify::new(),
         });

@@ -3,14 +3,20 @@
 
 use std::collections::VecDeque;
 
-use super::frame::{HEADER_BYTES, Header, Kind};
+use super::frame::{HEADER_BYTES, Header, Kind, TRANSFER_BYTES};
+use super::wires::Transfer;
 
 /// Full frames that wait, of each connection.
 const FRAMES_MAX: usize = 2;
 
+/// Frames of data below this share transfers with others.
+pub(super) const SHARED_BYTES_MAX: usize = 16 * 1024;
+
+const _: () = assert!(SHARED_BYTES_MAX < TRANSFER_BYTES);
+
 #[derive(Debug)]
 pub(super) struct Outbox {
-    frames: VecDeque<Vec<u8>>,
+    frames: VecDeque<Transfer>,
     /// Bytes of data in all of them.
     bytes: usize,
     /// The most data of a frame.
@@ -35,24 +41,36 @@ impl Outbox {
         self.bytes = 0;
     }
 
-    /// Takes as many of the bytes as there is room for.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+    /// Takes as many of the bytes as there is room for. A frame of a large write, which may be sent whole, is written where
+    /// it is sent from if `free` has some room there.
+    pub(super) fn write(
+        &mut self,
+        bytes: &[u8],
+        credit: usize,
+        mut free: impl FnMut() -> Option<Transfer>,
+    ) -> usize {
         let count = bytes.len().min(FRAMES_MAX * self.data_max - self.bytes);
         let mut rest = &bytes[..count];
+        let mut credit = credit.saturating_sub(self.bytes);
         while !rest.is_empty() {
-            let room = |frame: &Vec<u8>| HEADER_BYTES + self.data_max - frame.len();
+            let room = |frame: &Transfer| HEADER_BYTES + self.data_max - frame.bytes().len();
             let last = match self.frames.back_mut() {
                 Some(last) if room(last) > 0 => last,
                 _ => {
-                    let bytes = HEADER_BYTES + rest.len().min(self.data_max);
-                    let mut frame = Vec::with_capacity(bytes);
-                    frame.resize(HEADER_BYTES, 0);
+                    let bytes = rest.len().min(self.data_max);
+                    // More is likely to follow the rest of a large write.
+                    let is_large = SHARED_BYTES_MAX <= count && self.data_max <= credit;
+                    let frame = is_large.then(&mut free).flatten();
+                    let memory = || Box::new(Vec::with_capacity(HEADER_BYTES + bytes)) as Transfer;
+                    let mut frame = frame.unwrap_or_else(memory);
+                    frame.put(&[0; HEADER_BYTES]);
                     self.frames.push_back(frame);
                     self.frames.back_mut().expect("just pushed")
                 }
             };
             let (now, later) = rest.split_at(rest.len().min(room(last)));
-            last.extend_from_slice(now);
+            last.put(now);
+            credit = credit.saturating_sub(now.len());
             rest = later;
         }
         self.bytes += count;
@@ -60,20 +78,19 @@ impl Outbox {
     }
 
     /// The first frame, with at most `most` bytes of data, of which there are some.
-    pub(super) fn pop(&mut self, number: u16, most: usize) -> Vec<u8> {
-        let data = |frame: &Vec<u8>| frame.len() - HEADER_BYTES;
-        let is_whole = self.frames.front().is_some_and(|first| data(first) <= most);
-        let mut frame = if is_whole {
-            self.frames.pop_front().unwrap_or_default()
-        } else {
-            let first = self.frames.front_mut().expect("there is some data");
-            let part = first[..HEADER_BYTES + most].to_vec();
-            first.drain(HEADER_BYTES..HEADER_BYTES + most);
-            part
-        };
-        let length = data(&frame);
+    pub(super) fn pop(&mut self, number: u16, most: usize) -> Transfer {
+        let mut frame = self.frames.pop_front().expect("there is some data");
+        if let Some((now, later)) = frame.bytes().split_at_checked(HEADER_BYTES + most)
+            && !later.is_empty()
+        {
+            let later = [&[0; HEADER_BYTES], later].concat();
+            self.frames.push_front(Box::new(later));
+            frame = Box::new(now.to_vec());
+        }
+        let length = frame.bytes().len() - HEADER_BYTES;
         self.bytes -= length;
-        frame[..HEADER_BYTES].copy_from_slice(&Header::new(number, Kind::Data, length).to_bytes());
+        frame.bytes_mut()[..HEADER_BYTES]
+            .copy_from_slice(&Header::new(number, Kind::Data, length).to_bytes());
         frame
     }
 }

@@ -1,6 +1,6 @@
 //! What the two directions of a link and its connections share: the connections, and whose turn it is.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -10,9 +10,13 @@ use super::channel::Channel;
 use super::frame::{Header, Kind};
 use super::greeting::Terms;
 use super::link::LinkError;
+use super::wires::{Outgoing, Transfer};
 
 /// Numbers of connections: 0 is the link itself.
 const NUMBER_MAX: u16 = u16::MAX;
+
+/// Free rooms that are kept at hand for connections.
+const ROOMS_MAX: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -20,15 +24,24 @@ pub(super) struct Shared {
     pub(super) ours: Terms,
     pub(super) theirs: Terms,
     pub(super) state: Mutex<State>,
+    pub(super) free: Mutex<Free>,
     /// Something is to be sent.
     pub(super) work: Notify,
     /// A connection was opened by the other side, or the link ended.
     pub(super) arrived: Notify,
 }
 
+/// Room from which transfers are sent, and which nobody writes.
+#[derive(Debug, Default)]
+pub(super) struct Free {
+    rooms: Vec<Transfer>,
+    /// Somebody has large frames, so there should be some.
+    is_wanted: bool,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) channels: HashMap<u16, Arc<Mutex<Channel>>>,
+    pub(super) channels: BTreeMap<u16, Arc<Mutex<Channel>>>,
     /// Connections with something to send, the next one first.
     ready: VecDeque<Arc<Mutex<Channel>>>,
     /// Connections that were opened and not yet taken.
@@ -59,17 +72,29 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a connection send what it has, if it has something.
-    pub(super) fn sends(&self, channel: &Arc<Mutex<Channel>>) {
-        {
+    /// Changes a connection, and lets it send what it has then, if it has something.
+    pub(super) fn with<T>(
+        &self,
+        channel: &Arc<Mutex<Channel>>,
+        change: impl FnOnce(&mut Channel) -> T,
+    ) -> T {
+        let changed = {
             let mut locked = lock(channel);
+            let changed = change(&mut locked);
             if locked.is_waiting || !locked.has_news() {
-                return;
+                return changed;
             }
             locked.is_waiting = true;
-        }
+            changed
+        };
         self.state().ready.push_back(channel.clone());
         self.work.notify_one();
+        changed
+    }
+
+    /// Lets a connection send what it has, if it has something.
+    pub(super) fn sends(&self, channel: &Arc<Mutex<Channel>>) {
+        self.with(channel, |_| ());
     }
 
     /// Takes a frame.
@@ -100,15 +125,13 @@ impl Shared {
                 )),
             };
         };
-        let is_over = {
-            let mut locked = lock(&channel);
-            locked.take(kind, bytes)?;
-            locked.is_over()
-        };
+        let is_over = self.with(&channel, |channel| {
+            channel.take(kind, bytes)?;
+            Ok::<_, LinkError>(channel.is_over())
+        })?;
         if is_over {
             self.state().channels.remove(&number);
         }
-        self.sends(&channel);
         Ok(())
     }
 
@@ -147,7 +170,7 @@ impl Shared {
 
     /// The next turn: frames of a connection go to `head`, and a frame of data may come after them. `None` when none has
     /// anything to send.
-    pub(super) fn turn(&self, head: &mut Vec<u8>) -> Option<Option<Vec<u8>>> {
+    pub(super) fn turn(&self, head: &mut Vec<u8>) -> Option<Option<Transfer>> {
         let channel = self.state().ready.pop_front()?;
         let (number, data, is_over, has_more) = {
             let mut locked = lock(&channel);
@@ -165,6 +188,36 @@ impl Shared {
         Some(data)
     }
 
+    /// Room for a large frame, if there is some free.
+    pub(super) fn room(&self) -> Option<Transfer> {
+        let mut free = self.free();
+        free.is_wanted = true;
+        free.rooms.pop()
+    }
+
+    /// Takes room back from which nothing was sent.
+    pub(super) fn give_back(&self, mut room: Transfer) {
+        let mut free = self.free();
+        if free.rooms.len() < ROOMS_MAX && room.clear() {
+            free.rooms.push(room);
+        }
+    }
+
+    /// Gets some from where transfers go, once it was wanted.
+    pub(super) fn supply(&self, writer: &mut impl Outgoing) {
+        let mut free = self.free();
+        while free.is_wanted
+            && free.rooms.len() < ROOMS_MAX
+            && let Some(room) = writer.free()
+        {
+            free.rooms.push(room);
+        }
+    }
+
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a connection waits for its turn.
     pub(super) fn has_turns(&self) -> bool {
         !self.state().ready.is_empty()
@@ -177,7 +230,7 @@ impl Shared {
             state.ended = Some(reason.into());
             state.arrived.clear();
             state.ready.clear();
-            state.channels.drain().map(|(_, channel)| channel).collect()
+            std::mem::take(&mut state.channels).into_values().collect()
         };
         for channel in channels {
             lock(&channel).break_off(reason);

@@ -34,9 +34,8 @@ impl AsyncRead for LinkStream {
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let read = self.state().poll_read(context, into);
-        self.shared.sends(&self.channel);
-        read
+        let read = |channel: &mut Channel| channel.poll_read(context, into);
+        self.shared.with(&self.channel, read)
     }
 }
 
@@ -46,9 +45,9 @@ impl AsyncWrite for LinkStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = self.state().poll_write(context, bytes);
-        self.shared.sends(&self.channel);
-        written
+        let free = || self.shared.room();
+        let written = |channel: &mut Channel| channel.poll_write(context, bytes, free);
+        self.shared.with(&self.channel, written)
     }
 
     /// What was written goes out without being asked.
@@ -57,15 +56,13 @@ impl AsyncWrite for LinkStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.state().end();
-        self.shared.sends(&self.channel);
+        self.shared.with(&self.channel, Channel::end);
         Poll::Ready(Ok(()))
     }
 }
 
 impl Drop for LinkStream {
     fn drop(&mut self) {
-        self.state().drop_stream();
-        self.shared.sends(&self.channel);
+        self.shared.with(&self.channel, Channel::drop_stream);
     }
 }

@@ -13,9 +13,9 @@ use tokio::io::{
 };
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::frame::{HEADER_BYTES, Header, Kind};
+use super::frame::{HEADER_BYTES, Header, Kind, TRANSFER_BYTES};
 use super::fuzzing::fuzz;
-use super::{Incoming, KEEP_ALIVE, Link, LinkError, Outgoing, SILENCE_MAX, Terms};
+use super::{Incoming, KEEP_ALIVE, Link, LinkError, Outgoing, SILENCE_MAX, Terms, Transfer};
 use crate::fuzzing::mutated;
 
 const SMALL: Terms = Terms {
@@ -55,8 +55,13 @@ impl<S: AsyncWrite + Unpin + Send> Outgoing for Pipe<S> {
         self.poll_flush(context)
     }
 
-    fn send(&mut self, transfer: Vec<u8>) {
-        self.rest = transfer;
+    fn free(&mut self) -> Option<Transfer> {
+        Some(Box::new(Vec::new()))
+    }
+
+    fn send(&mut self, transfer: Transfer) {
+        assert!(self.rest.is_empty() && transfer.bytes().len() <= TRANSFER_BYTES);
+        self.rest = transfer.bytes().to_vec();
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -72,7 +72,7 @@ async fn open_one(pod: &Plugged, device: &DeviceInfo) -> io::Result<(Link, Drivi
     let (input, output) = endpoints(&interface).ok_or_else(|| wrong("has no bulk endpoints"))?;
     let reader = interface.endpoint::<Bulk, In>(input).map_err(explained)?;
     let writer = interface.endpoint::<Bulk, Out>(output).map_err(explained)?;
-    let (reader, writer) = (FromPod::new(reader), ToPod(writer));
+    let (reader, writer) = (FromPod::new(reader), ToPod::new(writer));
     let mut nonce = [0; NONCE_BYTES];
     getrandom::fill(&mut nonce).map_err(io::Error::other)?;
     let greeted = timeout(GREETING_TIMEOUT, Link::host(reader, writer, nonce)).await;

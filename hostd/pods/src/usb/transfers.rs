@@ -1,5 +1,6 @@
 //! Bulk endpoints as what carries a link.
 
+use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -7,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use nusb::Endpoint;
 use nusb::transfer::{Buffer, Bulk, In, Out};
-use pod_protocol::usb::{Incoming, Outgoing, TRANSFER_BYTES};
+use pod_protocol::usb::{Incoming, Outgoing, Room, TRANSFER_BYTES, Transfer};
 
 /// Transfers of [`TRANSFER_BYTES`] under way, each way. Eight fill a link of 480 Mbit/s, and the kernel keeps no more
 /// than 16 MiB for all devices together.
@@ -90,14 +91,62 @@ fn free(buffers: &Mutex<Vec<Buffer>>) -> MutexGuard<'_, Vec<Buffer>> {
     buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Buffers of the kernel for what goes to each pod: those under way, those that connections write, and one more.
+const ROOMS_MAX: usize = TRANSFERS + 4;
+
 /// What goes to a pod.
-pub(super) struct ToPod(pub(super) Endpoint<Bulk, Out>);
+pub(super) struct ToPod {
+    endpoint: Endpoint<Bulk, Out>,
+    /// Buffers that nobody uses.
+    free: Vec<Buffer>,
+    /// Shared with the buffers that connections have, to count them: one that is closed takes its own along.
+    lent: Arc<()>,
+}
+
+/// A buffer of the kernel that is being written, and is used again once it was sent.
+#[derive(Debug)]
+struct KernelRoom {
+    buffer: Buffer,
+    _lent: Arc<()>,
+}
+
+impl Room for KernelRoom {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    fn clear(&mut self) -> bool {
+        self.buffer.clear();
+        true
+    }
+}
 
 impl ToPod {
+    pub(super) fn new(endpoint: Endpoint<Bulk, Out>) -> Self {
+        Self {
+            endpoint,
+            free: Vec::new(),
+            lent: Arc::default(),
+        }
+    }
+
     /// Waits until no more than so many are under way.
     fn poll_below(&mut self, context: &mut Context<'_>, most: usize) -> Poll<io::Result<()>> {
-        while most < self.0.pending() {
-            ready!(self.0.poll_next_complete(context)).status?;
+        while most < self.endpoint.pending() {
+            let mut done = ready!(self.endpoint.poll_next_complete(context));
+            if done.buffer.capacity() == TRANSFER_BYTES && self.free.len() < ROOMS_MAX {
+                done.buffer.clear();
+                self.free.push(done.buffer);
+            }
+            done.status?;
         }
         Poll::Ready(Ok(()))
     }
@@ -108,8 +157,25 @@ impl Outgoing for ToPod {
         self.poll_below(context, TRANSFERS - 1)
     }
 
-    fn send(&mut self, transfer: Vec<u8>) {
-        self.0.submit(transfer.into());
+    fn free(&mut self) -> Option<Transfer> {
+        let lent = Arc::strong_count(&self.lent) - 1;
+        let may_allocate = self.endpoint.pending() + lent < ROOMS_MAX;
+        let allocate = || may_allocate.then(|| self.endpoint.allocate(TRANSFER_BYTES));
+        let buffer = self.free.pop().or_else(allocate)?;
+        let _lent = self.lent.clone();
+        Some(Box::new(KernelRoom { buffer, _lent }))
+    }
+
+    fn send(&mut self, transfer: Transfer) {
+        let transfer: Box<dyn Any> = transfer;
+        let buffer = match transfer.downcast::<KernelRoom>() {
+            Ok(room) => room.buffer,
+            Err(other) => {
+                let bytes = other.downcast::<Vec<u8>>();
+                Buffer::from(*bytes.expect("no other room was given"))
+            }
+        };
+        self.endpoint.submit(buffer);
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
