@@ -27,7 +27,8 @@ Commands:
   docs               write the generated parts of docs/: the table of pod commands
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
-  test-usb           tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU
+  test-usb [filter]  tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU;
+                     only those whose names contain the filter: `test-usb bench`
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
   bench loop         seconds from a one-line change to its test's result; arguments are
@@ -65,8 +66,8 @@ pub(crate) enum Task {
     Bench(String),
     /// Tests of jails on control groups of version 2.
     Cgroup2,
-    /// Tests of pods on USB.
-    TestUsb,
+    /// Tests of pods on USB: those whose names contain the text, or all.
+    TestUsb(Option<String>),
     Attack(Attack),
 }
 
@@ -292,7 +293,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "cgroup2" => Task::Cgroup2,
-        "test-usb" => Task::TestUsb,
+        "test-usb" => Task::TestUsb(rest.next().cloned()),
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
             name: rest.next().cloned(),
@@ -370,6 +371,8 @@ mod tests {
             parse("test tests leases --accept").unwrap().task,
             Task::Test(tests)
         );
+        let bench = Task::TestUsb(Some("bench".to_owned()));
+        assert_eq!(parse("test-usb bench").unwrap().task, bench);
         assert_eq!(parse("ci --checked").unwrap().task, Task::CiChecked);
         assert_eq!(parse("").unwrap().task, Task::Help);
         assert_eq!(parse("ci --help").unwrap().task, Task::Help);

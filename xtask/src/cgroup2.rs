@@ -32,7 +32,7 @@ pub(crate) struct Parts(machine::Parts);
 
 /// Runs the tests, and fails where that is not possible.
 pub(crate) fn run() -> Result<()> {
-    Parts::find()?.run()
+    Parts::find()?.prepare()?.run()
 }
 
 impl Parts {
@@ -41,8 +41,8 @@ impl Parts {
         machine::Parts::find(&Kernel::SMALL).map(Self)
     }
 
-    /// Builds the tests, starts the machine and expects that all pass.
-    pub(crate) fn run(&self) -> Result<()> {
+    /// Builds the tests, and the machine around them.
+    pub(crate) fn prepare(&self) -> Result<Prepared> {
         let mut programs = vec![("jail-tests", machine::test_program(TESTS)?)];
         for name in PROGRAMS {
             let program =
@@ -55,7 +55,17 @@ impl Parts {
             .collect();
         let mut initrd = self.0.initrd(include_bytes!("cgroup2/init"), &programs)?;
         initrd.file("etc/passwd", USERS.as_bytes())?;
-        let told = Machine::new(&self.0, NAME, initrd)?.run(TESTED_WITHIN)?;
+        Machine::new(&self.0, NAME, initrd).map(Prepared)
+    }
+}
+
+/// A machine with the tests in it.
+pub(crate) struct Prepared(Machine);
+
+impl Prepared {
+    /// Starts the machine and expects that all tests pass.
+    pub(crate) fn run(&self) -> Result<()> {
+        let told = self.0.run("", TESTED_WITHIN)?;
         match have_passed(&told) {
             true => Ok(()),
             false => bail!(

@@ -1,5 +1,6 @@
 //! Everything a change must pass, in the order in which mistakes are cheapest to find.
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +19,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut report = Report::default();
     report.check("fmt", || check::fmt(&metadata));
     // hostd embeds the handlers, so there is nothing to lint before they are built.
-    report.check("build", || server::build(options).map(drop));
+    report.check("build", || {
+        host::build_ahead(&metadata.root, &[handlers::DESCRIBER, handlers::COMPILER])?;
+        server::build(options).map(drop)
+    });
     if report.has_failed("build") {
         return report.conclude();
     }
@@ -34,19 +38,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             report.leave_out("advisories (their database is out of reach)");
         }
     }
-    report.check("clippy", || check::clippy(&metadata, &["--workspace"]));
-    report.check("doc", || check::doc(&metadata));
+    let (machines, building) = progress::timed("== machines", || machines(&mut report));
+    report.add("machines", Ok(()), building);
+    let tested = beside(machines, || {
+        report.check("clippy", || check::clippy(&metadata, &["--workspace"]));
+        report.check("doc", || check::doc(&metadata));
+    });
+    for (name, outcome, duration) in tested {
+        report.add(name, outcome, duration);
+    }
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });
-    match cgroup2::Parts::find() {
-        Ok(parts) => report.check("cgroup2", || parts.run()),
-        Err(why) => report.leave_out(&format!("cgroup2 ({why:#})")),
-    }
-    match usb::Parts::find() {
-        Ok(parts) => report.check("usb", || parts.run()),
-        Err(why) => report.leave_out(&format!("usb ({why:#})")),
-    }
     // Alone, since it looks at what honest callers get on a machine that is busy enough.
     let short = Attack {
         short: true,
@@ -60,6 +63,48 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         report.leave_out("clients (there is no python3)");
     }
     report.conclude()
+}
+
+/// A check that is ready to run, on any thread.
+type Ready = (&'static str, Box<dyn FnOnce() -> Result<()> + Send>);
+
+/// A check that has run: its outcome, and how long it took.
+type Done = (&'static str, Result<()>, Duration);
+
+/// Tests in virtual machines, with everything built for them.
+fn machines(report: &mut Report) -> Vec<Ready> {
+    let mut ready: Vec<Ready> = Vec::new();
+    match cgroup2::Parts::find() {
+        Ok(parts) => match parts.prepare() {
+            Ok(machine) => ready.push(("cgroup2", Box::new(move || machine.run()))),
+            Err(error) => report.add("cgroup2", Err(error), Duration::ZERO),
+        },
+        Err(why) => report.leave_out(&format!("cgroup2 ({why:#})")),
+    }
+    match usb::Parts::find() {
+        Ok(parts) => match parts.prepare() {
+            Ok(machine) => ready.push(("usb", Box::new(move || machine.run(None)))),
+            Err(error) => report.add("usb", Err(error), Duration::ZERO),
+        },
+        Err(why) => report.leave_out(&format!("usb ({why:#})")),
+    }
+    ready
+}
+
+/// Runs tests in machines, one after the other, beside `work`. A machine has one processor and tells its lines at its
+/// end; `work` is cargo's, which no clock watches, and takes what processor time the machine leaves.
+fn beside(machines: Vec<Ready>, work: impl FnOnce()) -> Vec<Done> {
+    let run = |(name, check): Ready| {
+        let (outcome, duration) = progress::timed(&format!("== {name}"), check);
+        (name, outcome, duration)
+    };
+    thread::scope(|scope| {
+        let testing = scope.spawn(move || machines.into_iter().map(run).collect());
+        tool::yielding(work);
+        testing
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// Runs the tests alone, with checks of arithmetic and assertions compiled into the server and our
@@ -84,6 +129,11 @@ struct Report {
 impl Report {
     fn check(&mut self, name: &'static str, work: impl FnOnce() -> Result<()>) {
         let (outcome, duration) = progress::timed(&format!("== {name}"), work);
+        self.add(name, outcome, duration);
+    }
+
+    /// Adds a check that has run.
+    fn add(&mut self, name: &'static str, outcome: Result<()>, duration: Duration) {
         if let Err(error) = &outcome {
             progress::failure(error);
         }
@@ -145,6 +195,22 @@ mod tests {
             report.conclude().unwrap_err().to_string(),
             "these checks did not pass: bad"
         );
+    }
+
+    #[test]
+    fn checks_in_machines_run_beside_others_and_are_all_told() {
+        let (begun, wait) = std::sync::mpsc::channel();
+        let machines: Vec<Ready> = vec![
+            ("first", Box::new(move || Ok(begun.send(())?))),
+            ("second", Box::new(|| bail!("broken"))),
+        ];
+        let limit = Duration::from_secs(10);
+        let done = beside(machines, || wait.recv_timeout(limit).unwrap());
+        let told: Vec<_> = done
+            .iter()
+            .map(|(name, end, _)| (*name, end.is_ok()))
+            .collect();
+        assert_eq!(told, [("first", true), ("second", false)]);
     }
 
     #[test]

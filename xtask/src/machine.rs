@@ -76,6 +76,10 @@ const EMULATED_PROCESSOR: &str = "max,-erms,-fsrm";
 /// time on what an emulated processor is slow at.
 const COMMAND_LINE: &str = "console=ttyS0 loglevel=1 panic=-1 tsc=reliable no_timer_check mitigations=off cryptomgr.notests nokaslr";
 
+/// The variable by which the first process only says that it starts. Words without a value are of no use: the kernel
+/// passes those of its own that it does not know as well.
+const PROBE: &str = "probe=1";
+
 /// What a machine is made of.
 pub(crate) struct Parts {
     /// The packages, unpacked.
@@ -139,8 +143,8 @@ impl Parts {
 }
 
 /// A machine that has not started yet.
-pub(crate) struct Machine<'a> {
-    kernel: &'a Path,
+pub(crate) struct Machine {
+    kernel: PathBuf,
     /// What its first process writes before anything else.
     started: String,
     initrd: PathBuf,
@@ -148,15 +152,15 @@ pub(crate) struct Machine<'a> {
     console: PathBuf,
 }
 
-impl<'a> Machine<'a> {
-    /// A machine of this name, whose first process says `<name>: started` before anything else, and ends at once if its
-    /// argument is `probe`.
-    pub(crate) fn new(parts: &'a Parts, name: &str, initrd: Initrd) -> Result<Self> {
+impl Machine {
+    /// A machine of this name, whose first process says `<name>: started` before anything else, and ends at once if the
+    /// variable `probe` is set.
+    pub(crate) fn new(parts: &Parts, name: &str, initrd: Initrd) -> Result<Self> {
         let folder = Metadata::load()?.target_directory.join(name);
         fs::create_dir_all(&folder)
             .with_context(|| format!("failed to create {}", folder.display()))?;
         let machine = Self {
-            kernel: &parts.kernel,
+            kernel: parts.kernel.clone(),
             started: format!("{name}: started"),
             initrd: folder.join("initrd"),
             console: folder.join("console.txt"),
@@ -166,11 +170,11 @@ impl<'a> Machine<'a> {
         Ok(machine)
     }
 
-    /// Lets it run to its end, shows what it says, and returns that.
-    pub(crate) fn run(&self, limit: Duration) -> Result<String> {
+    /// Lets it run to its end, with variables for its first process (`name=value`), shows what it says, and returns that.
+    pub(crate) fn run(&self, variables: &str, limit: Duration) -> Result<String> {
         let accelerator = self.accelerator();
         progress::step(&format!("running the tests in {QEMU} with {accelerator}"));
-        let ended = self.start(accelerator, "", limit);
+        let ended = self.start(accelerator, variables, limit);
         let told = self.told()?;
         for line in told.lines() {
             progress::detail(line);
@@ -189,7 +193,7 @@ impl<'a> Machine<'a> {
         {
             return EMULATED;
         }
-        let ended = self.start("kvm", "probe", PROBED_WITHIN);
+        let ended = self.start("kvm", PROBE, PROBED_WITHIN);
         let has_started = self
             .told()
             .is_ok_and(|told| told.lines().any(|line| line == self.started));
@@ -200,8 +204,8 @@ impl<'a> Machine<'a> {
         EMULATED
     }
 
-    /// Lets it run to its end, with a word for its first process.
-    fn start(&self, accelerator: &str, word: &str, limit: Duration) -> Result<()> {
+    /// Lets it run to its end, with variables for its first process.
+    fn start(&self, accelerator: &str, variables: &str, limit: Duration) -> Result<()> {
         let console = File::create(&self.console)
             .with_context(|| format!("failed to create {}", self.console.display()))?;
         let processor = match accelerator {
@@ -225,11 +229,11 @@ impl<'a> Machine<'a> {
                 "none",
             ])
             .arg("-kernel")
-            .arg(self.kernel)
+            .arg(&self.kernel)
             .arg("-initrd")
             .arg(&self.initrd)
             .arg("-append")
-            .arg(format!("{COMMAND_LINE} -- {word}"))
+            .arg(format!("{COMMAND_LINE} {variables}"))
             .output_to(console)?
             .run_within(limit)
     }

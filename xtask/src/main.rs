@@ -68,7 +68,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
         Task::Cgroup2 => cgroup2::run(),
-        Task::TestUsb => usb::run(),
+        Task::TestUsb(filter) => usb::run(filter.as_deref()),
         Task::Attack(attack) => attack::run(attack, options),
     }
 }

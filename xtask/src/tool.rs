@@ -19,6 +19,20 @@ pub(crate) fn compile_incrementally() {
     INCREMENTAL.store(true, Ordering::Relaxed);
 }
 
+/// Whether every cargo takes only what processor time others leave.
+static YIELDING: AtomicBool = AtomicBool::new(false);
+
+/// Lets every cargo that this process starts before `work` is over take only what processor time others leave.
+pub(crate) fn yielding<T>(work: impl FnOnce() -> T) -> T {
+    YIELDING.store(true, Ordering::Relaxed);
+    let result = work();
+    YIELDING.store(false, Ordering::Relaxed);
+    result
+}
+
+/// The program that starts another one with lower priority, and the lowest priority.
+const NICE: (&str, [&str; 2]) = ("nice", ["-n", "19"]);
+
 /// How often a child with a time limit is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -39,7 +53,11 @@ impl Tool {
     /// The cargo that started this xtask, in the workspace's root.
     pub(crate) fn cargo(root: &Path) -> Self {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        let mut tool = Self::new(program).dir(root);
+        let tool = match YIELDING.load(Ordering::Relaxed) && is_installed(NICE.0) {
+            true => Self::new(NICE.0).args(NICE.1).arg(program),
+            false => Self::new(program),
+        };
+        let mut tool = tool.dir(root);
         // Cargo's variables about this package. Build scripts that look at them would run again, and
         // everything that depends on them would be recompiled, whenever calls from here and by hand
         // alternate.
