@@ -16,6 +16,10 @@ use crate::http::routes::{RouteError, RouteTable};
 use crate::services::Services;
 use base::config::HandlersConfig;
 
+mod loading;
+
+pub use loading::Loading;
+
 /// Largest response a handler may build in its own memory. Larger ones are streamed by the host.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;
 
@@ -50,6 +54,8 @@ pub struct Group {
 pub enum GroupError {
     #[error("start the component engine")]
     Engine(#[from] runtime::EngineError),
+    #[error("start a thread that loads handlers")]
+    Thread(#[source] std::io::Error),
     #[error("load handler {name}")]
     Load {
         name: String,
@@ -116,55 +122,81 @@ impl Group {
     }
 }
 
-/// Load all groups, from `config.dir` if it is set and otherwise from `embedded`, and build their
-/// route table.
+/// Link all groups once their components are loaded, and build their route table. Also the engine that they run on.
 ///
 /// # Errors
 /// A component does not load, imports an interface that its world does not grant, or has
 /// conflicting routes.
 pub fn load(
     config: &HandlersConfig,
-    embedded: &[Embedded],
+    loading: Loading,
     services: &Arc<Services>,
-) -> Result<(Vec<Group>, RouteTable, Descriptions), GroupError> {
-    let files = if config.dir.as_os_str().is_empty() {
-        Vec::new()
-    } else {
-        components(&config.dir)?
-    };
-    let groups = u32::try_from(embedded.len().max(files.len())).unwrap_or(u32::MAX);
-    let engine = Engine::new(&EngineOptions {
-        instances_max: config.in_flight_max.saturating_mul(groups),
-        memory_bytes_max: (config.memory_mib as usize) << 20,
-    })?;
-    let components = if files.is_empty() {
-        embedded
-            .iter()
-            .map(|one| {
-                let component = load_precompiled(&engine, one.name, one.code)?;
-                Ok((one.name.to_owned(), component, Some(one.openapi.into())))
-            })
-            .collect::<Result<Vec<_>, GroupError>>()?
-    } else {
-        compile(&engine, files)?
-    };
+) -> Result<(Engine, Vec<Group>, RouteTable, Descriptions), GroupError> {
+    let Components {
+        engine,
+        loaded,
+        descriptions,
+    } = loading.finish()?;
     let mut table = RouteTable::default();
-    let mut descriptions = Descriptions::default();
     let mut groups = Vec::new();
-    for (name, component, description) in components {
-        if let Some(description) = description {
-            let added = descriptions.add(&description);
-            added.map_err(|source| GroupError::Description {
-                name: name.clone(),
-                source,
-            })?;
-        }
+    for (name, component) in loaded {
         let group = instantiate(&engine, config, services, name, &component)?;
         table.add(groups.len(), group.routes())?;
         info!(handler = %group.name, routes = group.routes().len(), "handler loaded");
         groups.push(group);
     }
-    Ok((groups, table, descriptions))
+    Ok((engine, groups, table, descriptions))
+}
+
+/// What [`Loading`] gives.
+struct Components {
+    engine: Engine,
+    /// Each with the name of its group.
+    loaded: Vec<(String, wasmtime::component::Component)>,
+    descriptions: Descriptions,
+}
+
+impl Components {
+    fn load(config: &HandlersConfig, embedded: &[Embedded]) -> Result<Self, GroupError> {
+        let files = if config.dir.as_os_str().is_empty() {
+            Vec::new()
+        } else {
+            components(&config.dir)?
+        };
+        let groups = u32::try_from(embedded.len().max(files.len())).unwrap_or(u32::MAX);
+        let engine = Engine::new(&EngineOptions {
+            instances_max: config.in_flight_max.saturating_mul(groups),
+            memory_bytes_max: (config.memory_mib as usize) << 20,
+        })?;
+        let components = if files.is_empty() {
+            embedded
+                .iter()
+                .map(|one| {
+                    let component = load_precompiled(&engine, one.name, one.code)?;
+                    Ok((one.name.to_owned(), component, Some(one.openapi.into())))
+                })
+                .collect::<Result<Vec<_>, GroupError>>()?
+        } else {
+            compile(&engine, files)?
+        };
+        let mut descriptions = Descriptions::default();
+        let mut loaded = Vec::new();
+        for (name, component, description) in components {
+            if let Some(description) = description {
+                let added = descriptions.add(&description);
+                added.map_err(|source| GroupError::Description {
+                    name: name.clone(),
+                    source,
+                })?;
+            }
+            loaded.push((name, component));
+        }
+        Ok(Self {
+            engine,
+            loaded,
+            descriptions,
+        })
+    }
 }
 
 fn instantiate(

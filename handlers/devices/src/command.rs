@@ -33,9 +33,9 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let order = parse(request)?;
     let id = device::id(request);
-    if let Some(capability) = needed_capability(&order.command) {
+    if needs_ac_dac(&order.command) {
         let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
-        if device::lacks(&device, capability) {
+        if device::lacks(&device, |known| known.ac_dac) {
             return Err(ApiError::of(
                 Refusal::NotCapable,
                 format!("the board of {} has no AC waveform DAC", device.name),
@@ -49,9 +49,9 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
     request.json()?.read()
 }
 
-/// Capability without which the server does not even ask the pod.
-fn needed_capability(command: &Map<String, Value>) -> Option<&'static str> {
-    (command.get("cmd")? == "generate").then_some("ac_dac")
+/// Whether the server does not even ask a pod that has no waveform output.
+fn needs_ac_dac(command: &Map<String, Value>) -> bool {
+    command.get("cmd").is_some_and(|verb| verb == "generate")
 }
 
 #[cfg(test)]

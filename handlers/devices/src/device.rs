@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use guest::devices::{Capability, Device, Error, Lease, MissingPart, State, Transport};
+use guest::devices::{Capabilities, Device, Error, Lease, MissingPart, State, Transport};
 use guest::{ApiError, Credential, Refusal, Request, Response, Shape, Time, spelled, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -65,10 +66,10 @@ pub(crate) struct Record<'a> {
     firmware_version: &'a str,
     /// Features of the board: true, false, a count, or null = unknown.
     #[schemars(schema_with = "capabilities_schema")]
-    capabilities: Object<'a, Value>,
+    capabilities: Features,
     /// The `cap.*` map that published clients read.
     #[schemars(with = "BTreeMap<String, String>")]
-    parameters: Object<'a, &'a str>,
+    parameters: Text<'a>,
     /// Parts of a bench of parts that cannot be reached now: `state` is `degraded` while there are any. What they
     /// give is not among the capabilities.
     missing_parts: Vec<Missing<'a>>,
@@ -84,12 +85,31 @@ pub(crate) struct Record<'a> {
     created_at: &'a str,
 }
 
-/// Names and values, written in their order: these lists are long, and the host keeps them sorted.
-struct Object<'a, T>(Vec<(&'a str, T)>);
+/// The same names whether the pod is online or not.
+#[derive(Serialize)]
+struct Features {
+    ac_dac: Option<bool>,
+    adc: Option<bool>,
+    can: Option<bool>,
+    capture_trigger: Option<bool>,
+    cmsis_dap: Option<bool>,
+    dac: Option<bool>,
+    i2c_sensor: Option<bool>,
+    la_channels: Option<u8>,
+    la_max_samples: Option<u64>,
+    ota: Option<bool>,
+    power_profile: Option<bool>,
+    spi: Option<bool>,
+    uart: Option<bool>,
+}
 
-impl<T: Serialize> Serialize for Object<'_, T> {
+/// JSON text from the host, copied as it is.
+struct Text<'a>(&'a str);
+
+impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+        let text: &RawValue = serde_json::from_str(self.0).map_err(S::Error::custom)?;
+        text.serialize(serializer)
     }
 }
 
@@ -123,8 +143,6 @@ fn capabilities_schema(_: &mut SchemaGenerator) -> Schema {
 
 impl<'a> From<&'a Device> for Record<'a> {
     fn from(device: &'a Device) -> Self {
-        let capabilities = device.capabilities.iter();
-        let parameters = device.parameters.iter();
         Self {
             id: &device.id,
             name: &device.name,
@@ -134,21 +152,33 @@ impl<'a> From<&'a Device> for Record<'a> {
             serial: &device.serial,
             board: &device.board,
             firmware_version: &device.firmware_version,
-            capabilities: Object(
-                capabilities
-                    .map(|(name, value)| (name.as_str(), capability(*value)))
-                    .collect(),
-            ),
-            parameters: Object(
-                parameters
-                    .map(|(name, value)| (name.as_str(), value.as_str()))
-                    .collect(),
-            ),
+            capabilities: Features::from(device.capabilities),
+            parameters: Text(&device.parameters),
             missing_parts: device.missing_parts.iter().map(Missing::from).collect(),
             lease: device.lease.as_ref().map(Held::from),
             making_safe_since: device.making_safe_since.as_deref(),
             last_active_at: device.last_active_at.as_deref(),
             created_at: &device.created_at,
+        }
+    }
+}
+
+impl From<Capabilities> for Features {
+    fn from(known: Capabilities) -> Self {
+        Self {
+            ac_dac: known.ac_dac,
+            adc: known.adc,
+            can: known.can,
+            capture_trigger: known.capture_trigger,
+            cmsis_dap: known.cmsis_dap,
+            dac: known.dac,
+            i2c_sensor: known.i2c_sensor,
+            la_channels: known.la_channels,
+            la_max_samples: known.la_max_samples,
+            ota: known.ota,
+            power_profile: known.power_profile,
+            spi: known.spi,
+            uart: known.uart,
         }
     }
 }
@@ -171,21 +201,25 @@ impl<'a> From<&'a Lease> for Held<'a> {
     }
 }
 
-fn capability(value: Capability) -> Value {
-    match value {
-        Capability::Flag(flag) => flag.into(),
-        Capability::Count(count) => count.into(),
-        Capability::Unknown => Value::Null,
-    }
-}
+/// What a board may have, for the documentation and for tests.
+const KNOWN: Capabilities = Capabilities {
+    ac_dac: Some(true),
+    adc: Some(true),
+    can: None,
+    capture_trigger: Some(true),
+    cmsis_dap: Some(true),
+    dac: Some(true),
+    i2c_sensor: Some(false),
+    la_channels: Some(14),
+    la_max_samples: Some(4_194_304),
+    ota: Some(true),
+    power_profile: Some(true),
+    spi: Some(true),
+    uart: Some(true),
+};
 
 /// A device, for the documentation.
 pub(crate) fn example() -> Record<'static> {
-    let capabilities = [
-        ("ac_dac", json!(true)),
-        ("can", Value::Null),
-        ("la_channels", json!(14)),
-    ];
     Record {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
         name: "bench-1",
@@ -195,8 +229,8 @@ pub(crate) fn example() -> Record<'static> {
         serial: "SIM-0001",
         board: "rev3",
         firmware_version: "3.9.4",
-        capabilities: Object(capabilities.into()),
-        parameters: Object(vec![("cap.board", "stm32h563")]),
+        capabilities: Features::from(KNOWN),
+        parameters: Text(r#"{"cap.board":"stm32h563"}"#),
         missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
@@ -211,11 +245,8 @@ pub(crate) fn reply(device: &Device) -> Response {
 }
 
 /// Whether the board is known to lack a feature. An unknown one may be there.
-pub(crate) fn lacks(device: &Device, capability: &str) -> bool {
-    device
-        .capabilities
-        .iter()
-        .any(|(name, value)| name == capability && matches!(value, Capability::Flag(false)))
+pub(crate) fn lacks(device: &Device, feature: fn(&Capabilities) -> Option<bool>) -> bool {
+    feature(&device.capabilities) == Some(false)
 }
 
 /// It has no `what`, which the part `part` of a bench of parts would give.
@@ -260,12 +291,8 @@ pub(crate) fn known() -> Device {
         serial: "SIM-0001".into(),
         board: "rev3".into(),
         firmware_version: "3.9.4".into(),
-        capabilities: vec![
-            ("ac_dac".into(), Capability::Flag(true)),
-            ("can".into(), Capability::Unknown),
-            ("la_channels".into(), Capability::Count(14)),
-        ],
-        parameters: vec![("cap.board".into(), "stm32h563".into())],
+        capabilities: KNOWN,
+        parameters: r#"{"cap.board":"stm32h563"}"#.into(),
         missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
@@ -276,7 +303,7 @@ pub(crate) fn known() -> Device {
 
 #[cfg(test)]
 mod tests {
-    use guest::devices::{Capability, Device, Error, Lease, MissingPart, State, Transport};
+    use guest::devices::{Device, Error, Lease, MissingPart, State, Transport};
     use guest::testing::json;
     use serde_json::json;
 
@@ -290,7 +317,11 @@ mod tests {
                 "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA", "name": "bench-1", "online": true,
                 "state": "online", "transport": "sim", "serial": "SIM-0001", "board": "rev3",
                 "firmware_version": "3.9.4",
-                "capabilities": {"ac_dac": true, "can": null, "la_channels": 14},
+                "capabilities": {
+                    "ac_dac": true, "adc": true, "can": null, "capture_trigger": true, "cmsis_dap": true, "dac": true,
+                    "i2c_sensor": false, "la_channels": 14, "la_max_samples": 4_194_304, "ota": true,
+                    "power_profile": true, "spi": true, "uart": true
+                },
                 "parameters": {"cap.board": "stm32h563"}, "missing_parts": [], "lease": null, "making_safe_since": null,
                 "last_active_at": "2026-01-02T03:04:05Z", "created_at": "2026-01-02T03:04:05Z"
             })
@@ -317,15 +348,10 @@ mod tests {
     #[test]
     fn only_a_known_absence_is_a_lack() {
         let mut device = known();
-        for (value, expected) in [
-            (Capability::Flag(true), false),
-            (Capability::Unknown, false),
-            (Capability::Flag(false), true),
-        ] {
-            device.capabilities[0].1 = value;
-            assert_eq!(lacks(&device, "ac_dac"), expected);
+        for (value, expected) in [(Some(true), false), (None, false), (Some(false), true)] {
+            device.capabilities.ac_dac = value;
+            assert_eq!(lacks(&device, |known| known.ac_dac), expected);
         }
-        assert!(!lacks(&device, "no_such"));
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let id = device::id(request);
     let device = devices::get(id).map_err(|error| device::refusal(error, id))?;
-    if device::lacks(&device, "cmsis_dap") {
+    if device::lacks(&device, |known| known.cmsis_dap) {
         return Err(device::not_capable(&device, "debug probe", "probe"));
     }
     let mut form = form::receive(request, &[PART], FILE_BYTES_MAX.into())?;

@@ -76,7 +76,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let asked = parse(request)?;
     let id = device::id(request);
     let found = devices::get(id).map_err(|error| device::refusal(error, id))?;
-    if device::lacks(&found, "uart") {
+    if device::lacks(&found, |known| known.uart) {
         return Err(device::not_capable(&found, "UART", "uart"));
     }
     let profile = wiring::completed(&wiring_get::stored(id)?.unwrap_or_default());

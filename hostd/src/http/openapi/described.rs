@@ -3,16 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::DocumentError;
+
+/// The members of a JSON object, in whose values nobody has looked.
+pub(super) type Members = BTreeMap<String, Box<RawValue>>;
+
+/// A value as JSON text.
+pub(super) fn text(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).expect("memory takes every byte, and all maps have text for keys")
+}
 
 /// `{"routes": {name: members}, "schemas": {name: schema}}`, of all groups together.
 #[derive(Debug, Default, Deserialize)]
 pub struct Descriptions {
-    routes: BTreeMap<String, Map<String, Value>>,
-    schemas: Map<String, Value>,
+    routes: BTreeMap<String, Members>,
+    schemas: Members,
 }
 
 impl Descriptions {
@@ -28,12 +36,12 @@ impl Descriptions {
     }
 
     /// The members of a route, if it has a description.
-    pub(super) fn take(&mut self, route: &str) -> Option<Map<String, Value>> {
+    pub(super) fn take(&mut self, route: &str) -> Option<Members> {
         self.routes.remove(route)
     }
 
     /// The schemas, once the members of all routes have been taken.
-    pub(super) fn finish(self) -> Result<Map<String, Value>, DocumentError> {
+    pub(super) fn finish(self) -> Result<Members, DocumentError> {
         match self.routes.into_iter().next() {
             Some((name, _)) => Err(DocumentError::NoRoute { name }),
             None => Ok(self.schemas),
@@ -54,7 +62,7 @@ mod tests {
         all.add(br#"{"routes": {"b.get": {}}, "schemas": {}}"#)
             .unwrap();
         assert!(all.take("a.get").unwrap().contains_key("responses"));
-        assert_eq!(all.take("a.put"), None);
+        assert!(all.take("a.put").is_none());
         let stray = all.finish().unwrap_err().to_string();
         assert_eq!(stray, "there is no route b.get, which is described");
     }
