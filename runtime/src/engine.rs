@@ -1,12 +1,11 @@
 //! The wasmtime engine: how it is configured, its clock, and how components get into it.
 
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use crate::bindings::bench::host::http_types;
@@ -14,18 +13,38 @@ use crate::failure::LoadError;
 use crate::state::{CallData, State};
 
 mod config;
+mod ticker;
 
-/// Time between checks of a running guest's limits.
-pub const TICK_MS: u64 = 10;
+pub(crate) use config::Share;
+pub use ticker::TICK_MS;
+use ticker::Ticker;
+
+/// Versions of every plugin for which its engine has room: the next one is loaded and proven while
+/// the old one still answers.
+const VERSIONS_AT_ONCE: u32 = 2;
+
+/// Memory of a plugin's instance, if nothing else is said.
+const PLUGIN_MEMORY_BYTES: usize = 64 << 20;
 
 /// Sizes of what the engine reserves when it starts.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Instances of all handlers together, idle ones included. Each takes 4 GiB of address space
+    /// Instances of all guests together, idle ones included. Each takes 4 GiB of address space
     /// (not of memory).
     pub instances_max: u32,
-    /// Hard limit for one instance's linear memory; handlers may set lower ones.
+    /// Hard limit for one instance's linear memory; guests may be given lower ones.
     pub memory_bytes_max: usize,
+}
+
+impl EngineOptions {
+    /// For `instances_max` instances of plugins.
+    #[must_use]
+    pub fn plugins(instances_max: u32) -> Self {
+        Self {
+            instances_max,
+            memory_bytes_max: PLUGIN_MEMORY_BYTES,
+        }
+    }
 }
 
 impl Default for EngineOptions {
@@ -58,7 +77,7 @@ pub enum EngineError {
     Ticker(#[source] std::io::Error),
 }
 
-/// Compiles and holds components. Cloning is cheap; the last clone's end stops its ticker.
+/// Compiles and holds components. Cloning is cheap; the last clone's end stops the ticker.
 #[derive(Debug, Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
@@ -66,9 +85,9 @@ pub struct Engine {
 
 struct Inner {
     engine: wasmtime::Engine,
+    share: Share,
     instances_left: AtomicU32,
-    /// Never sent on: closing it stops the ticker.
-    _ticker: mpsc::Sender<()>,
+    ticker: Ticker,
 }
 
 impl std::fmt::Debug for Inner {
@@ -80,32 +99,43 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Engine {
-    /// Reserve everything and start the ticker thread.
+    /// For handlers of our own: reserve everything and start the ticker thread.
     ///
     /// # Errors
     /// Address space or threads are refused.
     pub fn new(options: &EngineOptions) -> Result<Self, EngineError> {
-        let engine =
-            wasmtime::Engine::new(&config::host(options)).map_err(|source| EngineError::Start {
-                instances_max: options.instances_max,
-                source,
-            })?;
-        let (ticker, stopped) = mpsc::channel::<()>();
-        let ticking = engine.clone();
-        thread::Builder::new()
-            .name("wasm-ticker".to_owned())
-            .spawn(move || {
-                let tick = Duration::from_millis(TICK_MS);
-                while stopped.recv_timeout(tick) == Err(RecvTimeoutError::Timeout) {
-                    ticking.increment_epoch();
-                }
-            })
-            .map_err(EngineError::Ticker)?;
+        let ticker = Ticker::start().map_err(EngineError::Ticker)?;
+        Self::start(options, Share::FIRST_PARTY, ticker)
+    }
+
+    /// A second engine beside this one, for plugins: their toolchains make components of many more
+    /// parts. It reserves twice the instances asked for, so that a plugin can be replaced
+    /// while it answers.
+    ///
+    /// # Errors
+    /// Address space is refused.
+    pub fn plugins(&self, options: &EngineOptions) -> Result<Self, EngineError> {
+        let options = EngineOptions {
+            instances_max: options.instances_max.saturating_mul(VERSIONS_AT_ONCE),
+            ..*options
+        };
+        Self::start(&options, Share::PLUGIN, self.inner.ticker.clone())
+    }
+
+    fn start(options: &EngineOptions, share: Share, ticker: Ticker) -> Result<Self, EngineError> {
+        let instances_max = options.instances_max;
+        let config = config::host(instances_max, options.memory_bytes_max, &share);
+        let engine = wasmtime::Engine::new(&config).map_err(|source| EngineError::Start {
+            instances_max,
+            source,
+        })?;
+        ticker.add(&engine);
         Ok(Self {
             inner: Arc::new(Inner {
                 engine,
-                instances_left: AtomicU32::new(options.instances_max),
-                _ticker: ticker,
+                share,
+                instances_left: AtomicU32::new(instances_max),
+                ticker,
             }),
         })
     }
@@ -129,12 +159,13 @@ impl Engine {
     /// features are checked; intentions cannot be.
     ///
     /// # Errors
-    /// Not a precompiled component, of another version, or for another kind of CPU.
+    /// Not a precompiled component, of another version, for another kind of CPU, or of more parts
+    /// than the engine has for one.
     #[allow(unsafe_code, reason = "precompiled components are machine code")]
     pub fn load(&self, precompiled: &[u8]) -> Result<Component, LoadError> {
         // SAFETY: the caller vouches for the origin, as the documentation demands.
         unsafe { Component::deserialize(&self.inner.engine, precompiled) }
-            .map_err(LoadError::Precompiled)
+            .map_err(LoadError::precompiled)
     }
 
     /// As [`Engine::load`], mapping the file instead of copying it. It must not change while it
@@ -146,7 +177,7 @@ impl Engine {
     pub fn load_file(&self, path: &Path) -> Result<Component, LoadError> {
         // SAFETY: the caller vouches for the origin, as the documentation demands.
         unsafe { Component::deserialize_file(&self.inner.engine, path) }
-            .map_err(LoadError::Precompiled)
+            .map_err(LoadError::precompiled)
     }
 
     /// Compile a component for this machine. Takes tens of milliseconds to seconds: call it
@@ -155,7 +186,27 @@ impl Engine {
     /// # Errors
     /// Not a valid component.
     pub fn compile(&self, wasm: &[u8]) -> Result<Component, LoadError> {
-        Component::from_binary(&self.inner.engine, wasm).map_err(LoadError::Compile)
+        Component::from_binary(&self.inner.engine, wasm).map_err(LoadError::compile)
+    }
+
+    /// Names version, settings and CPU: compiled code runs where the hash is the same. For the name
+    /// of a cached file.
+    #[must_use]
+    pub fn code_hash(&self) -> [u8; 32] {
+        let mut hash = CodeHash(Sha256::new());
+        self.inner
+            .engine
+            .precompile_compatibility_hash()
+            .hash(&mut hash);
+        hash.0.finalize().into()
+    }
+
+    pub(crate) fn inner(&self) -> &wasmtime::Engine {
+        &self.inner.engine
+    }
+
+    pub(crate) fn share(&self) -> &Share {
+        &self.inner.share
     }
 
     /// Reserve `instances`, or say how many are left.
@@ -172,7 +223,22 @@ impl Engine {
     }
 }
 
-/// Instances reserved for one handler.
+/// Digests what is hashed, since the standard hasher's values may change with the compiler.
+struct CodeHash(Sha256);
+
+impl Hasher for CodeHash {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let digest: [u8; 32] = self.0.clone().finalize().into();
+        let (first, _) = digest.split_first_chunk().expect("it is longer");
+        u64::from_le_bytes(*first)
+    }
+}
+
+/// Instances reserved for one guest.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     engine: Engine,
@@ -186,7 +252,8 @@ impl Drop for Reservation {
     }
 }
 
-/// Compile a component ahead of time. With a `target` triple the code uses only features of a named
+/// Compile a component ahead of time, for handlers and plugins alike, without an engine's
+/// reservations. With a `target` triple the code uses only features of a named
 /// CPU baseline, not whatever the build machine has; without one, it is for this machine.
 ///
 /// # Errors

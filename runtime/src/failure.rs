@@ -1,48 +1,109 @@
-//! What can go wrong when a handler is loaded or called, and how wasmtime's errors map to it.
+//! What can go wrong when a guest is loaded or called, and how wasmtime's errors map to it.
 
 use wasmtime::{PoolConcurrencyLimitError, Trap};
 
 use crate::meter::Expired;
-use crate::options::HandlerOptions;
+use crate::options::GuestOptions;
 use crate::reply::BadResponse;
 use crate::state::MemoryExceeded;
 
-/// Why a component cannot become a handler.
+/// Why a component cannot be used. `title` is `handler devices` or `plugin acme.report 1.4.2`.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("load the precompiled component: it is damaged, or made by another version")]
     Precompiled(#[source] wasmtime::Error),
+    /// The source has the numbers.
+    #[error("load the component: it has more than an instance may have here")]
+    TooLarge(#[source] wasmtime::Error),
     #[error("compile the component")]
     Compile(#[source] wasmtime::Error),
-    #[error("link handler {name}: it asks for what it may not have")]
+    #[error("link {title}: it asks for what it may not have")]
     Link {
-        name: String,
+        title: String,
         #[source]
         source: wasmtime::Error,
     },
-    #[error("load handler {name}: it does not export bench:host/http")]
+    #[error("load {title}: it does not export {world}")]
     Export {
-        name: String,
+        title: String,
+        world: &'static str,
         #[source]
         source: wasmtime::Error,
     },
-    #[error("load handler {name}: {asked} instances asked for, {left} left of the engine's")]
-    NoRoom { name: String, asked: u32, left: u32 },
-    #[error("read the routes of handler {name}")]
-    Routes {
-        name: String,
+    #[error("load {title}: {asked} instances asked for, {left} left of the engine's")]
+    NoRoom {
+        title: String,
+        asked: u32,
+        left: u32,
+    },
+    #[error("start {title}")]
+    Start {
+        title: String,
         #[source]
         source: CallError,
     },
-    #[error("load handler {name}: {routes} routes, the limit is {routes_max}")]
+    #[error("read the routes of {title}")]
+    Routes {
+        title: String,
+        #[source]
+        source: CallError,
+    },
+    #[error("load {title}: {routes} routes, the limit is {routes_max}")]
     TooManyRoutes {
-        name: String,
+        title: String,
         routes: usize,
         routes_max: usize,
     },
 }
 
-/// Why a call has no reply. Except for overload, the instance is gone and the log has the guest's
+/// How wasmtime words that a component exceeds what the pool has for one instance: such errors have
+/// no type.
+const TOO_LARGE: [&str; 2] = [
+    "exceeds the configured maximum",
+    "does not fit in pooling allocator requirements",
+];
+
+impl LoadError {
+    pub(crate) fn precompiled(error: wasmtime::Error) -> Self {
+        if is_too_large(&error) {
+            Self::TooLarge(error)
+        } else {
+            Self::Precompiled(error)
+        }
+    }
+
+    pub(crate) fn compile(error: wasmtime::Error) -> Self {
+        if is_too_large(&error) {
+            Self::TooLarge(error)
+        } else {
+            Self::Compile(error)
+        }
+    }
+}
+
+fn is_too_large(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| {
+        let cause = cause.to_string();
+        TOO_LARGE.iter().any(|wording| cause.contains(wording))
+    })
+}
+
+/// A failure and where in the guest it happened.
+pub(crate) struct Failure {
+    pub(crate) error: CallError,
+    pub(crate) backtrace: Option<String>,
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self {
+            error,
+            backtrace: None,
+        }
+    }
+}
+
+/// Why a call has no answer. Except for overload, the instance is gone and the log has the guest's
 /// backtrace.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -78,6 +139,9 @@ pub enum CallError {
         #[source]
         source: wasmtime::Error,
     },
+    /// An earlier call of this session failed or was cancelled, and its instance is gone.
+    #[error("go on in a session that has ended")]
+    Ended,
     #[error("send the response")]
     BadResponse(#[from] BadResponse),
     #[error("send a response of {bytes} bytes: the limit is {bytes_max}")]
@@ -86,7 +150,7 @@ pub enum CallError {
 
 impl CallError {
     /// An error from a running guest.
-    pub(crate) fn from_guest(error: wasmtime::Error, options: &HandlerOptions) -> Self {
+    pub(crate) fn from_guest(error: wasmtime::Error, options: &GuestOptions) -> Self {
         if let Some(expired) = error.downcast_ref::<Expired>() {
             return match expired {
                 Expired::Deadline => Self::deadline(options),
@@ -109,7 +173,7 @@ impl CallError {
     }
 
     /// An error from instantiation.
-    pub(crate) fn from_instantiation(error: wasmtime::Error, options: &HandlerOptions) -> Self {
+    pub(crate) fn from_instantiation(error: wasmtime::Error, options: &GuestOptions) -> Self {
         if error.is::<PoolConcurrencyLimitError>() {
             return Self::overloaded(options);
         }
@@ -119,13 +183,13 @@ impl CallError {
         }
     }
 
-    pub(crate) fn deadline(options: &HandlerOptions) -> Self {
+    pub(crate) fn deadline(options: &GuestOptions) -> Self {
         Self::Deadline {
             ms: options.deadline_ms,
         }
     }
 
-    pub(crate) fn overloaded(options: &HandlerOptions) -> Self {
+    pub(crate) fn overloaded(options: &GuestOptions) -> Self {
         let seconds = options.queue_wait_ms_max.div_ceil(1_000).max(1);
         Self::Overloaded {
             retry_after_s: u32::try_from(seconds).unwrap_or(u32::MAX),

@@ -1,4 +1,4 @@
-//! One instance of a handler in a store of its own.
+//! One instance of a guest in a store of its own.
 
 use std::fmt;
 use std::pin::pin;
@@ -7,14 +7,13 @@ use std::time::Instant;
 
 use wasmtime::{Store, UpdateDeadline};
 
-use crate::bindings;
-use crate::failure::CallError;
+use crate::engine::Share;
+use crate::exports::{Exports, Invoke};
+use crate::failure::{CallError, Failure};
 use crate::meter::Meter;
 use crate::metrics::Counters;
-use crate::options::HandlerOptions;
-use crate::reply::{self, Reply};
+use crate::options::GuestOptions;
 use crate::state::{CallData, State};
-use crate::{Request, Route};
 
 /// Host resources that one guest may hold at once.
 const COMPONENT_HANDLES_MAX: usize = 4_096;
@@ -24,41 +23,28 @@ const COMPONENT_HANDLES_MAX: usize = 4_096;
 /// side.
 const TRANSFER_BYTES_EXTRA: usize = 2 << 20;
 
-/// A failure and where in the guest it happened.
-pub(crate) struct Failure {
-    pub(crate) error: CallError,
-    pub(crate) backtrace: Option<String>,
-}
-
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Self {
-        Self {
-            error,
-            backtrace: None,
-        }
-    }
-}
-
-pub(crate) struct Instance<T: CallData> {
+pub(crate) struct Instance<T: CallData, X> {
     store: Store<State<T>>,
-    guest: bindings::Handler,
+    exports: X,
     meter: Arc<Meter>,
     counters: Arc<Counters>,
     calls: u32,
 }
 
-impl<T: CallData> Instance<T> {
+impl<T: CallData, X: Exports<T>> Instance<T, X> {
     /// Make an instance whose store holds `data`. A component may run code when it starts, so
     /// this has the same limits as a call.
     pub(crate) async fn new(
-        pre: &bindings::HandlerPre<State<T>>,
-        options: &HandlerOptions,
+        pre: &X::Pre,
+        engine: &crate::Engine,
+        options: &GuestOptions,
         counters: &Arc<Counters>,
         deadline: Instant,
         data: T,
     ) -> Result<Self, Failure> {
-        let state = State::new(data, options.memory_bytes_max);
-        let mut store = Store::new(pre.engine(), state);
+        let Share { table_elements, .. } = engine.share();
+        let state = State::new(data, options.memory_bytes_max, *table_elements);
+        let mut store = Store::new(engine.inner(), state);
         store.limiter(|state| &mut state.limits);
         store.set_hostcall_fuel(options.response_bytes_max + TRANSFER_BYTES_EXTRA);
         store.set_max_component_handles(COMPONENT_HANDLES_MAX);
@@ -71,8 +57,8 @@ impl<T: CallData> Instance<T> {
             Ok(UpdateDeadline::Yield(1))
         });
         meter.start(deadline);
-        let guest = meter
-            .watch(pin!(pre.instantiate_async(&mut store)))
+        let exports = meter
+            .watch(pin!(X::instantiate(pre, &mut store)))
             .await
             .map_err(|e| Failure {
                 backtrace: crate::backtrace::render(&e),
@@ -81,43 +67,48 @@ impl<T: CallData> Instance<T> {
         counters.created();
         Ok(Self {
             store,
-            guest,
+            exports,
             meter,
             counters: counters.clone(),
             calls: 0,
         })
     }
 
-    /// The handler's list of endpoints.
-    pub(crate) async fn routes(&mut self, options: &HandlerOptions) -> Result<Vec<Route>, Failure> {
-        let call = pin!(self.guest.bench_host_http().call_routes(&mut self.store));
-        let routes = self.meter.watch(call).await;
-        routes.map_err(|e| guest_failure(e, options))
-    }
-
-    /// Answer `request` with the data that the store holds.
-    pub(crate) async fn handle(
+    /// Make `call` with the data that the store holds.
+    pub(crate) async fn call<I: Invoke<T, X>>(
         &mut self,
-        request: &Request,
-        options: &HandlerOptions,
+        call: I,
+        options: &GuestOptions,
         deadline: Instant,
-    ) -> Result<Reply, Failure> {
-        self.calls += 1;
+    ) -> Result<I::Answer, Failure> {
         self.meter.start(deadline);
         self.store.set_epoch_deadline(1);
-        let response = {
-            let http = self.guest.bench_host_http();
-            let call = pin!(http.call_handle(&mut self.store, request));
+        let answer = {
+            let call = pin!(call.invoke(&self.exports, &mut self.store));
             self.meter.watch(call).await
         };
-        let response = response.map_err(|e| guest_failure(e, options))?;
-        let data = &mut self.store.data_mut().data;
-        Ok(reply::check(response, data, options.response_bytes_max)?)
+        answer.map_err(|e| Failure {
+            backtrace: crate::backtrace::render(&e),
+            error: CallError::from_guest(e, options),
+        })
+    }
+}
+
+impl<T: CallData, X> Instance<T, X> {
+    pub(crate) fn data(&mut self) -> &mut T {
+        &mut self.store.data_mut().data
     }
 
     /// Put `data` into the store and return what was there.
-    pub(crate) fn swap(&mut self, data: T) -> T {
-        std::mem::replace(&mut self.store.data_mut().data, data)
+    pub(crate) fn swap(&mut self, mut data: T) -> T {
+        let held = self.data();
+        data.inherit(held);
+        std::mem::replace(held, data)
+    }
+
+    /// Count a call, for the instance's retirement.
+    pub(crate) fn used(&mut self) {
+        self.calls += 1;
     }
 
     pub(crate) fn calls(&self) -> u32 {
@@ -131,11 +122,11 @@ impl<T: CallData> Instance<T> {
     /// Whether the guest kept handles beyond the call. In a later call they would name resources
     /// of another request.
     pub(crate) fn leaked(&mut self) -> bool {
-        !self.store.data_mut().data.table().is_empty()
+        !self.data().table().is_empty()
     }
 }
 
-impl<T: CallData> fmt::Debug for Instance<T> {
+impl<T: CallData, X> fmt::Debug for Instance<T, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Instance")
             .field("calls", &self.calls)
@@ -144,15 +135,8 @@ impl<T: CallData> fmt::Debug for Instance<T> {
     }
 }
 
-impl<T: CallData> Drop for Instance<T> {
+impl<T: CallData, X> Drop for Instance<T, X> {
     fn drop(&mut self) {
         self.counters.retired();
-    }
-}
-
-fn guest_failure(error: wasmtime::Error, options: &HandlerOptions) -> Failure {
-    Failure {
-        backtrace: crate::backtrace::render(&error),
-        error: CallError::from_guest(error, options),
     }
 }

@@ -1,4 +1,4 @@
-//! Counts what one handler does. Bumping is a relaxed atomic; only snapshots read.
+//! Counts what one guest does. Bumping is a relaxed atomic; only snapshots read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,10 +11,10 @@ pub const BUCKETS_US: [u64; 12] = [
 
 const BUCKETS: usize = BUCKETS_US.len() + 1;
 
-/// Counters of one handler as they stood at one moment.
+/// Counters of one guest as they stood at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Calls that entered the handler and ended, well or badly. Cancelled ones are not among them.
+    /// Calls that entered the guest and ended, well or badly. Cancelled ones are not among them.
     pub calls: u64,
     /// Time of those calls, microseconds.
     pub call_us: u64,
@@ -34,7 +34,7 @@ pub struct Metrics {
     pub cancelled: u64,
     /// Calls refused because all places were taken.
     pub overloads: u64,
-    /// Calls inside the handler now.
+    /// Calls inside the guest now.
     pub in_flight: u64,
     /// Instances that wait for a call.
     pub instances_idle: u64,
@@ -78,7 +78,7 @@ impl Counters {
             CallError::ResponseTooLarge { .. } | CallError::BadResponse(_) => {
                 bump(&self.bad_responses);
             }
-            CallError::Instantiate { .. } => {}
+            CallError::Instantiate { .. } | CallError::Ended => {}
             CallError::Memory { .. } => {
                 bump(&self.memory_limits);
                 bump(&self.traps);

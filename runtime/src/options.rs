@@ -1,32 +1,37 @@
-//! What one handler is given: instances, time, memory, response size.
+//! What one guest is given: instances, time, memory, answer size.
 
 use std::time::Duration;
 
 use admission::Limits;
 
-/// Where the instance that answers a request comes from.
+/// Where the instance that answers a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// A used one, which answers one request at a time and is replaced after `calls_max` of them.
-    /// Whatever a handler leaves in its globals, the handler's next request sees.
+    /// A used one, which answers one call at a time and is replaced after `calls_max` of them.
+    /// Whatever a guest leaves in its globals, its next call sees.
     Pooled {
-        /// Requests before the instance is replaced.
+        /// Calls before the instance is replaced.
         calls_max: u32,
     },
-    /// A new one for every request.
+    /// A new one for every call.
     Fresh,
 }
 
-/// Limits of one handler. The defaults suit a small first-party handler.
+/// What a handler is given.
+pub type HandlerOptions = GuestOptions;
+
+/// Limits of one guest. The defaults suit a small first-party handler.
 #[derive(Debug, Clone)]
-pub struct HandlerOptions {
-    /// For logs and metrics.
+pub struct GuestOptions {
+    /// For logs, errors and metrics.
     pub name: String,
+    /// A plugin's version. None for handlers, which have the program's.
+    pub version: Option<String>,
     /// Where instances come from.
     pub mode: Mode,
-    /// Requests inside the handler at once, and so its share of the engine's instances.
+    /// Calls inside the guest at once, and so its share of the engine's instances.
     pub in_flight_max: u32,
-    /// Requests that may wait for a free place. Further ones are refused at once.
+    /// Calls that may wait for a free place. Further ones are refused at once.
     pub queued_max: u32,
     /// Longest wait for a free place.
     pub queue_wait_ms_max: u64,
@@ -39,14 +44,15 @@ pub struct HandlerOptions {
     pub memory_bytes_max: usize,
     /// A pooled instance that grew beyond this is not kept.
     pub memory_kept_bytes_max: usize,
-    /// Body bytes of one response; streams are not counted.
+    /// Body bytes of one response; streams are not counted. Other answers may have as many bytes.
     pub response_bytes_max: usize,
 }
 
-impl Default for HandlerOptions {
+impl Default for GuestOptions {
     fn default() -> Self {
         Self {
             name: String::new(),
+            version: None,
             mode: Mode::Pooled { calls_max: 1_000 },
             in_flight_max: 32,
             queued_max: 512,
@@ -60,7 +66,31 @@ impl Default for HandlerOptions {
     }
 }
 
-impl HandlerOptions {
+impl GuestOptions {
+    /// The defaults of a plugin. Interpreters fill their memory once and are then several times
+    /// as fast, so an instance is kept whatever it has grown to.
+    #[must_use]
+    pub fn plugin(name: &str, version: &str) -> Self {
+        let memory_bytes_max = 64 << 20;
+        Self {
+            name: name.to_owned(),
+            version: Some(version.to_owned()),
+            in_flight_max: 4,
+            deadline_ms: 10_000,
+            memory_bytes_max,
+            memory_kept_bytes_max: memory_bytes_max,
+            ..Self::default()
+        }
+    }
+
+    /// What it is, as errors say it.
+    pub(crate) fn title(&self) -> String {
+        match &self.version {
+            Some(version) => format!("plugin {} {version}", self.name),
+            None => format!("handler {}", self.name),
+        }
+    }
+
     /// Who is let in.
     pub(crate) fn admission(&self) -> Limits {
         Limits {

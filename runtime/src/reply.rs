@@ -80,24 +80,38 @@ pub(crate) fn check<T: CallData>(
             ReplyBody::Upgrade(data.table().delete(handle).map_err(BadResponse::Upgrade)?)
         }
     };
-    let upgrades = matches!(body, ReplyBody::Upgrade(_));
-    if !upgrades && !(200..=599).contains(&response.status) {
-        return Err(BadResponse::Status(response.status).into());
+    Reply::new(response.status, response.headers, body)
+}
+
+impl Reply {
+    /// What can be sent; headers that only the host sets are dropped. The size of the body is not
+    /// checked here.
+    ///
+    /// # Errors
+    /// It is not HTTP.
+    pub fn new(
+        status: u16,
+        mut headers: Vec<(String, String)>,
+        body: ReplyBody,
+    ) -> Result<Self, CallError> {
+        let upgrades = matches!(body, ReplyBody::Upgrade(_));
+        if !upgrades && !(200..=599).contains(&status) {
+            return Err(BadResponse::Status(status).into());
+        }
+        check_headers(&headers)?;
+        headers.retain(|(name, _)| !HOST_OWNED.contains(&name.as_str()));
+        if let ReplyBody::Stream(stream) = &body
+            && let Some(content_type) = stream.content_type()
+            && !headers.iter().any(|(name, _)| name == "content-type")
+        {
+            headers.push(("content-type".to_owned(), content_type.to_owned()));
+        }
+        Ok(Self {
+            status,
+            headers,
+            body,
+        })
     }
-    let mut headers = response.headers;
-    check_headers(&headers)?;
-    headers.retain(|(name, _)| !HOST_OWNED.contains(&name.as_str()));
-    if let ReplyBody::Stream(stream) = &body
-        && let Some(content_type) = stream.content_type()
-        && !headers.iter().any(|(name, _)| name == "content-type")
-    {
-        headers.push(("content-type".to_owned(), content_type.to_owned()));
-    }
-    Ok(Reply {
-        status: response.status,
-        headers,
-        body,
-    })
 }
 
 fn check_headers(headers: &[(String, String)]) -> Result<(), BadResponse> {

@@ -8,18 +8,21 @@ use crate::stream::BodyStream;
 use crate::upgrade::Upgrade;
 use admission::Requester;
 
-/// Table elements (function references) one instance may hold; toolchains make a few hundred.
-const TABLE_ELEMENTS_MAX: usize = 16 << 10;
-
 /// The embedder's data for one call.
 pub trait CallData: Send + 'static {
     /// Holds the host resources to which the guest has handles. Whatever is still in it when the
     /// call ends was leaked: it is dropped, and the instance with it.
     fn table(&mut self) -> &mut ResourceTable;
 
-    /// The requester in whose share of the handler's places the call counts. None = nobody's.
+    /// The requester in whose share of the guest's places the call counts. None = nobody's.
     fn requester(&self) -> Option<Requester> {
         None
+    }
+
+    /// Take over from `previous`, in whose place this comes, what belongs to the instance and not to
+    /// one call. Called when a call takes a used instance, and when it gives it back.
+    fn inherit(&mut self, previous: &mut Self) {
+        let _ = previous;
     }
 }
 
@@ -31,11 +34,13 @@ pub struct State<T> {
     pub(crate) limits: Limits,
 }
 
-/// Counts and bounds the linear memory of one instance.
+/// Counts and bounds the linear memory and the tables of one instance.
 #[derive(Debug)]
 pub(crate) struct Limits {
     bytes_max: usize,
     bytes: usize,
+    table_elements_max: usize,
+    table_elements: usize,
 }
 
 /// Raised inside the guest when it requests more memory than allowed.
@@ -47,18 +52,21 @@ pub(crate) struct MemoryExceeded {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("grow a table to {asked} elements: the limit is {TABLE_ELEMENTS_MAX}")]
+#[error("grow tables to {asked} elements: the limit is {elements_max}")]
 struct TableExceeded {
     asked: usize,
+    elements_max: usize,
 }
 
 impl<T> State<T> {
-    pub(crate) fn new(data: T, memory_bytes_max: usize) -> Self {
+    pub(crate) fn new(data: T, memory_bytes_max: usize, table_elements_max: usize) -> Self {
         Self {
             data,
             limits: Limits {
                 bytes_max: memory_bytes_max,
                 bytes: 0,
+                table_elements_max,
+                table_elements: 0,
             },
         }
     }
@@ -93,13 +101,21 @@ impl ResourceLimiter for Limits {
 
     fn table_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > TABLE_ELEMENTS_MAX {
-            return Err(TableExceeded { asked: desired }.into());
+        let grown = desired.saturating_sub(current);
+        let asked = self.table_elements.saturating_add(grown);
+        let elements_max = self.table_elements_max;
+        if asked > elements_max {
+            return Err(TableExceeded {
+                asked,
+                elements_max,
+            }
+            .into());
         }
+        self.table_elements = asked;
         Ok(true)
     }
 }

@@ -3,11 +3,36 @@
 
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-use super::EngineOptions;
+/// What one component may take of an engine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    core_instances: u32,
+    memories: u32,
+    tables: u32,
+    /// Of each table, and of all tables of an instance together.
+    pub(crate) table_elements: usize,
+}
 
-/// `wit-component` makes three core instances of a module (itself, and two that break the cycle
-/// between its imports and its memory); one to spare.
-const CORE_INSTANCES_PER_COMPONENT: u32 = 4;
+impl Share {
+    /// `wit-component` makes three core instances of a module (itself, and two that break the cycle
+    /// between its imports and its memory); one to spare. Toolchains make a few hundred table
+    /// elements.
+    pub(super) const FIRST_PARTY: Self = Self {
+        core_instances: 4,
+        memories: 1,
+        tables: 4,
+        table_elements: 16 << 10,
+    };
+
+    /// Python is linked when it starts, from 38 core instances that share a memory and a table;
+    /// JavaScript's interpreter fills a table with its own functions.
+    pub(super) const PLUGIN: Self = Self {
+        core_instances: 40,
+        memories: 1,
+        tables: 40,
+        table_elements: 64 << 10,
+    };
+}
 
 /// How much stays mapped when a slot is emptied; with the page-map scan only touched pages count.
 /// Returning memory takes the process-wide lock on the address space, which is what keeps fresh
@@ -29,21 +54,20 @@ const X86_64_BASELINE: [&str; 5] = [
     "has_popcnt",
 ];
 
-/// For the engine that runs components.
-pub(super) fn host(options: &EngineOptions) -> Config {
-    let instances = options.instances_max;
-    let core = instances.saturating_mul(CORE_INSTANCES_PER_COMPONENT);
+/// For an engine that runs `instances` components of one share each.
+pub(super) fn host(instances: u32, memory_bytes_max: usize, share: &Share) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
-        .total_core_instances(core)
-        .total_memories(instances)
-        .total_tables(core)
+        .total_core_instances(instances.saturating_mul(share.core_instances))
+        .total_memories(instances.saturating_mul(share.memories))
+        .total_tables(instances.saturating_mul(share.tables))
         .total_stacks(instances)
         // These keep a component from taking more than one instance's share.
-        .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
-        .max_memories_per_component(1)
-        .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
-        .max_memory_size(options.memory_bytes_max)
+        .max_core_instances_per_component(share.core_instances)
+        .max_memories_per_component(share.memories)
+        .max_tables_per_component(share.tables)
+        .table_elements(share.table_elements)
+        .max_memory_size(memory_bytes_max)
         .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
         .table_keep_resident(KEEP_RESIDENT_BYTES)
         .async_stack_keep_resident(KEEP_RESIDENT_BYTES)

@@ -104,6 +104,7 @@ pub(crate) fn options() -> HandlerOptions {
         memory_bytes_max: 16 << 20,
         memory_kept_bytes_max: 8 << 20,
         response_bytes_max: 1 << 20,
+        ..HandlerOptions::default()
     }
 }
 
