@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! one read transaction ──> hostd.redb      table by table, then checked whole
-//! pinned files         ──> captures/ blobs/ jobs/ hard links, or copies on another disk; hashed
+//! pinned files         ──> captures/ blobs/ jobs/ plugins/packages/ hard links, or copies on another disk; hashed
 //!                          manifest.json    what there is, with SHA-256
 //! ```
 //!
@@ -246,6 +246,12 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
         is_optional: false,
     }));
     store::jobs::each(snapshot, |job| found.extend(named_by_job(&job)))?;
+    let components = store::plugins::components(snapshot)?;
+    found.extend(components.into_iter().map(|sha256| Named {
+        path: format!("{}/{sha256}.wasm", folder::PLUGIN_PACKAGES),
+        sha256: Some(sha256),
+        is_optional: false,
+    }));
     Ok(found)
 }
 

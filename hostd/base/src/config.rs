@@ -21,8 +21,8 @@ pub use sections::{
     AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
     CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, GpioLine, HandlersConfig, HttpConfig,
     JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
-    OidcConfig, Parity, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider, StoreConfig,
-    UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
+    OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider,
+    StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -66,6 +66,7 @@ pub struct Config {
     pub leases: LeasesConfig,
     pub webhooks: WebhooksConfig,
     pub badges: BadgesConfig,
+    pub plugins: PluginsConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commit_status: Vec<CommitStatusConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +94,7 @@ impl Default for Config {
             leases: LeasesConfig::default(),
             webhooks: WebhooksConfig::default(),
             badges: BadgesConfig::default(),
+            plugins: PluginsConfig::default(),
             commit_status: Vec::new(),
             devices: Vec::new(),
         }
@@ -235,6 +237,9 @@ impl Config {
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
         self.badges
+            .check()
+            .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        self.plugins
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
         for (i, status) in self.commit_status.iter().enumerate() {

@@ -21,6 +21,15 @@ pub const SECRETS_KEY: &str = "secrets.key";
 /// Places of running jobs, and their caches: nothing that must be kept.
 pub const WORK: &str = "work";
 
+/// Everything about plugins that is not in the store.
+pub const PLUGINS: &str = "plugins";
+
+/// Components of plugins, named by their digest.
+pub const PLUGIN_PACKAGES: &str = "plugins/packages";
+
+/// What plugins are compiled to: nothing that must be kept, and nothing that another server may use.
+pub const PLUGIN_CACHE: &str = "plugins/cache";
+
 /// What versions have left there that did not keep it from others. What came later is made so.
 pub(crate) const KEPT: [&str; 3] = [STORE, CAPTURES, BLOBS];
 

@@ -13,6 +13,7 @@ pub mod multipart;
 pub mod pace;
 pub mod pins;
 pub mod private;
+pub mod reach;
 pub mod ring;
 #[doc(hidden)]
 pub mod seeded;

@@ -46,6 +46,11 @@ impl Scope {
     }
 }
 
+/// Every scope.
+pub fn all() -> impl Iterator<Item = Scope> {
+    ALL.into_iter()
+}
+
 /// Names of all scopes, for messages.
 #[must_use]
 pub fn names() -> String {

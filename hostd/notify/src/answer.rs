@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::reach::Refused;
+use base::reach::Refused;
 
 /// The head of an answer. Its body is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,7 +19,6 @@ mod limits;
 mod message;
 mod post;
 mod queue;
-mod reach;
 mod service;
 mod signature;
 mod target;

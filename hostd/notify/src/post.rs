@@ -3,6 +3,7 @@
 
 use std::thread;
 
+use base::reach::{Reach, Refused};
 use tokio::sync::oneshot;
 use ureq::Agent;
 use ureq::config::Config;
@@ -12,7 +13,6 @@ use ureq::unversioned::transport::{Connector as _, NextTimeout, TcpConnector};
 
 use crate::answer::{Answer, Pause, Silence};
 use crate::limits::Limits;
-use crate::reach::{Reach, Refused};
 use crate::tls::Tls;
 
 /// Longest head of an answer, in bytes.

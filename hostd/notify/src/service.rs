@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::clock::Clock;
 use base::config::{CommitStatusConfig, WebhooksConfig};
 use base::private::SecretError;
+use base::reach::Reach;
 use store::Store;
 use tokio::sync::Notify;
 use vault::Vault;
@@ -15,7 +16,6 @@ use crate::engine;
 use crate::limits::Limits;
 use crate::message::Links;
 use crate::queue::{Owed, Queue};
-use crate::reach::Reach;
 use crate::target::Target;
 use crate::tls::{AuthorityError, Tls};
 
@@ -101,8 +101,10 @@ impl Notices {
             })?;
             Ok((target.id.clone(), target))
         });
+        let (allow, deny) = (&parts.webhooks.allow, &parts.webhooks.deny);
+        let reach = Reach::new(allow, deny, "denied by webhooks.deny");
         let inner = Arc::new(Inner {
-            reach: Reach::new(parts.webhooks).map_err(OpenError::Networks)?,
+            reach: reach.map_err(OpenError::Networks)?,
             tls: Tls::open(&parts.webhooks.ca_file)?,
             targets: targets.collect::<Result<_, OpenError>>()?,
             links: Links::new(parts.public_url),

@@ -136,7 +136,7 @@ fn contents(data: &Path, snapshot: &Snapshot, findings: &mut Findings) -> Result
         }
     }
     let named: HashSet<&str> = named.iter().map(|file| file.path.as_str()).collect();
-    for folder in [folder::CAPTURES, folder::BLOBS] {
+    for folder in [folder::CAPTURES, folder::BLOBS, folder::PLUGIN_PACKAGES] {
         left_over(data, folder, &named, findings)?;
     }
     Ok(())

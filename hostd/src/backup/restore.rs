@@ -14,6 +14,14 @@ use store::{self, Store, StoreError};
 /// Page cache while leases are ended, in MiB.
 const CACHE_MIB: u32 = 4;
 
+/// The folders of a data folder that a backup may have.
+const FOLDERS: [&str; 4] = [
+    folder::CAPTURES,
+    folder::BLOBS,
+    folder::JOBS,
+    folder::PLUGINS,
+];
+
 /// Make the data folder `data`, which must be empty or missing, from the backup `from`.
 ///
 /// # Errors
@@ -43,7 +51,7 @@ pub async fn restore(from: &Path, data: &Path) -> Result<Report, BackupError> {
     end_leases(&work).await?;
     sync_folders(&work)?;
     // The database last: a folder without one is not a data folder yet.
-    for name in [folder::CAPTURES, folder::BLOBS, folder::JOBS, folder::STORE] {
+    for name in FOLDERS.into_iter().chain([folder::STORE]) {
         let (path, target) = (work.join(name), data.join(name));
         if path.exists() {
             fs::rename(&path, &target).map_err(failed(&target))?;
@@ -65,9 +73,7 @@ fn clear_interrupted(data: &Path) -> Result<(), BackupError> {
         let is_ours = name
             .as_encoded_bytes()
             .starts_with(folder::INCOMPLETE.as_bytes())
-            || name == folder::CAPTURES
-            || name == folder::BLOBS
-            || name == folder::JOBS;
+            || FOLDERS.iter().any(|folder| name == *folder);
         if is_ours {
             let path = entry.path();
             fs::remove_dir_all(&path).map_err(failed(&path))?;

@@ -300,3 +300,48 @@ async fn what_is_missing_is_told_and_the_rest_is_backed_up() {
     let manifest = read_manifest(&folder.path("backup")).unwrap();
     assert_eq!(manifest.missing, [path]);
 }
+
+#[tokio::test]
+async fn plugins_come_back_and_what_they_are_compiled_to_does_not() {
+    let folder = Folder::new().await;
+    let data = folder.data();
+    let packages = data.join(folder::PLUGIN_PACKAGES);
+    private::make_folder(&packages).unwrap();
+    let staged = packages.join("staged");
+    private::make_file(&staged)
+        .unwrap()
+        .write_all(b"code")
+        .unwrap();
+    let (_, component) = hash(&staged).unwrap();
+    let file = format!("{component}.wasm");
+    fs::rename(&staged, packages.join(&file)).unwrap();
+    let cache = data.join(folder::PLUGIN_CACHE);
+    private::make_folder(&cache).unwrap();
+    private::make_file(&cache.join("key")).unwrap();
+    let store = Store::open(&data, 4).unwrap();
+    let package = store::plugins::Package {
+        plugin: "acme.x".into(),
+        digest: "d".into(),
+        version: "1.0.0".into(),
+        manifest: String::new(),
+        component,
+        component_bytes: 4,
+        signed_by: None,
+        by: "u".into(),
+        at_ms: 1,
+    };
+    store.plugin_stage(package, 1).await.unwrap();
+    store.close().await.unwrap();
+    folder.back_up("backup").unwrap();
+    assert_eq!(check(&folder.path("backup")).unwrap().faults, [""; 0]);
+    let restored = folder.path("restored");
+    restore(&folder.path("backup"), &restored).await.unwrap();
+    let path = restored.join(folder::PLUGIN_PACKAGES).join(&file);
+    assert_eq!(fs::read(&path).unwrap(), b"code");
+    assert!(!restored.join(folder::PLUGIN_CACHE).exists());
+    assert_eq!(check(&restored).unwrap().faults, [""; 0]);
+    flip(&path);
+    assert!(check(&restored).unwrap().faults[0].contains("does not hold"));
+    private::make_file(&packages.join("other.wasm")).unwrap();
+    assert!(check(&data).unwrap().notes[0].contains("other.wasm belongs to nothing"));
+}

@@ -36,6 +36,7 @@ pub mod notices;
 mod opening;
 pub mod org_secrets;
 pub mod orgs;
+pub mod plugins;
 mod records;
 pub mod refreshes;
 pub mod revocations;

@@ -6,12 +6,12 @@ use tracing::info;
 use super::error::StoreError;
 use super::{
     badges, builds, captures, codes, commit_statuses, devices, handler_kv, jobs, keys, leases,
-    notices, org_secrets, orgs, refreshes, revocations, seal, secrets, trust, updates, users,
-    waveforms, webhooks,
+    notices, org_secrets, orgs, plugins, refreshes, revocations, seal, secrets, trust, updates,
+    users, waveforms, webhooks,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 6;
+pub const SCHEMA_VERSION: u32 = 7;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
@@ -37,6 +37,7 @@ const TABLES: &[&[&str]] = &[
     &notices::TABLES,
     &org_secrets::TABLES,
     &orgs::TABLES,
+    &plugins::TABLES,
     &refreshes::TABLES,
     &revocations::TABLES,
     &secrets::TABLES,
@@ -176,5 +177,17 @@ mod tests {
         migrate_with(&database, &steps).unwrap();
         assert_eq!(version(&database).unwrap(), SCHEMA_VERSION + 1);
         assert!(database.begin_read().unwrap().open_table(MARK).is_ok());
+    }
+
+    #[test]
+    fn a_file_without_newer_tables_has_nothing_in_them() {
+        let database = empty();
+        database.begin_write().unwrap().commit().unwrap();
+        let snapshot = super::super::Snapshot::new(database.begin_read().unwrap());
+        assert!(
+            super::super::plugins::components(&snapshot)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::{ReadableTable, ReadableTableMetadata, TableError};
 
 use super::error::StoreError;
 use super::schema::Definition;
@@ -74,11 +74,12 @@ impl Source for Snapshot {
         range: Range<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<(), StoreError> {
-        let table = self
-            .0
-            .open_table(Definition::new(table))
-            .map_err(StoreError::from_redb)?;
-        scan_in(&table, range, visit)
+        match self.0.open_table(Definition::new(table)) {
+            Ok(table) => scan_in(&table, range, visit),
+            // A file of an earlier version, which is only looked at, has fewer.
+            Err(TableError::TableDoesNotExist(_)) => Ok(()),
+            Err(error) => Err(StoreError::from_redb(error)),
+        }
     }
 
     fn count(&self, table: &'static str) -> Result<u64, StoreError> {

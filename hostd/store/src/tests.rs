@@ -10,6 +10,7 @@ mod damage;
 pub(crate) mod disk;
 mod jobs;
 mod notices;
+mod plugins;
 mod tables;
 
 const TABLE: &str = handler_kv::TABLES[0];

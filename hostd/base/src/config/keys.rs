@@ -289,6 +289,18 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("webhooks.count_max", "webhooks of one organisation"),
     ("badges.count_max", "badges of one organisation"),
+    (
+        "plugins.instances_max",
+        "instances of all plugins together; each takes 4 GiB of address space",
+    ),
+    (
+        "plugins.memory_mib_max",
+        "memory that a plugin's manifest may ask for, for one instance",
+    ),
+    (
+        "plugins.trusted_keys",
+        "minisign public keys of those whose plugins may be installed, with commas; empty: no signature is asked for",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 mod jobs;
 mod notices;
 mod parts;
+mod plugins;
 
 pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
 pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};
 pub use parts::{AnalogPart, GpioLine, LogicPart, Parity, PowerPart, ProbePart, UartPart};
+pub use plugins::PluginsConfig;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

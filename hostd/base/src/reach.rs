@@ -1,41 +1,61 @@
-//! Which addresses webhooks may reach. Their URLs are chosen by an organisation's administrators, who need not be the
-//! server's: what only the server itself can reach, such as its own loopback services or a cloud's metadata, is not for
-//! them. Private networks are, since a bench and those who want to hear of it mostly share one; `webhooks.deny` takes
-//! them out.
+//! Which addresses the server may reach for others. Who chooses the URLs of webhooks, or wrote a plugin, need not be the
+//! server's administrator: what only the server itself can reach, such as its own loopback services or a cloud's
+//! metadata, is not for them. Private networks are for webhooks, since a bench and those who want to hear of it mostly
+//! share one; [`Reach::without_private`] takes them out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use base::config::{Networks, WebhooksConfig};
+use crate::config::Networks;
 
 /// Addresses at which clouds tell machines their secrets, besides link-local ones.
 const METADATA: &str = "100.100.100.200, 192.0.0.192, fd00:ec2::254";
 
+/// What is said of an address of a private network.
+pub const PRIVATE: &str = "in a private network";
+
 /// Which addresses may be reached.
 #[derive(Debug, Clone)]
-pub(crate) struct Reach {
+pub struct Reach {
     allowed: Networks,
     denied: Networks,
+    denied_by: &'static str,
     metadata: Networks,
+    has_private: bool,
 }
 
-/// An address is not for webhooks; the word says of what kind it is.
+/// An address may not be reached; the words say of what kind it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the address is {0}")]
-pub(crate) struct Refused(pub(crate) &'static str);
+pub struct Refused(pub &'static str);
 
 impl Reach {
+    /// With networks that are allowed whatever they are, and those that are denied; `denied_by` says who denies them:
+    /// `denied by webhooks.deny`.
+    ///
     /// # Errors
-    /// What is wrong with the configuration.
-    pub(crate) fn new(config: &WebhooksConfig) -> Result<Self, String> {
+    /// What is wrong with a list.
+    pub fn new(allow: &str, deny: &str, denied_by: &'static str) -> Result<Self, String> {
         Ok(Self {
-            allowed: Networks::parse(&config.allow)?,
-            denied: Networks::parse(&config.deny)?,
+            allowed: Networks::parse(allow)?,
+            denied: Networks::parse(deny)?,
+            denied_by,
             metadata: Networks::parse(METADATA)?,
+            has_private: true,
         })
     }
 
+    /// Private networks are not reached, unless they are allowed by name.
+    #[must_use]
+    pub fn without_private(mut self) -> Self {
+        self.has_private = false;
+        self
+    }
+
     /// Whether an address may be reached. In IPv6 also the IPv4 address in it must be allowed.
-    pub(crate) fn check(&self, address: IpAddr) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn check(&self, address: IpAddr) -> Result<(), Refused> {
         let address = address.to_canonical();
         let inner = match address {
             IpAddr::V6(v6) => embedded(v6).map(IpAddr::V4),
@@ -47,7 +67,7 @@ impl Reach {
 
     fn check_one(&self, address: IpAddr) -> Result<(), Refused> {
         if self.denied.contain(address) {
-            return Err(Refused("denied by webhooks.deny"));
+            return Err(Refused(self.denied_by));
         }
         if self.allowed.contain(address) {
             return Ok(());
@@ -59,7 +79,24 @@ impl Reach {
             IpAddr::V4(v4) => kind_of_v4(v4),
             IpAddr::V6(v6) => kind_of_v6(v6),
         };
-        kind.map_or(Ok(()), |kind| Err(Refused(kind)))
+        match kind {
+            Some(kind) => Err(Refused(kind)),
+            None if !self.has_private && is_private(address) => Err(Refused(PRIVATE)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether an address is one of a network that is not the Internet: those of RFC 1918, of carriers (RFC 6598), and
+/// unique local ones of IPv6 (RFC 4193).
+#[must_use]
+pub fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => matches!(
+            v4.octets(),
+            [10, ..] | [172, 16..=31, ..] | [192, 168, ..] | [100, 64..=127, ..]
+        ),
+        IpAddr::V6(v6) => v6.segments()[0] & 0xfe00 == 0xfc00,
     }
 }
 
@@ -106,12 +143,7 @@ mod tests {
     use super::*;
 
     fn reach(allow: &str, deny: &str) -> Reach {
-        let config = WebhooksConfig {
-            allow: allow.to_owned(),
-            deny: deny.to_owned(),
-            ..WebhooksConfig::default()
-        };
-        Reach::new(&config).unwrap()
+        Reach::new(allow, deny, "denied by a test").unwrap()
     }
 
     fn may(reach: &Reach, address: &str) -> bool {
@@ -172,5 +204,23 @@ mod tests {
         let closed = reach("10.1.0.0/16", "10.0.0.0/8, 192.168.0.0/16");
         assert!(!may(&closed, "10.1.2.3") && !may(&closed, "::ffff:192.168.1.1"));
         assert!(may(&closed, "198.51.100.7"));
+    }
+
+    #[test]
+    fn private_networks_can_be_taken_out() {
+        let reach = reach("10.1.0.0/16", "").without_private();
+        for address in [
+            "10.2.3.4",
+            "172.31.0.1",
+            "192.168.1.20",
+            "100.64.0.1",
+            "fd12:3456::7",
+            "64:ff9b::c0a8:0101",
+        ] {
+            assert!(!may(&reach, address), "{address}");
+        }
+        for address in ["10.1.2.3", "198.51.100.7", "172.32.0.1", "2001:db8::7"] {
+            assert!(may(&reach, address), "{address}");
+        }
     }
 }

@@ -1,0 +1,252 @@
+//! What a plugin may do in one call: what it was granted, and no more than who calls may. Pure functions, asked by every
+//! host function before it does anything.
+//!
+//! An event or a timer has no caller: the plugin then acts as itself, in the organisation of its grant.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::allow::Pattern;
+use crate::grant::Grant;
+use crate::id::PluginId;
+use crate::interface::Interface;
+use crate::missing::{Missing, Right};
+use crate::target::{Target, UrlError};
+
+/// Who calls a plugin, as the server has verified it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Id of its organisation.
+    pub org: String,
+    /// Scopes that its credential and role give.
+    pub scopes: BTreeSet<String>,
+    /// Whether it is an administrator of its organisation.
+    pub is_admin: bool,
+    /// Devices that its credential is restricted to; none = all of its organisation.
+    pub devices: Option<BTreeSet<String>>,
+}
+
+/// Who is behind a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Behind {
+    /// A request with a credential.
+    Caller(Caller),
+    /// A request without one, to a public route.
+    Anyone,
+    /// An event or a timer.
+    Itself,
+}
+
+/// Why a plugin may not do something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// The grant lacks it.
+    #[error("{0}")]
+    NotGranted(Missing),
+    /// A caller of another organisation.
+    #[error("the caller belongs to another organisation")]
+    OtherOrg,
+    /// The caller may not do it, whatever the plugin may.
+    #[error("the caller's credential does not carry the scope {0}")]
+    CallerScope(String),
+    /// The caller may not use the device, whatever the plugin may.
+    #[error("the caller's credential is not for the device {0}")]
+    CallerDevice(String),
+    /// It needs an administrator.
+    #[error("the caller is no administrator of its organisation")]
+    CallerRole,
+    /// Nobody called with a credential.
+    #[error("the request has no credential")]
+    NoCredential,
+    /// The URL has no normal form.
+    #[error("the URL {0}")]
+    Url(#[from] UrlError),
+}
+
+/// The rights of one call.
+#[derive(Debug, Clone)]
+pub struct Rights {
+    plugin: PluginId,
+    org: String,
+    grant: Option<Arc<Grant>>,
+    behind: Behind,
+}
+
+impl Rights {
+    /// Those of a plugin in an organisation, of which this is the grant, if there is one. A grant of another plugin or
+    /// organisation counts as none.
+    #[must_use]
+    pub fn new(plugin: &PluginId, org: &str, grant: Option<Arc<Grant>>, behind: Behind) -> Self {
+        let grant = grant.filter(|grant| grant.org == org && grant.plugin == *plugin);
+        Self {
+            plugin: plugin.clone(),
+            org: org.to_owned(),
+            grant,
+            behind,
+        }
+    }
+
+    /// Id of the organisation in which it acts.
+    #[must_use]
+    pub fn org(&self) -> &str {
+        &self.org
+    }
+
+    /// Who is behind the call.
+    #[must_use]
+    pub fn behind(&self) -> &Behind {
+        &self.behind
+    }
+
+    /// Whether it may be called at all.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_serve(&self) -> Result<(), Denied> {
+        self.granted().map(drop)
+    }
+
+    /// # Errors
+    /// Why it may not import or call an interface.
+    pub fn may_interface(&self, interface: Interface) -> Result<(), Denied> {
+        let grant = self.granted()?;
+        self.check(grant.has_interface(interface), || {
+            Right::Interface(interface)
+        })
+    }
+
+    /// # Errors
+    /// Why it may not do what needs a scope.
+    pub fn may_scope(&self, scope: &str) -> Result<(), Denied> {
+        let grant = self.granted()?;
+        self.check(grant.scopes.contains(scope), || {
+            Right::Scope(scope.to_owned())
+        })?;
+        match &self.behind {
+            Behind::Caller(caller) if caller.scopes.contains(scope) => Ok(()),
+            Behind::Caller(_) => Err(Denied::CallerScope(scope.to_owned())),
+            Behind::Anyone => Err(Denied::NoCredential),
+            Behind::Itself => Ok(()),
+        }
+    }
+
+    /// Whether it may use a device of its organisation; that the device is of that organisation is checked where devices
+    /// are looked up.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn may_device(&self, device: &str) -> Result<(), Denied> {
+        let grant = self.granted()?;
+        self.check(grant.has_device(device), || {
+            Right::Device(device.to_owned())
+        })?;
+        match &self.behind {
+            Behind::Caller(caller) => {
+                let is_for = caller
+                    .devices
+                    .as_ref()
+                    .is_none_or(|ids| ids.contains(device));
+                is_for
+                    .then_some(())
+                    .ok_or_else(|| Denied::CallerDevice(device.to_owned()))
+            }
+            Behind::Anyone => Err(Denied::NoCredential),
+            Behind::Itself => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// Why it may not do what only an administrator may.
+    pub fn may_administer(&self) -> Result<(), Denied> {
+        self.granted()?;
+        match &self.behind {
+            Behind::Caller(caller) if caller.is_admin => Ok(()),
+            Behind::Anyone => Err(Denied::NoCredential),
+            Behind::Caller(_) | Behind::Itself => Err(Denied::CallerRole),
+        }
+    }
+
+    /// The URL to send, and the pattern that allows it, whose [`Pattern::check_address`] decides about the address.
+    ///
+    /// # Errors
+    /// Why it may not send a request there.
+    pub fn may_http(&self, url: &str) -> Result<(Target, &Pattern), Denied> {
+        self.may_interface(Interface::HttpOut)?;
+        let target: Target = url.parse()?;
+        let found = self.http().find(|pattern| pattern.matches(&target));
+        let Some(pattern) = found else {
+            let place = Target {
+                query: None,
+                ..target
+            };
+            return Err(self.lacks(Right::Url(place.to_string())));
+        };
+        Ok((target, pattern))
+    }
+
+    /// The patterns of URLs that are granted, for [`redirect`](crate::allow::redirect).
+    pub fn http(&self) -> impl Iterator<Item = &Pattern> {
+        self.grant.iter().flat_map(|grant| &grant.http)
+    }
+
+    /// # Errors
+    /// Why it may not read a secret.
+    pub fn may_secret(&self, name: &str) -> Result<(), Denied> {
+        self.may_interface(Interface::Secrets)?;
+        let grant = self.granted()?;
+        self.check(grant.secrets.contains(name), || {
+            Right::Secret(name.to_owned())
+        })
+    }
+
+    /// # Errors
+    /// Why it is not told of a kind of events.
+    pub fn may_event(&self, kind: &str) -> Result<(), Denied> {
+        let grant = self.granted()?;
+        self.check(grant.events.contains(kind), || {
+            Right::Event(kind.to_owned())
+        })
+    }
+
+    /// Bytes that its keys may take.
+    ///
+    /// # Errors
+    /// Why it may not store anything.
+    pub fn may_store(&self) -> Result<u64, Denied> {
+        self.may_interface(Interface::Store)?;
+        Ok(self.granted()?.store_bytes())
+    }
+
+    fn granted(&self) -> Result<&Grant, Denied> {
+        if let Behind::Caller(caller) = &self.behind
+            && caller.org != self.org
+        {
+            return Err(Denied::OtherOrg);
+        }
+        let grant = self.grant.as_deref();
+        let grant = grant.ok_or_else(|| self.lacks(Right::Approval))?;
+        self.check(self.behind != Behind::Anyone || grant.public, || {
+            Right::Public
+        })?;
+        Ok(grant)
+    }
+
+    fn check(&self, is_granted: bool, right: impl FnOnce() -> Right) -> Result<(), Denied> {
+        if is_granted {
+            Ok(())
+        } else {
+            Err(self.lacks(right()))
+        }
+    }
+
+    fn lacks(&self, right: Right) -> Denied {
+        Denied::NotGranted(Missing {
+            plugin: self.plugin.clone(),
+            org: self.org.clone(),
+            right,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Every right against every way in which it can be missing.
+
+use super::*;
+use crate::grant::Devices;
+use crate::wants::Wants;
+
+const URL: &str = "https://a.example/x/1?q";
+
+/// A right, asked for.
+type Ask = (&'static str, fn(&Rights) -> Result<(), Denied>);
+
+const ASKS: [Ask; 9] = [
+    ("serve", |r| r.may_serve()),
+    ("free", |r| r.may_interface(Interface::Log)),
+    ("interface", |r| r.may_interface(Interface::Devices)),
+    ("scope", |r| r.may_scope("bench:control")),
+    ("device", |r| r.may_device("d1")),
+    ("http", |r| r.may_http(URL).map(drop)),
+    ("secret", |r| r.may_secret("token")),
+    ("event", |r| r.may_event("job.finished")),
+    ("store", |r| r.may_store().map(drop)),
+];
+
+fn plugin() -> PluginId {
+    "acme.x".parse().unwrap()
+}
+
+fn full() -> Grant {
+    let wants = Wants {
+        interfaces: [
+            Interface::Devices,
+            Interface::HttpOut,
+            Interface::Secrets,
+            Interface::Store,
+        ]
+        .into(),
+        scopes: ["bench:control".to_owned()].into(),
+        http: ["https://a.example/x/*".parse().unwrap()].into(),
+        events: ["job.finished".to_owned()].into(),
+        timers: BTreeSet::new(),
+        secrets: ["token".to_owned()].into(),
+        public: true,
+        store_mib: 2,
+    };
+    Grant::of_all(
+        "org",
+        &plugin(),
+        &wants,
+        Devices::Only(["d1".to_owned()].into()),
+        "u",
+        1,
+    )
+}
+
+fn caller() -> Caller {
+    Caller {
+        org: "org".into(),
+        scopes: ["bench:control".to_owned()].into(),
+        is_admin: false,
+        devices: Some(["d1".to_owned()].into()),
+    }
+}
+
+fn denied(grant: Option<Grant>, behind: Behind) -> Vec<&'static str> {
+    let rights = Rights::new(&plugin(), "org", grant.map(Arc::new), behind);
+    let denied = ASKS.iter().filter(|(_, ask)| ask(&rights).is_err());
+    denied.map(|(name, _)| *name).collect()
+}
+
+/// A caller with something changed.
+fn called(change: fn(&mut Caller)) -> Behind {
+    let mut caller = caller();
+    change(&mut caller);
+    Behind::Caller(caller)
+}
+
+/// All that can be asked for.
+fn all() -> Vec<&'static str> {
+    ASKS.iter().map(|(name, _)| *name).collect()
+}
+
+#[test]
+fn each_right_needs_its_caller() {
+    let other = || Some(["d2".to_owned()].into());
+    let none = || Some(BTreeSet::new());
+    let no_scope = called(|c| c.scopes.clear());
+    let table: [(&str, Behind, &[&str]); 6] = [
+        ("all", called(|_| {}), &[]),
+        ("itself", Behind::Itself, &[]),
+        ("anyone", Behind::Anyone, &["scope", "device"]),
+        (
+            "other organisation",
+            called(|c| c.org = "other".into()),
+            &all(),
+        ),
+        ("no scope", no_scope, &["scope"]),
+        ("for all devices", called(|c| c.devices = None), &[]),
+    ];
+    for (name, behind, wanted) in table {
+        assert_eq!(denied(Some(full()), behind.clone()), wanted, "{name}");
+        assert_eq!(denied(None, behind), all(), "{name}, without a grant");
+    }
+    for devices in [other(), none()] {
+        let behind = Behind::Caller(Caller {
+            devices,
+            ..caller()
+        });
+        assert_eq!(denied(Some(full()), behind), ["device"]);
+    }
+}
+
+#[test]
+fn each_right_needs_its_grant() {
+    type Row<'r> = (&'static str, fn(&mut Grant), &'r [&'static str]);
+    let all = all();
+    let table: [Row<'_>; 8] = [
+        ("another organisation's", |g| g.org = "other".into(), &all),
+        (
+            "another plugin's",
+            |g| g.plugin = "acme.y".parse().unwrap(),
+            &all,
+        ),
+        (
+            "interfaces",
+            |g| g.interfaces.clear(),
+            &["interface", "http", "secret", "store"],
+        ),
+        ("scopes", |g| g.scopes.clear(), &["scope"]),
+        (
+            "devices",
+            |g| g.devices = Devices::Only(BTreeSet::new()),
+            &["device"],
+        ),
+        ("addresses", |g| g.http.clear(), &["http"]),
+        ("secrets", |g| g.secrets.clear(), &["secret"]),
+        ("events", |g| g.events.clear(), &["event"]),
+    ];
+    for (name, change, wanted) in table {
+        let mut grant = full();
+        change(&mut grant);
+        for behind in [called(|_| {}), Behind::Itself] {
+            assert_eq!(denied(Some(grant.clone()), behind), wanted, "{name}");
+        }
+    }
+    let mut private = full();
+    private.public = false;
+    assert_eq!(denied(Some(private.clone()), Behind::Anyone), all);
+    assert!(denied(Some(private), called(|_| {})).is_empty());
+}
+
+#[test]
+fn a_grant_for_all_devices_does_not_widen_the_caller() {
+    let mut grant = full();
+    grant.devices = Devices::All;
+    let rights = Rights::new(
+        &plugin(),
+        "org",
+        Some(Arc::new(grant)),
+        Behind::Caller(caller()),
+    );
+    assert_eq!(
+        rights.may_device("d2"),
+        Err(Denied::CallerDevice("d2".into()))
+    );
+}
+
+#[test]
+fn only_an_administrator_administers() {
+    let admin = Caller {
+        is_admin: true,
+        ..caller()
+    };
+    for (behind, may) in [
+        (Behind::Caller(admin), true),
+        (Behind::Caller(caller()), false),
+        (Behind::Anyone, false),
+        (Behind::Itself, false),
+    ] {
+        let rights = Rights::new(&plugin(), "org", Some(Arc::new(full())), behind);
+        assert_eq!(rights.may_administer().is_ok(), may);
+    }
+}
+
+#[test]
+fn denials_say_what_to_do_and_keep_the_query_to_themselves() {
+    let rights = Rights::new(&plugin(), "org", Some(Arc::new(full())), Behind::Itself);
+    let error = rights
+        .may_http("https://b.example/y?token=1")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("hostd plugin approve acme.x --org org --http https://b.example/y"),
+        "{error}"
+    );
+    let (target, pattern) = rights.may_http("HTTPS://A.example:443/y/../x/1?q").unwrap();
+    assert_eq!(target.to_string(), URL);
+    assert_eq!(pattern.to_string(), "https://a.example:443/x/*");
+    let none = Rights::new(&plugin(), "org", None, Behind::Itself);
+    let error = none.may_event("job.finished").unwrap_err().to_string();
+    assert!(
+        error.ends_with("hostd plugin approve acme.x --org org"),
+        "{error}"
+    );
+    assert_eq!(rights.may_store(), Ok(2 << 20));
+}
