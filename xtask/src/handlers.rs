@@ -1,4 +1,4 @@
-//! Builds the guests: every `handlers/*` and `runtime/guests/*` package becomes a core module, then a
+//! Builds the guests: every `handlers/*`, `plugins/*` and `runtime/guests/*` package becomes a core module, then a
 //! component, and the handlers are compiled ahead of time for the machine that will run hostd.
 //!
 //! An explicit step rather than a build script: the guests' toolchain is unusual enough that its
@@ -23,13 +23,16 @@ const PROFILE: &str = "guest";
 /// The runtime's ahead-of-time compiler: `precompile --target TRIPLE OUT_FOLDER COMPONENT…` writes
 /// `<stem>.cwasm` for each. It must be built from the same wasmtime, with the same settings, as the
 /// server that loads the result.
-const COMPILER: &str = "precompile";
+pub(crate) const COMPILER: &str = "precompile";
 
 /// Prints what the handlers' routes take and return.
-const DESCRIBER: &str = "describe";
+pub(crate) const DESCRIBER: &str = "describe";
 
 /// The custom section in which a component carries the description of its routes.
 const DESCRIPTION: &str = "hostd:openapi";
+
+/// What a plugin says of itself, beside its component.
+const MANIFEST: &str = "plugin.toml";
 
 /// A package that becomes a component.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ struct Guest {
     /// Where its component goes, relative to the folder of all handlers.
     output: PathBuf,
     is_handler: bool,
+    /// The manifest of a plugin, relative to the root.
+    manifest: Option<PathBuf>,
 }
 
 /// Builds all guests.
@@ -72,6 +77,12 @@ pub(crate) fn build(options: &Options) -> Result<()> {
             let description = description(&descriptions, guest)?;
             component::attach(&mut encoded, DESCRIPTION, description.as_bytes());
             write_if_changed(&path.with_extension("openapi.json"), description.as_bytes())?;
+        }
+        if let Some(manifest) = &guest.manifest {
+            let from = metadata.root.join(manifest);
+            let text = fs::read(&from);
+            let text = text.with_context(|| format!("failed to read {}", from.display()))?;
+            write_if_changed(&path.with_file_name(MANIFEST), &text)?;
         }
         let news = if write_if_changed(&path, &encoded)? {
             "written"
@@ -117,24 +128,33 @@ fn guests<'a>(members: impl Iterator<Item = &'a Package>) -> Vec<Guest> {
     let mut guests: Vec<Guest> = members
         .filter_map(|package| {
             let folder = package.folder.as_deref()?;
-            let (stem, is_handler) = if folder.starts_with("handlers/") {
-                (package.name.strip_prefix("handler-")?, true)
-            } else if folder.starts_with("runtime/guests/") {
-                (package.name.strip_prefix("guest-")?, false)
-            } else {
-                return None;
-            };
-            let file = format!("{stem}.wasm");
-            let output = if is_handler {
-                PathBuf::from(file)
-            } else {
-                Path::new("guests").join(file)
-            };
-            Some(Guest {
-                package: package.name.clone(),
+            let package = package.name.as_str();
+            let guest = |output, is_handler| Guest {
+                package: package.to_owned(),
                 output,
                 is_handler,
-            })
+                manifest: None,
+            };
+            if folder.starts_with("handlers/") {
+                let stem = package.strip_prefix("handler-")?;
+                Some(guest(PathBuf::from(format!("{stem}.wasm")), true))
+            } else if folder.starts_with("runtime/guests/") {
+                let stem = package.strip_prefix("guest-")?;
+                Some(guest(
+                    Path::new("guests").join(format!("{stem}.wasm")),
+                    false,
+                ))
+            } else if folder.starts_with("plugins/") {
+                let stem = package.strip_prefix("plugin-")?;
+                let output = Path::new("plugins").join(stem).join("plugin.wasm");
+                let manifest = Some(Path::new(folder).join(MANIFEST));
+                Some(Guest {
+                    manifest,
+                    ..guest(output, false)
+                })
+            } else {
+                None
+            }
         })
         .collect();
     guests.sort_by(|a, b| a.package.cmp(&b.package));
@@ -233,6 +253,8 @@ mod tests {
             package(Some("runtime/guests/hostile"), "guest-hostile"),
             package(Some("handlers/auth"), "handler-auth"),
             package(Some("handlers/guest"), "guest"),
+            package(Some("plugins/rail-report"), "plugin-rail-report"),
+            package(Some("plugins/sdk"), "hostd-plugin"),
             package(Some("hostd"), "hostd"),
             package(None, "handler-of-somebody-else"),
         ];
@@ -245,7 +267,8 @@ mod tests {
             outputs,
             [
                 (Some("guests/hostile.wasm"), false),
-                (Some("auth.wasm"), true)
+                (Some("auth.wasm"), true),
+                (Some("plugins/rail-report/plugin.wasm"), false)
             ]
         );
     }

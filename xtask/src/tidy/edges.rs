@@ -19,11 +19,21 @@ const GUEST_MAY_USE: &[&str] = &["schemars", "serde", "serde_json", "wit-bindgen
 /// What a handler may use. Other handlers are not on the list.
 const HANDLER_MAY_USE: &[&str] = &[GUEST, "schemars", "serde", "serde_json"];
 
+/// What plugins are written with.
+const SDK: &str = "hostd-plugin";
+
+/// What the crate of plugins may use, which others build on machines of their own.
+const SDK_MAY_USE: &[&str] = &["serde", "serde_json", "wit-bindgen"];
+
+/// What a plugin of ours may use: what one of others can.
+const PLUGIN_MAY_USE: &[&str] = &[SDK, "serde", "serde_json"];
+
 /// What a guest that serves only tests and benches may use. One of them does the same work behind
 /// `wasi:http`, for comparison.
 const TEST_GUEST_MAY_USE: &[&str] = &[
     GUEST,
     "guest-bench",
+    SDK,
     "serde",
     "serde_json",
     "wasip2",
@@ -81,7 +91,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "wasmtime",
-        owners: &["hostd", "runtime"],
+        owners: &["hostd", "runtime", "virtual-wasi"],
         testers: &[],
     },
     Reserved {
@@ -170,6 +180,10 @@ fn check_guests(package: &Package) -> Vec<Finding> {
     let folder = package.folder.as_deref().unwrap_or_default();
     let allowed = if package.name == GUEST {
         GUEST_MAY_USE
+    } else if package.name == SDK {
+        SDK_MAY_USE
+    } else if folder.starts_with("plugins/") {
+        PLUGIN_MAY_USE
     } else if folder.starts_with("handlers/") && package.name.starts_with("handler-") {
         HANDLER_MAY_USE
     } else if folder.starts_with("runtime/guests/") {
@@ -253,7 +267,7 @@ mod tests {
         let finding = check_reserved(&package("hostd/pods", "pods", &["wasmtime"])).remove(0);
         assert_eq!(
             finding.message,
-            "depends on wasmtime, which only hostd and runtime may use"
+            "depends on wasmtime, which only hostd and runtime and virtual-wasi may use"
         );
     }
 
@@ -262,6 +276,9 @@ mod tests {
         let auth = |uses: &[&str]| check_guests(&package("handlers/auth", "handler-auth", uses));
         assert!(auth(&["guest", "serde", "dev:insta"]).is_empty());
         assert_eq!(auth(&["guest", "handler-devices"]).len(), 1);
+        let plugin = |uses: &[&str]| check_guests(&package("plugins/x", "plugin-x", uses));
+        assert!(plugin(&["hostd-plugin", "serde"]).is_empty());
+        assert_eq!(plugin(&["hostd-plugin", "guest"]).len(), 1);
         assert_eq!(auth(&["tokio", "hostd"]).len(), 2);
         assert_eq!(
             check_guests(&package("handlers/guest", "guest", &["tokio"])).len(),

@@ -1,0 +1,23 @@
+//! The host's functions. On another machine than the host, those of a [`Double`](crate::testing::Double).
+
+macro_rules! on {
+    ($wasm:expr, $double:expr) => {{
+        #[cfg(target_arch = "wasm32")]
+        {
+            $wasm
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            $double
+        }
+    }};
+}
+
+pub mod clock;
+pub mod config;
+pub mod devices;
+pub mod log;
+pub mod power;
+pub mod random;
+pub mod secrets;
+pub mod store;
