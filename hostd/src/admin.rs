@@ -1,7 +1,8 @@
 //! The socket `admin.sock` in the data folder, for requests that only the server's own user may
-//! make. Only the server has the database open, so it must take the backup itself.
+//! make. Only the server has the database open, so it must take the backup itself; and plugins are installed where they
+//! run.
 //!
-//! A request is one line of JSON; the answer is lines of JSON, the last with `done` or `error`.
+//! A request is one line of JSON; the answer is lines of JSON, the last with `done`, `told` or `error`.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
@@ -19,6 +21,8 @@ use tokio::sync::Semaphore;
 use tracing::{info, warn};
 
 use crate::backup::{self, BackupError, Report};
+use crate::plugin::Plugins;
+use crate::plugin::order::{Order, Told};
 use crate::services::Services;
 
 /// Name of the socket in the data folder.
@@ -27,8 +31,8 @@ pub const NAME: &str = "admin.sock";
 /// Concurrent connections. A request for a second backup is told that one is under way.
 const CONNECTIONS_MAX: usize = 4;
 
-/// Longest line of a request, in bytes: a path, and words around it.
-const LINE_BYTES_MAX: u64 = 8 << 10;
+/// Longest line of a request, in bytes: a path, or what a plugin is granted and its configuration.
+const LINE_BYTES_MAX: u64 = 128 << 10;
 
 /// Timeout for a client that connects and sends no request, or reads no answer.
 const CLIENT_WAIT: Duration = Duration::from_secs(5);
@@ -45,6 +49,7 @@ const SERVER_WAIT: Duration = Duration::from_secs(60);
 enum Request {
     /// A backup to this folder.
     Backup(PathBuf),
+    Plugin(Box<Order>),
 }
 
 /// A line of an answer.
@@ -53,6 +58,7 @@ enum Request {
 enum Line {
     Working,
     Done(Report),
+    Told(Told),
     Error(String),
 }
 
@@ -60,6 +66,7 @@ enum Line {
 #[derive(Debug)]
 pub struct Admin {
     services: Arc<Services>,
+    plugins: Arc<Plugins>,
     data: PathBuf,
     stop: AtomicBool,
     /// Held while a backup is taken.
@@ -70,9 +77,10 @@ impl Admin {
     /// Listen in the data folder, whose database this process holds. The server works without the
     /// socket, so a failure is only logged.
     #[must_use]
-    pub fn listen(data: &Path, services: Arc<Services>) -> Arc<Self> {
+    pub fn listen(data: &Path, services: Arc<Services>, plugins: Arc<Plugins>) -> Arc<Self> {
         let admin = Arc::new(Self {
             services,
+            plugins,
             data: data.to_owned(),
             stop: AtomicBool::new(false),
             backup: Arc::new(Semaphore::new(1)),
@@ -102,10 +110,10 @@ impl Admin {
         let mut reader = tokio::io::BufReader::new(reader.take(LINE_BYTES_MAX));
         tokio::time::timeout(CLIENT_WAIT, reader.read_line(&mut text)).await??;
         let last = match serde_json::from_str(&text) {
-            Ok(Request::Backup(target)) => {
+            Ok(request) => {
                 let (admin, mut signs) = (self.clone(), tokio::time::interval(SIGN_EVERY));
                 // On a task of its own, so that it finishes even if the client goes away.
-                let mut task = tokio::spawn(async move { admin.backup(target).await });
+                let mut task = tokio::spawn(async move { admin.carry_out(request).await });
                 loop {
                     tokio::select! {
                         done = &mut task => break done.unwrap_or_else(|e| Line::Error(e.to_string())),
@@ -116,6 +124,16 @@ impl Admin {
             Err(error) => Line::Error(format!("read the request: {error}")),
         };
         send(&mut writer, &last).await
+    }
+
+    async fn carry_out(self: Arc<Self>, request: Request) -> Line {
+        match request {
+            Request::Backup(target) => self.backup(target).await,
+            Request::Plugin(order) => match self.plugins.carry_out(*order).await {
+                Ok(told) => Line::Told(told),
+                Err(error) => Line::Error(format!("{error:#}")),
+            },
+        }
     }
 
     async fn backup(self: Arc<Self>, target: PathBuf) -> Line {
@@ -204,14 +222,34 @@ fn bind(data: &Path) -> io::Result<UnixListener> {
 /// # Errors
 /// The server's error, in its words, or it stops responding.
 pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
-    use anyhow::{Context, bail};
+    match ask(data, &Request::Backup(target.to_owned()))? {
+        None => Ok(None),
+        Some(Line::Done(report)) => Ok(Some(report)),
+        Some(_) => bail!("read the server's answer: it is none of a backup"),
+    }
+}
+
+/// Have the server on the data folder `data` carry out an order about plugins; none if no server runs.
+///
+/// # Errors
+/// The server's error, in its words, or it stops responding.
+pub fn plugin(data: &Path, order: Order) -> anyhow::Result<Option<Told>> {
+    match ask(data, &Request::Plugin(Box::new(order)))? {
+        None => Ok(None),
+        Some(Line::Told(told)) => Ok(Some(told)),
+        Some(_) => bail!("read the server's answer: it is none about plugins"),
+    }
+}
+
+/// The last line of the answer; none if no server runs.
+fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Line>> {
     let connected = File::open(data)
         .and_then(|folder| std::os::unix::net::UnixStream::connect(address(&folder)));
     let Ok(mut stream) = connected else {
         return Ok(None);
     };
     stream.set_read_timeout(Some(SERVER_WAIT))?;
-    let request = serde_json::to_string(&Request::Backup(target.to_owned()))?;
+    let request = serde_json::to_string(request)?;
     // A server that was killed can be connected to for a moment, while a process that it had started holds its socket.
     let is_gone = |error: &io::Error| {
         let kinds = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
@@ -230,8 +268,8 @@ pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
         has_answered = true;
         match serde_json::from_str(&line).context("read the server's answer")? {
             Line::Working => {}
-            Line::Done(report) => return Ok(Some(report)),
             Line::Error(error) => bail!("{error}"),
+            last => return Ok(Some(last)),
         }
     }
     bail!("wait for the server: it has ended")

@@ -1,5 +1,5 @@
-//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | connect | device | udev |
-//! key | user | org | trust | secret | backup | restore | config`.
+//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | connect | device | plugin |
+//! udev | key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,6 +22,7 @@ pub mod doctor;
 pub mod key;
 pub mod org;
 mod patience;
+pub mod plugin;
 pub mod pod_sim;
 mod printer;
 pub mod run;
@@ -104,6 +105,9 @@ enum Verb {
     Device(device::DeviceCommand),
     /// Print the udev rule for pods on USB, so that the server needs no root
     Udev(udev::Udev),
+    /// Install plugins into the running server, grant them what they may do, and make packages of them
+    #[command(subcommand, visible_alias = "plugins")]
+    Plugin(plugin::PluginCommand),
     /// Make, list and revoke API keys while the server is stopped
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -186,6 +190,7 @@ impl Cli {
             Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Console(verb) => verb.run(&mut out),
             Verb::Device(verb) => verb.run(&self.source.load(&[])?, &mut out),
+            Verb::Plugin(verb) => verb.run(|| self.source.load(&[]), &mut out),
             Verb::Udev(verb) => verb.run(&mut out),
             Verb::Key(verb) => verb.run(&self.source.load(&[])?, &mut out),
             Verb::User(verb) => verb.run(&self.source.load(&[])?, &mut out),

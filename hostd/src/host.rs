@@ -12,7 +12,7 @@ use runtime::{CallData, State};
 use wasmtime::component::{Linker, ResourceTable};
 
 use crate::services::Services;
-use context::internal;
+pub(crate) use context::internal;
 use uploads::Inbound;
 
 pub use context::Context;
@@ -23,14 +23,14 @@ pub mod caller;
 mod captures;
 mod context;
 mod decode;
-mod devices;
-mod door;
+pub(crate) mod devices;
+pub(crate) mod door;
 mod flashing;
 mod jobs;
 mod keys;
 mod leases;
 mod log;
-mod pod;
+pub(crate) mod pod;
 mod recordings;
 mod replay;
 mod secrets;

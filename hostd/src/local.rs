@@ -23,8 +23,9 @@ use store::handler_kv::Namespace;
 use tokio::runtime::Runtime;
 
 use crate::benches::{ServerBenches, WIRING};
-use crate::groups::Embedded;
+use crate::groups::{Embedded, Loading};
 use crate::opening;
+use crate::plugin::Opened;
 use crate::serve;
 use crate::services::Services;
 
@@ -86,12 +87,14 @@ impl LocalBench {
             ..Config::default()
         };
         let runtime = serve::runtime().context("start the async runtime")?;
+        let loading = Loading::start(&config.handlers, handlers).context("load the handlers")?;
         let (services, benches, first) = runtime.block_on(async {
             let (services, benches) = opening::open(&config).await?;
             let first = services.auth.bootstrap().await;
             let first = first.context("make an organisation")?;
             let services = Arc::new(services);
-            serve::answering(&config, handlers, &services, &benches)?;
+            let opened = Opened::open(&config.data_dir, &config.plugins, &services).await?;
+            serve::answering(&config, loading, &services, (&benches, opened))?;
             Ok::<_, anyhow::Error>((services, benches, first))
         })?;
         let user = runtime.block_on(services.auth.user_by_login(&first.login));

@@ -6,6 +6,7 @@ use base::logging;
 use clap::Parser;
 use hostd::cli::Cli;
 
+mod compile;
 mod embedded;
 
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 fn main() -> ExitCode {
     // Before any thread starts: jails are made by executing this program anew.
     jail::entry();
+    compile::entry();
     logging::tell_panics();
     match Cli::parse().run(embedded::HANDLERS) {
         Ok(code) => code,

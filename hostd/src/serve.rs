@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::admin::Admin;
 use crate::benches::ServerBenches;
 use crate::demo;
-use crate::groups::{self, Embedded};
+use crate::groups::{self, Embedded, Loading};
 use crate::holders;
 use crate::http::arrivals::Arrivals;
 use crate::http::dial::DialIn;
@@ -25,6 +25,7 @@ use crate::http::relay::{self, Relays};
 use crate::http::socket::Sockets;
 use crate::http::{openapi, server};
 use crate::opening;
+use crate::plugin::{Opened, Plugins};
 use crate::services::Services;
 use crate::usb;
 use base::config::Config;
@@ -81,6 +82,7 @@ async fn serve(
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
     let stop = stop_signal().context("listen for signals")?;
+    let loading = Loading::start(&config.handlers, handlers).context("load the handlers")?;
     let (services, benches) = opening::open(&config).await?;
     let services = Arc::new(services);
     let sign_in_code = begin_identity(&services).await?;
@@ -98,13 +100,16 @@ async fn serve(
         .context("attach the configured devices")?;
     let registered = services.devices.attach_registered().await;
     registered.context("attach the registered pods")?;
-    let gateway = answering(&config, handlers, &services, &benches)?;
+    let opened = Opened::open(&config.data_dir, &config.plugins, &services).await?;
+    let gateway = answering(&config, loading, &services, (&benches, opened))?;
+    let started = gateway.plugins.start().await;
+    started.context("start the plugins")?;
     let listener = TcpListener::bind(&config.http.listen)
         .await
         .with_context(|| format!("listen on {}", config.http.listen))?;
     let address = listener.local_addr().context("read the listen address")?;
     let url = format!("http://{address}");
-    let admin = Admin::listen(&config.data_dir, services.clone());
+    let admin = Admin::listen(&config.data_dir, services.clone(), gateway.plugins.clone());
     gateway.native.set_ready(true);
     tokio::spawn(usb::follow(
         services.devices.clone(),
@@ -179,11 +184,12 @@ async fn rotate_keys(services: Weak<Services>) {
 /// As [`gateway`], or the folder of relays cannot be used.
 pub(crate) fn answering(
     config: &Config,
-    handlers: &'static [Embedded],
+    loading: Loading,
     services: &Arc<Services>,
-    benches: &ServerBenches,
+    (benches, opened): (&ServerBenches, Opened),
 ) -> anyhow::Result<Arc<Gateway>> {
-    let gateway = Arc::new(gateway(config, handlers, services).context("load the handlers")?);
+    let gateway =
+        Arc::new(gateway(config, loading, services, opened).context("load the handlers")?);
     let sockets = config.data_dir.join(relay::FOLDER);
     let relays = Relays::new(gateway.clone(), &config.http, &sockets);
     let relays = relays.with_context(|| format!("make relays in {}", sockets.display()))?;
@@ -192,25 +198,23 @@ pub(crate) fn answering(
     Ok(gateway)
 }
 
-/// What answers requests, with `handlers` loaded.
+/// What answers requests, once the handlers are loaded.
 ///
 /// # Errors
 /// A handler does not load, or a value of the configuration is malformed.
 pub fn gateway(
     config: &Config,
-    handlers: &'static [Embedded],
+    loading: Loading,
     services: &Arc<Services>,
+    opened: Opened,
 ) -> anyhow::Result<Gateway> {
-    let (groups, table, descriptions) = groups::load(&config.handlers, handlers, services)?;
+    let (engine, groups, table, descriptions) = groups::load(&config.handlers, loading, services)?;
     let document = openapi::document(&table, descriptions)?;
     Ok(Gateway {
         table,
         groups,
-        native: Native::new(
-            document.to_string(),
-            &config.metrics.token,
-            services.clone(),
-        ),
+        plugins: Plugins::new(services.clone(), &config.plugins, engine, opened),
+        native: Native::new(document, &config.metrics.token, services.clone()),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
         sockets: Sockets::new(

@@ -14,6 +14,9 @@ use crate::client::Client;
 /// Start-up takes milliseconds; this limit only ends a test whose server hangs.
 const START_WAIT: Duration = Duration::from_secs(60);
 
+/// Much longer than the log's writer rests after it has written.
+const LOG_REST: Duration = Duration::from_millis(30);
+
 /// Between two looks at the ready file.
 const POLL: Duration = Duration::from_millis(2);
 
@@ -153,9 +156,10 @@ impl Server {
         &self.devices[0]
     }
 
-    /// Everything that the process has printed so far.
+    /// Everything that the process has printed so far, what its log still holds back included.
     #[must_use]
     pub fn log(&self) -> String {
+        std::thread::sleep(LOG_REST);
         read_log(self.dir.path())
     }
 

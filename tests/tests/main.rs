@@ -30,6 +30,7 @@ mod openapi;
 mod orders;
 mod parts;
 mod people;
+mod plugins;
 mod pod_sim;
 mod readme;
 mod recordings;

@@ -82,7 +82,7 @@ impl Context {
 
 /// A failure that a handler cannot act on: the cause goes to the log, the guest learns only that
 /// something failed.
-pub(super) fn internal(
+pub(crate) fn internal(
     call: &Context,
     interface: &str,
     error: &(dyn std::error::Error + 'static),

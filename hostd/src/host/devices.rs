@@ -1,16 +1,18 @@
 //! `bench:host/devices`: the caller's devices.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pods::Capabilities;
 use wasmtime::component::HasData;
 
 use super::bindings::bench::host::devices::{
-    Capability, Device as WitDevice, Error, Host, Lease, MissingPart, Registration, State,
-    Transport,
+    Capabilities as WitCapabilities, Device as WitDevice, Error, Host, Lease, MissingPart,
+    Registration, State, Transport,
 };
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
+use crate::services::Services;
 use base::clock;
 use dispatch::Jobs;
 use lab::devices::{Device, DeviceError, Devices, Registered};
@@ -218,48 +220,7 @@ impl View<'_> {
 
     /// A device and its holder, as the contract's record.
     fn shown(&self, device: &Device) -> WitDevice {
-        let record = &device.record;
-        let online = device.facts.is_some();
-        let missing_parts = device.capabilities().map(missing_parts).unwrap_or_default();
-        WitDevice {
-            id: record.id.clone(),
-            name: record.name.clone(),
-            online,
-            state: if self.updates.is_running(&record.id) {
-                State::Updating
-            } else if online && self.jobs.is_quarantined(&record.id) {
-                State::Quarantined
-            } else if !missing_parts.is_empty() {
-                State::Degraded
-            } else if online {
-                State::Online
-            } else {
-                State::Offline
-            },
-            transport: match record.transport.as_str() {
-                "usb" => Transport::Usb,
-                "dial" => Transport::Dial,
-                "sim" => Transport::Sim,
-                "parts" => Transport::Parts,
-                _ => Transport::Tcp,
-            },
-            serial: record.serial.clone(),
-            board: record.board.clone(),
-            firmware_version: record.firmware_version.clone(),
-            capabilities: capabilities(device.capabilities()),
-            parameters: device.capabilities().map(parameters).unwrap_or_default(),
-            missing_parts,
-            lease: self
-                .leases
-                .holder(&record.id)
-                .map(|(holder, expires_ms)| Lease {
-                    holder,
-                    expires_at: clock::text(expires_ms),
-                }),
-            making_safe_since: self.leases.owes_since_ms(&record.id).map(clock::text),
-            last_active_at: record.last_active_ms.map(clock::text),
-            created_at: clock::text(record.created_ms),
-        }
+        describe(self.leases, self.updates, self.jobs, device)
     }
 
     fn removal_error(&self, error: LeaseError) -> Error {
@@ -283,6 +244,59 @@ impl View<'_> {
     }
 }
 
+/// A device and its holder, as the contract's record.
+pub(crate) fn shown(services: &Services, device: &Device) -> WitDevice {
+    let Services {
+        leases,
+        updates,
+        jobs,
+        ..
+    } = services;
+    describe(leases, updates, jobs, device)
+}
+
+fn describe(leases: &Leases, updates: &Updates, jobs: &Jobs, device: &Device) -> WitDevice {
+    let record = &device.record;
+    let online = device.facts.is_some();
+    let missing_parts = device.capabilities().map(missing_parts).unwrap_or_default();
+    WitDevice {
+        id: record.id.clone(),
+        name: record.name.clone(),
+        online,
+        state: if updates.is_running(&record.id) {
+            State::Updating
+        } else if online && jobs.is_quarantined(&record.id) {
+            State::Quarantined
+        } else if !missing_parts.is_empty() {
+            State::Degraded
+        } else if online {
+            State::Online
+        } else {
+            State::Offline
+        },
+        transport: match record.transport.as_str() {
+            "usb" => Transport::Usb,
+            "dial" => Transport::Dial,
+            "sim" => Transport::Sim,
+            "parts" => Transport::Parts,
+            _ => Transport::Tcp,
+        },
+        serial: record.serial.clone(),
+        board: record.board.clone(),
+        firmware_version: record.firmware_version.clone(),
+        capabilities: capabilities(device.capabilities()),
+        parameters: parameters(device.capabilities()),
+        missing_parts,
+        lease: leases.holder(&record.id).map(|(holder, expires_ms)| Lease {
+            holder,
+            expires_at: clock::text(expires_ms),
+        }),
+        making_safe_since: leases.owes_since_ms(&record.id).map(clock::text),
+        last_active_at: record.last_active_ms.map(clock::text),
+        created_at: clock::text(record.created_ms),
+    }
+}
+
 fn missing_parts(known: &Capabilities) -> Vec<MissingPart> {
     let missing = known.missing.iter();
     missing
@@ -293,41 +307,28 @@ fn missing_parts(known: &Capabilities) -> Vec<MissingPart> {
         .collect()
 }
 
-fn parameters(known: &Capabilities) -> Vec<(String, String)> {
-    let pairs = known.parameters.iter();
-    pairs
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+fn parameters(known: Option<&Capabilities>) -> String {
+    let none = BTreeMap::new();
+    let parameters = known.map_or(&none, |known| &known.parameters);
+    serde_json::to_string(parameters).expect("memory takes every byte, and names are text")
 }
 
-/// The same names whether the pod is online or not: offline, everything is unknown.
-fn capabilities(known: Option<&Capabilities>) -> Vec<(String, Capability)> {
-    let flag = |read: fn(&Capabilities) -> Option<bool>| {
-        known
-            .and_then(read)
-            .map_or(Capability::Unknown, Capability::Flag)
-    };
-    let count = |read: fn(&Capabilities) -> Option<u64>| {
-        known
-            .and_then(read)
-            .map_or(Capability::Unknown, Capability::Count)
-    };
-    [
-        ("ac_dac", flag(|c| c.ac_dac)),
-        ("adc", flag(|c| c.adc)),
-        ("can", flag(|c| c.can)),
-        ("capture_trigger", flag(|c| c.capture_trigger)),
-        ("cmsis_dap", flag(|c| c.cmsis_dap)),
-        ("dac", flag(|c| c.dac)),
-        ("i2c_sensor", flag(|c| c.i2c_sensor)),
-        ("la_channels", count(|c| c.la_channels.map(u64::from))),
-        ("la_max_samples", count(|c| c.la_max_samples)),
-        ("ota", flag(|c| c.ota)),
-        ("power_profile", flag(|c| c.power_profile)),
-        ("spi", flag(|c| c.spi)),
-        ("uart", flag(|c| c.uart)),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
+/// Offline, everything is unknown.
+fn capabilities(known: Option<&Capabilities>) -> WitCapabilities {
+    let flag = |read: fn(&Capabilities) -> Option<bool>| known.and_then(read);
+    WitCapabilities {
+        ac_dac: flag(|c| c.ac_dac),
+        adc: flag(|c| c.adc),
+        can: flag(|c| c.can),
+        capture_trigger: flag(|c| c.capture_trigger),
+        cmsis_dap: flag(|c| c.cmsis_dap),
+        dac: flag(|c| c.dac),
+        i2c_sensor: flag(|c| c.i2c_sensor),
+        la_channels: known.and_then(|c| c.la_channels),
+        la_max_samples: known.and_then(|c| c.la_max_samples),
+        ota: flag(|c| c.ota),
+        power_profile: flag(|c| c.power_profile),
+        spi: flag(|c| c.spi),
+        uart: flag(|c| c.uart),
+    }
 }

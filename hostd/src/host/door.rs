@@ -11,7 +11,7 @@ use lab::leases::{self, Beside, Entered, EntryError, Leases, Visit};
 
 /// What stands between a caller and devices.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Door<'a> {
+pub(crate) struct Door<'a> {
     pub(super) context: &'a Context,
     devices: &'a Devices,
     leases: &'a Leases,
@@ -81,7 +81,7 @@ pub(super) fn device_ids(
 }
 
 impl<'a> Door<'a> {
-    pub(super) fn new(context: &'a Context, services: &'a Services) -> Self {
+    pub(crate) fn new(context: &'a Context, services: &'a Services) -> Self {
         Self {
             context,
             devices: &services.devices,
@@ -92,13 +92,13 @@ impl<'a> Door<'a> {
 
 impl Door<'_> {
     /// The device with this id, if the caller may use it.
-    pub(super) fn device(&self, id: &str) -> Option<Device> {
+    pub(crate) fn device(&self, id: &str) -> Option<Device> {
         device(self.devices, self.context.caller.as_ref()?, id)
     }
 
     /// The device with this name, if the caller may use it: the one it has held since before a
     /// rename, or the one that has the name now. There are never two.
-    pub(super) fn device_named(&self, name: &str) -> Option<Device> {
+    pub(crate) fn device_named(&self, name: &str) -> Option<Device> {
         let caller = self.context.caller.as_ref()?;
         let owner = self.context.owner();
         let mut taken = self.leases.taken_as(name).into_iter();

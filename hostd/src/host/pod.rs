@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use pods::PodError;
 use pods::protocol::commands;
+pub(crate) use pods::protocol::commands::Tier;
 use serde_json::{Map, Value};
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::pod::{Error, Host};
+pub(crate) use super::bindings::bench::host::pod::Error;
+use super::bindings::bench::host::pod::Host;
 use super::door::Door;
 use super::{CallLinker, Context, wit};
 use lab::leases::Entered;
@@ -39,32 +41,44 @@ impl Host for View<'_> {
         command: String,
         timeout_ms: u32,
     ) -> Result<String, Error> {
-        let beside = self.door.look(&device)?;
-        let command: Map<String, Value> = serde_json::from_str(&command)
-            .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
-        if commands::tier_of(&command) > self.context.tier_max() {
-            return Err(Error::Forbidden);
-        }
-        let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
-        let wait = Duration::from_millis(wait_ms.into());
-        let answered = if is_light_read(&command) {
-            beside.pod.command(command, wait).await
-        } else {
-            let Entered { pod, mut visit, .. } = self.door.drive(beside)?;
-            tokio::select! {
-                biased;
-                answered = pod.command(command, wait) => answered,
-                // A command that was not sent yet never will be.
-                () = visit.over() => {
-                    drop(visit);
-                    return Err(Error::Held(self.door.cut(&device)));
-                }
+        let tier_max = self.context.tier_max();
+        send(&self.door, &device, &command, timeout_ms, tier_max).await
+    }
+}
+
+/// Send one command (JSON text), of at most `tier_max`, and return the JSON text of the reply's data.
+pub(crate) async fn send(
+    door: &Door<'_>,
+    device: &str,
+    command: &str,
+    timeout_ms: u32,
+    tier_max: Tier,
+) -> Result<String, Error> {
+    let beside = door.look(device)?;
+    let command: Map<String, Value> = serde_json::from_str(command)
+        .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
+    if commands::tier_of(&command) > tier_max {
+        return Err(Error::Forbidden);
+    }
+    let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
+    let wait = Duration::from_millis(wait_ms.into());
+    let answered = if is_light_read(&command) {
+        beside.pod.command(command, wait).await
+    } else {
+        let Entered { pod, mut visit, .. } = door.drive(beside)?;
+        tokio::select! {
+            biased;
+            answered = pod.command(command, wait) => answered,
+            // A command that was not sent yet never will be.
+            () = visit.over() => {
+                drop(visit);
+                return Err(Error::Held(door.cut(device)));
             }
-        };
-        match answered {
-            Ok(data) => Ok(data.to_string()),
-            Err(error) => Err(self.pod_error(error, wait_ms)),
         }
+    };
+    match answered {
+        Ok(data) => Ok(data.to_string()),
+        Err(error) => Err(pod_error(door.context, error, wait_ms)),
     }
 }
 
@@ -75,29 +89,27 @@ fn is_light_read(command: &Map<String, Value>) -> bool {
     known.is_some_and(|known| known.is_light_read(command))
 }
 
-impl View<'_> {
-    fn pod_error(&self, error: PodError, wait_ms: u32) -> Error {
-        let request_id = &self.context.request_id;
-        match error {
-            PodError::Offline { reason } => {
-                tracing::info!(request_id, reason, "pod offline");
-                Error::Offline
-            }
-            PodError::Timeout { .. } => Error::TimedOut(wait_ms),
-            PodError::Refused(refusal) => Error::Refused(refusal.to_string()),
-            PodError::Protocol(cause) => {
-                tracing::warn!(request_id, error = %cause, source = ?std::error::Error::source(&cause), "pod answered nonsense");
-                Error::Protocol(cause.to_string())
-            }
-            PodError::NeedsTunnel { .. } => Error::NeedsTunnel,
-            PodError::MissingCommand | PodError::LineTooLong { .. } | PodError::Request(_) => {
-                Error::Invalid(error.to_string())
-            }
-            PodError::QueueFull { .. }
-            | PodError::Busy { .. }
-            | PodError::NoPermit { .. }
-            | PodError::NotReleased { .. }
-            | PodError::Ended(_) => Error::Other(error.to_string()),
+fn pod_error(context: &Context, error: PodError, wait_ms: u32) -> Error {
+    let request_id = &context.request_id;
+    match error {
+        PodError::Offline { reason } => {
+            tracing::info!(request_id, reason, "pod offline");
+            Error::Offline
         }
+        PodError::Timeout { .. } => Error::TimedOut(wait_ms),
+        PodError::Refused(refusal) => Error::Refused(refusal.to_string()),
+        PodError::Protocol(cause) => {
+            tracing::warn!(request_id, error = %cause, source = ?std::error::Error::source(&cause), "pod answered nonsense");
+            Error::Protocol(cause.to_string())
+        }
+        PodError::NeedsTunnel { .. } => Error::NeedsTunnel,
+        PodError::MissingCommand | PodError::LineTooLong { .. } | PodError::Request(_) => {
+            Error::Invalid(error.to_string())
+        }
+        PodError::QueueFull { .. }
+        | PodError::Busy { .. }
+        | PodError::NoPermit { .. }
+        | PodError::NotReleased { .. }
+        | PodError::Ended(_) => Error::Other(error.to_string()),
     }
 }

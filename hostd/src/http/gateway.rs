@@ -4,7 +4,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use admission::Requester;
@@ -16,12 +15,11 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use runtime::{Reply, ReplyBody};
+use runtime::ReplyBody;
 use tracing::{error, info};
 
 use crate::groups::Group;
 use crate::host::uploads::Inbound;
-use crate::host::{Call, Context};
 use crate::http::arrivals::Arrivals;
 use crate::http::body::{self, ReadError, ResponseBody};
 use crate::http::connections::Standing;
@@ -33,20 +31,22 @@ use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
 use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
-use crate::http::socket::{self, Sockets, query};
+use crate::http::socket::{self, Sockets};
+use crate::plugin::{Loaded, Plugins};
 use crate::services::Services;
 use base::config::Proxies;
 use base::live::{BoxedLive, Over};
 use identity::Verified;
 
 mod answer;
+mod call;
 mod credentials;
 mod head;
 
-use answer::{refuse_arrival, refuse_body, refuse_call, respond};
+use answer::{refuse_arrival, refuse_body, respond};
 use credentials::job_only;
 pub(super) use credentials::{is_foreign, requester};
-use head::{lease, request_id, visible_headers};
+use head::request_id;
 
 /// Header that carries the request id, both ways.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -66,12 +66,15 @@ pub struct Gateway {
     pub arrivals: Arrivals,
     pub proxies: Proxies,
     pub dial: DialIn,
+    pub plugins: Arc<Plugins>,
 }
 
 /// A request that may enter its handler.
 #[derive(Clone)]
 struct Admitted<'t> {
     entry: &'t Entry,
+    /// None: one of the groups that come with the server.
+    plugin: Option<&'t Arc<Loaded>>,
     params: Vec<String>,
     caller: Option<Verified>,
     requester: Requester,
@@ -93,6 +96,7 @@ impl Gateway {
         let path = request.uri().path().to_owned();
         let sources = Sources {
             groups: &self.groups,
+            plugins: &self.plugins,
             arrivals: &self.arrivals,
         };
         let headers = request.headers();
@@ -154,7 +158,9 @@ impl Gateway {
     ) -> (String, Result<Response<ResponseBody>, ApiError>) {
         let upgrade = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
-        let admitted = self.admit(&head);
+        // Kept to the end of the request, whatever is installed meanwhile.
+        let plugin = self.plugins.at(head.uri.path());
+        let admitted = self.admit(&head, plugin.as_ref());
         let name = admitted.as_ref().map_or_else(
             |refusal| refusal.route.clone(),
             |admitted| admitted.entry.declared.name.clone(),
@@ -182,7 +188,11 @@ impl Gateway {
     }
 
     /// Everything that can be decided before the body is read.
-    fn admit(&self, head: &Parts) -> Result<Admitted<'_>, Refusal> {
+    fn admit<'t>(
+        &'t self,
+        head: &Parts,
+        plugin: Option<&'t Arc<Loaded>>,
+    ) -> Result<Admitted<'t>, Refusal> {
         let path = head.uri.path();
         let unrouted = |error| Refusal {
             route: "none".to_owned(),
@@ -195,11 +205,17 @@ impl Gateway {
                 format!("the path is over {PATH_BYTES_MAX} bytes"),
             )));
         }
-        match self.table.find(head.method.as_str(), path) {
+        let table = plugin.map_or(&self.table, |plugin| plugin.table());
+        match table.find(head.method.as_str(), path) {
             Match::None if native::owns(path) => {
                 Err(unrouted(ApiError::method_not_allowed("GET, HEAD")))
             }
-            Match::None => Err(unrouted(ApiError::not_found(path))),
+            Match::None => {
+                let absent = self.plugins.absent(path);
+                Err(unrouted(
+                    absent.unwrap_or_else(|| ApiError::not_found(path)),
+                ))
+            }
             Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
             Match::Found { entry, params } => {
                 let caller = self.authenticate(entry, head);
@@ -209,6 +225,7 @@ impl Gateway {
                 })?;
                 Ok(Admitted {
                     entry,
+                    plugin,
                     params,
                     requester: requester(caller.as_ref(), self.client(head)),
                     caller,
@@ -329,59 +346,6 @@ impl Gateway {
         let scope = admitted.entry.declared.scope.clone();
         let services = self.services.clone();
         Box::pin(async move { services.auth.over(&caller, scope.as_deref()).await.code() })
-    }
-
-    /// Run the handler with the body, as bytes or as it came in.
-    async fn call(
-        &self,
-        admitted: Admitted<'_>,
-        head: &Parts,
-        (body, inbound): (Bytes, Inbound),
-        request_id: &str,
-    ) -> Result<Reply, ApiError> {
-        let Admitted {
-            entry,
-            params,
-            caller,
-            requester,
-        } = admitted;
-        let group = &self.groups[entry.group];
-        let query = head.uri.query().unwrap_or_default();
-        let (query, lease_in_query) = if entry.is_socket() {
-            (query::without_secrets(query), query::lease(query))
-        } else {
-            (query.to_owned(), None)
-        };
-        let record = runtime::Request {
-            id: request_id.to_owned(),
-            route: entry.route,
-            params,
-            query,
-            headers: visible_headers(&head.headers),
-            body: body.into(),
-            caller: caller.as_ref().map(crate::host::caller::caller),
-        };
-        let disk_full = Arc::new(AtomicBool::new(false));
-        let call = Call::new(
-            self.services.clone(),
-            Context {
-                group: group.name(),
-                request_id: request_id.to_owned(),
-                caller,
-                lease: lease(&head.headers).or(lease_in_query),
-                client: self.client(head),
-                answer_by: Instant::now() + group.patience(),
-                disk_full: disk_full.clone(),
-            },
-        )
-        .with_body(inbound)
-        .with_requester(requester);
-        let answered = group.call(record, call).await;
-        let reply = answered.map_err(|failure| refuse_call(&failure, request_id))?;
-        if reply.status == StatusCode::INTERNAL_SERVER_ERROR && disk_full.load(Ordering::Relaxed) {
-            return Err(ApiError::no_space());
-        }
-        Ok(reply)
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::groups::Group;
 use crate::http::arrivals::Arrivals;
 use crate::http::connections::ConnectionCounters;
+use crate::plugin::Plugins;
 use base::logging;
 
 pub mod disk;
@@ -34,6 +35,7 @@ pub struct HttpMetrics {
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'s> {
     pub groups: &'s [Group],
+    pub plugins: &'s Plugins,
     pub arrivals: &'s Arrivals,
 }
 
@@ -66,7 +68,12 @@ impl HttpMetrics {
         self.render_http(&mut page);
         render_connections(&mut page, &self.connections);
         render_arrivals(&mut page, sources.arrivals);
-        render_groups(&mut page, sources.groups);
+        render_calls(
+            &mut page,
+            "handler",
+            sources.groups.iter().map(|g| (g.name(), g.metrics())),
+        );
+        render_plugins(&mut page, sources.plugins);
         render_process(&mut page);
         page
     }
@@ -212,69 +219,79 @@ fn render_arrivals(page: &mut String, arrivals: &Arrivals) {
     put(page, format_args!("{name} {}\n", arrivals.uploads()));
 }
 
-fn render_groups(page: &mut String, groups: &[Group]) {
-    let snapshots: Vec<_> = groups.iter().map(|g| (g.name(), g.metrics())).collect();
+/// Versions of plugins that serve, and what they did.
+fn render_plugins(page: &mut String, plugins: &Plugins) {
+    let all = plugins.all();
+    let name = "hostd_plugin_info";
+    head(page, name, "gauge", "Plugins that serve.");
+    for plugin in &all {
+        let labels = format!(
+            "plugin=\"{}\",version=\"{}\"",
+            plugin.label(),
+            plugin.version()
+        );
+        line(page, name, &labels, 1);
+    }
+    let counted = all.iter().filter_map(|p| Some((p.label(), p.metrics()?)));
+    render_calls(page, "plugin", counted);
+}
+
+/// What handlers or plugins, as `kind` says, have done.
+fn render_calls(
+    page: &mut String,
+    kind: &str,
+    called: impl Iterator<Item = (Arc<str>, runtime::Metrics)>,
+) {
+    let snapshots: Vec<_> = called.collect();
     type Read = fn(&runtime::Metrics) -> u64;
     let series: [(&str, &str, &str, Read); 9] = [
+        ("calls_total", "counter", "Calls into it.", |m| m.calls),
         (
-            "hostd_handler_calls_total",
-            "counter",
-            "Calls into the handler.",
-            |m| m.calls,
-        ),
-        (
-            "hostd_handler_call_microseconds_total",
+            "call_microseconds_total",
             "counter",
             "Time spent in calls.",
             |m| m.call_us,
         ),
+        ("traps_total", "counter", "Calls that trapped.", |m| m.traps),
         (
-            "hostd_handler_traps_total",
-            "counter",
-            "Calls that trapped.",
-            |m| m.traps,
-        ),
-        (
-            "hostd_handler_deadlines_total",
+            "deadlines_total",
             "counter",
             "Calls cut at their deadline.",
             |m| m.deadlines,
         ),
         (
-            "hostd_handler_overloads_total",
+            "overloads_total",
             "counter",
             "Calls refused because all instances were busy.",
             |m| m.overloads,
         ),
         (
-            "hostd_handler_instances_created_total",
+            "instances_created_total",
             "counter",
             "Instances created.",
             |m| m.instances_created,
         ),
         (
-            "hostd_handler_instances_retired_total",
+            "instances_retired_total",
             "counter",
             "Instances retired.",
             |m| m.instances_retired,
         ),
         (
-            "hostd_handler_instances_idle",
+            "instances_idle",
             "gauge",
             "Instances waiting for a call.",
             |m| m.instances_idle,
         ),
-        (
-            "hostd_handler_calls_in_flight",
-            "gauge",
-            "Calls in progress.",
-            |m| m.in_flight,
-        ),
+        ("calls_in_flight", "gauge", "Calls in progress.", |m| {
+            m.in_flight
+        }),
     ];
-    for (name, kind, help, read) in series {
-        head(page, name, kind, help);
-        for (group, metrics) in &snapshots {
-            line(page, name, &format!("handler=\"{group}\""), read(metrics));
+    for (name, metric, help, read) in series {
+        let name = format!("hostd_{kind}_{name}");
+        head(page, &name, metric, help);
+        for (label, metrics) in &snapshots {
+            line(page, &name, &format!("{kind}=\"{label}\""), read(metrics));
         }
     }
 }

@@ -154,7 +154,11 @@ impl Native {
             ),
             "/api/openapi.json" => (
                 "openapi",
-                reply(StatusCode::OK, "application/json", self.openapi.clone()),
+                reply(
+                    StatusCode::OK,
+                    "application/json",
+                    sources.plugins.openapi(&self.openapi),
+                ),
             ),
             path => ("docs", pages::answer(path)?),
         })

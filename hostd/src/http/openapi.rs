@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use runtime::{Credentials, Route};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::http::routes::{API_BASE, RouteTable, SOCKET, http_method};
@@ -18,15 +20,16 @@ mod security;
 
 use codes::Code;
 pub use described::Descriptions;
+use described::{Members, text};
 
 /// Why a route cannot be documented.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    #[error("route {name}: its OpenAPI members are not a JSON object")]
+    #[error("route {name}: its OpenAPI members are not a JSON object of the right shape")]
     Members {
         name: String,
         #[source]
-        source: Option<serde_json::Error>,
+        source: serde_json::Error,
     },
     #[error("route {name} is described nowhere")]
     NotDescribed { name: String },
@@ -36,6 +39,26 @@ pub enum DocumentError {
     Code { name: String, code: String },
 }
 
+/// The members of the document. What handlers say in it stays the text that they gave: parsed to the last leaf,
+/// it would be half of what the server does at its start.
+#[derive(Serialize)]
+struct Document {
+    components: Components,
+    info: Value,
+    openapi: &'static str,
+    paths: BTreeMap<String, BTreeMap<String, Members>>,
+    servers: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Components {
+    examples: Map<String, Value>,
+    responses: Map<String, Value>,
+    schemas: Members,
+    security_schemes: Value,
+}
+
 /// Build the document. The order of paths and members does not depend on load order.
 ///
 /// # Errors
@@ -43,93 +66,143 @@ pub enum DocumentError {
 pub fn document(
     table: &RouteTable,
     mut descriptions: Descriptions,
-) -> Result<Value, DocumentError> {
-    let mut paths: Map<String, Value> = Map::new();
+) -> Result<String, DocumentError> {
     let codes = codes::all();
-    let mut routes: Vec<&Route> = table.iter().map(|e| &e.declared).collect();
-    routes.sort_by(|a, b| (&a.pattern, &a.method).cmp(&(&b.pattern, &b.method)));
-    for route in routes {
-        let path = format!("{API_BASE}{}", route.pattern.replace("...}", "}"));
-        paths
-            .entry(path)
-            .or_insert_with(|| json!({}))
-            .as_object_mut()
-            .expect("only objects are inserted")
-            .insert(
-                http_method(route).to_lowercase(),
-                operation(route, &mut descriptions, &codes)?,
-            );
-    }
+    let paths = described(table, &mut descriptions, &codes)?;
     let mut schemas = descriptions.finish()?;
-    schemas.insert("Error".to_owned(), error_schema());
-    Ok(json!({
-        "openapi": "3.1.0",
-        "info": {
+    schemas.insert("Error".to_owned(), text(&error_schema()));
+    let document = Document {
+        components: Components {
+            examples: codes::examples(&codes),
+            responses: shared_responses(),
+            schemas,
+            security_schemes: security::schemes(),
+        },
+        info: json!({
             "title": "hostd",
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Drive bench devices over HTTP: power, firmware, captures, decoding, leases.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"}
-        },
-        "servers": [{"url": "/"}],
-        "paths": paths,
-        "components": {
-            "examples": codes::examples(&codes),
-            "responses": shared_responses(),
-            "schemas": schemas,
-            "securitySchemes": security::schemes()
-        }
-    }))
+        }),
+        openapi: "3.1.0",
+        paths,
+        servers: json!([{"url": "/"}]),
+    };
+    Ok(text(&document).get().to_owned())
+}
+
+/// Operations by path and method.
+type Operations = BTreeMap<String, BTreeMap<String, Members>>;
+
+fn described(
+    table: &RouteTable,
+    descriptions: &mut Descriptions,
+    codes: &[Code],
+) -> Result<Operations, DocumentError> {
+    let mut paths = Operations::new();
+    let mut routes: Vec<&Route> = table.iter().map(|e| &e.declared).collect();
+    routes.sort_by(|a, b| (&a.pattern, &a.method).cmp(&(&b.pattern, &b.method)));
+    for route in routes {
+        let path = format!("{API_BASE}{}", route.pattern.replace("...}", "}"));
+        paths.entry(path).or_default().insert(
+            http_method(route).to_lowercase(),
+            operation(route, descriptions, codes)?,
+        );
+    }
+    Ok(paths)
+}
+
+/// A plugin's part of the document.
+#[derive(Debug)]
+pub struct Paths(BTreeMap<String, Box<RawValue>>);
+
+/// Describe routes that bring their descriptions along.
+///
+/// # Errors
+/// A route has none, or one that is not a JSON object.
+pub fn paths(table: &RouteTable) -> Result<Paths, DocumentError> {
+    let paths = described(table, &mut Descriptions::default(), &codes::all())?;
+    let told = paths
+        .iter()
+        .map(|(path, methods)| (path.clone(), text(methods)));
+    Ok(Paths(told.collect()))
+}
+
+/// The `document` with more paths in it.
+///
+/// # Panics
+/// The document is none that [`document`] made.
+#[must_use]
+pub fn extended<'p>(document: &str, more: impl Iterator<Item = &'p Paths>) -> String {
+    let mut members: BTreeMap<&str, &RawValue> =
+        serde_json::from_str(document).expect("the document is a JSON object");
+    let own = members.remove("paths").map_or("{}", RawValue::get);
+    let mut all: BTreeMap<&str, &RawValue> =
+        serde_json::from_str(own).expect("its paths are a JSON object");
+    for Paths(paths) in more {
+        all.extend(paths.iter().map(|(path, told)| (path.as_str(), &**told)));
+    }
+    let all = text(&all);
+    members.insert("paths", &all);
+    text(&members).get().to_owned()
 }
 
 fn operation(
     route: &Route,
     descriptions: &mut Descriptions,
     codes: &[Code],
-) -> Result<Value, DocumentError> {
+) -> Result<Members, DocumentError> {
     let malformed = |source| DocumentError::Members {
         name: route.name.clone(),
         source,
     };
-    let mut members = match descriptions.take(&route.name) {
+    let mut operation = match descriptions.take(&route.name) {
         Some(members) => members,
         None if route.openapi.is_empty() => {
             let name = route.name.clone();
             return Err(DocumentError::NotDescribed { name });
         }
-        None => serde_json::from_str(&route.openapi).map_err(|e| malformed(Some(e)))?,
+        None => serde_json::from_str(&route.openapi).map_err(malformed)?,
     };
-    let refusals = members.remove("refusals");
-    let mut operation = Map::new();
-    operation.insert("operationId".into(), json!(route.name));
-    operation.insert("summary".into(), json!(route.summary));
-    let tag = route.name.split('.').next().unwrap_or(&route.name);
-    operation.insert("tags".into(), json!([tag]));
-    operation.extend(members);
-    let responses = operation
-        .entry("responses")
-        .or_insert_with(|| json!({}))
-        .as_object_mut()
-        .ok_or_else(|| malformed(None))?;
+    let refusals = match operation.remove("refusals") {
+        Some(words) => serde_json::from_str(words.get()).map_err(malformed)?,
+        None => Vec::new(),
+    };
+    let mut responses: Members = match operation.remove("responses") {
+        Some(responses) => serde_json::from_str(responses.get()).map_err(malformed)?,
+        None => Members::new(),
+    };
     for status in error_statuses(route) {
         responses
             .entry(status.to_string())
-            .or_insert_with(|| json!({"$ref": format!("#/components/responses/E{status}")}));
+            .or_insert_with(|| shared(&format!("E{status}")));
     }
-    for (status, own) in own_refusals(route, refusals.as_ref(), codes)? {
-        responses.insert(status.to_string(), own_response(status, &own));
+    for (status, own) in own_refusals(route, &refusals, codes)? {
+        responses.insert(status.to_string(), text(&own_response(status, &own)));
     }
     // Errors before the route is known, such as a head that is too long: the shape is the same.
     responses
-        .entry("default")
-        .or_insert_with(|| json!({"$ref": "#/components/responses/Error"}));
-    operation.insert("security".into(), security::of(route));
+        .entry("default".to_owned())
+        .or_insert_with(|| shared("Error"));
+    let tag = route.name.split('.').next().unwrap_or(&route.name);
+    let mut add = |name: &str, value| operation.insert(name.to_owned(), value);
+    add("operationId", text(&route.name));
+    add("responses", text(&responses));
+    add("security", text(&security::of(route)));
+    add("summary", text(&route.summary));
+    add("tags", text(&[tag]));
     if let Some(scope) = &route.scope {
-        operation.insert("x-required-scope".into(), json!(scope));
+        add("x-required-scope", text(scope));
     }
     if route.body_limit > 0 {
-        operation.insert("x-body-bytes-max".into(), json!(route.body_limit));
+        add("x-body-bytes-max", text(&route.body_limit));
     }
-    Ok(Value::Object(operation))
+    Ok(operation)
+}
+
+/// A reference to one of the responses that all routes share.
+fn shared(name: &str) -> Box<RawValue> {
+    text(&json!({"$ref": format!("#/components/responses/{name}")}))
 }
 
 /// Statuses with which the host itself may refuse a request to a route.
@@ -154,16 +227,15 @@ fn error_statuses(route: &Route) -> Vec<u16> {
 /// The codes that the handler declares, by status.
 fn own_refusals<'c>(
     route: &Route,
-    refusals: Option<&Value>,
+    refusals: &[String],
     codes: &'c [Code],
 ) -> Result<BTreeMap<u16, Vec<&'c str>>, DocumentError> {
-    let declared = refusals.and_then(Value::as_array).into_iter().flatten();
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for word in declared.filter_map(Value::as_str) {
-        let code = codes.iter().find(|code| code.word == word);
+    for word in refusals {
+        let code = codes.iter().find(|code| code.word == *word);
         let code = code.ok_or_else(|| DocumentError::Code {
             name: route.name.clone(),
-            code: word.to_owned(),
+            code: word.clone(),
         })?;
         by_status.entry(code.status).or_default().push(&code.word);
     }

@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use base::config::Config;
+use hostd::groups::Loading;
 use hostd::http::gateway::Gateway;
 use hostd::http::relay::{FOLDER, Relay, Relays};
 use hostd::http::server;
+use hostd::plugin::Opened;
 use hostd::services::Services;
 use hostd::{demo, opening, serve};
 use identity::JobGrant;
@@ -65,7 +67,10 @@ impl Stage {
         attached.await.unwrap();
         let ann = services.auth.user_add("default", "ann", Role::Admin);
         let user = ann.await.unwrap().id;
-        let gateway = Arc::new(serve::gateway(&config, HANDLERS, &services).unwrap());
+        let loading = Loading::start(&config.handlers, HANDLERS).unwrap();
+        let opened = Opened::open(&config.data_dir, &config.plugins, &services);
+        let opened = opened.await.unwrap();
+        let gateway = Arc::new(serve::gateway(&config, loading, &services, opened).unwrap());
         services.devices.settle(demo::ONLINE_WAIT).await;
 
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

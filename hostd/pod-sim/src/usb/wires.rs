@@ -1,10 +1,11 @@
 //! The endpoints of the link, as what carries it.
 
+use std::any::Any;
 use std::io;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use pod_protocol::usb::{Incoming, Outgoing};
+use pod_protocol::usb::{Incoming, Outgoing, Transfer};
 use usb_sim::{Input, Output};
 
 /// What comes from the host.
@@ -24,8 +25,10 @@ impl Outgoing for ToHost<'_> {
         self.0.poll_room(context)
     }
 
-    fn send(&mut self, transfer: Vec<u8>) {
-        self.0.push(transfer);
+    fn send(&mut self, transfer: Transfer) {
+        let transfer: Box<dyn Any> = transfer;
+        let bytes = transfer.downcast::<Vec<u8>>();
+        self.0.push(*bytes.expect("no other room was given"));
     }
 
     /// What is in the endpoint is fetched by the controller.

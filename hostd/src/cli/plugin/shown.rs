@@ -1,0 +1,79 @@
+//! What a server tells of its plugins, for people.
+
+use std::io::Write;
+
+use base::clock;
+
+use crate::plugin::logs::{Level, Line};
+use crate::plugin::order::{Shown, Told};
+
+pub(super) fn print(told: &Told, out: &mut dyn Write) -> anyhow::Result<()> {
+    match told {
+        Told::Done(sentences) => {
+            for sentence in sentences {
+                writeln!(out, "{sentence}")?;
+            }
+        }
+        Told::Plugins(plugins) if plugins.is_empty() => writeln!(out, "no plugins are installed")?,
+        Told::Plugins(plugins) => {
+            for plugin in plugins {
+                one(plugin, out)?;
+            }
+        }
+        Told::Lines(lines) => {
+            for line in lines {
+                writeln!(out, "{}", text(line))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn one(plugin: &Shown, out: &mut dyn Write) -> anyhow::Result<()> {
+    let Shown {
+        id,
+        version,
+        state,
+        routes,
+        ..
+    } = plugin;
+    writeln!(out, "{id}  {version}  {state}  {routes} endpoints")?;
+    if let Some(reason) = &plugin.reason {
+        writeln!(out, "  {reason}")?;
+    }
+    if let Some(previous) = &plugin.previous {
+        writeln!(out, "  before: {previous}")?;
+    }
+    if plugin.orgs.is_empty() {
+        writeln!(
+            out,
+            "  approved nowhere; hostd plugin approve {id} --org ORG"
+        )?;
+    }
+    for granted in &plugin.orgs {
+        let devices = match &granted.devices {
+            None => "all devices".to_owned(),
+            Some(devices) => format!("{} devices", devices.len()),
+        };
+        writeln!(out, "  organisation {}: {devices}", granted.org)?;
+        for missing in &granted.missing {
+            writeln!(out, "    {missing}")?;
+        }
+    }
+    Ok(())
+}
+
+fn text(line: &Line) -> String {
+    let level = match line.level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warn",
+        Level::Error => "error",
+    };
+    let message = &line.message;
+    format!(
+        "{} {level:<5} {} {message}",
+        clock::text(line.at_ms),
+        line.request_id
+    )
+}

@@ -1,0 +1,128 @@
+//! A request on its way to a plugin, and its answer on the way back, in the words of the published contract.
+
+use http::Method;
+use runtime::Request;
+
+use super::bindings::handler::exports::hostd::plugin::http as wit;
+use super::bindings::imports::hostd::plugin::types::Caller;
+
+/// Path prefix of a plugin's routes, in front of its id.
+pub const PREFIX: &str = "/api/x/";
+
+/// Response headers that a plugin may not set: what they say holds for the whole server, whose pages and cookies share
+/// its origin.
+const HOST_OWNED: [&str; 7] = [
+    "clear-site-data",
+    "content-security-policy",
+    "refresh",
+    "service-worker-allowed",
+    "set-cookie",
+    "strict-transport-security",
+    "x-request-id",
+];
+
+/// Prefix of more of them.
+const HOST_OWNED_PREFIX: &str = "access-control-";
+
+/// A request for a plugin.
+#[derive(Debug)]
+pub struct Asked(pub(super) wit::Request);
+
+impl Asked {
+    /// `path` is the whole path of the request.
+    #[must_use]
+    pub fn new(request: Request, method: &Method, path: &str) -> Self {
+        let below = path.strip_prefix(PREFIX).unwrap_or_default();
+        let path = below.find('/').map_or("/", |at| &below[at..]);
+        Self(wit::Request {
+            id: request.id,
+            route: request.route,
+            method: method.as_str().to_owned(),
+            path: path.to_owned(),
+            params: request.params,
+            query: request.query,
+            headers: request.headers,
+            body: request.body,
+            caller: request.caller.map(caller),
+            extra: Vec::new(),
+        })
+    }
+}
+
+fn caller(caller: runtime::Caller) -> Caller {
+    use runtime::{Credential, Role};
+    let role = match caller.role {
+        Role::Member => "member",
+        Role::Admin => "admin",
+        Role::Owner => "owner",
+    };
+    let credential = match caller.credential {
+        Credential::ApiKey => "api-key",
+        Credential::UserSession => "user-session",
+        Credential::CloudSession => "cloud-session",
+    };
+    let kid = caller.kid.map(|kid| ("kid".to_owned(), kid));
+    Caller {
+        org: caller.org,
+        user: caller.user,
+        role: role.to_owned(),
+        credential: credential.to_owned(),
+        scopes: caller.scopes,
+        devices: caller.devices,
+        extra: kid.into_iter().collect(),
+    }
+}
+
+/// Status, headers and body of a plugin's response, without what is not a plugin's to say.
+pub(super) fn answered(response: wit::Response) -> (u16, Vec<(String, String)>, Vec<u8>) {
+    let mut headers = response.headers;
+    headers.retain(|(name, _)| !is_host_owned(name));
+    (response.status, headers, response.body)
+}
+
+fn is_host_owned(name: &str) -> bool {
+    HOST_OWNED.contains(&name) || name.starts_with(HOST_OWNED_PREFIX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_begins_below_the_plugin() {
+        let request = || Request {
+            id: "r".into(),
+            route: 0,
+            params: Vec::new(),
+            query: String::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            caller: None,
+        };
+        for (path, below) in [
+            ("/api/x/acme.x/a/b", "/a/b"),
+            ("/api/x/acme.x/", "/"),
+            ("/api/x/acme.x", "/"),
+        ] {
+            assert_eq!(Asked::new(request(), &Method::GET, path).0.path, below);
+        }
+    }
+
+    #[test]
+    fn what_holds_for_the_whole_origin_is_not_a_plugins_to_say() {
+        let names = [
+            "set-cookie",
+            "access-control-allow-origin",
+            "content-security-policy",
+            "etag",
+        ];
+        let given = wit::Response {
+            status: 200,
+            headers: names.map(|name| (name.to_owned(), "x".to_owned())).to_vec(),
+            body: Vec::new(),
+            extra: Vec::new(),
+        };
+        let (_, headers, _) = answered(given);
+        assert_eq!(headers, [("etag".to_owned(), "x".to_owned())]);
+    }
+}

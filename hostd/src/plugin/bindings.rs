@@ -1,0 +1,32 @@
+//! Generated from `wit/plugin/`: what the host offers to plugins, and what plugins export.
+
+/// Every interface that a plugin may import, with one trait each that the files under `host/` implement.
+pub(super) mod imports {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin",
+        inline: "
+            package hostd:server;
+            world offers { include hostd:plugin/all-imports@1.0.0; }
+        ",
+        world: "hostd:server/offers",
+        imports: { default: async | trappable },
+        with: {
+            "hostd:plugin/devices.device": crate::plugin::host::devices::SeenDevice,
+        },
+    });
+}
+
+/// The export `http`.
+pub(super) mod handler {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin",
+        world: "hostd:plugin/handler",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "hostd:plugin/types": super::imports::hostd::plugin::types,
+            "hostd:plugin/log": super::imports::hostd::plugin::log,
+            "hostd:plugin/config": super::imports::hostd::plugin::config,
+        },
+    });
+}

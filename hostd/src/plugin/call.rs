@@ -1,0 +1,110 @@
+//! One call of a plugin: for whom it is made, and what it may do.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use admission::Requester;
+use evidence::redact::Secrets;
+use runtime::CallData;
+use virtual_wasi::{Output, Wasi, WasiData};
+use wasmtime::component::ResourceTable;
+
+use plugins::rights::Rights;
+
+use super::bindings::imports::hostd::plugin as offers;
+use super::facts::Facts;
+use super::logs::Level;
+use crate::host::Context;
+use crate::services::Services;
+
+mod acting;
+
+pub(super) use acting::{Acting, code};
+
+/// Lives as long as the call.
+#[derive(Debug)]
+pub(super) struct PluginCall {
+    pub(super) services: Arc<Services>,
+    pub(super) facts: Arc<Facts>,
+    pub(super) rights: Rights,
+    /// JSON object.
+    pub(super) config: Arc<str>,
+    pub(super) context: Context,
+    pub(super) table: ResourceTable,
+    pub(super) log_lines: u32,
+    /// Secrets that the plugin has read, by name.
+    pub(super) secrets_read: BTreeMap<String, String>,
+    /// The same, ready to be blotted out.
+    pub(super) secrets: Option<Secrets>,
+    requester: Option<Requester>,
+    wasi: Wasi,
+}
+
+impl PluginCall {
+    /// A call of the plugin that `facts` describe, with these rights.
+    pub(super) fn new(
+        services: Arc<Services>,
+        facts: Arc<Facts>,
+        (rights, config): (Rights, Arc<str>),
+        context: Context,
+        requester: Option<Requester>,
+    ) -> Self {
+        Self {
+            services,
+            facts,
+            rights,
+            config,
+            context,
+            table: ResourceTable::new(),
+            log_lines: 0,
+            secrets_read: BTreeMap::new(),
+            secrets: None,
+            requester,
+            wasi: Wasi::new(environment()),
+        }
+    }
+
+    pub(super) fn acting(&self) -> Acting<'_> {
+        Acting::new(&self.facts.id, &self.rights)
+    }
+}
+
+impl CallData for PluginCall {
+    fn table(&mut self) -> &mut ResourceTable {
+        &mut self.table
+    }
+
+    fn requester(&self) -> Option<Requester> {
+        self.requester.clone()
+    }
+
+    fn inherit(&mut self, previous: &mut Self) {
+        self.wasi.inherit(previous);
+    }
+}
+
+impl WasiData for PluginCall {
+    fn wasi(&mut self) -> &mut Wasi {
+        &mut self.wasi
+    }
+
+    fn line(&mut self, output: Output, line: &str) {
+        let level = match output {
+            Output::Stdout => Level::Info,
+            Output::Stderr => Level::Warn,
+        };
+        let mut line = line.to_owned();
+        if let Some(secrets) = &self.secrets {
+            secrets.redact(&mut line);
+        }
+        self.facts.logs.write(level, &self.context.request_id, line);
+    }
+}
+
+/// What guests see of an environment. Go's collector traps when it runs while the host hands over an argument; the
+/// limit of memory replaces such an instance instead.
+fn environment() -> Arc<[(String, String)]> {
+    static SHARED: LazyLock<Arc<[(String, String)]>> =
+        LazyLock::new(|| Arc::new([("GOGC".to_owned(), "off".to_owned())]));
+    SHARED.clone()
+}

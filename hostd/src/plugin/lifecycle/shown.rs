@@ -1,0 +1,87 @@
+//! How plugins stand, for the operator.
+
+use plugins::grant::{Devices, Grant};
+use plugins::id::PluginId;
+use plugins::manifest::Manifest;
+use store::plugins::{Plugin, State};
+
+use super::super::Plugins;
+use super::super::order::{Granted, Shown};
+
+impl Plugins {
+    pub(super) async fn shown(&self) -> anyhow::Result<Vec<Shown>> {
+        let mut shown = Vec::new();
+        for plugin in self.installed.list().await? {
+            let Ok(id) = plugin.id.parse::<PluginId>() else {
+                continue;
+            };
+            shown.push(self.one(&id, plugin).await?);
+        }
+        Ok(shown)
+    }
+
+    async fn one(&self, id: &PluginId, plugin: Plugin) -> anyhow::Result<Shown> {
+        let manifest = async |digest: &Option<String>| match digest {
+            Some(digest) => Ok(Some(self.installed.version(id, digest).await?.manifest)),
+            None => Ok::<_, anyhow::Error>(None),
+        };
+        let (active, staged) = (
+            manifest(&plugin.active).await?,
+            manifest(&plugin.staged).await?,
+        );
+        let previous = manifest(&plugin.previous).await?;
+        let version = |manifest: &Manifest| manifest.version.to_string();
+        let newest = staged.as_ref().or(active.as_ref());
+        let waiting = staged.as_ref().map(|staged| {
+            format!(
+                "version {} waits until what it asks for is granted",
+                staged.version
+            )
+        });
+        let is_loading = plugin.state == State::Enabled
+            && active.is_some()
+            && self.loaded(id.as_str()).is_none();
+        let (state, reason) = match plugin.state {
+            _ if plugin.removal.is_some() => ("being removed", None),
+            State::Failed { reason } => ("failed", Some(reason)),
+            State::Disabled => ("disabled", waiting),
+            State::Enabled if active.is_none() => ("waiting", waiting),
+            State::Enabled if is_loading => ("loading", waiting),
+            State::Enabled => ("active", waiting),
+        };
+        let granted = |grant: &Grant| Granted {
+            org: grant.org.clone(),
+            devices: match &grant.devices {
+                Devices::All => None,
+                Devices::Only(ids) => Some(ids.iter().cloned().collect()),
+            },
+            missing: newest
+                .and_then(|manifest| grant.covers(&manifest.wants).err())
+                .unwrap_or_default()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        };
+        Ok(Shown {
+            id: plugin.id,
+            version: active
+                .as_ref()
+                .or(staged.as_ref())
+                .map(version)
+                .unwrap_or_default(),
+            previous: previous.as_ref().map(version),
+            state: state.to_owned(),
+            reason,
+            routes: self
+                .loaded(id.as_str())
+                .map(|loaded| loaded.table().iter().count())
+                .unwrap_or_default(),
+            orgs: self
+                .installed
+                .grants_of(id)
+                .iter()
+                .map(|grant| granted(grant))
+                .collect(),
+        })
+    }
+}

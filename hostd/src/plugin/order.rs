@@ -1,0 +1,126 @@
+//! What the operator of a server may have done with its plugins, over the socket in the data folder, and what is told of
+//! it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::logs::Line;
+
+/// An order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Order {
+    /// Install the package at a path that the server can read, a file or a folder.
+    Install {
+        package: PathBuf,
+    },
+    /// Grant what a plugin wants, in an organisation.
+    Approve(Approval),
+    /// Take the grant back.
+    Revoke {
+        id: String,
+        org: String,
+    },
+    /// Set what the manifest's `[config]` leaves to the operator; none = the defaults.
+    Configure {
+        id: String,
+        org: String,
+        values: Option<Value>,
+    },
+    List,
+    Disable {
+        id: String,
+    },
+    Enable {
+        id: String,
+    },
+    RollBack {
+        id: String,
+    },
+    /// With `data`, the plugin's keys, grants and configuration go, too.
+    Remove {
+        id: String,
+        data: bool,
+    },
+    /// Lines from number `from` on.
+    Logs {
+        id: String,
+        from: u64,
+    },
+}
+
+/// What is granted. With nothing named, all that the plugin wants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Approval {
+    pub id: String,
+    /// Name or id of the organisation.
+    pub org: String,
+    /// Names or ids; empty = all of the organisation, or those that an earlier grant has.
+    pub devices: Vec<String>,
+    pub all_devices: bool,
+    pub interfaces: Vec<String>,
+    pub scopes: Vec<String>,
+    pub http: Vec<String>,
+    pub events: Vec<String>,
+    pub timers: Vec<String>,
+    pub secrets: Vec<String>,
+    pub public: bool,
+    pub store_mib: Option<u32>,
+}
+
+impl Approval {
+    /// Whether it names rights, rather than all that is wanted.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        let lists = [
+            &self.interfaces,
+            &self.scopes,
+            &self.http,
+            &self.events,
+            &self.timers,
+            &self.secrets,
+        ];
+        lists.iter().any(|list| !list.is_empty()) || self.public || self.store_mib.is_some()
+    }
+}
+
+/// What is told of an order that was carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// What became of it, as sentences.
+    Done(Vec<String>),
+    Plugins(Vec<Shown>),
+    Lines(Vec<Line>),
+}
+
+/// A plugin as the operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub id: String,
+    /// The version that serves, or would.
+    pub version: String,
+    /// The version to which `rollback` goes.
+    pub previous: Option<String>,
+    /// `active`, `loading`, `waiting`, `disabled`, `failed` or `being removed`.
+    pub state: String,
+    /// Why it failed, or what it waits for.
+    pub reason: Option<String>,
+    /// Endpoints that it serves now.
+    pub routes: usize,
+    pub orgs: Vec<Granted>,
+}
+
+/// An organisation in which a plugin was approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// Id of the organisation.
+    pub org: String,
+    /// None: all of them.
+    pub devices: Option<Vec<String>>,
+    /// What the version wants and was not granted, each as a sentence.
+    pub missing: Vec<String>,
+}

@@ -1,0 +1,172 @@
+//! Plugins: installed into a running server, granted, called, replaced, put back, removed; and those that mean harm.
+
+mod hostile;
+mod lifecycle;
+mod rights;
+mod store;
+mod swap;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::server::binary;
+use tests::{Client, Reply, Server};
+
+/// Id of the plugin that does what its caller says.
+const ID: &str = "test.plugin";
+
+/// All that it may want.
+const WANTS: &str = r#"
+interfaces = ["devices", "power", "secrets", "store"]
+scopes = ["bench:control"]
+secrets = ["TOKEN"]
+public = true
+"#;
+
+/// What its component has in place of its version.
+const MARK: &str = "MARK:version-1.0.0:";
+
+/// A server with a folder for packages.
+struct Bench {
+    dir: TempDir,
+    server: Server,
+}
+
+/// What a command came to.
+struct Ran {
+    success: bool,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let server = Server::demo_in(dir.path()).unwrap();
+        Self { dir, server }
+    }
+
+    /// A server that lets a caller ask as often as it can.
+    fn unlimited() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("hostd.toml");
+        fs::write(&config, "[http]\nrate_per_s = 0\n").unwrap();
+        let with = ["--config", config.to_str().unwrap()];
+        let server = Server::demo_in_with(dir.path(), &with).unwrap();
+        Self { dir, server }
+    }
+
+    fn client(&self) -> Client {
+        self.server.client()
+    }
+
+    /// A folder with a version of the plugin.
+    fn version(&self, version: &str, wants: &str, limits: &str) -> PathBuf {
+        let folder = self.dir.path().join(format!("package-{version}"));
+        write_version(&folder, version, wants, limits);
+        folder
+    }
+
+    /// `hostd plugin …` on the data folder of the server.
+    fn plugin(&self, args: &[&str]) -> Ran {
+        run(self.dir.path(), args)
+    }
+
+    /// Install a version and grant all that it wants.
+    fn install(&self, version: &str) -> PathBuf {
+        let folder = self.version(version, WANTS, "");
+        self.plugin(&["install", &folder.display().to_string()])
+            .ok();
+        self.plugin(&["approve", ID]).ok();
+        folder
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        self.client().get(&format!("/api/x/{ID}{path}")).unwrap()
+    }
+
+    /// Have the plugin call a function of the host.
+    fn call(&self, asked: &Value) -> Reply {
+        call(&self.client(), asked)
+    }
+}
+
+impl Ran {
+    fn ok(self) -> String {
+        assert!(self.success, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    fn refused(self) -> String {
+        assert!(!self.success, "{}", self.out);
+        self.err
+    }
+}
+
+fn call(client: &Client, asked: &Value) -> Reply {
+    client.post(&format!("/api/x/{ID}/call"), asked).unwrap()
+}
+
+fn run(dir: &Path, args: &[&str]) -> Ran {
+    let output = Command::new(binary().unwrap())
+        .arg("plugin")
+        .args(args)
+        .arg("--data-dir")
+        .arg(dir.join("data"))
+        .output()
+        .unwrap();
+    Ran {
+        success: output.status.success(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The component of a guest that was built with the handlers.
+fn component(path: &str) -> Vec<u8> {
+    let handlers = binary().unwrap().parent().unwrap().join("../handlers");
+    fs::read(handlers.join(path)).unwrap()
+}
+
+fn write_version(folder: &Path, version: &str, wants: &str, limits: &str) {
+    let mut wasm = component("guests/plugin.wasm");
+    let mark = format!("MARK:version-{version}:");
+    assert_eq!(mark.len(), MARK.len(), "versions have the same length");
+    let at = wasm.windows(MARK.len()).position(|w| w == MARK.as_bytes());
+    let at = at.unwrap();
+    wasm[at..at + mark.len()].copy_from_slice(mark.as_bytes());
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("plugin.wasm"), wasm).unwrap();
+    let manifest = format!(
+        "[plugin]\nid = \"{ID}\"\nversion = \"{version}\"\napi = \"1.0\"\n[wants]\n{wants}\n[limits]\n{limits}\n\
+         [config.greeting]\ntype = \"string\"\ndefault = \"hello\"\n"
+    );
+    fs::write(folder.join("plugin.toml"), manifest).unwrap();
+}
+
+/// What a request to the plugin's first route tells.
+fn mark_of(reply: &Reply) -> String {
+    reply.expect(200)["mark"].as_str().unwrap().to_owned()
+}
+
+/// A member of an organisation that the operator made while the server was stopped.
+fn key(dir: &Path, args: &[&str]) -> String {
+    let mut all = vec!["key", "create"];
+    all.extend(args);
+    let printed = tests::offline::offline(dir, &all, "");
+    let key = printed.split_whitespace().find(|w| w.starts_with("bk_"));
+    key.unwrap().to_owned()
+}
+
+fn with_key(server: &Server, key: &str) -> Client {
+    server
+        .anonymous()
+        .with_authorization(&format!("ApiKey {key}"))
+}
+
+fn function(name: &str) -> Value {
+    json!({"function": name})
+}
