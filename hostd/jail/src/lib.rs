@@ -19,6 +19,7 @@
 
 mod bounds;
 mod child;
+mod compute;
 mod doctor;
 mod error;
 mod etc;
@@ -33,6 +34,7 @@ mod wire;
 
 pub use bounds::{Bounds, Hold, Kernel};
 pub use child::{Child, End, How, Killer};
+pub use compute::only_compute;
 pub use doctor::{Report, Version, probe};
 pub use error::Error;
 pub use etc::own_files;

@@ -13,6 +13,7 @@
 
 mod attempts;
 mod bounds;
+mod compute;
 mod death;
 mod escapes;
 mod home;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     match arguments.get(1).map(String::as_str) {
         Some(inside::MARK) => inside::run(&rest),
         Some(attempts::MARK) => attempts::run(&rest),
+        Some(compute::MARK) => compute::run(&rest),
         Some(programs::PROBE) => programs::print_lack(&rest),
         Some(death::SERVER) => death::serve(&rest),
         Some(network::SERVER) => network::serve(),
@@ -70,6 +72,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Case)> {
     let lists = [
         ("programs", programs::CASES),
         ("bounds", bounds::CASES),
+        ("compute", compute::CASES),
         ("escapes", escapes::CASES),
         ("roots", roots::CASES),
         ("relay", relay::CASES),
