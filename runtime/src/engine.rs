@@ -11,6 +11,7 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use crate::bindings::bench::host::http_types;
 use crate::failure::LoadError;
 use crate::state::{CallData, State};
+use crate::threads::Threads;
 
 mod config;
 mod ticker;
@@ -88,6 +89,7 @@ struct Inner {
     share: Share,
     instances_left: AtomicU32,
     ticker: Ticker,
+    threads: Threads,
 }
 
 impl std::fmt::Debug for Inner {
@@ -136,6 +138,7 @@ impl Engine {
                 share,
                 instances_left: AtomicU32::new(instances_max),
                 ticker,
+                threads: Threads::default(),
             }),
         })
     }
@@ -203,6 +206,10 @@ impl Engine {
 
     pub(crate) fn inner(&self) -> &wasmtime::Engine {
         &self.inner.engine
+    }
+
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.inner.threads
     }
 
     pub(crate) fn share(&self) -> &Share {

@@ -19,6 +19,7 @@ use crate::options::{GuestOptions, Mode};
 use crate::pool::Pool;
 use crate::session::Session;
 use crate::state::{CallData, State};
+use crate::threads::Threads;
 use admission::Admission;
 
 /// Time for a component to start and answer its first call.
@@ -153,6 +154,46 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
         let Ok(_place) = self.admission.enter(requester.as_ref()).await else {
             return Err(self.report(id, CallError::overloaded(&self.options).into()));
         };
+        self.admitted(id, data, call, accept).await
+    }
+
+    /// As [`Guest::call_then`], on a thread that has a lower priority than the caller's: a guest that computes then takes
+    /// a processor from nobody but its like. For guests that others wrote.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn call_apart<I, O>(
+        self: &Arc<Self>,
+        id: &str,
+        data: T,
+        call: I,
+        accept: impl FnOnce(I::Answer, &mut T) -> Result<O, CallError> + Send + 'static,
+    ) -> Result<O, CallError>
+    where
+        I: Invoke<T, X> + 'static,
+        O: Send + 'static,
+    {
+        let requester = data.requester();
+        let Ok(place) = self.admission.enter_owned(requester.as_ref()).await else {
+            return Err(self.report(id, CallError::overloaded(&self.options).into()));
+        };
+        let (guest, own) = (self.clone(), id.to_owned());
+        let work = async move {
+            let _place = place;
+            guest.admitted(&own, data, call, accept).await
+        };
+        let outcome = self.threads().run(work).await;
+        outcome.unwrap_or_else(|| Err(self.report(id, CallError::overloaded(&self.options).into())))
+    }
+
+    /// A call that has a place.
+    async fn admitted<I: Invoke<T, X>, O: Send>(
+        &self,
+        id: &str,
+        data: T,
+        call: I,
+        accept: impl FnOnce(I::Answer, &mut T) -> Result<O, CallError> + Send,
+    ) -> Result<O, CallError> {
         let started = Instant::now();
         let deadline = started + Duration::from_millis(self.options.deadline_ms);
         let run = pin!(async {
@@ -197,6 +238,11 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
             .unwrap_or_else(|_| Err(CallError::deadline(&self.options).into()))
             .map_err(|failure| self.report(id, failure))?;
         Ok(Session::new(self.clone(), id, instance, place))
+    }
+
+    /// Where calls run that are made apart.
+    pub(crate) fn threads(&self) -> &Threads {
+        self.engine.threads()
     }
 
     /// Drive a call to its end or its deadline, count it and report its failure. It comes pinned

@@ -53,6 +53,7 @@ impl<T: CallData, X: Exports<T>> Instance<T, X> {
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(move |_| {
             watching.check()?;
+            crate::threads::computes();
             // Yield the thread to other tasks, then continue for one more tick.
             Ok(UpdateDeadline::Yield(1))
         });

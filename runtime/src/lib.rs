@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! Engine ── linker ── load/compile ── Guest::new ── Guest::call(id, data, invoke) ─> answer
-//!    │                                  │   └─ Guest::session ── Session::call, again and again
+//!    │                                  │   ├─ Guest::call_apart ── the same, on a thread of lower priority
+//!    │                                  │   └─ Guest::session ── Session::call or call_apart, again and again
 //!    │                                  │ admission: at most `in_flight_max`, a share each, bounded wait
 //!    │                                  │ pool: an idle instance, or a new one
 //!    │                                  └ watch: deadline, compute time, memory, stack, answer
@@ -36,6 +37,7 @@ mod section;
 mod session;
 mod state;
 mod stream;
+mod threads;
 mod upgrade;
 
 pub use bindings::bench::host::http_types::{

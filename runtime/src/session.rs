@@ -21,7 +21,8 @@ pub struct Session<T: CallData, X: Exports<T>> {
     instance: Option<Instance<T, X>>,
     guest: Arc<Guest<T, X>>,
     id: String,
-    _place: OwnedPermit,
+    /// Shared with a call that is made apart, which may end after the session.
+    place: Arc<OwnedPermit>,
 }
 
 impl<T: CallData, X: Exports<T>> Session<T, X> {
@@ -35,7 +36,7 @@ impl<T: CallData, X: Exports<T>> Session<T, X> {
             instance: Some(instance),
             guest,
             id: id.to_owned(),
-            _place: place,
+            place: Arc::new(place),
         }
     }
 
@@ -46,13 +47,33 @@ impl<T: CallData, X: Exports<T>> Session<T, X> {
     /// See [`CallError`]; all of them are logged here, and end the session.
     pub async fn call<I: Invoke<T, X>>(&mut self, call: I) -> Result<I::Answer, CallError> {
         let mut instance = self.instance.take().ok_or(CallError::Ended)?;
-        let options = self.guest.options();
-        let started = Instant::now();
-        let deadline = started + Duration::from_millis(options.deadline_ms);
-        let answer = {
-            let run = pin!(instance.call(call, options, deadline));
-            self.guest.bounded(&self.id, started, deadline, run).await?
+        let answer = bounded(&self.guest, &self.id, &mut instance, call).await?;
+        self.instance = Some(instance);
+        Ok(answer)
+    }
+
+    /// As [`Session::call`], on a thread that has a lower priority than the caller's, as calls of [`Guest::call_apart`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn call_apart<I>(&mut self, call: I) -> Result<I::Answer, CallError>
+    where
+        I: Invoke<T, X> + 'static,
+        I::Answer: 'static,
+    {
+        let instance = self.instance.take().ok_or(CallError::Ended)?;
+        let (guest, id, place) = (self.guest.clone(), self.id.clone(), self.place.clone());
+        let work = async move {
+            let _place = place;
+            let mut instance = instance;
+            let answer = bounded(&guest, &id, &mut instance, call).await?;
+            Ok::<_, CallError>((answer, instance))
         };
+        let Some(outcome) = self.guest.threads().run(work).await else {
+            let overloaded = CallError::overloaded(self.guest.options());
+            return Err(self.guest.report(&self.id, overloaded.into()));
+        };
+        let (answer, instance) = outcome?;
         self.instance = Some(instance);
         Ok(answer)
     }
@@ -61,6 +82,20 @@ impl<T: CallData, X: Exports<T>> Session<T, X> {
     pub fn data(&mut self) -> Option<&mut T> {
         self.instance.as_mut().map(Instance::data)
     }
+}
+
+/// One call within the guest's deadline.
+async fn bounded<T: CallData, X: Exports<T>, I: Invoke<T, X>>(
+    guest: &Guest<T, X>,
+    id: &str,
+    instance: &mut Instance<T, X>,
+    call: I,
+) -> Result<I::Answer, CallError> {
+    let options = guest.options();
+    let started = Instant::now();
+    let deadline = started + Duration::from_millis(options.deadline_ms);
+    let run = pin!(instance.call(call, options, deadline));
+    guest.bounded(id, started, deadline, run).await
 }
 
 impl<T: CallData, X: Exports<T>> fmt::Debug for Session<T, X> {

@@ -1,5 +1,7 @@
 //! What others are told of a job: how it stands, each time that changes, and the whole record once it is over.
 
+use std::collections::BTreeSet;
+
 use base::clock::{self, Clock};
 use base::id;
 use scheduler::{EndedBecause, State, Verdict};
@@ -56,7 +58,17 @@ pub(crate) fn of(job: &Job, clock: &Clock) -> Notice {
         message: message(job),
         told: standing.has_ended().then(|| told(job)),
         at_ms: clock.now_ms(),
+        devices: devices(job),
     }
+}
+
+/// The devices that a job had, each once.
+fn devices(job: &Job) -> Vec<String> {
+    let attempts = job.attempts.iter();
+    let had: BTreeSet<_> = attempts
+        .filter_map(|attempt| attempt.device.clone())
+        .collect();
+    had.into_iter().collect()
 }
 
 /// A job in the words of the API, without its attempts.

@@ -21,6 +21,20 @@ async fn what_the_guest_returned_can_be_used_in_the_next_call() {
 }
 
 #[tokio::test]
+async fn calls_apart_are_calls_of_the_same_session() {
+    let guest = actor(options());
+    let mut session = guest.session("test", data()).await.unwrap();
+    let counter = session.call_apart(Count { from: 40 }).await.unwrap();
+    assert_eq!(session.call(Add(counter, 1)).await.unwrap(), 41);
+    assert_eq!(session.call_apart(Add(counter, 1)).await.unwrap(), 42);
+    assert!(session.data().is_some());
+    session.call_apart(Act(Crime::Trap)).await.unwrap_err();
+    let error = session.call_apart(Act(Crime::None)).await.unwrap_err();
+    assert!(matches!(error, CallError::Ended), "{error:?}");
+    assert_eq!(guest.metrics().instances_live, 0);
+}
+
+#[tokio::test]
 async fn a_session_ends_at_its_first_failure() {
     let guest = actor(options());
     let mut session = guest.session("test", data()).await.unwrap();

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::news::Kind;
 use jobs::Cancel;
 use lab::blobs::Staged;
 use scheduler::{Decision, DeviceId, Ending, JobId, Run};
+use serde_json::json;
 use store::StoreError;
 use store::jobs::{Changes, Job, Quarantine, Request, RequestKey};
 use tracing::{error, info, warn};
@@ -145,7 +147,13 @@ impl Driver {
             self.noticed.notify_one();
         }
         for (device, quarantine) in quarantined {
+            let told = json!({
+                "reason": quarantine.reason,
+                "jobs": quarantine.jobs.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            });
             self.board.quarantine(&device, quarantine);
+            let kind = Kind::DeviceQuarantined;
+            self.devices.tell(kind, &device, &device, told);
         }
         self.carry_out(work);
         self.show(&touched)

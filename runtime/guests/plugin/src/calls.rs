@@ -1,6 +1,8 @@
 //! One function of the host, as a request names it: `{"function": "store.put", "key": "a", "value": "b"}`.
 
-use hostd_plugin::{Error, clock, config, devices, log, power, random, secrets, store};
+use hostd_plugin::{
+    Error, clock, config, devices, http_out, jobs, log, notify, power, random, secrets, store,
+};
 use serde_json::{Value, json};
 
 pub(crate) fn make(asked: &Value) -> Result<Value, Error> {
@@ -61,6 +63,29 @@ pub(crate) fn make(asked: &Value) -> Result<Value, Error> {
             power::switch(device, 1, asked["on"].as_bool().unwrap_or(false))?;
             Value::Null
         }
+        "http-out.send" => {
+            let method = asked["method"].as_str().unwrap_or("GET");
+            let mut request = http_out::Request::new(method, text("url")).timeout_ms(2_000);
+            if !asked["value"].is_null() || !asked["size"].is_null() {
+                request = request.body("text/plain", value(asked));
+            }
+            for (name, header) in asked["headers"].as_object().into_iter().flatten() {
+                request = request.header(name, header.as_str().unwrap_or_default());
+            }
+            let answer = request.send()?;
+            json!({"status": answer.status, "headers": answer.headers, "size": answer.body.len()})
+        }
+        "secret-url" => {
+            let url = format!("{}{}", text("url"), secrets::get(text("name"))?);
+            json!(http_out::Request::new("GET", &url).send()?.status)
+        }
+        "notify.send" => {
+            notify::send(text("kind"), &asked["json"])?;
+            Value::Null
+        }
+        "jobs.get" => jobs::get(text("job"))?,
+        "jobs.log-tail" => json!(jobs::log_tail(text("job"), number(asked, "limit"))?),
+        name if name.starts_with("captures.") => crate::captures::make(name, asked)?,
         other => return Err(Error::invalid(format!("there is no function {other}"))),
     })
 }
@@ -73,7 +98,7 @@ fn value(asked: &Value) -> Vec<u8> {
     }
 }
 
-fn number(asked: &Value, name: &str) -> u32 {
+pub(crate) fn number(asked: &Value, name: &str) -> u32 {
     asked[name]
         .as_u64()
         .and_then(|n| u32::try_from(n).ok())

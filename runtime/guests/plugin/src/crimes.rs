@@ -1,6 +1,6 @@
 //! What a plugin must not do, or cannot.
 
-use hostd_plugin::{Response, devices, log, random};
+use hostd_plugin::{Response, devices, log, random, store};
 
 /// Bytes of a body that is too large.
 const LARGE_BODY_BYTES: usize = 9 << 20;
@@ -33,6 +33,14 @@ pub(crate) fn commit(what: &str) -> Response {
         "log" => {
             for n in 0..10_000 {
                 log::info(&format!("line {n} {}", "x".repeat(10_000)));
+            }
+            Response::text(200, "done")
+        }
+        "keys" => {
+            for n in 0..u64::MAX {
+                if let Err(error) = store::put(&format!("key-{}", n % 1_000), b"late") {
+                    return Response::text(500, error.to_string());
+                }
             }
             Response::text(200, "done")
         }
