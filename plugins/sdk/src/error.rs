@@ -35,12 +35,12 @@ impl Error {
             "invalid" => 400,
             "not_granted" | "missing_scope" | "forbidden" | "no_caller" => 403,
             "not_found" => 404,
-            "conflict" | "lease_held" => 409,
+            "conflict" | "lease_held" | "wrong_state" => 409,
             "too_large" => 413,
             "device_offline" => 503,
             "timeout" => 504,
             "quota_exceeded" => 507,
-            "refused" | "bad_answer" => 502,
+            "refused" | "bad_answer" | "unreachable" => 502,
             _ => 500,
         }
     }
@@ -53,6 +53,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Error> for types::Error {
+    fn from(error: Error) -> Self {
+        Self {
+            code: error.code,
+            message: error.message,
+        }
+    }
+}
 
 impl From<types::Error> for Error {
     fn from(error: types::Error) -> Self {

@@ -13,10 +13,14 @@ macro_rules! on {
     }};
 }
 
+pub mod captures;
 pub mod clock;
 pub mod config;
 pub mod devices;
+pub mod http_out;
+pub mod jobs;
 pub mod log;
+pub mod notify;
 pub mod power;
 pub mod random;
 pub mod secrets;

@@ -12,15 +12,19 @@
 //! ```
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-use crate::Error;
 use crate::power::Rail;
+use crate::{Error, http_out};
 
+mod captures;
+mod jobs;
 mod keys;
 
+pub use captures::Capture;
+pub use jobs::Job;
 pub use keys::Keys;
 
 /// A device of the double.
@@ -66,7 +70,16 @@ pub struct Double {
     pub config: Value,
     pub secrets: BTreeMap<String, String>,
     pub devices: Vec<Device>,
+    /// Finished ones, newest first.
+    pub captures: Vec<Capture>,
+    pub jobs: Vec<Job>,
     pub store: Keys,
+    /// Requests that were sent to others.
+    pub requests: Vec<http_out::Request>,
+    /// What others answer to them, in this order; then 200 with an empty object.
+    pub answers: VecDeque<Result<http_out::Answer, Error>>,
+    /// What webhooks were told: kinds and objects.
+    pub notices: Vec<(String, Value)>,
     /// Lines that were logged, with their levels.
     pub log: Vec<(&'static str, String)>,
 }
@@ -78,7 +91,12 @@ impl Default for Double {
             config: json!({}),
             secrets: BTreeMap::new(),
             devices: Vec::new(),
+            captures: Vec::new(),
+            jobs: Vec::new(),
             store: Keys::default(),
+            requests: Vec::new(),
+            answers: VecDeque::new(),
+            notices: Vec::new(),
             log: Vec::new(),
         }
     }
@@ -102,6 +120,12 @@ impl Double {
         let mut devices = self.devices.iter();
         let found = devices.find(|device| device.id == which || device.name == which);
         found.ok_or_else(|| Error::new("not_found", format!("the double has no device {which}")))
+    }
+
+    pub(crate) fn send(&mut self, request: http_out::Request) -> Result<http_out::Answer, Error> {
+        self.requests.push(request);
+        let answer = self.answers.pop_front();
+        answer.unwrap_or_else(|| Ok(http_out::Answer::new(200, "application/json", "{}")))
     }
 
     pub(crate) fn command(&self, device: &str, command: &Value) -> Result<Value, Error> {
