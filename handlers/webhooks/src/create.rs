@@ -1,10 +1,12 @@
 //! `POST /webhooks`: tell somebody of finished jobs. Its secret is in this reply and nowhere else.
 
-use guest::webhooks::{self, Event, NewWebhook};
+use guest::webhooks::{self, NewWebhook};
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, text};
 use serde_json::json;
 
-use crate::webhook::{self, EXAMPLE_SECRET, NewRecord, TEXT_CHARS_MAX, reply_with_secret};
+use crate::webhook::{
+    self, EXAMPLE_SECRET, JOB_FINISHED, NewRecord, TEXT_CHARS_MAX, reply_with_secret,
+};
 
 pub(crate) const ROUTE: Route = Route {
     name: "webhooks.create",
@@ -36,8 +38,8 @@ members! {
     struct Ask {
         /// Where messages are sent: http or https.
         url: String = required(webhook::url()),
-        /// What they are about.
-        events: Vec<Event> = or(webhook::events(), vec![Event::JobFinished]),
+        /// What they are about: `job.finished`, and what plugins tell, `x.<plugin id>.<kind>`.
+        events: Vec<String> = or(webhook::events(), vec![JOB_FINISHED.to_owned()]),
         /// Only jobs of this name.
         name: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
         /// Only jobs of this branch or tag.
@@ -78,7 +80,7 @@ mod tests {
             (r#"{"url":"x"}"#, "url"),
             (r#"{"url":"https://a.example/","events":[]}"#, "events"),
             (
-                r#"{"url":"https://a.example/","events":["job.started"]}"#,
+                r#"{"url":"https://a.example/","events":["Job finished"]}"#,
                 "events",
             ),
             (r#"{"url":"https://a.example/","name":""}"#, "name"),
@@ -109,7 +111,7 @@ mod tests {
             let mut request = request("");
             request.body = body.to_vec();
             if let Ok(ask) = parse(&request) {
-                assert!(!ask.url.is_empty() && ask.events.len() == 1);
+                assert!(!ask.url.is_empty() && !ask.events.is_empty());
             }
         });
     }

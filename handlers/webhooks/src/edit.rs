@@ -1,6 +1,6 @@
 //! `PATCH /webhooks/{id}`: change a webhook, or switch it off or on.
 
-use guest::webhooks::{self, Event};
+use guest::webhooks;
 use guest::{ApiError, Openapi, Request, Response, Route, flag, members, text};
 use serde_json::json;
 
@@ -33,8 +33,8 @@ members! {
     struct Ask {
         /// Where messages are sent: http or https.
         url: Option<String> = optional(webhook::url()),
-        /// What they are about.
-        events: Option<Vec<Event>> = optional(webhook::events()),
+        /// What they are about: `job.finished`, and what plugins tell, `x.<plugin id>.<kind>`.
+        events: Option<Vec<String>> = optional(webhook::events()),
         /// Only jobs of this name; empty = all.
         name: Option<String> = optional(text(0..=TEXT_CHARS_MAX)),
         /// Only jobs of this branch or tag; empty = all.

@@ -1,8 +1,8 @@
 //! What the endpoints about webhooks share: who may use them, the record, the refusals.
 
-use guest::webhooks::{self, Created, Event, Webhook};
+use guest::webhooks::{self, Created, Webhook};
 use guest::{
-    ApiError, Credential, Operation, Refusal, Request, Response, Shape, Time, list, text, words,
+    ApiError, Credential, Operation, Refusal, Request, Response, Shape, Time, list, spelled, text,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,12 +22,14 @@ const URL_CHARS_MAX: usize = 2000;
 /// Longest name or reference that is filtered by, in characters.
 pub(crate) const TEXT_CHARS_MAX: usize = 255;
 
-words! {
-    /// What can be heard of.
-    pub(crate) const EVENTS: Event = {
-        JobFinished = "job.finished",
-    };
-}
+/// Longest name of an event, in characters.
+const EVENT_CHARS_MAX: usize = 160;
+
+/// Events of one webhook.
+const EVENTS_MAX: usize = 16;
+
+/// That a job is over.
+pub(crate) const JOB_FINISHED: &str = "job.finished";
 
 /// Where messages go.
 pub(crate) fn url() -> impl Shape<Value = String> {
@@ -35,8 +37,8 @@ pub(crate) fn url() -> impl Shape<Value = String> {
 }
 
 /// What they are about.
-pub(crate) fn events() -> impl Shape<Value = Vec<Event>> {
-    list(EVENTS.shape(), 1..=1)
+pub(crate) fn events() -> impl Shape<Value = Vec<String>> {
+    list(spelled(1..=EVENT_CHARS_MAX, "a-z0-9._-"), 1..=EVENTS_MAX)
 }
 
 /// Webhook id that the path names.
@@ -60,8 +62,8 @@ macro_rules! record {
         pub(crate) struct $name<'a> {
             id: &'a str,
             url: &'a str,
-            #[schemars(extend("items" = {"type": "string", "enum": EVENTS.all()}))]
-            events: Vec<&'static str>,
+            /// `job.finished`, and what plugins tell: `x.<plugin id>.<kind>`.
+            events: &'a [String],
             /// Only jobs of this name; null = all.
             name: Option<&'a str>,
             /// Only jobs of this branch or tag; null = all.
@@ -83,11 +85,10 @@ macro_rules! record {
 
         impl<'a> $name<'a> {
             pub(crate) fn of(webhook: &'a Webhook $(, $more: $type)*) -> Self {
-                let events = webhook.events.iter();
                 Self {
                     id: &webhook.id,
                     url: &webhook.url,
-                    events: events.map(|event| EVENTS.word(*event)).collect(),
+                    events: &webhook.events,
                     name: webhook.name.as_deref(),
                     r#ref: webhook.ref_.as_deref(),
                     enabled: webhook.enabled,
@@ -133,7 +134,7 @@ pub(crate) fn example() -> Webhook {
     Webhook {
         id: "01JGZ5V9T3N8W2K4Q7R6D1M0XW".into(),
         url: "https://chat.example/hooks/bench".into(),
-        events: vec![Event::JobFinished],
+        events: vec![JOB_FINISHED.into()],
         name: Some("blinky".into()),
         ref_: None,
         enabled: true,

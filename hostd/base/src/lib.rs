@@ -10,6 +10,7 @@ pub mod id;
 pub mod live;
 pub mod logging;
 pub mod multipart;
+pub mod news;
 pub mod pace;
 pub mod pins;
 pub mod private;

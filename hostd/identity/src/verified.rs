@@ -44,6 +44,31 @@ pub struct Verified {
 }
 
 impl Verified {
+    /// A plugin that acts for itself, with these scopes, on these devices (none = all of the organisation). No credential
+    /// of this kind can be presented: it is as a member's key that names the plugin in place of a user.
+    #[must_use]
+    pub fn of_plugin(
+        org: &str,
+        plugin: &str,
+        scopes: Vec<Scope>,
+        devices: Option<Vec<String>>,
+    ) -> Self {
+        Self {
+            org: org.into(),
+            user: format!("plugin:{plugin}").into(),
+            role: Role::Member,
+            credential: Credential::ApiKey,
+            kid: None,
+            scopes: scopes.into(),
+            devices: devices.map(Into::into),
+            session: None,
+            root: None,
+            epoch: None,
+            claims: None,
+            job: None,
+        }
+    }
+
     /// Organisation id.
     #[must_use]
     pub fn org(&self) -> &str {

@@ -189,7 +189,7 @@ pub struct Taken {
 #[derive(Clone, Copy, Debug)]
 pub struct Decoding<'d> {
     /// By which rules.
-    pub decoder: Decoder,
+    pub decoder: &'d Decoder,
     /// How it was recorded.
     pub capture: &'d Capture,
     /// Channels of the logic analyzer, from 1, by the decoder's roles.

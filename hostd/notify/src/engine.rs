@@ -168,6 +168,9 @@ async fn spread(inner: &Inner) -> Result<(), StoreError> {
         for status in owed.statuses {
             inner.queue().put(status_of(&status), status.at_ms);
         }
+        if owed.events > 0 {
+            inner.heard.notify_one();
+        }
         let mut orgs: Vec<String> = Vec::new();
         for delivery in owed.deliveries {
             let at_ms = delivery.created_ms;
@@ -184,8 +187,10 @@ async fn spread(inner: &Inner) -> Result<(), StoreError> {
 
 fn plan(inner: &Inner, notice: Notice, organisation: &str) -> Spread {
     let targets = inner.targets.values();
+    let (body, told) = message::finished(&notice, &inner.links).unzip();
     Spread {
-        body: message::finished(&notice, &inner.links),
+        body,
+        told,
         statuses: targets
             .filter_map(|target| target.status(&notice, organisation))
             .collect(),
@@ -193,7 +198,7 @@ fn plan(inner: &Inner, notice: Notice, organisation: &str) -> Spread {
     }
 }
 
-async fn drop_surplus(inner: &Inner, org: &str) -> Result<(), StoreError> {
+pub(crate) async fn drop_surplus(inner: &Inner, org: &str) -> Result<(), StoreError> {
     let max = inner.limits.waiting_per_org_max;
     let surplus = inner.queue().take_surplus(org, max);
     if surplus.is_empty() {

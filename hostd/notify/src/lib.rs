@@ -1,4 +1,5 @@
-//! Tells others how jobs stand: webhooks, which receive a signed message, and repositories, which mark a commit.
+//! Tells others how jobs stand: webhooks, which receive a signed message, and repositories, which mark a commit. What
+//! plugins have to say goes to webhooks, too, and so do the requests that they make to others.
 //!
 //! ```text
 //! job's transaction ─ notice ─> spread ─ deliveries, statuses ─> queue ─> post ─> settle
@@ -17,8 +18,11 @@ mod deliver;
 mod engine;
 mod limits;
 mod message;
+mod outgoing;
 mod post;
 mod queue;
+mod raise;
+mod resolver;
 mod service;
 mod signature;
 mod target;
@@ -28,6 +32,9 @@ mod webhooks;
 
 pub use badges::{BadgeError, NewBadge};
 pub use limits::Limits;
+pub use outgoing::{Incoming, Outgoing, Unanswered};
+pub use raise::RaiseError;
+pub use resolver::Check;
 pub use service::{Notices, OpenError, Parts};
 pub use target::repositories;
 pub use tls::AuthorityError;

@@ -3,23 +3,21 @@
 
 use std::thread;
 
-use base::reach::{Reach, Refused};
+use base::reach::Reach;
 use tokio::sync::oneshot;
 use ureq::Agent;
-use ureq::config::Config;
-use ureq::http::Uri;
-use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{Connector as _, NextTimeout, TcpConnector};
+use ureq::unversioned::transport::{Connector as _, TcpConnector};
 
 use crate::answer::{Answer, Pause, Silence};
 use crate::limits::Limits;
+use crate::resolver::{Guarded, check_of};
 use crate::tls::Tls;
 
 /// Longest head of an answer, in bytes.
-const HEAD_BYTES_MAX: usize = 16 << 10;
+pub(crate) const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// How this server calls itself.
-const USER_AGENT: &str = concat!("hostd/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("hostd/", env!("CARGO_PKG_VERSION"));
 
 /// What is sent.
 pub(crate) struct Post {
@@ -28,40 +26,6 @@ pub(crate) struct Post {
     pub(crate) body: String,
     /// Which addresses may be reached; none: any.
     pub(crate) reach: Option<Reach>,
-}
-
-/// Resolves names to the addresses that may be reached. The connection goes to one of these, so a name cannot mean
-/// another address by then.
-#[derive(Debug)]
-struct Guarded {
-    reach: Option<Reach>,
-    names: DefaultResolver,
-}
-
-impl Resolver for Guarded {
-    fn resolve(
-        &self,
-        uri: &Uri,
-        config: &Config,
-        timeout: NextTimeout,
-    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.names.resolve(uri, config, timeout)?;
-        let Some(reach) = &self.reach else {
-            return Ok(found);
-        };
-        let mut kept = self.empty();
-        let mut refused = None::<Refused>;
-        for address in found.iter() {
-            match reach.check(address.ip()) {
-                Ok(()) => kept.push(*address),
-                Err(why) => refused = Some(why),
-            }
-        }
-        match refused {
-            Some(why) if kept.is_empty() => Err(ureq::Error::Other(Box::new(why))),
-            _ => Ok(kept),
-        }
-    }
 }
 
 impl Post {
@@ -94,10 +58,7 @@ impl Post {
             .timeout_global(Some(limits.total))
             .user_agent(USER_AGENT)
             .build();
-        let resolver = Guarded {
-            reach: self.reach,
-            names: DefaultResolver::default(),
-        };
+        let resolver = Guarded::new(check_of(self.reach));
         let connector = ().chain(TcpConnector::default()).chain(tls);
         let agent = Agent::with_parts(config, connector, resolver);
         let mut request = agent.post(&self.url);

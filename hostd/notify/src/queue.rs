@@ -117,6 +117,12 @@ impl Queue {
         waiting
     }
 
+    /// How many messages of an organisation wait.
+    pub(crate) fn waiting(&self, org: &str) -> usize {
+        let of_org = |owed: &&Owed| matches!(owed, Owed::Message(key) if key.org == org);
+        self.times.keys().filter(of_org).count()
+    }
+
     /// When the next attempt is due, of those that are not due already; these go on when another one is done.
     pub(crate) fn next_ms(&self, now_ms: u64) -> Option<u64> {
         let mut times = self.by_time.iter().map(|(at_ms, _)| *at_ms);

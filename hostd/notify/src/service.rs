@@ -71,6 +71,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) vault: Arc<Vault>,
     pub(crate) wake: Arc<Notify>,
+    pub(crate) heard: Arc<Notify>,
     pub(crate) reach: Reach,
     pub(crate) tls: Tls,
     /// By their ids.
@@ -113,11 +114,18 @@ impl Notices {
             vault: parts.vault,
             unreadable: AtomicU64::new(0),
             wake: parts.wake,
+            heard: Arc::default(),
             limits: parts.limits,
             queue: Mutex::default(),
         });
         let engine = tokio::spawn(engine::run(inner.clone()));
         Ok(Arc::new(Self { inner, engine }))
+    }
+
+    /// Notified when there is something that plugins are to be told of.
+    #[must_use]
+    pub fn heard(&self) -> Arc<Notify> {
+        self.inner.heard.clone()
     }
 
     /// Records of notices, and of what became of them, that could not be read at the start.

@@ -230,6 +230,7 @@ mod tests {
             message: "x".repeat(300),
             told: None,
             at_ms: 7,
+            devices: Vec::new(),
         }
     }
 

@@ -3,7 +3,9 @@
 use base::id;
 use store::StoreError;
 use store::jobs::TEXT_CHARS_MAX;
-use store::webhooks::{self, Delivery, DeliveryKey, Event, KEY_BYTES, Phase, Webhook};
+use store::webhooks::{
+    self, Delivery, DeliveryKey, Event, KEY_BYTES, Phase, UnknownEvent, Webhook,
+};
 use tracing::info;
 use vault::{KeyError, SealError};
 
@@ -13,6 +15,9 @@ use crate::{message, signature, url};
 
 /// Messages that a webhook may have waiting for a person to send it more.
 const WAITING_MAX: usize = 20;
+
+/// Events of one webhook.
+const EVENTS_MAX: usize = 16;
 
 /// Deliveries that are shown.
 const SHOWN_MAX: usize = 100;
@@ -334,10 +339,13 @@ impl Inner {
                 message,
             })?;
         }
-        if events.is_some_and(|events| !matches!(events, [Event::JobFinished])) {
+        let is_fit = |events: &[Event]| {
+            (1..=EVENTS_MAX).contains(&events.len()) && !events.contains(&Event::Test)
+        };
+        if !events.is_none_or(is_fit) {
             return Err(WebhookError::Invalid {
                 field: "events",
-                message: format!("must be {}", Event::JobFinished.as_str()),
+                message: format!("must be 1 to {EVENTS_MAX}, each of which {UnknownEvent}"),
             });
         }
         Ok(())

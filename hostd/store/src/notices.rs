@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::commit_statuses::{self, Audience, CommitStatus};
+use super::plugins::events;
 use super::records::{Records, Unreadable};
 use super::snapshot::Source;
 use super::webhooks::{self, Delivery};
@@ -68,6 +69,9 @@ pub struct Notice {
     /// The job as receivers are told of it; none until it is over.
     pub told: Option<Value>,
     pub at_ms: u64,
+    /// Ids of the devices that it has used.
+    #[serde(default)]
+    pub devices: Vec<String>,
 }
 
 /// A notice, and what it comes to.
@@ -76,6 +80,8 @@ pub struct Spread {
     pub notice: Notice,
     /// Body of the message for webhooks; none if they are not told.
     pub body: Option<String>,
+    /// What plugins are told: a JSON object; none if they are not.
+    pub told: Option<String>,
     pub statuses: Vec<CommitStatus>,
 }
 
@@ -85,16 +91,20 @@ pub struct Owed {
     pub deliveries: Vec<Delivery>,
     /// Those that are newer than what was there.
     pub statuses: Vec<CommitStatus>,
+    /// How many events plugins are to be told of.
+    pub events: usize,
 }
 
-/// Stores a notice if anybody listens: a repository, a webhook or a badge.
+/// Stores a notice if anybody listens: a repository, a webhook, a badge or a plugin.
 pub(super) fn put(
     w: &Writing<'_>,
     notice: &Notice,
     repositories: &[Audience],
 ) -> Result<(), StoreError> {
-    let is_heard =
-        marks(w, notice, repositories)? || webhooks::want(w, notice)? || badges::want(w, notice)?;
+    let is_heard = marks(w, notice, repositories)?
+        || webhooks::want(w, notice)?
+        || badges::want(w, notice)?
+        || events::want(w, notice)?;
     if is_heard {
         NOTICES.put(w, &notice.id, notice)?;
     }
@@ -162,6 +172,9 @@ impl Store {
                     }
                 }
                 badges::hear(w, notice)?;
+                if let Some(told) = &spread.told {
+                    owed.events += events::owe(w, notice, told)?;
+                }
             }
             Ok(owed)
         })

@@ -9,15 +9,23 @@ use super::records::Records;
 use super::snapshot::Source;
 use super::{Store, StoreError, Writing};
 
+pub(super) mod events;
 mod grants;
 mod packages;
 mod settings;
 
+pub use events::{EventKey, OwedEvent, event, events_owed};
 pub use grants::{GRANT_FORMAT, Grant, GrantTimer, grant, grants, grants_of};
 pub use packages::{Package, components, package, packages_of};
 pub use settings::{Settings, settings, settings_of};
 
-pub(super) const TABLES: [&str; 4] = ["plugins", packages::TABLE, grants::TABLE, settings::TABLE];
+pub(super) const TABLES: [&str; 5] = [
+    "plugins",
+    packages::TABLE,
+    grants::TABLE,
+    settings::TABLE,
+    events::TABLE,
+];
 
 /// Id to plugin.
 const PLUGINS: Records<Plugin> = Records::new(TABLES[0]);
@@ -327,6 +335,7 @@ impl Store {
             let plugin = PLUGINS.get(w, &id)?.ok_or(PluginError::Missing)?;
             let removal = plugin.removal.ok_or(PluginError::OtherVersion)?;
             grants::forget(w, &id)?;
+            events::forget(w, &id)?;
             if removal.data {
                 settings::forget(w, &id)?;
             }

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 7;
+pub const SCHEMA_VERSION: u32 = 8;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;

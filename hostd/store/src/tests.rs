@@ -10,6 +10,7 @@ mod damage;
 pub(crate) mod disk;
 mod jobs;
 mod notices;
+mod plugin_events;
 mod plugins;
 mod tables;
 

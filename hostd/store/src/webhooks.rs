@@ -1,4 +1,4 @@
-//! Table of webhooks: who is told of finished jobs.
+//! Table of webhooks: who is told of finished jobs, and of what plugins have to say.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,15 @@ use super::snapshot::{Range, Source};
 use super::{Store, StoreError};
 
 mod deliveries;
+mod event;
+mod raised;
 
 pub(super) use deliveries::owe;
 pub use deliveries::{
     Attempt, Delivery, DeliveryKey, Outcome, Phase, deliveries, delivery, message_id, waiting,
 };
+pub use event::{EVENT_BYTES_MAX, Event, UnknownEvent};
+pub use raised::Raised;
 
 /// Name of the table of webhooks, each of which has a sealed key.
 pub const TABLE: &str = "webhooks";
@@ -23,28 +27,6 @@ pub(super) const TABLES: [&str; 2] = [TABLE, deliveries::TABLE];
 
 /// `org/id` to webhook; ids sort by time.
 const WEBHOOKS: Records<Webhook> = Records::new(TABLES[0]);
-
-/// What a message is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Event {
-    /// A job has ended.
-    #[serde(rename = "job.finished")]
-    JobFinished,
-    /// Somebody wants to see whether messages arrive.
-    #[serde(rename = "webhook.test")]
-    Test,
-}
-
-impl Event {
-    /// Its name: `job.finished`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::JobFinished => "job.finished",
-            Self::Test => "webhook.test",
-        }
-    }
-}
 
 /// Bytes of a key that messages are signed with.
 pub const KEY_BYTES: usize = 32;
@@ -106,11 +88,11 @@ impl std::fmt::Debug for Webhook {
 }
 
 impl Webhook {
-    fn wants(&self, event: Event, notice: &Notice) -> bool {
+    fn wants(&self, event: &Event, notice: &Notice) -> bool {
         let is =
             |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         self.enabled
-            && self.events.contains(&event)
+            && self.events.contains(event)
             && is(&self.name, &notice.name)
             && is(&self.r#ref, &notice.r#ref)
     }
@@ -152,7 +134,7 @@ pub(super) fn want(from: &impl Source, notice: &Notice) -> Result<bool, StoreErr
     }
     let webhooks = of_org(from, &notice.org)?;
     let mut webhooks = webhooks.iter();
-    Ok(webhooks.any(|webhook| webhook.wants(Event::JobFinished, notice)))
+    Ok(webhooks.any(|webhook| webhook.wants(&Event::JobFinished, notice)))
 }
 
 /// Webhooks and deliveries that cannot be read.

@@ -301,6 +301,22 @@ pub const KEYS: &[(&str, &str)] = &[
         "plugins.trusted_keys",
         "minisign public keys of those whose plugins may be installed, with commas; empty: no signature is asked for",
     ),
+    (
+        "plugins.http_allow",
+        "addresses and networks, with commas, that plugins may send requests to although they are private or the server's own",
+    ),
+    (
+        "plugins.http_deny",
+        "addresses and networks, with commas, that plugins may not send requests to",
+    ),
+    (
+        "plugins.operator_orgs",
+        "names or ids of the organisations whose admins may install, stop and remove plugins over HTTP, with commas; empty: none",
+    ),
+    (
+        "plugins.folder",
+        "packages of plugins that are put into this folder are installed; an absolute path, empty: none",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.

@@ -107,6 +107,11 @@ fn mistakes_are_named() {
             "jobs.network_orgs: must be all, or ids of organisations",
         ),
         (
+            "[plugins]\nfolder = \"drop\"",
+            None,
+            "plugins.folder: must be an absolute path",
+        ),
+        (
             "[http]\ntrusted_proxies = \"proxy.local\"",
             None,
             "http.trusted_proxies: must be addresses or networks",

@@ -281,7 +281,7 @@ impl<'s> Course<'s, '_> {
         };
         let mut count = Count::new(that);
         let none = BTreeMap::new();
-        let what = (Decoder::I2c, channels, &none);
+        let what = (&Decoder::I2c, channels, &none);
         self.decode_capture(on, what, own, end, &mut |found| {
             if let Found::Transfer(transfer) = found {
                 count.take(transfer);
@@ -302,7 +302,7 @@ impl<'s> Course<'s, '_> {
         let name = id.unwrap_or_else(|| format!("step-{}", index + 1));
         let folder = self.attempt.task.artifacts();
         let mut decoded = Decoded::create(&folder, &format!("decoded/{name}.txt"), most)?;
-        let what = (decode.decoder, &decode.channels, &decode.options);
+        let what = (&decode.decoder, &decode.channels, &decode.options);
         self.decode_capture(&decode.on, what, own, end, &mut |found| {
             if let Found::Line(line) = found {
                 decoded.push(&line);
@@ -320,7 +320,7 @@ impl<'s> Course<'s, '_> {
         &mut self,
         on: &str,
         (decoder, roles, options): (
-            Decoder,
+            &Decoder,
             &BTreeMap<String, String>,
             &BTreeMap<String, String>,
         ),
@@ -351,7 +351,7 @@ impl<'s> Course<'s, '_> {
 
 /// Channels of the logic analyzer by the decoder's roles. A role that is not given has the channel of its name.
 fn channels_of(
-    decoder: Decoder,
+    decoder: &Decoder,
     given: &BTreeMap<String, String>,
     capture: &Capture,
 ) -> BTreeMap<String, u64> {
@@ -359,6 +359,8 @@ fn channels_of(
         Decoder::I2c => &["scl", "sda"],
         Decoder::Spi => &["clk", "miso", "mosi", "cs"],
         Decoder::Uart => &["rx", "tx"],
+        // What roles it has only the plugin knows.
+        Decoder::Plugin(_) => &[],
     };
     let number = |name: &str| capture.channels.get(name).copied();
     let same = roles.iter().filter(|role| !given.contains_key(**role));

@@ -4,6 +4,7 @@
 
 mod authorities;
 mod keys;
+mod plugins;
 mod repositories;
 mod stage;
 mod unreadable;

@@ -162,6 +162,7 @@ impl Stage {
             told: Some(json!({"id": job, "verdict": "success"})),
             at_ms: self.clock.now_ms(),
             job,
+            devices: Vec::new(),
         }
     }
 

@@ -21,6 +21,7 @@ fn notice(id: &str) -> Notice {
         message: "It passed.".into(),
         told: None,
         at_ms: 5,
+        devices: Vec::new(),
     }
 }
 
@@ -90,6 +91,7 @@ fn spread(notice: Notice, statuses: Vec<CommitStatus>) -> Spread {
     Spread {
         notice,
         body: Some("{}".into()),
+        told: Some("{}".into()),
         statuses,
     }
 }
@@ -247,6 +249,7 @@ async fn only_what_somebody_listens_to_is_stored() {
         let nothing = Spread {
             notice,
             body: None,
+            told: None,
             statuses: Vec::new(),
         };
         store.notices_spread(vec![nothing]).await.unwrap();

@@ -166,7 +166,7 @@ pub(crate) fn owe(
     body: &str,
 ) -> Result<Vec<Delivery>, StoreError> {
     let mut webhooks = of_org(w, &notice.org)?;
-    webhooks.retain(|webhook| webhook.wants(Event::JobFinished, notice));
+    webhooks.retain(|webhook| webhook.wants(&Event::JobFinished, notice));
     let mut owed = Vec::new();
     for webhook in webhooks {
         let delivery = Delivery {
@@ -182,10 +182,14 @@ pub(crate) fn owe(
             next_ms: Some(notice.at_ms),
             last: None,
         };
-        DELIVERIES.put(w, &delivery.key().text(), &delivery)?;
+        put(w, &delivery)?;
         owed.push(delivery);
     }
     Ok(owed)
+}
+
+pub(super) fn put(w: &Writing<'_>, delivery: &Delivery) -> Result<(), StoreError> {
+    DELIVERIES.put(w, &delivery.key().text(), delivery)
 }
 
 /// Remove all deliveries of a webhook, readable or not.
