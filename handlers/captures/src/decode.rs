@@ -6,22 +6,24 @@
 use guest::captures;
 use guest::decode::{self, Error, Format, Job};
 use guest::{
-    ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, choice, members, text, words,
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, members, text, words,
 };
 use serde_json::json;
 
 use crate::capture;
-use crate::order::HostChecked;
 use crate::refusal;
 
-/// Longest name or value of a protocol, channel or option, in characters.
-const VALUE_CHARS_MAX: usize = 64;
+/// Longest name of a channel, in characters.
+const CHANNEL_CHARS_MAX: usize = 64;
+
+/// Longest name or value of an option, in characters: as long as a plugin may declare them.
+const OPTION_CHARS_MAX: usize = 128;
 
 /// Longest list of annotation classes, in characters.
 const ANNOTATIONS_CHARS_MAX: usize = 512;
 
-/// The decoders; the host checks them.
-const PROTOCOLS: &[(&str, &str)] = &[("i2c", "i2c"), ("uart", "uart"), ("spi", "spi")];
+/// Longest name of a decoder: that of a plugin, a slash, and its own.
+const PROTOCOL_CHARS_MAX: usize = 64 + 1 + 32;
 
 words! {
     const FORMATS: Format = {
@@ -41,13 +43,18 @@ pub(crate) const ROUTE: Route = Route {
     summary: "Decode a capture's protocol",
     openapi: Openapi::of(|operation| {
         operation
-            .refusals(&[Refusal::WrongState])
+            .refusals(&[
+                Refusal::WrongState,
+                Refusal::NotGranted,
+                Refusal::PluginFailed,
+                Refusal::PluginUnavailable,
+            ])
             .path(capture::ID.0, capture::ID.1)
             .query::<Asked>()
             .other_queries(
                 "options",
-                "Any other parameter is an option of the decoder, named as in libsigrokdecode: \
-                 `baudrate=115200`.",
+                "Any other parameter is an option of the decoder, named as in libsigrokdecode \
+                 (`baudrate=115200`), or a channel of a plugin's decoder.",
             );
         let lines = json!({"type": "string", "description": "One JSON object a line."});
         let text = || json!({"type": "string"});
@@ -73,8 +80,8 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     struct Asked {
-        /// Decoder.
-        protocol: String = required(HostChecked { read: value(), told: choice(PROTOCOLS) }),
+        /// Decoder: `i2c`, `uart`, `spi`, or `<plugin id>/<decoder id>`; `GET /decoders` lists them.
+        protocol: String = required(text(1..=PROTOCOL_CHARS_MAX)),
         /// JSON lines, the lines that sigrok-cli prints, or CSV.
         format: Format = or(FORMATS.shape(), Format::Json),
         /// Annotation classes or rows to keep, comma separated; absent = the decoder's default.
@@ -106,7 +113,7 @@ members! {
 }
 
 fn value() -> impl Shape<Value = String> {
-    text(1..=VALUE_CHARS_MAX)
+    text(1..=CHANNEL_CHARS_MAX)
 }
 
 impl Channels {
@@ -160,15 +167,15 @@ fn parse(request: &Request) -> Result<Job, ApiError> {
 
 /// Refuse options that are too long to be any.
 fn check(options: &[(String, String)]) -> Result<(), ApiError> {
-    let long = |text: &str| text.chars().count() > VALUE_CHARS_MAX;
+    let long = |text: &str| text.chars().count() > OPTION_CHARS_MAX;
     match options
         .iter()
         .find(|(name, value)| long(name) || long(value))
     {
         None => Ok(()),
         Some((name, _)) => Err(ApiError::field(
-            name.chars().take(VALUE_CHARS_MAX).collect::<String>(),
-            format!("is no option: names and values have at most {VALUE_CHARS_MAX} characters"),
+            name.chars().take(OPTION_CHARS_MAX).collect::<String>(),
+            format!("is no option: names and values have at most {OPTION_CHARS_MAX} characters"),
         )),
     }
 }
@@ -193,6 +200,9 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
         Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
+        Error::NotGranted(message) => ApiError::of(Refusal::NotGranted, message),
+        Error::Unavailable(message) => ApiError::of(Refusal::PluginUnavailable, message),
+        Error::Failed(message) => ApiError::of(Refusal::PluginFailed, message),
         Error::Invalid((field, cause)) => {
             let message = format!("failed to {cause}");
             let mut error = ApiError::field(field, &message);
@@ -208,7 +218,7 @@ mod tests {
     use guest::decode::{Error, Format};
     use guest::testing::{get, mutations};
 
-    use super::{media_type, parse, refusal};
+    use super::{CHANNEL_CHARS_MAX, OPTION_CHARS_MAX, media_type, parse, refusal};
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs
@@ -240,18 +250,27 @@ mod tests {
 
     #[test]
     fn bad_queries_are_told() {
-        let long = format!("protocol=i2c&{}=1", "x".repeat(65));
+        let long = format!("protocol=i2c&{}=1", "x".repeat(OPTION_CHARS_MAX + 1));
+        let far = format!("protocol=i2c&scl={}", "x".repeat(CHANNEL_CHARS_MAX + 1));
         for (query, field) in [
             ("scl=LA1", "protocol"),
             ("protocol=", "protocol"),
             ("protocol=i2c&format=xml", "format"),
             ("protocol=i2c&scl=", "scl"),
             ("protocol=i2c&protocol=spi", "protocol"),
-            (long.as_str(), &long[13..77]),
+            (long.as_str(), &long[13..13 + OPTION_CHARS_MAX]),
+            (far.as_str(), "scl"),
         ] {
             let error = parse(&get(&["01X"], query)).unwrap_err();
             assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
         }
+    }
+
+    #[test]
+    fn an_option_is_as_long_as_a_plugin_may_declare() {
+        let value = "x".repeat(OPTION_CHARS_MAX);
+        let job = parse(&get(&["01X"], &format!("protocol=a.b/c&mode={value}"))).unwrap();
+        assert_eq!(job.options, pairs(&[("mode", value.as_str())]));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod base64;
 mod cancel;
 mod capture;
 mod decode;
+mod decoders;
 mod delete;
 mod export;
 mod frames;
@@ -33,6 +34,7 @@ pub static ROUTES: &[guest::Route] = &[
     cancel::ROUTE,
     delete::ROUTE,
     decode::ROUTE,
+    decoders::ROUTE,
     live::ROUTE,
     overview::ROUTE,
     export::ROUTE,

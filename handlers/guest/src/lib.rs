@@ -32,9 +32,9 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    badges, builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log, pod,
-    recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts, updates, uploads,
-    users, waveforms, webhooks,
+    badges, builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log,
+    plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts,
+    updates, uploads, users, waveforms, webhooks,
 };
 pub use bindings::bench;
 pub use error::{ApiError, FieldProblem, TextProblem};

@@ -28,6 +28,8 @@ pub enum Value {
     Number(u64),
     /// Several words (an SPI transfer, a UART packet), in the order in which they were sent.
     Words(Box<[u64]>),
+    /// Text of a decoder from elsewhere: one line without control characters.
+    Text(Box<str>),
 }
 
 impl Annotation {
@@ -61,11 +63,11 @@ impl Annotation {
 
 /// A set of annotation classes of one decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClassSet(u32);
+pub(crate) struct ClassSet(u64);
 
 impl ClassSet {
     pub(crate) const EMPTY: Self = Self(0);
-    pub(crate) const ALL: Self = Self(u32::MAX);
+    pub(crate) const ALL: Self = Self(u64::MAX);
 
     pub(crate) const fn with(self, class: u8) -> Self {
         Self(self.0 | 1 << class)

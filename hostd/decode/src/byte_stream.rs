@@ -23,7 +23,7 @@ impl ByteStream {
             Some((id, _)) => {
                 let name = id.trim().to_owned();
                 return Err(SpecError::OtherDecoder {
-                    decoder: decoder.id,
+                    decoder: decoder.id.clone(),
                     name,
                 });
             }
@@ -34,10 +34,10 @@ impl ByteStream {
             let valid: Vec<&str> = decoder
                 .byte_streams
                 .iter()
-                .map(|stream| stream.id)
+                .map(|stream| stream.id.as_str())
                 .collect();
             return Err(SpecError::UnknownByteStream {
-                decoder: decoder.id,
+                decoder: decoder.id.clone(),
                 name: name.to_owned(),
                 hint: nearest(name, &valid),
                 valid: valid.join(", "),
@@ -68,6 +68,7 @@ impl ByteStream {
             ProtocolConfig::I2c(_) => 8,
             ProtocolConfig::Spi(config) => config.word_bits,
             ProtocolConfig::Uart(config) => config.data_bits,
+            ProtocolConfig::Foreign(_) => u64::BITS,
         };
         let skipped = 8 - bits.div_ceil(8) as usize;
         let shown = annotations

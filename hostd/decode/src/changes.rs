@@ -36,6 +36,62 @@ pub(crate) fn each_change<E>(
     Ok(last)
 }
 
+/// Up to eight channels of a sample, gathered into one byte.
+pub(crate) struct Taps8 {
+    unit: usize,
+    mask: u64,
+    /// Bit number in the sample and in the byte.
+    bits: Vec<(usize, usize)>,
+}
+
+impl Taps8 {
+    /// Channels by their place in the byte, at most eight. A channel that is none, or past the sample's last bit, is low.
+    pub(crate) fn new(unit: usize, channels: &[Option<usize>]) -> Self {
+        let placed = channels.iter().enumerate();
+        let bits: Vec<_> = placed
+            .filter_map(|(place, channel)| Some(((*channel)?, place)))
+            .filter(|(channel, _)| *channel < unit * 8)
+            .collect();
+        let mask = bits
+            .iter()
+            .fold(0, |mask, (channel, _)| mask | 1 << channel);
+        Self { unit, mask, bits }
+    }
+
+    fn levels(&self, word: u64) -> u8 {
+        let levels = self.bits.iter();
+        levels.fold(0, |levels, (channel, place)| {
+            levels | u8::from(word >> channel & 1 != 0) << place
+        })
+    }
+
+    /// Passes on where samples change, the first of `raw` being number `at`; `last` is what the call before returned, none
+    /// for the first samples, whose levels count as a change.
+    pub(crate) fn changes<E>(
+        &self,
+        raw: &[u8],
+        at: u64,
+        last: Option<u64>,
+        mut change: impl FnMut(u64, u8) -> Result<(), E>,
+    ) -> Result<Option<u64>, E> {
+        if raw.len() < self.unit {
+            return Ok(last);
+        }
+        let last = match last {
+            Some(last) => last,
+            None => {
+                let first = word(&raw[..self.unit]) & self.mask;
+                change(at, self.levels(first))?;
+                first
+            }
+        };
+        each_change(raw, self.unit, self.mask, last, |index, word| {
+            change(at + index, self.levels(word))
+        })
+        .map(Some)
+    }
+}
+
 /// A sample of 1..=8 bytes as a number.
 #[inline(always)]
 pub(crate) fn word(sample: &[u8]) -> u64 {

@@ -166,6 +166,7 @@ fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, 
             let uart = uart.ok_or(DecodeError::SampleRateTooLow { rate, baud_rate })?;
             Box::new(uart)
         }
+        ProtocolConfig::Foreign(_) => return Err(DecodeError::NotHere),
     })
 }
 

@@ -66,8 +66,8 @@ fn push_sigrok(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
     push(out, spec, annotation);
 }
 
-fn class_id(spec: &Spec, annotation: &Annotation) -> &'static str {
-    spec.decoder().classes[usize::from(annotation.class)].id
+fn class_id<'s>(spec: &'s Spec, annotation: &Annotation) -> &'s str {
+    &spec.decoder().classes[usize::from(annotation.class)].id
 }
 
 fn push_json(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
@@ -82,7 +82,7 @@ fn push_json(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
     out.extend_from_slice(b"\",\"text\":\"");
     let from = out.len();
     push(out, spec, annotation);
-    // Texts are printable ASCII; a UART in ASCII format can produce `"` and `\`.
+    // Texts have no control characters; a UART in ASCII format can produce `"` and `\`.
     escape(out, from, |byte| {
         (byte == b'"' || byte == b'\\').then_some(b'\\')
     });
@@ -106,7 +106,7 @@ fn push_json(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
             }
             out.push(b']');
         }
-        Value::Mark | Value::Direction => {}
+        Value::Mark | Value::Direction | Value::Text(_) => {}
     }
     out.push(b'}');
 }

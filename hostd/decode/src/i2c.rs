@@ -27,119 +27,60 @@ pub(crate) const DATA_READ: u8 = 8;
 pub(crate) const DATA_WRITE: u8 = 9;
 
 /// The decoder's description.
-pub(crate) static DECODER: Decoder = Decoder {
-    id: "i2c",
-    name: "I²C",
-    channels: &[
-        Channel {
-            id: "scl",
-            name: "Serial clock line",
-            required: true,
-        },
-        Channel {
-            id: "sda",
-            name: "Serial data line",
-            required: true,
-        },
-    ],
-    options: &[OptionInfo {
-        id: "address_format",
-        text: "Displayed slave address format",
-        default: "shifted",
-        accepts: Accepts::OneOf(&["shifted", "unshifted"]),
-    }],
-    classes: &[
-        Class {
-            id: "start",
-            text: "Start condition",
-        },
-        Class {
-            id: "repeat-start",
-            text: "Repeat start condition",
-        },
-        Class {
-            id: "stop",
-            text: "Stop condition",
-        },
-        Class {
-            id: "ack",
-            text: "ACK",
-        },
-        Class {
-            id: "nack",
-            text: "NACK",
-        },
-        Class {
-            id: "bit",
-            text: "Data/address bit",
-        },
-        Class {
-            id: "address-read",
-            text: "Address read",
-        },
-        Class {
-            id: "address-write",
-            text: "Address write",
-        },
-        Class {
-            id: "data-read",
-            text: "Data read",
-        },
-        Class {
-            id: "data-write",
-            text: "Data write",
-        },
-        Class {
-            id: "warnings",
-            text: "Human-readable warnings",
-        },
-    ],
-    rows: &[
-        Row {
-            id: "bits",
-            text: "Bits",
-            classes: &["bit"],
-        },
-        Row {
-            id: "addr-data",
-            text: "Address/Data",
-            classes: &[
-                "start",
-                "repeat-start",
-                "stop",
-                "ack",
-                "nack",
-                "address-read",
-                "address-write",
-                "data-read",
-                "data-write",
-            ],
-        },
-        Row {
-            id: "warnings",
-            text: "Warnings",
-            classes: &["warnings"],
-        },
-    ],
-    byte_streams: &[
-        ByteStreamInfo {
-            id: "address-read",
-            classes: &["address-read"],
-        },
-        ByteStreamInfo {
-            id: "address-write",
-            classes: &["address-write"],
-        },
-        ByteStreamInfo {
-            id: "data-read",
-            classes: &["data-read"],
-        },
-        ByteStreamInfo {
-            id: "data-write",
-            classes: &["data-write"],
-        },
-    ],
-};
+pub(crate) fn decoder() -> Decoder {
+    Decoder {
+        id: "i2c".to_owned(),
+        name: "I²C".to_owned(),
+        channels: vec![
+            Channel::required("scl", "Serial clock line"),
+            Channel::required("sda", "Serial data line"),
+        ],
+        options: vec![OptionInfo::new(
+            "address_format",
+            "Displayed slave address format",
+            "shifted",
+            Accepts::one_of(&["shifted", "unshifted"]),
+        )],
+        classes: vec![
+            Class::new("start", "Start condition"),
+            Class::new("repeat-start", "Repeat start condition"),
+            Class::new("stop", "Stop condition"),
+            Class::new("ack", "ACK"),
+            Class::new("nack", "NACK"),
+            Class::new("bit", "Data/address bit"),
+            Class::new("address-read", "Address read"),
+            Class::new("address-write", "Address write"),
+            Class::new("data-read", "Data read"),
+            Class::new("data-write", "Data write"),
+            Class::new("warnings", "Human-readable warnings"),
+        ],
+        rows: vec![
+            Row::new("bits", "Bits", &["bit"]),
+            Row::new(
+                "addr-data",
+                "Address/Data",
+                &[
+                    "start",
+                    "repeat-start",
+                    "stop",
+                    "ack",
+                    "nack",
+                    "address-read",
+                    "address-write",
+                    "data-read",
+                    "data-write",
+                ],
+            ),
+            Row::new("warnings", "Warnings", &["warnings"]),
+        ],
+        byte_streams: vec![
+            ByteStreamInfo::new("address-read", &["address-read"]),
+            ByteStreamInfo::new("address-write", &["address-write"]),
+            ByteStreamInfo::new("data-read", &["data-read"]),
+            ByteStreamInfo::new("data-write", &["data-write"]),
+        ],
+    }
+}
 
 /// What the decoder needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

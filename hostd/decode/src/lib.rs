@@ -41,6 +41,7 @@ mod clocked;
 mod container;
 mod decoder;
 mod engine;
+pub mod foreign;
 mod format;
 mod i2c;
 mod planes;
@@ -61,8 +62,11 @@ pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, 
 pub use engine::{Plan, RawDecoder};
 pub use format::Format;
 pub use planes::CodePath;
-pub use run::{DecodeError, Sink, Summary, decode_segment, decode_sr};
+pub use run::{DecodeError, Decoding, Sink, Summary, decode_segment, decode_sr};
 pub use spec::{Spec, SpecError};
 
-/// Every protocol decoder.
-pub static DECODERS: &[&Decoder] = &[&i2c::DECODER, &spi::DECODER, &uart::DECODER];
+use std::sync::{Arc, LazyLock};
+
+/// Every built-in protocol decoder.
+pub static DECODERS: LazyLock<[Arc<Decoder>; 3]> =
+    LazyLock::new(|| [i2c::decoder(), spi::decoder(), uart::decoder()].map(Arc::new));

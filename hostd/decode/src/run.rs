@@ -1,10 +1,12 @@
 //! Decodes whole captures: a `.sr` archive or a stored segment.
 
 use crate::annotation::Annotation;
+use crate::changes::Taps8;
 use crate::engine::{Plan, RawDecoder, StoredDecoder};
+use crate::foreign::{Config, Feeder, ForeignError, Run, Stop};
 use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
-use crate::spec::Spec;
+use crate::spec::{ProtocolConfig, Spec};
 use crate::sr::{Archive, SrError};
 use std::ops::ControlFlow;
 
@@ -32,8 +34,20 @@ pub enum DecodeError {
     #[error("read the capture segment")]
     Segment(#[from] SegmentError),
     /// The protocol has a bit rate, but the capture has no sample rate.
-    #[error("decode a UART from a capture without a sample rate")]
+    #[error("decode a protocol with a bit rate from a capture without a sample rate")]
     NoSampleRate,
+    /// Samples are to be fed piece by piece to a decoder from elsewhere.
+    #[error("decode pieces of samples with a decoder from elsewhere; it takes whole captures")]
+    NotHere,
+    /// A decoder from elsewhere failed.
+    #[error("decode with the {title}")]
+    Foreign {
+        /// Where it comes from, and its version.
+        title: String,
+        /// What happened.
+        #[source]
+        source: ForeignError,
+    },
     /// A bit is shorter than a sample.
     #[error(
         "decode {baud_rate} baud from {rate} samples per second; at least one sample per bit is needed"
@@ -46,6 +60,94 @@ pub enum DecodeError {
     },
 }
 
+/// A decoding of a capture that can begin: its decoder takes the options and the sample rate, and one from elsewhere runs.
+pub struct Decoding<'a> {
+    source: Source<'a>,
+    spec: &'a Spec,
+    begun: Begun,
+}
+
+enum Source<'a> {
+    Archive(&'a Archive<'a>),
+    Segment(&'a Segment<'a>),
+}
+
+enum Begun {
+    Raw(RawDecoder),
+    Stored(StoredDecoder),
+    Foreign(Box<dyn Run>),
+}
+
+impl<'a> Decoding<'a> {
+    /// Of the logic samples of an archive.
+    ///
+    /// # Errors
+    /// The archive lacks the sample rate that the spec needs, or the decoder does not begin.
+    pub fn of_sr(archive: &'a Archive<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
+        let rate = archive.sample_rate_hz();
+        let begun = match &spec.protocol {
+            ProtocolConfig::Foreign(config) => {
+                begin(config, rate.ok_or(DecodeError::NoSampleRate)?)?
+            }
+            _ => {
+                // Inflating costs as much as decoding or far more, so the threads are left to that.
+                let plan = Plan::Sequential(CodePath::best());
+                Begun::Raw(RawDecoder::new(spec, rate, archive.unit_size(), plan)?)
+            }
+        };
+        Ok(Self {
+            source: Source::Archive(archive),
+            spec,
+            begun,
+        })
+    }
+
+    /// Of a stored segment, directly from its edges.
+    ///
+    /// # Errors
+    /// The sample rate is too low for the spec, or the decoder does not begin.
+    pub fn of_segment(segment: &'a Segment<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
+        let rate = segment.sample_rate_hz();
+        let begun = match &spec.protocol {
+            ProtocolConfig::Foreign(config) => begin(config, rate)?,
+            _ => Begun::Stored(StoredDecoder::new(spec, rate)?),
+        };
+        Ok(Self {
+            source: Source::Segment(segment),
+            spec,
+            begun,
+        })
+    }
+
+    /// Decode. Memory stays bounded whatever the capture contains. The sink of a decoder from elsewhere is also called with
+    /// no annotations, to ask whether to go on.
+    ///
+    /// # Errors
+    /// The capture turns out to be damaged, or a decoder from elsewhere fails.
+    pub fn run(self, sink: Sink<'_>) -> Result<Summary, DecodeError> {
+        let mut annotations = 0;
+        let mut count = |part: &[Annotation]| {
+            annotations += part.len() as u64;
+            sink(part)
+        };
+        let (samples, flow) = match (self.source, self.begun) {
+            (Source::Archive(archive), Begun::Raw(decoder)) => {
+                run_raw(archive, decoder, &mut count)?
+            }
+            (Source::Segment(segment), Begun::Stored(decoder)) => {
+                run_stored(segment, decoder, &mut count)?
+            }
+            (source, Begun::Foreign(run)) => run_foreign(&source, self.spec, run, &mut count)?,
+            _ => unreachable!("`of_sr` and `of_segment` begin what fits their source"),
+        };
+        Ok(Summary {
+            samples,
+            annotations,
+            stopped: flow.is_break(),
+        })
+    }
+}
+
 /// Decodes the logic samples of an archive. Memory stays bounded whatever the archive contains.
 ///
 /// # Errors
@@ -55,26 +157,7 @@ pub fn decode_sr(
     spec: &Spec,
     sink: Sink<'_>,
 ) -> Result<Summary, DecodeError> {
-    let rate = archive.sample_rate_hz();
-    // Inflating costs as much as decoding or far more, so the threads are left to that.
-    let plan = Plan::Sequential(CodePath::best());
-    let mut decoder = RawDecoder::new(spec, rate, archive.unit_size(), plan)?;
-    let mut annotations = 0;
-    let mut count = |part: &[Annotation]| {
-        annotations += part.len() as u64;
-        sink(part)
-    };
-    let flow = archive.visit(&mut |raw| decoder.feed(raw, &mut count))?;
-    let (samples, last) = if flow.is_break() {
-        (decoder.samples(), flow)
-    } else {
-        decoder.finish(&mut count)
-    };
-    Ok(Summary {
-        samples,
-        annotations,
-        stopped: last.is_break(),
-    })
+    Decoding::of_sr(archive, spec)?.run(sink)
 }
 
 /// Decodes a stored segment directly from its edges.
@@ -86,33 +169,109 @@ pub fn decode_segment(
     spec: &Spec,
     sink: Sink<'_>,
 ) -> Result<Summary, DecodeError> {
-    let mut decoder = StoredDecoder::new(spec, segment.sample_rate_hz())?;
+    Decoding::of_segment(segment, spec)?.run(sink)
+}
+
+fn begin(config: &Config, sample_rate_hz: f64) -> Result<Begun, DecodeError> {
+    let run = config.begin(sample_rate_hz);
+    let title = || config.foreign.title().to_owned();
+    run.map(Begun::Foreign)
+        .map_err(|source| DecodeError::Foreign {
+            title: title(),
+            source,
+        })
+}
+
+/// The samples that were decoded, and whether the sink ended it.
+type Ended = (u64, ControlFlow<()>);
+
+fn run_raw(
+    archive: &Archive<'_>,
+    mut decoder: RawDecoder,
+    sink: Sink<'_>,
+) -> Result<Ended, DecodeError> {
+    let flow = archive.visit(&mut |raw| decoder.feed(raw, sink))?;
+    if flow.is_break() {
+        return Ok((decoder.samples(), flow));
+    }
+    Ok(decoder.finish(sink))
+}
+
+fn run_stored(
+    segment: &Segment<'_>,
+    mut decoder: StoredDecoder,
+    sink: Sink<'_>,
+) -> Result<Ended, DecodeError> {
     let lanes = decoder.lanes();
-    let mut annotations = 0;
-    let mut count = |part: &[Annotation]| {
-        annotations += part.len() as u64;
-        sink(part)
-    };
     let mut active = Vec::new();
     let mut reader = segment.reader(&lanes);
     while let Some((at, samples, levels)) = reader.next_block(&mut active)? {
-        if decoder
-            .feed(at, samples, levels, &active, &mut count)
-            .is_break()
-        {
-            let samples = at + samples;
-            return Ok(Summary {
-                samples,
-                annotations,
-                stopped: true,
-            });
+        let flow = decoder.feed(at, samples, levels, &active, sink);
+        if flow.is_break() {
+            return Ok((at + samples, flow));
         }
     }
     let samples = segment.samples();
-    let flow = decoder.finish(samples, &mut count);
-    Ok(Summary {
-        samples,
-        annotations,
-        stopped: flow.is_break(),
-    })
+    Ok((samples, decoder.finish(samples, sink)))
+}
+
+fn run_foreign(
+    source: &Source<'_>,
+    spec: &Spec,
+    run: Box<dyn Run>,
+    sink: Sink<'_>,
+) -> Result<Ended, DecodeError> {
+    let ProtocolConfig::Foreign(config) = &spec.protocol else {
+        unreachable!("only such a spec begins a decoder from elsewhere");
+    };
+    let samples = match source {
+        Source::Archive(archive) => archive.total_samples(),
+        Source::Segment(segment) => segment.samples(),
+    };
+    let mut feeder = Feeder::new(config, run, spec.shown(), samples, sink);
+    let fed = match source {
+        Source::Archive(archive) => feed_archive(archive, &config.channels, &mut feeder),
+        Source::Segment(segment) => feed_segment(segment, &config.channels, &mut feeder),
+    };
+    match fed.and_then(|()| feeder.finish(samples)) {
+        Ok(()) => Ok((samples, ControlFlow::Continue(()))),
+        Err(Stop::Enough) => Ok((samples, ControlFlow::Break(()))),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+fn feed_segment(
+    segment: &Segment<'_>,
+    channels: &[Option<usize>],
+    feeder: &mut Feeder<'_>,
+) -> Result<(), Stop> {
+    let mut changes = segment.changes(channels);
+    while changes.next_block(|at, levels| feeder.change(at, levels))? {}
+    Ok(())
+}
+
+fn feed_archive(
+    archive: &Archive<'_>,
+    channels: &[Option<usize>],
+    feeder: &mut Feeder<'_>,
+) -> Result<(), Stop> {
+    let taps = Taps8::new(archive.unit_size(), channels);
+    let (mut at, mut last) = (0, None);
+    let mut stopped = None;
+    let visited = archive.visit(&mut |raw| {
+        match taps.changes(raw, at, last, |at, levels| feeder.change(at, levels)) {
+            Ok(word) => last = word,
+            Err(stop) => {
+                stopped = Some(stop);
+                return ControlFlow::Break(());
+            }
+        }
+        at += (raw.len() / archive.unit_size()) as u64;
+        ControlFlow::Continue(())
+    });
+    match (stopped, visited) {
+        (Some(stop), _) => Err(stop),
+        (None, Err(error)) => Err(Stop::Failed(error.into())),
+        (None, Ok(_)) => Ok(()),
+    }
 }

@@ -7,6 +7,7 @@
 //! nothing between two edges has to be looked at.
 
 mod block;
+mod changes;
 mod encoder;
 mod error;
 mod reader;
@@ -19,6 +20,7 @@ pub use toggles::{Edges, Toggles};
 
 use crate::container::{Container, Content};
 use block::Block;
+pub(crate) use changes::Changes;
 
 /// Samples in a full block.
 pub const BLOCK_SAMPLES: u32 = 1 << 20;
@@ -106,6 +108,11 @@ impl<'a> Segment<'a> {
     /// A reader for decoders.
     pub(crate) fn reader(&self, lanes: &[Option<usize>]) -> Reader<'_> {
         Reader::new(self, lanes)
+    }
+
+    /// The changes of up to eight channels, for decoders from elsewhere.
+    pub(crate) fn changes(&self, channels: &[Option<usize>]) -> Changes<'_> {
+        Changes::new(self, channels)
     }
 
     pub(crate) fn check_channel(&self, channel: usize) -> Result<(), SegmentError> {

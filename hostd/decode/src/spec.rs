@@ -5,18 +5,21 @@ mod options;
 
 pub use error::SpecError;
 
-use crate::annotation::ClassSet;
+use crate::annotation::{Annotation, ClassSet};
 use crate::byte_stream::ByteStream;
 use crate::channel::find_channel;
 use crate::decoder::Decoder;
+use crate::foreign::{self, Foreign};
+use crate::text::push;
 use crate::{DECODERS, i2c, spi, uart};
 pub(crate) use error::nearest;
 use options::Options;
+use std::sync::Arc;
 
 /// A checked decoding job, ready to run on any capture with the channels it was made for.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    decoder: &'static Decoder,
+    decoder: Arc<Decoder>,
     pub(crate) protocol: ProtocolConfig,
     shown: ClassSet,
 }
@@ -26,6 +29,7 @@ pub(crate) enum ProtocolConfig {
     I2c(i2c::Config),
     Spi(spi::Config),
     Uart(uart::Config),
+    Foreign(foreign::Config),
 }
 
 impl Spec {
@@ -45,13 +49,10 @@ impl Spec {
         channel_names: &[String],
     ) -> Result<Self, SpecError> {
         let decoder = find(protocol)?;
-        let roles = Roles::parse(decoder, map, channel_names)?;
-        let options = Options::parse(decoder, options)?;
-        let shown = match annotations {
-            Some(text) => parse_classes(decoder, text)?,
-            None => ClassSet::ALL,
-        };
-        let protocol = match decoder.id {
+        let roles = Roles::parse(&decoder, map, channel_names)?;
+        let options = Options::parse(&decoder, options)?;
+        let shown = shown(&decoder, annotations)?;
+        let protocol = match decoder.id.as_str() {
             "i2c" => ProtocolConfig::I2c(i2c_config(&roles, &options)?),
             "spi" => ProtocolConfig::Spi(spi_config(&roles, &options)?),
             _ => ProtocolConfig::Uart(uart_config(&roles, &options)?),
@@ -63,9 +64,55 @@ impl Spec {
         })
     }
 
+    /// The same for a decoder from elsewhere. What its options may be beyond its description it says when it begins.
+    ///
+    /// # Errors
+    /// As of [`Spec::parse`].
+    pub fn parse_foreign(
+        foreign: &Arc<dyn Foreign>,
+        map: &[(&str, &str)],
+        options: &[(&str, &str)],
+        annotations: Option<&str>,
+        channel_names: &[String],
+    ) -> Result<Self, SpecError> {
+        let decoder = foreign.decoder().clone();
+        let roles = Roles::parse(&decoder, map, channel_names)?;
+        let options = Options::parse(&decoder, options)?;
+        let shown = shown(&decoder, annotations)?;
+        if roles.channels.iter().all(Option::is_none) {
+            let roles = decoder.channels.iter().map(|role| role.id.as_str());
+            return Err(SpecError::MissingAll {
+                decoder: decoder.id.clone(),
+                valid: roles.collect::<Vec<_>>().join(", "),
+            });
+        }
+        let protocol = ProtocolConfig::Foreign(foreign::Config {
+            foreign: foreign.clone(),
+            channels: roles.channels,
+            options: options.pairs(),
+        });
+        Ok(Self {
+            decoder,
+            protocol,
+            shown,
+        })
+    }
+
     /// The decoder's description.
-    pub fn decoder(&self) -> &'static Decoder {
-        self.decoder
+    pub fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// Whether its decoder is from elsewhere.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.protocol, ProtocolConfig::Foreign(_))
+    }
+
+    /// The words of one of the job's annotations, as every text format has them.
+    pub fn words(&self, annotation: &Annotation) -> String {
+        let mut text = Vec::new();
+        push(&mut text, self, annotation);
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// The same job, keeping only the annotations that `stream` consists of.
@@ -87,45 +134,42 @@ impl Spec {
                 vec![Some(config.clk), config.miso, config.mosi, config.cs]
             }
             ProtocolConfig::Uart(config) => vec![config.rx.channel, config.tx.channel],
+            ProtocolConfig::Foreign(config) => config.channels.clone(),
         };
         channels.into_iter().flatten().max().unwrap_or(0)
     }
 }
 
-pub(crate) fn find(protocol: &str) -> Result<&'static Decoder, SpecError> {
-    let found = DECODERS
-        .iter()
-        .copied()
-        .find(|decoder| decoder.id == protocol);
-    found.ok_or_else(|| {
-        let valid: Vec<&str> = DECODERS.iter().map(|decoder| decoder.id).collect();
-        let hint = nearest(protocol, &valid);
-        SpecError::UnknownProtocol {
-            name: protocol.to_owned(),
-            hint,
-            valid: valid.join(", "),
-        }
+fn shown(decoder: &Decoder, annotations: Option<&str>) -> Result<ClassSet, SpecError> {
+    annotations.map_or(Ok(ClassSet::ALL), |text| parse_classes(decoder, text))
+}
+
+pub(crate) fn find(protocol: &str) -> Result<Arc<Decoder>, SpecError> {
+    let found = DECODERS.iter().find(|decoder| decoder.id == protocol);
+    found.cloned().ok_or_else(|| {
+        SpecError::unknown_protocol(protocol, DECODERS.iter().map(|known| known.id.as_str()))
     })
 }
 
 /// Capture channels by the decoder's roles.
 struct Roles {
-    decoder: &'static Decoder,
+    decoder: Arc<Decoder>,
     channels: Vec<Option<usize>>,
 }
 
 impl Roles {
     fn parse(
-        decoder: &'static Decoder,
+        decoder: &Arc<Decoder>,
         map: &[(&str, &str)],
         names: &[String],
     ) -> Result<Self, SpecError> {
         let mut channels = vec![None; decoder.channels.len()];
         for &(role, channel) in map {
             let Some(index) = decoder.channels.iter().position(|known| known.id == role) else {
-                let valid: Vec<&str> = decoder.channels.iter().map(|known| known.id).collect();
+                let known = decoder.channels.iter();
+                let valid: Vec<&str> = known.map(|known| known.id.as_str()).collect();
                 return Err(SpecError::UnknownRole {
-                    decoder: decoder.id,
+                    decoder: decoder.id.clone(),
                     name: role.to_owned(),
                     hint: nearest(role, &valid),
                     valid: valid.join(", "),
@@ -142,12 +186,15 @@ impl Roles {
         for (role, channel) in decoder.channels.iter().zip(&channels) {
             if role.required && channel.is_none() {
                 return Err(SpecError::MissingRole {
-                    decoder: decoder.id,
-                    name: role.id,
+                    decoder: decoder.id.clone(),
+                    name: role.id.clone(),
                 });
             }
         }
-        Ok(Self { decoder, channels })
+        Ok(Self {
+            decoder: decoder.clone(),
+            channels,
+        })
     }
 
     fn optional(&self, role: &str) -> Option<usize> {
@@ -159,10 +206,10 @@ impl Roles {
         self.channels[index]
     }
 
-    fn required(&self, role: &'static str) -> Result<usize, SpecError> {
+    fn required(&self, role: &str) -> Result<usize, SpecError> {
         let missing = SpecError::MissingRole {
-            decoder: self.decoder.id,
-            name: role,
+            decoder: self.decoder.id.clone(),
+            name: role.to_owned(),
         };
         self.optional(role).ok_or(missing)
     }
@@ -170,7 +217,7 @@ impl Roles {
 
 /// Refuses a channel in two roles: decoding it would give nothing or noise.
 fn check_distinct(
-    decoder: &'static Decoder,
+    decoder: &Decoder,
     channels: &[Option<usize>],
     names: &[String],
 ) -> Result<(), SpecError> {
@@ -179,8 +226,8 @@ fn check_distinct(
         let earlier = roles[..at].iter().find(|(_, taken)| taken == channel);
         if let (Some(channel), Some((one, _))) = (channel, earlier) {
             return Err(SpecError::SameChannel {
-                one: one.id,
-                other: role.id,
+                one: one.id.clone(),
+                other: role.id.clone(),
                 channel: names[*channel].clone(),
             });
         }
@@ -188,12 +235,12 @@ fn check_distinct(
     Ok(())
 }
 
-fn parse_classes(decoder: &'static Decoder, text: &str) -> Result<ClassSet, SpecError> {
+fn parse_classes(decoder: &Decoder, text: &str) -> Result<ClassSet, SpecError> {
     let list = match text.split_once('=') {
         Some((id, list)) if id.trim() == decoder.id => list,
         Some((id, _)) => {
             return Err(SpecError::OtherDecoder {
-                decoder: decoder.id,
+                decoder: decoder.id.clone(),
                 name: id.trim().to_owned(),
             });
         }
@@ -216,16 +263,16 @@ fn parse_classes(decoder: &'static Decoder, text: &str) -> Result<ClassSet, Spec
     Ok(shown)
 }
 
-fn unknown_class(decoder: &'static Decoder, name: &str) -> SpecError {
-    let classes = decoder.classes.iter().map(|class| class.id);
+fn unknown_class(decoder: &Decoder, name: &str) -> SpecError {
+    let classes = decoder.classes.iter().map(|class| class.id.as_str());
     let rows = decoder
         .rows
         .iter()
-        .map(|row| row.id)
+        .map(|row| row.id.as_str())
         .filter(|id| decoder.class(id).is_none());
     let valid: Vec<&str> = classes.chain(rows).collect();
     SpecError::UnknownClass {
-        decoder: decoder.id,
+        decoder: decoder.id.clone(),
         name: name.to_owned(),
         hint: nearest(name, &valid),
         valid: valid.join(", "),
@@ -244,9 +291,9 @@ fn spi_config(roles: &Roles, options: &Options) -> Result<spi::Config, SpecError
     let (miso, mosi) = (roles.optional("miso"), roles.optional("mosi"));
     if miso.is_none() && mosi.is_none() {
         return Err(SpecError::MissingEither {
-            decoder: "spi",
-            one: "miso",
-            other: "mosi",
+            decoder: "spi".to_owned(),
+            one: "miso".to_owned(),
+            other: "mosi".to_owned(),
         });
     }
     Ok(spi::Config {
@@ -265,9 +312,9 @@ fn uart_config(roles: &Roles, options: &Options) -> Result<uart::Config, SpecErr
     let (rx, tx) = (roles.optional("rx"), roles.optional("tx"));
     if rx.is_none() && tx.is_none() {
         return Err(SpecError::MissingEither {
-            decoder: "uart",
-            one: "rx",
-            other: "tx",
+            decoder: "uart".to_owned(),
+            one: "rx".to_owned(),
+            other: "tx".to_owned(),
         });
     }
     let line = |channel, invert, delim, len| uart::LineConfig {

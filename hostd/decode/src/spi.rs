@@ -25,141 +25,62 @@ pub(crate) const MOSI_TRANSFER: u8 = 6;
 pub(crate) const WORD_BITS_MAX: u32 = 64;
 
 /// The decoder's description.
-pub(crate) static DECODER: Decoder = Decoder {
-    id: "spi",
-    name: "SPI",
-    channels: &[
-        Channel {
-            id: "clk",
-            name: "Clock",
-            required: true,
-        },
-        Channel {
-            id: "miso",
-            name: "Master in, slave out",
-            required: false,
-        },
-        Channel {
-            id: "mosi",
-            name: "Master out, slave in",
-            required: false,
-        },
-        Channel {
-            id: "cs",
-            name: "Chip-select",
-            required: false,
-        },
-    ],
-    options: &[
-        OptionInfo {
-            id: "cs_polarity",
-            text: "CS# polarity",
-            default: "active-low",
-            accepts: Accepts::OneOf(&["active-low", "active-high"]),
-        },
-        OptionInfo {
-            id: "cpol",
-            text: "Clock polarity",
-            default: "0",
-            accepts: Accepts::OneOf(&["0", "1"]),
-        },
-        OptionInfo {
-            id: "cpha",
-            text: "Clock phase",
-            default: "0",
-            accepts: Accepts::OneOf(&["0", "1"]),
-        },
-        OptionInfo {
-            id: "bitorder",
-            text: "Bit order",
-            default: "msb-first",
-            accepts: Accepts::OneOf(&["msb-first", "lsb-first"]),
-        },
-        OptionInfo {
-            id: "wordsize",
-            text: "Word size",
-            default: "8",
-            accepts: Accepts::Integer(1, WORD_BITS_MAX as i64),
-        },
-    ],
-    classes: &[
-        Class {
-            id: "miso-data",
-            text: "MISO data",
-        },
-        Class {
-            id: "mosi-data",
-            text: "MOSI data",
-        },
-        Class {
-            id: "miso-bits",
-            text: "MISO bits",
-        },
-        Class {
-            id: "mosi-bits",
-            text: "MOSI bits",
-        },
-        Class {
-            id: "warnings",
-            text: "Human-readable warnings",
-        },
-        Class {
-            id: "miso-transfer",
-            text: "MISO transfer",
-        },
-        Class {
-            id: "mosi-transfer",
-            text: "MOSI transfer",
-        },
-    ],
-    rows: &[
-        Row {
-            id: "miso-bits",
-            text: "MISO bits",
-            classes: &["miso-bits"],
-        },
-        Row {
-            id: "miso-data",
-            text: "MISO data",
-            classes: &["miso-data"],
-        },
-        Row {
-            id: "miso-transfer",
-            text: "MISO transfer",
-            classes: &["miso-transfer"],
-        },
-        Row {
-            id: "mosi-bits",
-            text: "MOSI bits",
-            classes: &["mosi-bits"],
-        },
-        Row {
-            id: "mosi-data",
-            text: "MOSI data",
-            classes: &["mosi-data"],
-        },
-        Row {
-            id: "mosi-transfer",
-            text: "MOSI transfer",
-            classes: &["mosi-transfer"],
-        },
-        Row {
-            id: "other",
-            text: "Other",
-            classes: &["warnings"],
-        },
-    ],
-    byte_streams: &[
-        ByteStreamInfo {
-            id: "miso",
-            classes: &["miso-data"],
-        },
-        ByteStreamInfo {
-            id: "mosi",
-            classes: &["mosi-data"],
-        },
-    ],
-};
+pub(crate) fn decoder() -> Decoder {
+    Decoder {
+        id: "spi".to_owned(),
+        name: "SPI".to_owned(),
+        channels: vec![
+            Channel::required("clk", "Clock"),
+            Channel::optional("miso", "Master in, slave out"),
+            Channel::optional("mosi", "Master out, slave in"),
+            Channel::optional("cs", "Chip-select"),
+        ],
+        options: vec![
+            OptionInfo::new(
+                "cs_polarity",
+                "CS# polarity",
+                "active-low",
+                Accepts::one_of(&["active-low", "active-high"]),
+            ),
+            OptionInfo::new("cpol", "Clock polarity", "0", Accepts::one_of(&["0", "1"])),
+            OptionInfo::new("cpha", "Clock phase", "0", Accepts::one_of(&["0", "1"])),
+            OptionInfo::new(
+                "bitorder",
+                "Bit order",
+                "msb-first",
+                Accepts::one_of(&["msb-first", "lsb-first"]),
+            ),
+            OptionInfo::new(
+                "wordsize",
+                "Word size",
+                "8",
+                Accepts::Integer(1, WORD_BITS_MAX as i64),
+            ),
+        ],
+        classes: vec![
+            Class::new("miso-data", "MISO data"),
+            Class::new("mosi-data", "MOSI data"),
+            Class::new("miso-bits", "MISO bits"),
+            Class::new("mosi-bits", "MOSI bits"),
+            Class::new("warnings", "Human-readable warnings"),
+            Class::new("miso-transfer", "MISO transfer"),
+            Class::new("mosi-transfer", "MOSI transfer"),
+        ],
+        rows: vec![
+            Row::new("miso-bits", "MISO bits", &["miso-bits"]),
+            Row::new("miso-data", "MISO data", &["miso-data"]),
+            Row::new("miso-transfer", "MISO transfer", &["miso-transfer"]),
+            Row::new("mosi-bits", "MOSI bits", &["mosi-bits"]),
+            Row::new("mosi-data", "MOSI data", &["mosi-data"]),
+            Row::new("mosi-transfer", "MOSI transfer", &["mosi-transfer"]),
+            Row::new("other", "Other", &["warnings"]),
+        ],
+        byte_streams: vec![
+            ByteStreamInfo::new("miso", &["miso-data"]),
+            ByteStreamInfo::new("mosi", &["mosi-data"]),
+        ],
+    }
+}
 
 /// What the decoder needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The words of an annotation, exactly those of libsigrokdecode.
 
 use crate::annotation::{Annotation, Value};
+use crate::decoder::Class;
 use crate::spec::{ProtocolConfig, Spec};
 use crate::uart::WordFormat;
 use crate::{i2c, uart};
@@ -14,11 +15,12 @@ pub(crate) fn push(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
         Value::Mark => out.extend_from_slice(mark(spec, annotation.class).as_bytes()),
         Value::Direction if annotation.class == i2c::ADDRESS_READ => out.extend_from_slice(b"Read"),
         Value::Direction => out.extend_from_slice(b"Write"),
+        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
         Value::Number(number) => {
             if let ProtocolConfig::I2c(_) = spec.protocol {
                 out.extend_from_slice(i2c_prefix(annotation.class).as_bytes());
             }
-            push_word(out, spec, *number);
+            push_word(out, spec, annotation.class, *number);
         }
         Value::Words(words) => {
             let separator: &[u8] = if is_ascii(spec) { b"" } else { b" " };
@@ -26,14 +28,15 @@ pub(crate) fn push(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
                 if index > 0 {
                     out.extend_from_slice(separator);
                 }
-                push_word(out, spec, *word);
+                push_word(out, spec, annotation.class, *word);
             }
         }
     }
 }
 
-fn mark(spec: &Spec, class: u8) -> &'static str {
-    match spec.protocol {
+fn mark(spec: &Spec, class: u8) -> &str {
+    match &spec.protocol {
+        ProtocolConfig::Foreign(_) => &class_of(spec, class).text,
         ProtocolConfig::I2c(_) => match class {
             i2c::START => "Start",
             i2c::REPEAT_START => "Start repeat",
@@ -53,6 +56,10 @@ fn mark(spec: &Spec, class: u8) -> &'static str {
     }
 }
 
+fn class_of(spec: &Spec, class: u8) -> &Class {
+    &spec.decoder().classes[usize::from(class)]
+}
+
 fn i2c_prefix(class: u8) -> &'static str {
     match class {
         i2c::ADDRESS_READ => "Address read: ",
@@ -66,9 +73,16 @@ fn is_ascii(spec: &Spec) -> bool {
     matches!(&spec.protocol, ProtocolConfig::Uart(config) if config.format == WordFormat::Ascii)
 }
 
-fn push_word(out: &mut Vec<u8>, spec: &Spec, word: u64) {
-    let ProtocolConfig::Uart(config) = &spec.protocol else {
-        return push_digits(out, word, 4, 2);
+fn push_word(out: &mut Vec<u8>, spec: &Spec, class: u8, word: u64) {
+    let config = match &spec.protocol {
+        ProtocolConfig::Uart(config) => config,
+        ProtocolConfig::Foreign(_) => {
+            return match usize::from(class_of(spec, class).hex_digits) {
+                0 => push_decimal(out, word),
+                digits => push_digits(out, word, 4, digits),
+            };
+        }
+        _ => return push_digits(out, word, 4, 2),
     };
     let bits = config.data_bits as usize;
     match config.format {

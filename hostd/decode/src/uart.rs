@@ -34,266 +34,151 @@ const BAUD_RATE_MAX: f64 = 1e9;
 /// Longest packet that an option may set.
 const PACKET_LEN_MAX: i64 = 65_536;
 
-const YES_NO: Accepts = Accepts::OneOf(&["yes", "no"]);
+fn yes_no() -> Accepts {
+    Accepts::one_of(&["yes", "no"])
+}
 
 /// The decoder's description.
-pub(crate) static DECODER: Decoder = Decoder {
-    id: "uart",
-    name: "UART",
-    channels: &[
-        Channel {
-            id: "rx",
-            name: "UART receive line",
-            required: false,
-        },
-        Channel {
-            id: "tx",
-            name: "UART transmit line",
-            required: false,
-        },
-    ],
-    options: &OPTIONS,
-    classes: &CLASSES,
-    rows: &ROWS,
-    byte_streams: &[
-        ByteStreamInfo {
-            id: "rx",
-            classes: &["rx-data"],
-        },
-        ByteStreamInfo {
-            id: "tx",
-            classes: &["tx-data"],
-        },
-        ByteStreamInfo {
-            id: "rxtx",
-            classes: &["rx-data", "tx-data"],
-        },
-    ],
-};
-
-static OPTIONS: [OptionInfo; 13] = [
-    option(
-        "baudrate",
-        "Baud rate",
-        "115200",
-        Accepts::Number(1e-3, BAUD_RATE_MAX),
-    ),
-    option(
-        "data_bits",
-        "Data bits",
-        "8",
-        Accepts::OneOf(&["5", "6", "7", "8", "9"]),
-    ),
-    option(
-        "parity",
-        "Parity",
-        "none",
-        Accepts::OneOf(&["none", "odd", "even", "zero", "one", "ignore"]),
-    ),
-    option(
-        "stop_bits",
-        "Stop bits",
-        "1.0",
-        Accepts::OneOf(&["0.0", "0.5", "1.0", "1.5"]),
-    ),
-    option(
-        "bit_order",
-        "Bit order",
-        "lsb-first",
-        Accepts::OneOf(&["lsb-first", "msb-first"]),
-    ),
-    option(
-        "format",
-        "Data format",
-        "hex",
-        Accepts::OneOf(&["ascii", "dec", "hex", "oct", "bin"]),
-    ),
-    option("invert_rx", "Invert RX", "no", YES_NO),
-    option("invert_tx", "Invert TX", "no", YES_NO),
-    option(
-        "sample_point",
-        "Sample point (%)",
-        "50",
-        Accepts::Number(1.0, 99.0),
-    ),
-    option(
-        "rx_packet_delim",
-        "RX packet delimiter (decimal)",
-        "-1",
-        Accepts::Integer(-1, 511),
-    ),
-    option(
-        "tx_packet_delim",
-        "TX packet delimiter (decimal)",
-        "-1",
-        Accepts::Integer(-1, 511),
-    ),
-    option(
-        "rx_packet_len",
-        "RX packet length",
-        "-1",
-        Accepts::Integer(-1, PACKET_LEN_MAX),
-    ),
-    option(
-        "tx_packet_len",
-        "TX packet length",
-        "-1",
-        Accepts::Integer(-1, PACKET_LEN_MAX),
-    ),
-];
-
-static CLASSES: [Class; 18] = [
-    Class {
-        id: "rx-data",
-        text: "RX data",
-    },
-    Class {
-        id: "tx-data",
-        text: "TX data",
-    },
-    Class {
-        id: "rx-start",
-        text: "RX start bits",
-    },
-    Class {
-        id: "tx-start",
-        text: "TX start bits",
-    },
-    Class {
-        id: "rx-parity-ok",
-        text: "RX parity OK bits",
-    },
-    Class {
-        id: "tx-parity-ok",
-        text: "TX parity OK bits",
-    },
-    Class {
-        id: "rx-parity-err",
-        text: "RX parity error bits",
-    },
-    Class {
-        id: "tx-parity-err",
-        text: "TX parity error bits",
-    },
-    Class {
-        id: "rx-stop",
-        text: "RX stop bits",
-    },
-    Class {
-        id: "tx-stop",
-        text: "TX stop bits",
-    },
-    Class {
-        id: "rx-warnings",
-        text: "RX warnings",
-    },
-    Class {
-        id: "tx-warnings",
-        text: "TX warnings",
-    },
-    Class {
-        id: "rx-data-bits",
-        text: "RX data bits",
-    },
-    Class {
-        id: "tx-data-bits",
-        text: "TX data bits",
-    },
-    Class {
-        id: "rx-break",
-        text: "RX break",
-    },
-    Class {
-        id: "tx-break",
-        text: "TX break",
-    },
-    Class {
-        id: "rx-packet",
-        text: "RX packet",
-    },
-    Class {
-        id: "tx-packet",
-        text: "TX packet",
-    },
-];
-
-static ROWS: [Row; 10] = [
-    Row {
-        id: "rx-data-bits",
-        text: "RX bits",
-        classes: &["rx-data-bits"],
-    },
-    Row {
-        id: "rx-data",
-        text: "RX",
-        classes: &[
-            "rx-data",
-            "rx-start",
-            "rx-parity-ok",
-            "rx-parity-err",
-            "rx-stop",
+pub(crate) fn decoder() -> Decoder {
+    Decoder {
+        id: "uart".to_owned(),
+        name: "UART".to_owned(),
+        channels: vec![
+            Channel::optional("rx", "UART receive line"),
+            Channel::optional("tx", "UART transmit line"),
         ],
-    },
-    Row {
-        id: "rx-warnings",
-        text: "RX warnings",
-        classes: &["rx-warnings"],
-    },
-    Row {
-        id: "rx-break",
-        text: "RX break",
-        classes: &["rx-break"],
-    },
-    Row {
-        id: "rx-packets",
-        text: "RX packets",
-        classes: &["rx-packet"],
-    },
-    Row {
-        id: "tx-data-bits",
-        text: "TX bits",
-        classes: &["tx-data-bits"],
-    },
-    Row {
-        id: "tx-data",
-        text: "TX",
-        classes: &[
-            "tx-data",
-            "tx-start",
-            "tx-parity-ok",
-            "tx-parity-err",
-            "tx-stop",
+        options: options(),
+        classes: classes(),
+        rows: rows(),
+        byte_streams: vec![
+            ByteStreamInfo::new("rx", &["rx-data"]),
+            ByteStreamInfo::new("tx", &["tx-data"]),
+            ByteStreamInfo::new("rxtx", &["rx-data", "tx-data"]),
         ],
-    },
-    Row {
-        id: "tx-warnings",
-        text: "TX warnings",
-        classes: &["tx-warnings"],
-    },
-    Row {
-        id: "tx-break",
-        text: "TX break",
-        classes: &["tx-break"],
-    },
-    Row {
-        id: "tx-packets",
-        text: "TX packets",
-        classes: &["tx-packet"],
-    },
-];
-
-const fn option(
-    id: &'static str,
-    text: &'static str,
-    default: &'static str,
-    accepts: Accepts,
-) -> OptionInfo {
-    OptionInfo {
-        id,
-        text,
-        default,
-        accepts,
     }
+}
+
+fn options() -> Vec<OptionInfo> {
+    let (option, one_of) = (OptionInfo::new, Accepts::one_of);
+    let length = Accepts::Integer(-1, PACKET_LEN_MAX);
+    vec![
+        option(
+            "baudrate",
+            "Baud rate",
+            "115200",
+            Accepts::Number(1e-3, BAUD_RATE_MAX),
+        ),
+        option(
+            "data_bits",
+            "Data bits",
+            "8",
+            one_of(&["5", "6", "7", "8", "9"]),
+        ),
+        option(
+            "parity",
+            "Parity",
+            "none",
+            one_of(&["none", "odd", "even", "zero", "one", "ignore"]),
+        ),
+        option(
+            "stop_bits",
+            "Stop bits",
+            "1.0",
+            one_of(&["0.0", "0.5", "1.0", "1.5"]),
+        ),
+        option(
+            "bit_order",
+            "Bit order",
+            "lsb-first",
+            one_of(&["lsb-first", "msb-first"]),
+        ),
+        option(
+            "format",
+            "Data format",
+            "hex",
+            one_of(&["ascii", "dec", "hex", "oct", "bin"]),
+        ),
+        option("invert_rx", "Invert RX", "no", yes_no()),
+        option("invert_tx", "Invert TX", "no", yes_no()),
+        option(
+            "sample_point",
+            "Sample point (%)",
+            "50",
+            Accepts::Number(1.0, 99.0),
+        ),
+        option(
+            "rx_packet_delim",
+            "RX packet delimiter (decimal)",
+            "-1",
+            Accepts::Integer(-1, 511),
+        ),
+        option(
+            "tx_packet_delim",
+            "TX packet delimiter (decimal)",
+            "-1",
+            Accepts::Integer(-1, 511),
+        ),
+        option("rx_packet_len", "RX packet length", "-1", length.clone()),
+        option("tx_packet_len", "TX packet length", "-1", length),
+    ]
+}
+
+fn classes() -> Vec<Class> {
+    vec![
+        Class::new("rx-data", "RX data"),
+        Class::new("tx-data", "TX data"),
+        Class::new("rx-start", "RX start bits"),
+        Class::new("tx-start", "TX start bits"),
+        Class::new("rx-parity-ok", "RX parity OK bits"),
+        Class::new("tx-parity-ok", "TX parity OK bits"),
+        Class::new("rx-parity-err", "RX parity error bits"),
+        Class::new("tx-parity-err", "TX parity error bits"),
+        Class::new("rx-stop", "RX stop bits"),
+        Class::new("tx-stop", "TX stop bits"),
+        Class::new("rx-warnings", "RX warnings"),
+        Class::new("tx-warnings", "TX warnings"),
+        Class::new("rx-data-bits", "RX data bits"),
+        Class::new("tx-data-bits", "TX data bits"),
+        Class::new("rx-break", "RX break"),
+        Class::new("tx-break", "TX break"),
+        Class::new("rx-packet", "RX packet"),
+        Class::new("tx-packet", "TX packet"),
+    ]
+}
+
+fn rows() -> Vec<Row> {
+    vec![
+        Row::new("rx-data-bits", "RX bits", &["rx-data-bits"]),
+        Row::new(
+            "rx-data",
+            "RX",
+            &[
+                "rx-data",
+                "rx-start",
+                "rx-parity-ok",
+                "rx-parity-err",
+                "rx-stop",
+            ],
+        ),
+        Row::new("rx-warnings", "RX warnings", &["rx-warnings"]),
+        Row::new("rx-break", "RX break", &["rx-break"]),
+        Row::new("rx-packets", "RX packets", &["rx-packet"]),
+        Row::new("tx-data-bits", "TX bits", &["tx-data-bits"]),
+        Row::new(
+            "tx-data",
+            "TX",
+            &[
+                "tx-data",
+                "tx-start",
+                "tx-parity-ok",
+                "tx-parity-err",
+                "tx-stop",
+            ],
+        ),
+        Row::new("tx-warnings", "TX warnings", &["tx-warnings"]),
+        Row::new("tx-break", "TX break", &["tx-break"]),
+        Row::new("tx-packets", "TX packets", &["tx-packet"]),
+    ]
 }
 
 /// What the parity bit should be.

@@ -135,29 +135,29 @@ fn bare_numbers_are_those_of_the_pod_or_refused() {
 
 #[test]
 fn every_default_and_every_listed_value_is_valid() {
-    for decoder in DECODERS {
-        let roles = decoder.channels.iter().map(|role| role.id);
+    for decoder in DECODERS.iter() {
+        let roles = decoder.channels.iter().map(|role| role.id.as_str());
         let map: Vec<(&str, &str)> = roles.zip(NAMES).collect();
-        for option in decoder.options {
-            let mut values = vec![option.default];
-            if let decode::Accepts::OneOf(list) = option.accepts {
-                values.extend(list);
+        for option in &decoder.options {
+            let mut values = vec![option.default.as_str()];
+            if let decode::Accepts::OneOf(list) = &option.accepts {
+                values.extend(list.iter().map(String::as_str));
             }
             for value in values {
-                let spec = parse(decoder.id, &map, &[(option.id, value)], None);
+                let spec = parse(&decoder.id, &map, &[(&option.id, value)], None);
                 assert!(spec.is_ok(), "{} {value}: {spec:?}", option.id);
             }
         }
-        for class in decoder.classes {
+        for class in &decoder.classes {
             assert!(
-                parse(decoder.id, &map, &[], Some(class.id)).is_ok(),
+                parse(&decoder.id, &map, &[], Some(&class.id)).is_ok(),
                 "{}",
                 class.id
             );
         }
-        for row in decoder.rows {
+        for row in &decoder.rows {
             assert!(
-                parse(decoder.id, &map, &[], Some(row.id)).is_ok(),
+                parse(&decoder.id, &map, &[], Some(&row.id)).is_ok(),
                 "{}",
                 row.id
             );
@@ -167,8 +167,8 @@ fn every_default_and_every_listed_value_is_valid() {
                     .all(|class| decoder.class(class).is_some())
             );
         }
-        for stream in decoder.byte_streams {
-            assert!(ByteStream::parse(decoder.id, stream.id).is_ok());
+        for stream in &decoder.byte_streams {
+            assert!(ByteStream::parse(&decoder.id, &stream.id).is_ok());
             assert!(
                 stream
                     .classes

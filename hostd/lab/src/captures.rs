@@ -15,6 +15,8 @@ use admission::{Admission, Limits, OwnedPermit, Requester};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tracing::{error, info};
 
+use crate::decoders::Decoders;
+use crate::devices::Devices;
 use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::id;
@@ -70,6 +72,7 @@ pub struct Captures {
     store: Store,
     clock: Clock,
     space: Arc<Space>,
+    devices: Arc<Devices>,
     ledger: Ledger,
     /// Held while old captures are deleted to make room.
     making_room: tokio::sync::Mutex<()>,
@@ -84,6 +87,7 @@ pub struct Captures {
     readers: Arc<Semaphore>,
     /// Separate from the readers, since a stream is as slow as its client.
     streams: Arc<Admission>,
+    decoders: Decoders,
 }
 
 /// A capture that has not finished.
@@ -144,6 +148,7 @@ impl Captures {
         store: Store,
         clock: Clock,
         space: Arc<Space>,
+        devices: Arc<Devices>,
     ) -> Result<Arc<Self>, CaptureError> {
         let files = Files::open(data_dir.join(base::folder::CAPTURES), space.clone());
         let files = files.map_err(CaptureError::Files)?;
@@ -154,6 +159,7 @@ impl Captures {
             store,
             clock,
             space,
+            devices,
             ledger: Ledger::default(),
             making_room: tokio::sync::Mutex::default(),
             lanes: Mutex::default(),
@@ -163,12 +169,19 @@ impl Captures {
             left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Admission::new(stream_limits(config.read_max))),
+            decoders: Decoders::default(),
         };
         captures.end_unfinished().await?;
         captures.count().await?;
         let captures = Arc::new(captures);
         tokio::spawn(tidy::keep(Arc::downgrade(&captures)));
         Ok(captures)
+    }
+
+    /// What decodes them.
+    #[must_use]
+    pub fn decoders(&self) -> &Decoders {
+        &self.decoders
     }
 
     async fn end_unfinished(&self) -> Result<(), CaptureError> {

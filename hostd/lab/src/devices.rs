@@ -14,6 +14,8 @@ use tracing::{info, warn};
 use base::clock::Clock;
 use base::config::DeviceConfig;
 use base::id;
+use base::news::{Happening, Kind, News};
+use serde_json::{Value, json};
 use store::devices::DeviceRecord;
 use store::{Store, StoreError};
 
@@ -57,6 +59,7 @@ pub struct Devices {
     /// Changes with everything that is known about any device.
     changed: watch::Sender<()>,
     stopped: watch::Sender<bool>,
+    news: News,
 }
 
 impl std::fmt::Debug for Devices {
@@ -87,6 +90,7 @@ impl Devices {
             attached: watch::Sender::new(()),
             changed: watch::Sender::new(()),
             stopped: watch::Sender::new(false),
+            news: News::default(),
         }
     }
 
@@ -183,6 +187,7 @@ impl Devices {
     async fn watch(self: Arc<Self>, id: String, mut states: watch::Receiver<PodState>) {
         let mut stopped = self.stopped.subscribe();
         let mut was_there = false;
+        let mut answers = false;
         loop {
             let state = states.borrow_and_update().clone();
             self.changed.send_replace(());
@@ -192,13 +197,18 @@ impl Devices {
                         info!(id, serial = facts.identity.serial, "device online");
                     }
                     self.note(&id, facts).await;
+                    if !std::mem::replace(&mut answers, true) {
+                        self.tell(Kind::DeviceOnline, &id, &id, online(facts));
+                    }
                 }
                 PodState::Offline { reason } => {
                     was_there = false;
                     info!(id, reason, "device offline");
+                    self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Reconnecting { reason, .. } => {
                     info!(id, reason, "device lost, waiting for it to come back");
+                    self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Connecting => {}
             }
@@ -217,6 +227,33 @@ impl Devices {
                 }
             }
         }
+    }
+
+    fn tell_lost(&self, id: &str, reason: &str, answers: &mut bool) {
+        if std::mem::take(answers) {
+            self.tell(Kind::DeviceOffline, id, id, json!({"reason": reason}));
+        }
+    }
+
+    /// Tell who listens what happened at a device. `told` is an object, which gets the device's id and name.
+    pub fn tell(&self, kind: Kind, device: &str, subject: &str, mut told: Value) {
+        let record = self.read().get(device).map(|entry| entry.record.clone());
+        let Some(record) = record else { return };
+        told["device"] = json!({"id": record.id, "name": record.name});
+        self.news.tell(Happening {
+            kind,
+            at_ms: self.clock.now_ms(),
+            org: record.org,
+            device: record.id,
+            subject: subject.to_owned(),
+            told,
+        });
+    }
+
+    /// Where everything that happens at devices is told.
+    #[must_use]
+    pub fn news(&self) -> &News {
+        &self.news
     }
 
     async fn note(&self, id: &str, facts: &PodFacts) {
@@ -380,6 +417,15 @@ impl Devices {
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is told of a device that answers.
+fn online(facts: &PodFacts) -> Value {
+    json!({
+        "serial": facts.identity.serial,
+        "board": format!("{} {}", facts.board, facts.board_rev),
+        "firmware_version": facts.firmware_version,
+    })
 }
 
 /// Resolves when the flag is set, or when nobody can set it any more.

@@ -13,15 +13,17 @@ use std::time::Duration;
 
 use ::flash::{FlashError, Image};
 use pods::{Pod, PodError, Session, SessionKind};
+use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tracing::info;
 
 use crate::blobs::Staged;
+use crate::devices::Devices;
 use crate::leases;
 use crate::uart::{Uarts, Work};
-use base::clock::Clock;
-use base::id;
+use base::clock::{self, Clock};
+use base::{id, news};
 
 mod job;
 mod link;
@@ -125,17 +127,19 @@ pub struct Flashing {
     permits: Arc<Semaphore>,
     clock: Clock,
     uarts: Arc<Uarts>,
+    registry: Arc<Devices>,
     stopping: watch::Sender<bool>,
 }
 
 impl Flashing {
     #[must_use]
-    pub fn new(clock: Clock, uarts: Arc<Uarts>) -> Arc<Self> {
+    pub fn new(clock: Clock, uarts: Arc<Uarts>, registry: Arc<Devices>) -> Arc<Self> {
         Arc::new(Self {
             devices: Mutex::default(),
             permits: Arc::new(Semaphore::new(RUNNING_MAX)),
             clock,
             uarts,
+            registry,
             stopping: watch::Sender::new(false),
         })
     }
@@ -174,11 +178,37 @@ impl Flashing {
             during: self.uarts.during(device, Work::Flash, job.id()),
             stopping: self.stopping.subscribe(),
         };
+        let (flashing, begun) = (self.clone(), job.clone());
         tokio::spawn(async move {
             task.run(session, image).await;
+            flashing.tell(&begun.state());
             drop(permit);
         });
         Ok(job.state())
+    }
+
+    /// Tell who listens how a flash ended.
+    fn tell(&self, state: &State) {
+        let kind = match state.course.phase {
+            Phase::Done => news::Kind::FlashDone,
+            _ => news::Kind::FlashFailed,
+        };
+        let outcome = state.course.outcome.as_ref();
+        let failure = outcome.and_then(|outcome| outcome.failure.as_ref());
+        let told = json!({"flash": {
+            "id": state.id,
+            "target": state.target,
+            "name": state.name,
+            "size_bytes": state.size_bytes,
+            "sha256": state.sha256,
+            "phase": state.course.phase.name(),
+            "chip": outcome.and_then(|outcome| outcome.chip.as_ref()),
+            "code": failure.map(|failure| failure.code),
+            "error": failure.map(|failure| &failure.sentence),
+            "created_at": clock::text(state.created_ms),
+            "finished_at": state.course.finished_ms.map(clock::text),
+        }});
+        self.registry.tell(kind, &state.device, &state.id, told);
     }
 
     /// One flash of a device.

@@ -12,8 +12,10 @@ use tokio::sync::{Notify, watch};
 use tracing::{info, warn};
 
 use crate::devices::{DeviceError, Devices};
-use base::clock::Clock;
+use base::clock::{self, Clock};
 use base::config::LeasesConfig;
+use base::news::Kind;
+use serde_json::json;
 use store::{Store, StoreError};
 
 pub mod busy;
@@ -167,6 +169,7 @@ impl Leases {
                     overriding,
                     "lease taken"
                 );
+                leases.tell_taken(&device, &held);
                 leases.hand_over(&device, held.fence).await;
             }
             leases.check_given(&device, held.fence)?;
@@ -359,6 +362,14 @@ impl Leases {
             steady_ms: self.clock.steady_ms(),
             wall_ms: self.clock.now_ms(),
         }
+    }
+
+    fn tell_taken(&self, device: &str, held: &Held) {
+        let told = json!({
+            "holder": held.claim.holder,
+            "expires_at": clock::text(self.wall_ms(held.expires_ms)),
+        });
+        self.devices.tell(Kind::LeaseTaken, device, device, told);
     }
 
     fn order(&self, device: &str) -> Arc<tokio::sync::Mutex<()>> {

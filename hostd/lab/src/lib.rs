@@ -7,6 +7,7 @@
 pub mod blobs;
 pub mod builds;
 pub mod captures;
+pub mod decoders;
 pub mod devices;
 pub mod flashing;
 pub mod leases;

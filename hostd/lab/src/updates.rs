@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pods::{PodError, SessionKind};
+use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tracing::{error, info, warn};
@@ -17,8 +18,8 @@ use tracing::{error, info, warn};
 use crate::devices::Devices;
 use crate::leases::{Busy, Leases, Shown};
 use crate::uart::{Uarts, Work};
-use base::clock::Clock;
-use base::id;
+use base::clock::{self, Clock};
+use base::{id, news};
 use store::updates::UpdateRecord;
 use store::{Store, StoreError};
 
@@ -337,6 +338,25 @@ impl Updates {
         if let Err(e) = self.store.update_put(record).await {
             error!(update = id, error = %e, "failed to store the state of an update");
         }
+    }
+
+    /// Tell who listens how an update ended.
+    fn tell(&self, record: &UpdateRecord) {
+        let kind = match record.phase {
+            Phase::Done => news::Kind::UpdateDone,
+            _ => news::Kind::UpdateFailed,
+        };
+        let told = json!({"update": {
+            "id": record.id,
+            "phase": record.phase,
+            "sha256": record.sha256,
+            "version_before": record.version_before,
+            "version_after": record.version_after,
+            "error": record.error,
+            "created_at": clock::text(record.created_ms),
+            "finished_at": record.finished_ms.map(clock::text),
+        }});
+        self.devices.tell(kind, &record.device, &record.id, told);
     }
 
     fn live(&self, device: &str) -> Option<Arc<Live>> {

@@ -2,6 +2,7 @@
 //! show.
 
 pub(crate) mod action;
+pub(crate) mod decoder;
 mod environment;
 
 use std::borrow::Cow;

@@ -126,6 +126,7 @@ fn named(name: &str) -> String {
         "EnvValue" => "text or secret",
         "Predicate" => "predicate",
         "Rate" => "rate",
+        "Decoder" => "`i2c`, `spi`, `uart` or `<plugin id>/<decoder id>`",
         _ => return choices(name),
     };
     words.to_owned()

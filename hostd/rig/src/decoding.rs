@@ -1,20 +1,24 @@
 //! Decoding what was recorded.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
-use decode::{Annotation, Format, Spec, Value};
+use decode::{Annotation, DecodeError, Format, Sink, Spec, Value};
 use jobs::{BenchError, Decoding, Found, Transfer, TransferPart, Until};
-use lab::captures::reader::Reader;
-use pipeline::Decoder;
+use lab::captures::Captures;
+use lab::captures::reader::{ReadError, Reader};
+use lab::decoders::{NoSpec, Wanted};
 
 use crate::device::{Rig, check, within};
 use crate::errors::{lost, of_capture};
 
-/// Batches of results that wait for whoever takes them.
-const BATCHES_MAX: usize = 4;
+/// Batches of results that wait for whoever takes them. One of a plugin's may have tens of megabytes.
+const BATCHES_MAX: usize = 1;
+
+/// How often a decoding that finds nothing is asked whether to go on.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Rig {
     pub(crate) fn decode_kept(
@@ -25,12 +29,18 @@ impl Rig {
         found: &mut dyn FnMut(Found),
     ) -> Result<(), BenchError> {
         let captures = &self.lab.captures;
-        let (reader, _permit) = within(&self.lab.handle, until, async {
+        let reader = within(&self.lab.handle, until, async {
             let reader = captures.read(&self.hold.org, capture).await;
-            let reader = reader.map_err(|error| of_capture(&error))?;
-            Ok((reader, captures.reader_permit().await))
+            reader.map_err(|error| of_capture(&error))
         })?;
-        let spec = spec(&reader, decoding)?;
+        let spec = spec((&**captures, self.hold.org.as_str()), &reader, decoding)?;
+        // A decoding by a plugin may take minutes, and holds a place among those of plugins instead.
+        let permit = match spec.is_foreign() {
+            true => None,
+            false => Some(within(&self.lab.handle, until, async {
+                Ok(captures.reader_permit().await)
+            })?),
+        };
         let mut transfers = Transfers::new(&spec);
         let mut lines = Vec::new();
         let mut take = |batch: Vec<Annotation>| {
@@ -45,7 +55,16 @@ impl Rig {
                 }
             }
         };
-        decode_in_batches(&reader, &spec, until, &mut take)?;
+        let own = spec.clone();
+        in_batches(
+            move |sink| {
+                let decoded = reader.decode(&own, sink);
+                drop(permit);
+                decoded
+            },
+            until,
+            &mut take,
+        )?;
         if let Some(transfer) = transfers.finish() {
             found(Found::Transfer(transfer));
         }
@@ -53,41 +72,55 @@ impl Rig {
     }
 }
 
-/// Decodes beside whoever takes the results, who need not be able to change threads.
-fn decode_in_batches(
-    reader: &Arc<Reader>,
-    spec: &Spec,
+/// Decodes beside whoever takes the results, who need not be able to change threads. A decoder of a plugin may compute for
+/// seconds before it says anything, and a run that is cancelled or out of time does not wait for that: the thread then
+/// ends by itself, with the call that it is in.
+fn in_batches(
+    work: impl FnOnce(Sink<'_>) -> Result<(), ReadError> + Send + 'static,
     until: &Until<'_>,
     take: &mut dyn FnMut(Vec<Annotation>),
 ) -> Result<(), BenchError> {
-    thread::scope(|scope| {
-        let (tell, told) = mpsc::sync_channel(BATCHES_MAX);
-        let decoding = scope.spawn(move || {
-            reader.decode(spec, &mut |batch| match tell.send(batch.to_vec()) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            })
-        });
-        for batch in &told {
-            check(until.cancel)?;
-            if until.left().is_zero() {
-                return Err(BenchError::TimedOut);
-            }
-            take(batch);
+    let (tell, told) = mpsc::sync_channel(BATCHES_MAX);
+    let thread = thread::Builder::new().name("decode".to_owned());
+    let decoding = thread.spawn(move || {
+        let mut sink = |batch: &[Annotation]| match tell.send(batch.to_vec()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        work(&mut sink)
+    });
+    let decoding = decoding.map_err(|error| lost(&error))?;
+    loop {
+        check(until.cancel)?;
+        let left = until.left();
+        if left.is_zero() {
+            return Err(BenchError::TimedOut);
         }
-        match decoding.join() {
-            Ok(decoded) => decoded.map_err(|error| lost(&error)),
-            Err(_) => Err(BenchError::Lost("the decoder failed".to_owned())),
+        match told.recv_timeout(left.min(LOOK_EVERY)) {
+            Ok(batch) => take(batch),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
-    })
+    }
+    match decoding.join() {
+        Ok(decoded) => decoded.map_err(|error| failed(&error)),
+        Err(_) => Err(BenchError::Lost("the decoder failed".to_owned())),
+    }
 }
 
-fn spec(reader: &Reader, decoding: &Decoding<'_>) -> Result<Spec, BenchError> {
-    let protocol = match decoding.decoder {
-        Decoder::I2c => "i2c",
-        Decoder::Spi => "spi",
-        Decoder::Uart => "uart",
+/// What a plugin's decoder did wrong is told; otherwise the capture is damaged.
+fn failed(error: &ReadError) -> BenchError {
+    let ReadError::Decode(DecodeError::Foreign { title, source }) = error else {
+        return lost(error);
     };
+    BenchError::Refused(format!("the {title} failed to {source}"))
+}
+
+fn spec(
+    (captures, org): (&Captures, &str),
+    reader: &Reader,
+    decoding: &Decoding<'_>,
+) -> Result<Spec, BenchError> {
     let name = |number: u64| {
         let mut channels = reader.record().channels.iter();
         let found = channels.find(|channel| channel.la.map(u64::from) == Some(number));
@@ -103,8 +136,19 @@ fn spec(reader: &Reader, decoding: &Decoding<'_>) -> Result<Spec, BenchError> {
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    let spec = Spec::parse(protocol, &map, &options, None, &reader.logic_names());
-    spec.map_err(|error| BenchError::Refused(error.to_string()))
+    let wanted = Wanted {
+        protocol: decoding.decoder.as_str(),
+        map: &map,
+        options: &options,
+        annotations: None,
+    };
+    let spec = captures.decoders().spec(org, wanted, &reader.logic_names());
+    spec.map_err(|refused| {
+        BenchError::Refused(match refused {
+            NoSpec::Invalid(error) => error.to_string(),
+            NoSpec::NotGranted(sentence) | NoSpec::Absent(sentence) => sentence,
+        })
+    })
 }
 
 /// Puts transfers together from what an I²C decoder says.
@@ -134,7 +178,7 @@ impl<'s> Transfers<'s> {
             .decoder()
             .classes
             .get(usize::from(annotation.class))?;
-        match (class.id, &annotation.value) {
+        match (class.id.as_str(), &annotation.value) {
             ("start" | "stop", _) => return self.finish(),
             ("address-read" | "address-write", Value::Number(address)) => {
                 self.open.parts.push(TransferPart {
@@ -165,3 +209,6 @@ impl<'s> Transfers<'s> {
         (!transfer.parts.is_empty()).then_some(transfer)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,15 +19,15 @@ fn run(spec: &Spec, plan: Plan, raw: &[u8]) -> Vec<Annotation> {
 
 fuzz_target!(|raw: &[u8]| {
     let names: Vec<String> = (0..8).map(|index| index.to_string()).collect();
-    for decoder in DECODERS {
+    for decoder in DECODERS.iter() {
         let map: Vec<(&str, &str)> = decoder
             .channels
             .iter()
             .zip(&names)
-            .map(|(role, name)| (role.id, name.as_str()))
+            .map(|(role, name)| (role.id.as_str(), name.as_str()))
             .collect();
         let spec =
-            Spec::parse(decoder.id, &map, &[], None, &names).expect("the defaults are valid");
+            Spec::parse(&decoder.id, &map, &[], None, &names).expect("the defaults are valid");
         let sequential = run(&spec, Plan::Sequential(CodePath::best()), raw);
         assert!(run(&spec, Plan::Sequential(CodePath::Portable), raw) == sequential);
         assert!(run(&spec, Plan::Parallel(64), raw) == sequential);

@@ -3,6 +3,10 @@
 /// Longest list of valid names that a message spells out, in bytes.
 const LIST_MAX: usize = 400;
 
+/// Longest name, in bytes, that may be a slip of the pen: a comparison takes as many steps as both names have letters,
+/// multiplied, and names come from whoever asks.
+const SLIP_BYTES_MAX: usize = 256;
+
 /// Why a job was refused; each fits after "failed to …".
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpecError {
@@ -23,7 +27,7 @@ pub enum SpecError {
     )]
     UnknownRole {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The name requested.
         name: String,
         /// The name that was probably meant.
@@ -41,19 +45,27 @@ pub enum SpecError {
     #[error("decode {decoder} without a channel for `{name}`")]
     MissingRole {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The missing role.
-        name: &'static str,
+        name: String,
     },
     /// At least one of two roles is required.
     #[error("decode {decoder} without a channel for `{one}` or `{other}`")]
     MissingEither {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// One role.
-        one: &'static str,
+        one: String,
         /// The other one.
-        other: &'static str,
+        other: String,
+    },
+    /// No role has a channel.
+    #[error("decode {decoder} without a channel; map one to {valid}")]
+    MissingAll {
+        /// The decoder.
+        decoder: String,
+        /// Its roles, separated by commas.
+        valid: String,
     },
     /// The capture has no such channel.
     #[error(
@@ -89,9 +101,9 @@ pub enum SpecError {
     #[error("map `{one}` and `{other}` to the same channel {channel}; they must differ")]
     SameChannel {
         /// One role.
-        one: &'static str,
+        one: String,
         /// The other one.
-        other: &'static str,
+        other: String,
         /// The channel's name.
         channel: String,
     },
@@ -102,7 +114,7 @@ pub enum SpecError {
     )]
     UnknownOption {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The name requested.
         name: String,
         /// The name that was probably meant.
@@ -123,7 +135,7 @@ pub enum SpecError {
     )]
     InvalidValue {
         /// The option.
-        option: &'static str,
+        option: String,
         /// The value requested.
         value: String,
         /// The value that was probably meant.
@@ -138,7 +150,7 @@ pub enum SpecError {
     )]
     UnknownClass {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The name requested.
         name: String,
         /// The name that was probably meant.
@@ -153,7 +165,7 @@ pub enum SpecError {
     )]
     UnknownByteStream {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The name requested.
         name: String,
         /// The name that was probably meant.
@@ -165,13 +177,23 @@ pub enum SpecError {
     #[error("show annotations of `{name}` while decoding {decoder}")]
     OtherDecoder {
         /// The decoder.
-        decoder: &'static str,
+        decoder: String,
         /// The decoder requested.
         name: String,
     },
 }
 
 impl SpecError {
+    /// There is no decoder `name`; those that are known.
+    pub fn unknown_protocol<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let valid: Vec<&str> = known.collect();
+        Self::UnknownProtocol {
+            name: name.to_owned(),
+            hint: nearest(name, &valid),
+            valid: valid.join(", "),
+        }
+    }
+
     /// The same error, about the channel for this role.
     pub(crate) fn for_role(mut self, name: &str) -> Self {
         if let Self::UnknownChannel { role, .. } | Self::AmbiguousChannel { role, .. } = &mut self {
@@ -189,6 +211,7 @@ impl SpecError {
             | Self::RepeatedRole { .. }
             | Self::MissingRole { .. }
             | Self::MissingEither { .. }
+            | Self::MissingAll { .. }
             | Self::UnknownChannel { .. }
             | Self::AmbiguousChannel { .. }
             | Self::SameChannel { .. } => "channels",
@@ -216,6 +239,9 @@ fn shorten(list: &str) -> String {
 
 /// The valid name that was probably meant: at most a third of its letters differ.
 pub(crate) fn nearest(name: &str, valid: &[&str]) -> Option<String> {
+    if SLIP_BYTES_MAX < name.len() {
+        return None;
+    }
     let name = name.to_lowercase();
     let distance = |known: &str| edit_distance(&name, &known.to_lowercase());
     let (known, distance) = valid
@@ -239,4 +265,20 @@ fn edit_distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_no_slip() {
+        let valid = "x".repeat(SLIP_BYTES_MAX);
+        let slip = format!("{}y", &valid[1..]);
+        assert_eq!(nearest(&slip, &[&valid]), Some(valid.clone()));
+        let long = format!("{valid}y");
+        assert_eq!(nearest(&long, &[&valid]), None);
+        // Megabytes are refused at once.
+        assert_eq!(nearest(&"y".repeat(8 << 20), &[&valid]), None);
+    }
 }

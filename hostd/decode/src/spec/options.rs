@@ -2,24 +2,23 @@
 
 use super::error::{SpecError, nearest};
 use crate::decoder::{Accepts, Decoder, OptionInfo};
+use std::sync::Arc;
 
 /// Every option of a decoder with its value.
 pub(super) struct Options {
-    decoder: &'static Decoder,
+    decoder: Arc<Decoder>,
     values: Vec<String>,
 }
 
 impl Options {
-    pub(super) fn parse(
-        decoder: &'static Decoder,
-        given: &[(&str, &str)],
-    ) -> Result<Self, SpecError> {
+    pub(super) fn parse(decoder: &Arc<Decoder>, given: &[(&str, &str)]) -> Result<Self, SpecError> {
         let mut values: Vec<Option<String>> = vec![None; decoder.options.len()];
         for &(name, value) in given {
             let Some(index) = decoder.options.iter().position(|known| known.id == name) else {
-                let valid: Vec<&str> = decoder.options.iter().map(|known| known.id).collect();
+                let known = decoder.options.iter();
+                let valid: Vec<&str> = known.map(|known| known.id.as_str()).collect();
                 return Err(SpecError::UnknownOption {
-                    decoder: decoder.id,
+                    decoder: decoder.id.clone(),
                     name: name.to_owned(),
                     hint: nearest(name, &valid),
                     valid: valid.join(", "),
@@ -32,12 +31,18 @@ impl Options {
                 });
             }
         }
-        let values = values.into_iter().zip(decoder.options);
-        let values = values.map(|(value, known)| value.unwrap_or_else(|| known.default.to_owned()));
+        let values = values.into_iter().zip(&decoder.options);
+        let values = values.map(|(value, known)| value.unwrap_or_else(|| known.default.clone()));
         Ok(Self {
-            decoder,
+            decoder: decoder.clone(),
             values: values.collect(),
         })
+    }
+
+    /// Every option and its value.
+    pub(super) fn pairs(&self) -> Vec<(String, String)> {
+        let known = self.decoder.options.iter().map(|known| known.id.clone());
+        known.zip(self.values.iter().cloned()).collect()
     }
 
     /// The value of an option.
@@ -63,27 +68,34 @@ impl Options {
 fn check(option: &OptionInfo, text: &str) -> Result<String, SpecError> {
     let text = text.trim();
     let invalid = |valid: String, hint: Option<String>| SpecError::InvalidValue {
-        option: option.id,
+        option: option.id.clone(),
         value: text.to_owned(),
         hint,
         valid,
     };
-    match option.accepts {
+    match &option.accepts {
         Accepts::OneOf(list) => {
-            let same = |known: &&&str| {
+            let same = |known: &&String| {
                 **known == text
                     || known
                         .parse::<f64>()
                         .is_ok_and(|known| text.parse() == Ok(known))
             };
-            let found = list.iter().find(same).map(|known| (*known).to_owned());
-            found.ok_or_else(|| invalid(list.join(", "), nearest(text, list)))
+            let found = list.iter().find(same).cloned();
+            found.ok_or_else(|| {
+                let valid: Vec<&str> = list.iter().map(String::as_str).collect();
+                invalid(valid.join(", "), nearest(text, &valid))
+            })
         }
-        Accepts::Integer(min, max) => match text.parse::<i64>() {
+        Accepts::Any if text.chars().any(char::is_control) => {
+            Err(invalid("one line of text".to_owned(), None))
+        }
+        Accepts::Any => Ok(text.to_owned()),
+        &Accepts::Integer(min, max) => match text.parse::<i64>() {
             Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
             _ => Err(invalid(format!("whole numbers {min} to {max}"), None)),
         },
-        Accepts::Number(min, max) => match text.parse::<f64>() {
+        &Accepts::Number(min, max) => match text.parse::<f64>() {
             Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
             _ => Err(invalid(format!("numbers {min} to {max}"), None)),
         },

@@ -209,6 +209,28 @@ impl Reader {
         Ok(Data::Runs { level, runs })
     }
 
+    /// Values of an analog channel, in its unit, from sample `start` on, at most `limit`; none behind the end. Blocks on
+    /// the disk.
+    ///
+    /// # Errors
+    /// The file is damaged, or there is no such analog channel.
+    pub fn values(&self, channel: usize, start: u64, limit: u32) -> Result<Vec<f64>, ReadError> {
+        let found = self.record.channels.get(channel);
+        let channel = found
+            .filter(|c| c.la.is_none())
+            .ok_or(ReadError::NoChannel)?;
+        let to = start.saturating_add(limit.into()).min(channel.samples);
+        let mut counts = Vec::new();
+        let segment = self.analog()?;
+        segment
+            .read(start.min(to), to, &mut counts)
+            .map_err(ReadError::Analog)?;
+        Ok(counts
+            .into_iter()
+            .map(|count| channel.value(count))
+            .collect())
+    }
+
     /// Run a protocol decoder over the logic samples. Blocks for as long as it takes.
     ///
     /// # Errors

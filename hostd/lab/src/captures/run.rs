@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pods::protocol::RefusalKind;
 use pods::{Pod, PodError};
-use serde_json::Map;
+use serde_json::{Map, json};
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 
@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::quota::Usage;
 use super::recording::Recording;
 use super::{CaptureError, Captures, files, wire};
-use base::space;
+use base::{clock, news, space};
 use store::captures::{CaptureRecord, Status};
 
 /// Timeout for each command that prepares a capture.
@@ -177,6 +177,9 @@ impl Run {
             self.captures.files.remove(&id);
             self.give_back();
         }
+        if kept {
+            self.tell();
+        }
         let feed = self.captures.feeds.of(&self.record.device);
         feed.tell(match status {
             Status::Done => {
@@ -185,6 +188,27 @@ impl Run {
             }
             _ => Event::Failed(self.record),
         });
+    }
+
+    /// Tell who listens how it ended.
+    fn tell(&self) {
+        let record = &self.record;
+        let kind = match record.status {
+            Status::Done => news::Kind::CaptureDone,
+            _ => news::Kind::CaptureFailed,
+        };
+        let told = json!({"capture": {
+            "id": record.id,
+            "kind": record.kind,
+            "name": record.name,
+            "status": record.status,
+            "error": record.error,
+            "created_at": clock::text(record.created_ms),
+            "finished_at": record.finished_ms.map(clock::text),
+            "size_bytes": record.size_bytes,
+        }});
+        let devices = &self.captures.devices;
+        devices.tell(kind, &record.device, &record.id, told);
     }
 
     /// The samples are gone, so return their share of the quota.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::news::Kind;
+use serde_json::json;
 use tracing::{info, warn};
 
 use super::Leases;
@@ -24,6 +26,8 @@ impl Leases {
             .slots
             .with(device, |slot| slot.machine.debt().map(|debt| debt.why));
         info!(device, ?why, "lease over, the device is being made safe");
+        let told = json!({"reason": why});
+        self.devices.tell(Kind::LeaseEnded, device, device, told);
         self.settle_later(device, fence);
     }
 

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::news::Kind;
 use pods::PodState;
+use serde_json::json;
 use tracing::info;
 
 use super::machine::Removal;
-use super::{LeaseError, Leases};
+use super::{LeaseError, Leases, Why};
 
 /// How long a removal waits for the safe state.
 const REMOVE_WAIT: Duration = Duration::from_secs(20);
@@ -37,6 +39,7 @@ impl Leases {
             let order = leases.order(&device);
             let held = order.lock().await;
             leases.expire(&device).await;
+            let was_held = leases.holder(&device).is_some();
             let now = leases.now();
             let removal = Removal {
                 holder: terms.holder.as_deref(),
@@ -53,6 +56,12 @@ impl Leases {
                 overriding = terms.overriding,
                 "removing a device"
             );
+            if was_held {
+                let told = json!({"reason": Why::Removal});
+                leases
+                    .devices
+                    .tell(Kind::LeaseEnded, &device, &device, told);
+            }
             if leases.slots.with(&device, |slot| slot.machine.is_changed())
                 && let Err(error) = leases.write(&device).await
             {

@@ -92,7 +92,8 @@ impl Run {
         });
         updates.leave(&record.device);
         drop(closed);
-        live.end(record);
+        live.end(record.clone());
+        updates.tell(&record);
     }
 
     async fn drive(&mut self) -> Result<(), RunError> {

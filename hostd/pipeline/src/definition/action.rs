@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::decoder::Decoder;
 use crate::limits::{BAUD, LA_CHANNELS, LIST_MAX, SAMPLES_MAX};
 use crate::scalars::{Artifact, Id, Label, List, Names, RelativePath, Text, Whole};
 use crate::template::Templated;
@@ -197,24 +198,13 @@ pub(crate) struct Decode {
     pub(crate) on: Id,
     /// By which rules.
     pub(crate) decoder: Decoder,
-    /// Channels of the capture for the decoder's roles. A role that is left out has the channel of its name.
+    /// Channels of the capture for the decoder's roles. A role that is left out has the channel of its name, but for decoders
+    /// of plugins.
     #[serde(default)]
     pub(crate) channels: Names<Id, Id>,
     /// Options of the decoder, as `baudrate`.
     #[serde(default)]
     pub(crate) options: Names<Id, Text>,
-}
-
-/// A protocol decoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Decoder {
-    /// Roles `scl` and `sda`.
-    I2c,
-    /// Roles `clk`, `miso`, `mosi` and `cs`.
-    Spi,
-    /// Roles `rx` and `tx`.
-    Uart,
 }
 
 /// Plays a waveform on the DAC.

@@ -295,7 +295,7 @@ fn simple(step: &definition::Step) -> Option<Action> {
     if let Some(decode) = &step.decode {
         return Some(Action::Decode(plan::Decode {
             on: decode.on.0.clone(),
-            decoder: decode.decoder,
+            decoder: decode.decoder.clone(),
             channels: decode
                 .channels
                 .iter()

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::definition::action::{BusDecoder, CaptureKind, Decoder, Edge, Mapping, Output, Power};
+use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Power};
+use crate::definition::decoder::Decoder;
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Serialize)]

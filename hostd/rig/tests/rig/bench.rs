@@ -229,6 +229,7 @@ async fn lab(
         store.clone(),
         clock.clone(),
         Space::boundless(),
+        devices.clone(),
     );
     let uarts = Arc::new(Uarts::new(clock.clone()));
     let blobs = Blobs::open(folder.path().join("blobs"), Space::boundless()).unwrap();
@@ -242,7 +243,7 @@ async fn lab(
         handle,
         leases: leases.await.unwrap(),
         captures: captures.await.unwrap(),
-        flashing: Flashing::new(clock, uarts.clone()),
+        flashing: Flashing::new(clock, uarts.clone(), devices.clone()),
         uarts,
         waveforms: Arc::new(waveforms),
     };

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test, though it is its own harness")]
 
 mod bench;
+mod decoding;
 mod endings;
 mod steps;
 
@@ -22,7 +23,9 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let cases = [endings::CASES, steps::CASES].into_iter().flatten();
+    let cases = [decoding::CASES, endings::CASES, steps::CASES]
+        .into_iter()
+        .flatten();
     let trials = cases.copied().map(trial).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use pods::PodOptions;
 use tempfile::TempDir;
 
 use super::*;
 use crate::captures::files::LOGIC;
+use crate::devices::Devices;
 use base::clock::Clock;
 use base::space::Space;
 use store::Store;
@@ -45,7 +47,14 @@ impl Folder {
 
     async fn open(&self, clock: Clock) -> Arc<Captures> {
         let (store, space) = (self.store.clone(), Space::boundless());
-        let opened = Captures::open(self.dir.path(), &self.config, store, clock, space);
+        let devices = Devices::new(
+            store.clone(),
+            clock.clone(),
+            |address| panic!("no pod is at {address}"),
+            PodOptions::default(),
+        );
+        let (dir, devices) = (self.dir.path(), Arc::new(devices));
+        let opened = Captures::open(dir, &self.config, store, clock, space, devices);
         opened.await.unwrap()
     }
 

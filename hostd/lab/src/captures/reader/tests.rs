@@ -110,6 +110,11 @@ fn what_was_recorded_is_read_back_frame_by_frame() {
             runs(1, &[5]),
         ]
     );
+    // Half a unit a count.
+    assert_eq!(reader.values(0, 0, 2).unwrap(), [16_384.0, 0.0]);
+    assert_eq!(reader.values(0, 2, 10).unwrap(), [16_383.5]);
+    assert!(reader.values(0, u64::MAX, 10).unwrap().is_empty());
+    assert!(matches!(reader.values(1, 0, 10), Err(ReadError::NoChannel)));
 }
 
 #[test]

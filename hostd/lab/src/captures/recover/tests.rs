@@ -39,6 +39,7 @@ async fn open(dir: &TempDir, store: &Store) -> (Arc<Devices>, Arc<Captures>) {
         store.clone(),
         clock,
         Space::boundless(),
+        devices.clone(),
     );
     (devices, captures.await.unwrap())
 }

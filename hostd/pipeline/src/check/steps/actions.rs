@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Check;
 use crate::definition::Step;
-use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Decoder, Uart};
+use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Uart};
+use crate::definition::decoder::Decoder;
 use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX, WAIT_MS_MAX};
 use crate::path::Path;
 use crate::problem::{Code, did_you_mean};

@@ -1,0 +1,84 @@
+//! Walks through the changes of up to eight channels, a bitmap of toggles for each: for decoders that take changes one by
+//! one.
+
+use super::block::Block;
+use super::{BLOCK_SAMPLES, Segment, SegmentError};
+use crate::foreign::CHANNELS_MAX;
+
+const WORDS: usize = BLOCK_SAMPLES as usize / 64;
+
+/// The changes of some channels.
+pub(crate) struct Changes<'a> {
+    segment: &'a Segment<'a>,
+    channels: Vec<Option<usize>>,
+    next_block: usize,
+    /// A bit for each sample at which a channel toggles; all zero between two blocks.
+    moves: Vec<Vec<u64>>,
+    toggles: Vec<u32>,
+}
+
+impl<'a> Changes<'a> {
+    /// Bit `i` of levels is the `i`-th of `channels`; one that is none, or that was not stored, is low.
+    pub(super) fn new(segment: &'a Segment<'a>, channels: &[Option<usize>]) -> Self {
+        debug_assert!(channels.len() <= CHANNELS_MAX);
+        let stored = |channel: &Option<usize>| channel.filter(|&c| c < segment.channels());
+        Self {
+            segment,
+            channels: channels.iter().map(stored).collect(),
+            next_block: 0,
+            moves: vec![vec![0; WORDS]; channels.len()],
+            toggles: Vec::new(),
+        }
+    }
+
+    /// Pass the changes of the next block on: sample, and levels from there on. The first of a capture is that of its
+    /// first sample. False when there is no more.
+    pub(crate) fn next_block<E: From<SegmentError>>(
+        &mut self,
+        mut change: impl FnMut(u64, u8) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Some(located) = self.segment.container.blocks.get(self.next_block) else {
+            return Ok(false);
+        };
+        let is_first = self.next_block == 0;
+        self.next_block += 1;
+        let block = Block::parse(located, self.segment.channels())?;
+        let mut levels = 0;
+        for (lane, channel) in self.channels.iter().enumerate() {
+            let Some(channel) = *channel else { continue };
+            levels |= u8::from(block.levels() >> channel & 1 != 0) << lane;
+            block.toggles(channel, &mut self.toggles)?;
+            for &at in &self.toggles {
+                self.moves[lane][at as usize / 64] |= 1 << (at % 64);
+            }
+        }
+        if is_first {
+            // What a toggle at sample 0 would come to is in the levels that begin there.
+            for (lane, moves) in self.moves.iter_mut().enumerate() {
+                levels ^= u8::from(moves[0] & 1 != 0) << lane;
+                moves[0] &= !1;
+            }
+            change(located.start, levels)?;
+        }
+        for word in 0..located.samples.div_ceil(64) as usize {
+            let mut any = self.moves.iter().fold(0, |any, moves| any | moves[word]);
+            if any == 0 {
+                continue;
+            }
+            let mut lanes = [0; CHANNELS_MAX];
+            for (lane, moves) in lanes.iter_mut().zip(&mut self.moves) {
+                *lane = std::mem::take(&mut moves[word]);
+            }
+            let lanes = &lanes[..self.channels.len()];
+            while any != 0 {
+                let bit = any.trailing_zeros();
+                any &= any - 1;
+                for (lane, moves) in lanes.iter().enumerate() {
+                    levels ^= u8::from(moves >> bit & 1 != 0) << lane;
+                }
+                change(located.start + word as u64 * 64 + u64::from(bit), levels)?;
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,179 @@
+//! Protocol decoders by name: the built-in ones, and those that plugins bring where they were approved.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use decode::foreign::Foreign;
+use decode::{DECODERS, Decoder, Spec, SpecError};
+
+/// Between the id of a plugin and that of its decoder.
+const SEPARATOR: char = '/';
+
+/// Where decoders of plugins are found.
+pub trait Library: fmt::Debug + Send + Sync {
+    /// The decoder `<plugin id>/<decoder id>` in an organisation.
+    ///
+    /// # Errors
+    /// It cannot be used there.
+    fn find(&self, org: &str, id: &str) -> Result<Arc<dyn Foreign>, Unavailable>;
+
+    /// All that can be used in an organisation, by id.
+    fn all(&self, org: &str) -> Vec<Arc<dyn Foreign>>;
+}
+
+/// Why a decoder of a plugin cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unavailable {
+    /// No plugin has it.
+    Unknown,
+    /// Nobody approved the plugin in the organisation; a sentence that says how.
+    NotGranted(String),
+    /// The plugin does not answer now; a sentence.
+    Absent(String),
+}
+
+/// Why there is no specification. The sentences are for callers.
+#[derive(Debug)]
+pub enum NoSpec {
+    /// The job cannot be.
+    Invalid(SpecError),
+    /// As of [`Unavailable`].
+    NotGranted(String),
+    /// As of [`Unavailable`].
+    Absent(String),
+}
+
+impl From<SpecError> for NoSpec {
+    fn from(error: SpecError) -> Self {
+        Self::Invalid(error)
+    }
+}
+
+/// A decoding job in words, as [`Spec::parse`] takes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// `uart`, or `<plugin id>/<decoder id>`.
+    pub protocol: &'a str,
+    /// Roles and channels.
+    pub map: &'a [(&'a str, &'a str)],
+    /// Names and values.
+    pub options: &'a [(&'a str, &'a str)],
+    /// Classes or rows to keep.
+    pub annotations: Option<&'a str>,
+}
+
+/// All decoders of a server.
+#[derive(Debug, Default)]
+pub struct Decoders(OnceLock<Box<dyn Library>>);
+
+impl Decoders {
+    /// Take those of plugins from here, too. Only the first library counts.
+    pub fn add(&self, library: Box<dyn Library>) {
+        let _ = self.0.set(library);
+    }
+
+    /// The description of every decoder that can be used in an organisation, the built-in ones first.
+    #[must_use]
+    pub fn all(&self, org: &str) -> Vec<Arc<Decoder>> {
+        let foreign = self.0.get().map(|library| library.all(org));
+        let foreign = foreign.unwrap_or_default();
+        let own = DECODERS.iter().cloned();
+        own.chain(foreign.iter().map(|foreign| foreign.decoder().clone()))
+            .collect()
+    }
+
+    /// A job in an organisation, for a capture with these logic channels.
+    ///
+    /// # Errors
+    /// Something of it is unknown or cannot be; the decoder cannot be used there.
+    pub fn spec(&self, org: &str, wanted: Wanted<'_>, names: &[String]) -> Result<Spec, NoSpec> {
+        let Wanted {
+            protocol,
+            map,
+            options,
+            annotations,
+        } = wanted;
+        if !protocol.contains(SEPARATOR) {
+            return Ok(Spec::parse(protocol, map, options, annotations, names)?);
+        }
+        let found = self.0.get().map(|library| library.find(org, protocol));
+        match found.unwrap_or(Err(Unavailable::Unknown)) {
+            Ok(foreign) => {
+                let (map, options) = sorted(foreign.decoder(), map, options);
+                let parsed = Spec::parse_foreign(&foreign, &map, &options, annotations, names);
+                Ok(parsed?)
+            }
+            Err(Unavailable::Unknown) => {
+                let all = self.all(org);
+                let known = all.iter().map(|decoder| decoder.id.as_str());
+                Err(SpecError::unknown_protocol(protocol, known).into())
+            }
+            Err(Unavailable::NotGranted(sentence)) => Err(NoSpec::NotGranted(sentence)),
+            Err(Unavailable::Absent(sentence)) => Err(NoSpec::Absent(sentence)),
+        }
+    }
+}
+
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
+/// Roles and options as the decoder has them: those who send them in one list cannot know which is which.
+fn sorted<'a>(
+    decoder: &Decoder,
+    map: &[(&'a str, &'a str)],
+    options: &[(&'a str, &'a str)],
+) -> (Pairs<'a>, Pairs<'a>) {
+    let is_role = |name: &str| decoder.channels.iter().any(|role| role.id == name);
+    let all = map.iter().chain(options).copied();
+    all.partition(|(name, _)| is_role(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 1] = ["LA1"];
+
+    fn wanted(protocol: &str) -> Wanted<'_> {
+        Wanted {
+            protocol,
+            map: &[("rx", "LA1")],
+            options: &[],
+            annotations: None,
+        }
+    }
+
+    #[derive(Debug)]
+    struct Refusing(Unavailable);
+
+    impl Library for Refusing {
+        fn find(&self, _: &str, _: &str) -> Result<Arc<dyn Foreign>, Unavailable> {
+            Err(self.0.clone())
+        }
+
+        fn all(&self, _: &str) -> Vec<Arc<dyn Foreign>> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn built_in_decoders_need_no_library_and_others_are_looked_up() {
+        let names = NAMES.map(str::to_owned);
+        let none = Decoders::default();
+        assert!(none.spec("org", wanted("uart"), &names).is_ok());
+        let unknown = none.spec("org", wanted("acme.x/a"), &names).unwrap_err();
+        let NoSpec::Invalid(unknown) = unknown else {
+            panic!("{unknown:?}");
+        };
+        assert_eq!(
+            unknown.to_string(),
+            "find protocol `acme.x/a`; known are i2c, spi, uart"
+        );
+        let refusing = Decoders::default();
+        let sentence = || "approve it".to_owned();
+        refusing.add(Box::new(Refusing(Unavailable::NotGranted(sentence()))));
+        let refused = refusing.spec("org", wanted("acme.x/a"), &names);
+        assert!(matches!(refused, Err(NoSpec::NotGranted(told)) if told == sentence()));
+        assert!(refusing.spec("org", wanted("uart"), &names).is_ok());
+        assert_eq!(refusing.all("org").len(), 3);
+    }
+}

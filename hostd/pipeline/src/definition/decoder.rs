@@ -1,0 +1,112 @@
+//! Decoders by name: the built-in ones, and those of plugins.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Serialize, Serializer};
+
+/// Most characters of a plugin's id, and of its decoder's.
+const PLUGIN_CHARS_MAX: usize = 64;
+const DECODER_CHARS_MAX: usize = 32;
+
+/// A protocol decoder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decoder {
+    /// Roles `scl` and `sda`.
+    I2c,
+    /// Roles `clk`, `miso`, `mosi` and `cs`.
+    Spi,
+    /// Roles `rx` and `tx`.
+    Uart,
+    /// One of a plugin: `<plugin id>/<decoder id>`.
+    Plugin(String),
+}
+
+impl Decoder {
+    /// What it is called in pipelines and in the API.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::I2c => "i2c",
+            Self::Spi => "spi",
+            Self::Uart => "uart",
+            Self::Plugin(id) => id,
+        }
+    }
+
+    fn parse(text: String) -> Option<Self> {
+        Some(match text.as_str() {
+            "i2c" => Self::I2c,
+            "spi" => Self::Spi,
+            "uart" => Self::Uart,
+            _ if is_of_plugin(&text) => Self::Plugin(text),
+            _ => return None,
+        })
+    }
+}
+
+fn is_of_plugin(text: &str) -> bool {
+    let Some((plugin, decoder)) = text.split_once('/') else {
+        return false;
+    };
+    let is_made_of = |text: &str, more: &[u8], most: usize| {
+        let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || more.contains(&b);
+        (1..=most).contains(&text.len()) && text.bytes().all(is_letter)
+    };
+    is_made_of(plugin, b".-", PLUGIN_CHARS_MAX) && is_made_of(decoder, b"_-", DECODER_CHARS_MAX)
+}
+
+impl Serialize for Decoder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Decoder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let shown: String = text.chars().take(PLUGIN_CHARS_MAX).collect();
+        Self::parse(text).ok_or_else(|| {
+            D::Error::custom(format!(
+                "there is no decoder `{shown}`; use `i2c`, `spi`, `uart`, or `<plugin id>/<decoder id>`"
+            ))
+        })
+    }
+}
+
+impl JsonSchema for Decoder {
+    fn schema_name() -> Cow<'static, str> {
+        "Decoder".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let pattern = format!(
+            "^(i2c|spi|uart|[a-z0-9.-]{{1,{PLUGIN_CHARS_MAX}}}/[a-z0-9_-]{{1,{DECODER_CHARS_MAX}}})$"
+        );
+        json_schema!({
+            "type": "string",
+            "description": "`i2c`, `spi`, `uart`, or a decoder of a plugin as `<plugin id>/<decoder id>`.",
+            "pattern": pattern,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decoder;
+
+    #[test]
+    fn a_name_is_of_a_built_in_decoder_or_of_a_plugins() {
+        let parse = |text: &str| Decoder::parse(text.to_owned());
+        assert_eq!(parse("spi"), Some(Decoder::Spi));
+        let of_plugin = "hostd.modbus-rtu/modbus-rtu";
+        assert_eq!(
+            parse(of_plugin),
+            Some(Decoder::Plugin(of_plugin.to_owned()))
+        );
+        for text in ["", "can", "/", "a/", "/b", "a/b/c", "A/b", "a/b.c", "a_b/c"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}
