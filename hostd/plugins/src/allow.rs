@@ -109,6 +109,12 @@ impl Pattern {
         }
     }
 
+    /// Whether it names an address of a private network: what is there is not for everybody to grant.
+    #[must_use]
+    pub fn names_private(&self) -> bool {
+        matches!(&self.host, Hosts::One(Host::Address(address)) if is_private(*address))
+    }
+
     fn has_path(&self, path: &str) -> bool {
         if self.is_prefix {
             path.starts_with(&self.path)

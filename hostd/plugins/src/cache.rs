@@ -6,16 +6,14 @@
 //! backup.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use base::private;
 use hmac::{Hmac, KeyInit, Mac};
-use rustix::fs::OFlags;
 use sha2::Sha256;
 use tracing::warn;
 
@@ -25,24 +23,22 @@ pub use key::KeyError;
 
 use key::Key;
 
+use crate::own_file::{self, UNFINISHED, is_own};
+
 /// Largest code, in bytes: four times what the largest component that was measured compiles to.
 pub const CODE_BYTES_MAX: usize = 256 << 20;
 
 /// Bytes of all files, unless those in use need more.
 pub const TOTAL_BYTES_DEFAULT: u64 = 2 << 30;
 
-/// Suffix of code, and of a file that is not finished.
+/// Suffix of code.
 const SUFFIX: &str = ".cwasm";
-const UNFINISHED: &str = ".new";
 
 /// Begins every file.
 const MAGIC: &[u8; 16] = b"hostd cwasm 1\0\0\0";
 
 const MAC_BYTES: usize = 32;
 const HEAD_BYTES: usize = MAGIC.len() + MAC_BYTES;
-
-/// Permission bits of everybody but the owner.
-const OTHERS: u32 = 0o077;
 
 /// Which code: of this component, for this engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -231,27 +227,10 @@ impl Cache {
 
     /// The code in a file; none if there is none, and why if it is not to be used.
     fn read(&self, name: &Name) -> Result<Option<Vec<u8>>, String> {
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let opened = OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(self.folder.join(name.file()));
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.to_string()),
+        let path = self.folder.join(name.file());
+        let Some(mut bytes) = own_file::read(&path, HEAD_BYTES + CODE_BYTES_MAX)? else {
+            return Ok(None);
         };
-        let meta = opened.metadata().map_err(|error| error.to_string())?;
-        if !meta.is_file() || !is_own(&meta) {
-            return Err("it is not this user's alone".to_owned());
-        }
-        let most = (HEAD_BYTES + CODE_BYTES_MAX) as u64;
-        if meta.len() > most {
-            return Err("it is too large".to_owned());
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
-        let read = opened.take(most + 1).read_to_end(&mut bytes);
-        read.map_err(|error| error.to_string())?;
         let head = bytes
             .get(..HEAD_BYTES)
             .and_then(|head| head.strip_prefix(MAGIC));
@@ -264,19 +243,8 @@ impl Cache {
     }
 
     fn write(&self, name: &Name, bytes: &[u8]) -> io::Result<()> {
-        let path = self.folder.join(name.file());
-        let work = self.folder.join(format!("{}{UNFINISHED}", name.file()));
-        match fs::remove_file(&work) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = private::make_file(&work)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&self.mac(name, bytes).finalize().into_bytes())?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&work, &path)?;
-        File::open(&self.folder)?.sync_all()
+        let mac = self.mac(name, bytes).finalize().into_bytes();
+        own_file::write(&self.folder, &name.file(), &[MAGIC, &mac, bytes])
     }
 
     /// Over lengths too, so that no two names and codes give the same bytes.
@@ -318,11 +286,6 @@ impl Cache {
         }
         Ok(found)
     }
-}
-
-/// Whether something belongs to this user, and nobody else has any right to it.
-fn is_own(meta: &fs::Metadata) -> bool {
-    meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & OTHERS == 0
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What an operator approved: for one plugin in one organisation. It outlives updates of the plugin.
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use store::plugins::{GRANT_FORMAT, Grant as Record, GrantTimer};
 
@@ -30,25 +31,11 @@ pub struct Grant {
     /// The plugin.
     pub plugin: PluginId,
     /// Digest of the wants that the operator saw; see [`Wants::digest`].
-    pub wants: String,
+    pub seen: String,
     /// Devices that it may use.
     pub devices: Devices,
-    /// Interfaces besides the free ones.
-    pub interfaces: BTreeSet<Interface>,
-    /// Scopes.
-    pub scopes: BTreeSet<String>,
-    /// Where it may send requests.
-    pub http: BTreeSet<Pattern>,
-    /// Kinds of events.
-    pub events: BTreeSet<String>,
-    /// Timers, as they were when they were approved.
-    pub timers: BTreeSet<Timer>,
-    /// Names of secrets.
-    pub secrets: BTreeSet<String>,
-    /// Whether callers without a credential reach it.
-    pub public: bool,
-    /// Room for its keys.
-    pub store_mib: u32,
+    /// What of its wants it has; timers as they were when they were approved.
+    pub rights: Wants,
     /// User who approved it.
     pub by: String,
     /// When.
@@ -66,20 +53,12 @@ impl Grant {
         by: &str,
         at_ms: u64,
     ) -> Self {
-        let all = wants.clone();
         Self {
             org: org.to_owned(),
             plugin: plugin.clone(),
-            wants: wants.digest(),
+            seen: wants.digest(),
             devices,
-            interfaces: all.interfaces,
-            scopes: all.scopes,
-            http: all.http,
-            events: all.events,
-            timers: all.timers,
-            secrets: all.secrets,
-            public: all.public,
-            store_mib: all.store_mib,
+            rights: wants.clone(),
             by: by.to_owned(),
             at_ms,
         }
@@ -90,12 +69,13 @@ impl Grant {
     /// # Errors
     /// What is not.
     pub fn covers(&self, wants: &Wants) -> Result<(), Vec<Missing>> {
+        let own = &self.rights;
         let interfaces = wants.interfaces.iter().filter(|i| !self.has_interface(**i));
-        let scopes = wants.scopes.difference(&self.scopes);
-        let is_open = |wanted: &&Pattern| !self.http.iter().any(|own| own.covers(wanted));
-        let events = wants.events.difference(&self.events);
-        let timers = wants.timers.difference(&self.timers);
-        let secrets = wants.secrets.difference(&self.secrets);
+        let scopes = wants.scopes.difference(&own.scopes);
+        let is_open = |wanted: &&Pattern| !own.http.iter().any(|granted| granted.covers(wanted));
+        let events = wants.events.difference(&own.events);
+        let timers = wants.timers.difference(&own.timers);
+        let secrets = wants.secrets.difference(&own.secrets);
         let mut rights: Vec<Right> = interfaces.map(|i| Right::Interface(*i)).collect();
         rights.extend(scopes.map(|scope| Right::Scope(scope.clone())));
         rights.extend(
@@ -108,10 +88,10 @@ impl Grant {
         rights.extend(events.map(|event| Right::Event(event.clone())));
         rights.extend(timers.map(|timer| Right::Timer(timer.id.clone())));
         rights.extend(secrets.map(|secret| Right::Secret(secret.clone())));
-        if wants.public && !self.public {
+        if wants.public && !own.public {
             rights.push(Right::Public);
         }
-        if wants.store_mib > self.store_mib {
+        if wants.store_mib > own.store_mib {
             rights.push(Right::StoreMib(wants.store_mib));
         }
         if rights.is_empty() {
@@ -146,7 +126,7 @@ impl Grant {
     /// Whether it has an interface.
     #[must_use]
     pub fn has_interface(&self, interface: Interface) -> bool {
-        interface.is_free() || self.interfaces.contains(&interface)
+        interface.is_free() || self.rights.interfaces.contains(&interface)
     }
 
     /// Whether it has a device.
@@ -161,7 +141,7 @@ impl Grant {
     /// Bytes that its keys may take.
     #[must_use]
     pub fn store_bytes(&self) -> u64 {
-        u64::from(self.store_mib) * MIB
+        u64::from(self.rights.store_mib) * MIB
     }
 
     fn missing(&self, right: Right) -> Missing {
@@ -176,23 +156,24 @@ impl Grant {
     #[must_use]
     pub fn to_record(&self) -> Record {
         let texts = |set: &BTreeSet<String>| set.iter().cloned().collect();
+        let rights = &self.rights;
         Record {
             format: GRANT_FORMAT,
             org: self.org.clone(),
             plugin: self.plugin.as_str().to_owned(),
-            wants: self.wants.clone(),
+            wants: self.seen.clone(),
             devices: match &self.devices {
                 Devices::All => None,
                 Devices::Only(ids) => Some(texts(ids)),
             },
-            interfaces: self.interfaces.iter().map(ToString::to_string).collect(),
-            scopes: texts(&self.scopes),
-            http: self.http.iter().map(ToString::to_string).collect(),
-            events: texts(&self.events),
-            timers: self.timers.iter().map(timer_record).collect(),
-            secrets: texts(&self.secrets),
-            public: self.public,
-            store_mib: self.store_mib,
+            interfaces: rights.interfaces.iter().map(ToString::to_string).collect(),
+            scopes: texts(&rights.scopes),
+            http: rights.http.iter().map(ToString::to_string).collect(),
+            events: texts(&rights.events),
+            timers: rights.timers.iter().map(timer_record).collect(),
+            secrets: texts(&rights.secrets),
+            public: rights.public,
+            store_mib: rights.store_mib,
             by: self.by.clone(),
             at_ms: self.at_ms,
         }
@@ -214,27 +195,30 @@ impl Grant {
         Some(Self {
             org: record.org.clone(),
             plugin: record.plugin.parse().ok()?,
-            wants: record.wants.clone(),
+            seen: record.wants.clone(),
             devices: match &record.devices {
                 None => Devices::All,
                 Some(ids) => Devices::Only(texts(ids)),
             },
-            interfaces: record
-                .interfaces
-                .iter()
-                .filter_map(|i| i.parse().ok())
-                .collect(),
-            scopes: texts(&record.scopes),
-            http: record.http.iter().filter_map(|p| p.parse().ok()).collect(),
-            events: texts(&record.events),
-            timers: record.timers.iter().filter_map(timer).collect(),
-            secrets: texts(&record.secrets),
-            public: record.public,
-            store_mib: record.store_mib,
+            rights: Wants {
+                interfaces: known(&record.interfaces),
+                scopes: texts(&record.scopes),
+                http: known(&record.http),
+                events: texts(&record.events),
+                timers: record.timers.iter().filter_map(timer).collect(),
+                secrets: texts(&record.secrets),
+                public: record.public,
+                store_mib: record.store_mib,
+            },
             by: record.by.clone(),
             at_ms: record.at_ms,
         })
     }
+}
+
+/// Those that have a meaning here.
+fn known<T: FromStr + Ord>(texts: &[String]) -> BTreeSet<T> {
+    texts.iter().filter_map(|text| text.parse().ok()).collect()
 }
 
 fn timer_record(timer: &Timer) -> GrantTimer {
@@ -299,7 +283,7 @@ mod tests {
     #[test]
     fn an_update_waits_only_for_what_is_new() {
         let mut narrow = grant(&wants(), Devices::All);
-        narrow.secrets.clear();
+        narrow.rights.secrets.clear();
         assert_eq!(narrow.lacks_for_update(&wants(), &wants()), []);
         let mut more = wants();
         more.http.insert("https://a/*".parse().unwrap());
@@ -314,7 +298,7 @@ mod tests {
             rights,
             [Right::Pattern(all), Right::Timer("nightly".into())]
         );
-        narrow.timers.clear();
+        narrow.rights.timers.clear();
         assert_eq!(narrow.lacks_for_update(&wants(), &more).len(), 2);
         assert_eq!(
             narrow.lacks_for_update(&more, &wants()).len(),
@@ -338,7 +322,8 @@ mod tests {
         record.http = vec!["*".into()];
         record.timers[0].cron = "@reboot".into();
         let read = Grant::of_record(&record).unwrap();
-        assert!(read.http.is_empty() && read.timers.is_empty() && read.interfaces.len() == 2);
+        let rights = &read.rights;
+        assert!(rights.http.is_empty() && rights.timers.is_empty() && rights.interfaces.len() == 2);
         assert!(!read.has_device("d"));
         record.format += 1;
         assert_eq!(Grant::of_record(&record), None);

@@ -40,8 +40,8 @@ use files::Files;
 /// Most plugins of a server.
 pub const PLUGINS_MAX: usize = 100;
 
-/// Who changes what nobody has changed.
-const ITSELF: &str = "hostd";
+/// Who does what the server does by itself, in records.
+pub const ITSELF: &str = "hostd";
 
 /// What it is made of.
 #[derive(Debug)]

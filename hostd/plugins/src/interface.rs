@@ -42,9 +42,9 @@ interfaces! {
     Secrets "secrets" false "Secrets of the organisation, by name."
     Devices "devices" false "Which devices there are and what they are."
     Power "power" false "Rails: switching and measuring."
-    Captures "captures" false "Captures and their samples."
-    Annotations "annotations" false "What decoders found."
-    Notify "notify" false "Telling people."
+    Captures "captures" false "Captures, their samples, and what decoders find in them."
+    Jobs "jobs" false "Jobs, to read."
+    Notify "notify" false "Telling the organisation's webhooks."
     HttpOut "http-out" false "Requests to other servers."
 }
 

@@ -31,6 +31,7 @@ const COMPONENT_DEFAULT: &str = "plugin.wasm";
 const NAME_BYTES_MAX: usize = 100;
 const DESCRIPTION_BYTES_MAX: usize = 2000;
 const VERSION_BYTES_MAX: usize = 64;
+const BUILD_BYTES_MAX: usize = 4 << 10;
 
 /// A version of `hostd:plugin`, of which a host serves every later one with the same first number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -93,6 +94,8 @@ pub struct Manifest {
     pub limits: Limits,
     /// What its operator may set.
     pub config: Schema,
+    /// Shell commands that build it, for its author; no server runs them.
+    pub build: Option<String>,
 }
 
 /// Everything that is wrong with a manifest.
@@ -165,6 +168,9 @@ fn read(whole: &mut Section<'_>, report: &mut Report<'_>) -> Option<Manifest> {
     let limits = limits::read(&mut whole.section("limits", report), asks_for_store, report);
     wants.store_mib = limits.store_mib;
     let config = Schema::read(&mut whole.section("config", report), report);
+    let mut dev = whole.section("dev", report);
+    let build = dev.text("build", report, |text| prose(text, BUILD_BYTES_MAX));
+    dev.finish(report);
     Some(Manifest {
         id: id?,
         version: version?,
@@ -177,6 +183,7 @@ fn read(whole: &mut Section<'_>, report: &mut Report<'_>) -> Option<Manifest> {
         wants,
         limits,
         config,
+        build,
     })
 }
 

@@ -19,7 +19,7 @@ pub enum Right {
     Device(String),
     /// URLs that it asks for.
     Pattern(Pattern),
-    /// A URL that it sent a request to.
+    /// A URL that it sent a request to, or all of that server.
     Url(String),
     /// A kind of events.
     Event(String),

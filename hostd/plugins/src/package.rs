@@ -78,7 +78,7 @@ pub enum PackageError {
     },
     /// Not WebAssembly, or a module and no component.
     #[error(
-        "the component is no WebAssembly component; a core module becomes one with wasm-tools component new"
+        "the component is no WebAssembly component; a core module becomes one with hostd plugin component"
     )]
     NoComponent,
     /// The digest in the manifest is another.

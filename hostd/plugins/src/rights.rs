@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::allow::Pattern;
-use crate::grant::Grant;
+use crate::grant::{Devices, Grant};
 use crate::id::PluginId;
 use crate::interface::Interface;
 use crate::missing::{Missing, Right};
 use crate::target::{Target, UrlError};
+use crate::wants::Timer;
 
 /// Who calls a plugin, as the server has verified it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +120,7 @@ impl Rights {
     /// Why it may not do what needs a scope.
     pub fn may_scope(&self, scope: &str) -> Result<(), Denied> {
         let grant = self.granted()?;
-        self.check(grant.scopes.contains(scope), || {
+        self.check(grant.rights.scopes.contains(scope), || {
             Right::Scope(scope.to_owned())
         })?;
         match &self.behind {
@@ -155,6 +156,26 @@ impl Rights {
         }
     }
 
+    /// Ids of the devices that grant and caller have in common; none = all of the organisation.
+    #[must_use]
+    pub fn devices(&self) -> Option<BTreeSet<String>> {
+        let Ok(grant) = self.granted() else {
+            return Some(BTreeSet::new());
+        };
+        let of_caller = match &self.behind {
+            Behind::Caller(caller) => caller.devices.as_ref(),
+            Behind::Anyone => return Some(BTreeSet::new()),
+            Behind::Itself => None,
+        };
+        match (&grant.devices, of_caller) {
+            (Devices::All, of_caller) => of_caller.cloned(),
+            (Devices::Only(granted), None) => Some(granted.clone()),
+            (Devices::Only(granted), Some(own)) => {
+                Some(granted.intersection(own).cloned().collect())
+            }
+        }
+    }
+
     /// # Errors
     /// Why it may not do what only an administrator may.
     pub fn may_administer(&self) -> Result<(), Denied> {
@@ -171,22 +192,48 @@ impl Rights {
     /// # Errors
     /// Why it may not send a request there.
     pub fn may_http(&self, url: &str) -> Result<(Target, &Pattern), Denied> {
+        self.may_send(url, |target| {
+            Target {
+                query: None,
+                ..target
+            }
+            .to_string()
+        })
+    }
+
+    /// The same for a URL that has a secret in it: a denial names its server alone, since the secret may be anywhere else,
+    /// and the normal form need not have it as it is blotted out elsewhere.
+    ///
+    /// # Errors
+    /// Why it may not send a request there.
+    pub fn may_http_with_secret(&self, url: &str) -> Result<(Target, &Pattern), Denied> {
+        self.may_send(url, |target| {
+            let server = Target {
+                path: "/".to_owned(),
+                query: None,
+                ..target
+            };
+            format!("{server}*")
+        })
+    }
+
+    fn may_send(
+        &self,
+        url: &str,
+        named: impl FnOnce(Target) -> String,
+    ) -> Result<(Target, &Pattern), Denied> {
         self.may_interface(Interface::HttpOut)?;
         let target: Target = url.parse()?;
         let found = self.http().find(|pattern| pattern.matches(&target));
         let Some(pattern) = found else {
-            let place = Target {
-                query: None,
-                ..target
-            };
-            return Err(self.lacks(Right::Url(place.to_string())));
+            return Err(self.lacks(Right::Url(named(target))));
         };
         Ok((target, pattern))
     }
 
     /// The patterns of URLs that are granted, for [`redirect`](crate::allow::redirect).
     pub fn http(&self) -> impl Iterator<Item = &Pattern> {
-        self.grant.iter().flat_map(|grant| &grant.http)
+        self.grant.iter().flat_map(|grant| &grant.rights.http)
     }
 
     /// # Errors
@@ -194,7 +241,7 @@ impl Rights {
     pub fn may_secret(&self, name: &str) -> Result<(), Denied> {
         self.may_interface(Interface::Secrets)?;
         let grant = self.granted()?;
-        self.check(grant.secrets.contains(name), || {
+        self.check(grant.rights.secrets.contains(name), || {
             Right::Secret(name.to_owned())
         })
     }
@@ -203,8 +250,17 @@ impl Rights {
     /// Why it is not told of a kind of events.
     pub fn may_event(&self, kind: &str) -> Result<(), Denied> {
         let grant = self.granted()?;
-        self.check(grant.events.contains(kind), || {
+        self.check(grant.rights.events.contains(kind), || {
             Right::Event(kind.to_owned())
+        })
+    }
+
+    /// # Errors
+    /// Why a timer does not call it: it was not granted, or not at these times.
+    pub fn may_timer(&self, timer: &Timer) -> Result<(), Denied> {
+        let grant = self.granted()?;
+        self.check(grant.rights.timers.contains(timer), || {
+            Right::Timer(timer.id.clone())
         })
     }
 
@@ -225,7 +281,7 @@ impl Rights {
         }
         let grant = self.grant.as_deref();
         let grant = grant.ok_or_else(|| self.lacks(Right::Approval))?;
-        self.check(self.behind != Behind::Anyone || grant.public, || {
+        self.check(self.behind != Behind::Anyone || grant.rights.public, || {
             Right::Public
         })?;
         Ok(grant)

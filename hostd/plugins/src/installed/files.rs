@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use base::pins::Pins;
-use base::{folder, id, private};
+use base::{folder, private};
 use sha2::{Digest, Sha256};
 
 use super::InstalledError;
+use crate::own_file;
 use crate::package::COMPONENT_BYTES_MAX;
 
 const SUFFIX: &str = ".wasm";
@@ -41,19 +42,8 @@ impl Files {
 
     /// Writes a component. It is whole and on disk when it has its name.
     pub(super) fn write(&self, digest: &str, component: &[u8]) -> Result<(), InstalledError> {
-        let path = self.path(digest);
-        let work = self.folder.join(format!("new-{}", id::request_id()));
-        let write = || {
-            let mut file = private::make_file(&work)?;
-            file.write_all(component)?;
-            file.sync_all()?;
-            fs::rename(&work, &path)?;
-            File::open(&self.folder)?.sync_all()
-        };
-        write().map_err(|source| {
-            let _ = fs::remove_file(&work);
-            failed(&path)(source)
-        })
+        let written = own_file::write(&self.folder, &format!("{digest}{SUFFIX}"), &[component]);
+        written.map_err(failed(&self.path(digest)))
     }
 
     pub(super) fn read(&self, digest: &str) -> Result<Vec<u8>, InstalledError> {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use store::plugins::{self as table, Plugin, State};
+use store::plugins::{self as table, Plugin, Removal, State};
 use tracing::{info, warn};
 
 use super::{ITSELF, Inner, InstalledError};
 use crate::grant::Grant;
+use crate::id::PluginId;
 
 /// Starts of the server that a version on trial may see: with one more, it is taken to be why the server ends.
 pub const TRIAL_STARTS_MAX: u32 = 3;
@@ -16,7 +17,8 @@ impl Inner {
         for plugin in self.store.read(table::all).await? {
             if plugin.removal.is_some() {
                 self.finish_removal(&plugin).await?;
-            } else if plugin.trial.is_some() {
+            } else if plugin.trial.is_some() && plugin.state == State::Enabled {
+                // What does not serve is not why the server ends.
                 self.count_start(&plugin).await?;
             }
         }
@@ -25,7 +27,38 @@ impl Inner {
         *self.grants() = grants
             .map(|grant| ((grant.plugin.clone(), grant.org.clone()), Arc::new(grant)))
             .collect();
+        for plugin in self.store.read(table::all).await? {
+            self.forget_unfinished(&plugin).await?;
+        }
         self.sweep().await;
+        Ok(())
+    }
+
+    /// A version that is staged and waits for nothing was being installed when the server ended. It may be why, so it is
+    /// not begun with here; whoever installs it again does. One that is off waits until it is switched on.
+    async fn forget_unfinished(&self, plugin: &Plugin) -> Result<(), InstalledError> {
+        let id = plugin.id.parse::<PluginId>();
+        let (Some(staged), Ok(id)) = (&plugin.staged, id) else {
+            return Ok(());
+        };
+        let waits = self.waits(&id, staged).await;
+        // Of what cannot be read, nobody can say that it waits for nothing.
+        if plugin.state == State::Disabled || !waits.is_ok_and(|waits| waits.is_empty()) {
+            return Ok(());
+        }
+        let left = self.store.plugin_unstage(&plugin.id, staged).await?;
+        warn!(
+            plugin = plugin.id,
+            "a version was being installed when the server ended; install it again"
+        );
+        if left.active.is_none() {
+            let (removal, at_ms) = (Removal { data: false }, self.clock.now_ms());
+            let removed = self
+                .store
+                .plugin_begin_removal(&plugin.id, removal, ITSELF, at_ms)
+                .await?;
+            self.finish_removal(&removed).await?;
+        }
         Ok(())
     }
 

@@ -338,6 +338,61 @@ async fn a_version_with_which_the_server_does_not_stay_up_gives_way() {
 }
 
 #[tokio::test]
+async fn a_version_that_is_off_is_not_why_the_server_ends() {
+    let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
+    let installed = open(&dir, &store).await;
+    update(&installed, "1.0.0", "").await.unwrap();
+    update(&installed, "2.0.0", "").await.unwrap();
+    installed.disable(&id(), "u").await.unwrap();
+    for _ in 0..TRIAL_STARTS_MAX + 2 {
+        let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+        assert_eq!(
+            (plugin.active, plugin.state),
+            (Some(digest("2.0.0")), State::Disabled)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_being_installed_when_the_server_ended_is_installed_anew() {
+    let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
+    let begin = async |version: &str, wants: &str| {
+        let installed = open(&dir, &store).await;
+        let taken = installed.install(package(ID, version, wants), "u").await;
+        assert!(taken.unwrap().plugin.staged.is_some());
+        installed
+    };
+    // The first version of a plugin: there is none.
+    begin("1.0.0", "").await;
+    let installed = open(&dir, &store).await;
+    assert_eq!(installed.list().await.unwrap(), []);
+    assert!(components(&dir).is_empty());
+    // A later one: the one before goes on.
+    update(&installed, "1.0.0", "").await.unwrap();
+    installed.settle(&id(), &digest("1.0.0")).await.unwrap();
+    begin("2.0.0", "").await;
+    let installed = open(&dir, &store).await;
+    let plugin = installed.get(&id()).await.unwrap().unwrap();
+    assert_eq!(
+        (plugin.active, plugin.staged),
+        (Some(digest("1.0.0")), None)
+    );
+    assert_eq!(components(&dir), named(&["1.0.0"]));
+    // One that waits for a grant goes on waiting, and so does one that waits to be switched on.
+    let none = crate::wants::Wants::default();
+    let grant = Grant::of_all("lab", &id(), &none, Devices::All, "admin", 5);
+    installed.approve(grant).await.unwrap();
+    begin("2.0.0", MORE).await;
+    let installed = open(&dir, &store).await;
+    let staged = installed.get(&id()).await.unwrap().unwrap().staged;
+    assert_eq!(staged, Some(package(ID, "2.0.0", MORE).digest()));
+    installed.disable(&id(), "u").await.unwrap();
+    begin("3.0.0", "").await;
+    let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+    assert_eq!(plugin.staged, Some(digest("3.0.0")));
+}
+
+#[tokio::test]
 async fn files_wait_for_a_backup_and_what_is_left_over_goes() {
     let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
     let pins = Pins::default();

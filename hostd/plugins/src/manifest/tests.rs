@@ -100,7 +100,7 @@ reuse = "yes"
             "8: plugin.homepage must begin with https:// or http://",
             "9: plugin has no key \"colour\"",
             "11: wants.interfaces[1] is there twice",
-            "11: wants.interfaces[2] is no interface of this hostd; there are log, config, clock, random, store, secrets, devices, power, captures, annotations, notify, http-out",
+            "11: wants.interfaces[2] is no interface of this hostd; there are log, config, clock, random, store, secrets, devices, power, captures, jobs, notify, http-out",
             "12: wants.scopes[0] must be a scope such as bench:control",
             "13: wants.http[0] must end with a path and no query; all of a server is https://host/*",
             "13: wants.http[1] must name no user and no password",

@@ -1,7 +1,6 @@
 //! Every right against every way in which it can be missing.
 
 use super::*;
-use crate::grant::Devices;
 use crate::wants::Wants;
 
 const URL: &str = "https://a.example/x/1?q";
@@ -9,7 +8,7 @@ const URL: &str = "https://a.example/x/1?q";
 /// A right, asked for.
 type Ask = (&'static str, fn(&Rights) -> Result<(), Denied>);
 
-const ASKS: [Ask; 9] = [
+const ASKS: [Ask; 10] = [
     ("serve", |r| r.may_serve()),
     ("free", |r| r.may_interface(Interface::Log)),
     ("interface", |r| r.may_interface(Interface::Devices)),
@@ -18,8 +17,16 @@ const ASKS: [Ask; 9] = [
     ("http", |r| r.may_http(URL).map(drop)),
     ("secret", |r| r.may_secret("token")),
     ("event", |r| r.may_event("job.finished")),
+    ("timer", |r| r.may_timer(&timer("0 3 * * *"))),
     ("store", |r| r.may_store().map(drop)),
 ];
+
+fn timer(cron: &str) -> Timer {
+    Timer {
+        id: "nightly".into(),
+        cron: cron.parse().unwrap(),
+    }
+}
 
 fn plugin() -> PluginId {
     "acme.x".parse().unwrap()
@@ -37,7 +44,7 @@ fn full() -> Grant {
         scopes: ["bench:control".to_owned()].into(),
         http: ["https://a.example/x/*".parse().unwrap()].into(),
         events: ["job.finished".to_owned()].into(),
-        timers: BTreeSet::new(),
+        timers: [timer("0 3 * * *")].into(),
         secrets: ["token".to_owned()].into(),
         public: true,
         store_mib: 2,
@@ -113,7 +120,7 @@ fn each_right_needs_its_caller() {
 fn each_right_needs_its_grant() {
     type Row<'r> = (&'static str, fn(&mut Grant), &'r [&'static str]);
     let all = all();
-    let table: [Row<'_>; 8] = [
+    let table: [Row<'_>; 10] = [
         ("another organisation's", |g| g.org = "other".into(), &all),
         (
             "another plugin's",
@@ -122,18 +129,24 @@ fn each_right_needs_its_grant() {
         ),
         (
             "interfaces",
-            |g| g.interfaces.clear(),
+            |g| g.rights.interfaces.clear(),
             &["interface", "http", "secret", "store"],
         ),
-        ("scopes", |g| g.scopes.clear(), &["scope"]),
+        ("scopes", |g| g.rights.scopes.clear(), &["scope"]),
         (
             "devices",
             |g| g.devices = Devices::Only(BTreeSet::new()),
             &["device"],
         ),
-        ("addresses", |g| g.http.clear(), &["http"]),
-        ("secrets", |g| g.secrets.clear(), &["secret"]),
-        ("events", |g| g.events.clear(), &["event"]),
+        ("addresses", |g| g.rights.http.clear(), &["http"]),
+        ("secrets", |g| g.rights.secrets.clear(), &["secret"]),
+        ("events", |g| g.rights.events.clear(), &["event"]),
+        ("timers", |g| g.rights.timers.clear(), &["timer"]),
+        (
+            "a timer at other times",
+            |g| g.rights.timers = [timer("* * * * *")].into(),
+            &["timer"],
+        ),
     ];
     for (name, change, wanted) in table {
         let mut grant = full();
@@ -143,7 +156,7 @@ fn each_right_needs_its_grant() {
         }
     }
     let mut private = full();
-    private.public = false;
+    private.rights.public = false;
     assert_eq!(denied(Some(private.clone()), Behind::Anyone), all);
     assert!(denied(Some(private), called(|_| {})).is_empty());
 }
@@ -192,6 +205,13 @@ fn denials_say_what_to_do_and_keep_the_query_to_themselves() {
         error.ends_with("hostd plugin approve acme.x --org org --http https://b.example/y"),
         "{error}"
     );
+    let secret = "HTTP://B.example:8080/hooks/tok-en-12345?x=1";
+    let error = rights.may_http_with_secret(secret).unwrap_err().to_string();
+    assert!(error.contains("to http://b.example:8080/* in"), "{error}");
+    assert!(
+        error.ends_with("hostd plugin approve acme.x --org org --http 'http://b.example:8080/*'"),
+        "{error}"
+    );
     let (target, pattern) = rights.may_http("HTTPS://A.example:443/y/../x/1?q").unwrap();
     assert_eq!(target.to_string(), URL);
     assert_eq!(pattern.to_string(), "https://a.example:443/x/*");
@@ -202,4 +222,27 @@ fn denials_say_what_to_do_and_keep_the_query_to_themselves() {
         "{error}"
     );
     assert_eq!(rights.may_store(), Ok(2 << 20));
+}
+
+#[test]
+fn devices_are_those_that_grant_and_caller_have_in_common() {
+    let ids = |ids: &[&str]| Some(ids.iter().map(|id| (*id).to_owned()).collect());
+    let of = |granted: Devices, behind| {
+        let grant = Grant {
+            devices: granted,
+            ..full()
+        };
+        Rights::new(&plugin(), "org", Some(Arc::new(grant)), behind).devices()
+    };
+    let only = |ids: &[&str]| Devices::Only(ids.iter().map(|id| (*id).to_owned()).collect());
+    let free = || called(|c| c.devices = None);
+    assert_eq!(of(Devices::All, free()), None);
+    assert_eq!(of(Devices::All, called(|_| {})), ids(&["d1"]));
+    assert_eq!(of(only(&["d2"]), free()), ids(&["d2"]));
+    assert_eq!(of(only(&["d1", "d2"]), called(|_| {})), ids(&["d1"]));
+    assert_eq!(of(only(&["d2"]), called(|_| {})), ids(&[]));
+    assert_eq!(of(Devices::All, Behind::Itself), None);
+    assert_eq!(of(Devices::All, Behind::Anyone), ids(&[]));
+    let none = Rights::new(&plugin(), "org", None, Behind::Itself);
+    assert_eq!(none.devices(), ids(&[]));
 }
