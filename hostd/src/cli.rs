@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | run | submit | check | doctor | decode | pod-sim | console | connect | device | plugin |
+//! Command line: `hostd serve | run | submit | check | doctor | decode | emi | pod-sim | console | connect | device | plugin |
 //! udev | key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ pub mod console;
 pub mod decode;
 pub mod device;
 pub mod doctor;
+pub mod emi;
 pub mod key;
 pub mod org;
 mod patience;
@@ -87,6 +88,9 @@ enum Verb {
     /// the middle of an address or where it waits for an acknowledgement, and glues bits of two
     /// exchanges together. On well-formed traffic the lines are the same.
     Decode(decode::Decode),
+    /// Look for known mistakes in a circuit board that make it radiate, or sensitive
+    #[command(subcommand)]
+    Emi(emi::EmiCommand),
     /// Serve a simulated pod over TCP until told to stop
     PodSim(pod_sim::PodSim),
     /// Talk to the target of a device through its UART
@@ -175,6 +179,7 @@ impl Cli {
             Verb::Connect(verb) => return verb.run(),
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),
+            Verb::Emi(verb) => return verb.run(&mut out),
             Verb::Serve(verb) => {
                 let config = self.source.load(&verb.flags())?;
                 serve::run(

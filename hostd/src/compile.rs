@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 
+use anyhow::Context as _;
 use hostd::plugin::COMPILE_VERB;
 use plugins::package::COMPONENT_BYTES_MAX;
 
@@ -28,6 +29,7 @@ pub(crate) fn entry() {
 
 fn compile() -> anyhow::Result<()> {
     plugins::compile::confine()?;
+    jail::only_compute().context("let the compiler do nothing but compute")?;
     let mut component = Vec::new();
     let most = COMPONENT_BYTES_MAX as u64 + 1;
     std::io::stdin().take(most).read_to_end(&mut component)?;

@@ -30,6 +30,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod log;
+mod plugins;
 pub(crate) mod pod;
 mod recordings;
 mod replay;
@@ -89,6 +90,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("keys", keys::link),
     ("leases", leases::link),
     ("log", log::link),
+    ("plugins", plugins::link),
     ("pod", pod::link),
     ("recordings", recordings::link),
     ("replay", replay::link),
@@ -202,6 +204,7 @@ mod tests {
             "captures",
             "cloud",
             "jobs",
+            "plugins",
             "secrets",
             "updates",
             "waveforms",
@@ -220,6 +223,8 @@ mod tests {
         assert!(!world("captures").unwrap().contains(&"keys"));
         assert!(!world("auth").unwrap().contains(&"pod"));
         assert!(!world("jobs").unwrap().contains(&"secrets"));
+        // Who installs code reaches no device and no secret by it.
+        assert_eq!(world("plugins").unwrap(), ["log", "plugins", "uploads"]);
         // What anybody can ask for reaches nothing else.
         assert_eq!(world("badges").unwrap(), ["badges", "log"]);
     }

@@ -17,7 +17,7 @@ pub mod openapi;
 pub mod pages;
 pub mod patience;
 pub mod peer;
-mod percent;
+pub(crate) mod percent;
 pub mod rate;
 pub mod rejection;
 pub mod relay;

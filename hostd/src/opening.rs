@@ -92,6 +92,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         jobs,
         vault,
         notices,
+        plugins: OnceLock::new(),
         oidc: Oidc::new(&config.oidc, clock.clone()),
         auth,
         flashing: lab.flashing,
@@ -149,7 +150,9 @@ impl Lab {
         let connect = drivers::connect(&config.devices, &dialled);
         let devices = Devices::new(store, clock.clone(), connect, options);
         let devices = Arc::new(devices);
-        let captures = Captures::open(dir, &config.captures, ground.store.clone(), clock, space);
+        let (store, ..) = on();
+        let found = devices.clone();
+        let captures = Captures::open(dir, &config.captures, store, clock, space, found);
         let captures = captures.await.context("open the captures")?;
         let (store, clock, space) = on();
         let builds = Builds::open(dir, &config.builds, store, clock, space);
@@ -162,7 +165,7 @@ impl Lab {
         let updates = Updates::open(store, clock, devices.clone(), leases.clone(), uarts.clone());
         let updates = updates.await.context("read the pod updates")?;
         let (store, clock, _) = on();
-        let flashing = Flashing::new(clock.clone(), uarts.clone());
+        let flashing = Flashing::new(clock.clone(), uarts.clone(), devices.clone());
         let waveforms = Waveforms::new(&config.waveforms, store, clock, builds.blobs().clone());
         Ok(Self {
             dialled,

@@ -21,35 +21,54 @@ use plugins::installed::{Installed, Parts};
 use plugins::rights::{Behind, Caller, Denied, Rights};
 use plugins::signature::{Keys, Policy};
 use runtime::{CallError, Engine, Reply};
-use tokio::task::JoinSet;
+use tokio::sync::Semaphore;
 
 use crate::host::Context;
 use crate::http::error::ApiError;
 use crate::http::openapi;
 use crate::services::Services;
 use call::PluginCall;
+use decoding::library::{Places, Shelf};
 use ground::{Ground, GroundError};
 use logs::Logs;
-use settings::Settings;
+use refused::Refusals;
+use settings::{Of, Settings};
 
 pub mod asked;
+mod authority;
 mod bindings;
 mod call;
 pub mod check;
+pub mod component;
 pub mod contract;
+pub mod decoding;
+mod endpoints;
+mod events;
 mod facts;
+mod fault;
+mod folder;
+pub mod fuzz;
 mod ground;
 mod guest;
 mod host;
+mod installs;
 mod lifecycle;
 mod loaded;
 pub mod logs;
 pub mod order;
+mod outbound;
 mod public;
+pub mod refused;
+mod reports;
 mod routes;
 mod settings;
+mod sight;
+pub mod template;
 
 pub use asked::Asked;
+pub use authority::{Authority, OrderError};
+pub use events::Heard;
+pub use installs::Unheard;
 pub use loaded::Loaded;
 
 /// Who does what an order asks for, in records of plugins.
@@ -72,11 +91,15 @@ pub struct Plugins {
     folder: PathBuf,
     serving: ArcSwap<Serving>,
     settings: Settings,
+    /// What plugins are to be told of.
+    outlet: events::outlet::Outlet,
     logs: Mutex<HashMap<String, Arc<Logs>>>,
+    decodings: Places,
+    refusals: Refusals,
+    /// Places for installs over HTTP.
+    installs: Arc<Semaphore>,
     /// One change at a time.
     changing: tokio::sync::Mutex<()>,
-    /// Versions that are loaded since the server started.
-    starting: tokio::sync::Mutex<JoinSet<()>>,
 }
 
 /// What is opened before there are handlers.
@@ -147,7 +170,7 @@ impl Plugins {
             compiler,
             folder,
         } = opened;
-        Arc::new(Self {
+        let all = Arc::new(Self {
             services,
             config: config.clone(),
             first,
@@ -158,10 +181,16 @@ impl Plugins {
             folder,
             serving: ArcSwap::default(),
             settings: Settings::default(),
+            outlet: events::outlet::Outlet::default(),
             logs: Mutex::default(),
+            decodings: Places::default(),
+            refusals: Refusals::default(),
+            installs: Arc::new(Semaphore::new(installs::INSTALLS_MAX)),
             changing: tokio::sync::Mutex::default(),
-            starting: tokio::sync::Mutex::default(),
-        })
+        });
+        let shelf = Box::new(Shelf::new(Arc::downgrade(&all)));
+        all.services.captures.decoders().add(shelf);
+        all
     }
 
     /// The plugin below whose prefix a path lies, as it is now.
@@ -173,15 +202,19 @@ impl Plugins {
     /// Why no plugin answers below the prefix in which a path lies; none if no plugin of this id is installed.
     #[must_use]
     pub fn absent(&self, path: &str) -> Option<ApiError> {
-        let id = id_in(path)?;
-        let serving = self.serving.load();
-        let why = serving.absent.get(id)?;
-        let message = format!("the plugin {id} {why}");
+        let message = self.why_absent(id_in(path)?)?;
         Some(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "plugin_unavailable",
             message,
         ))
+    }
+
+    /// Why a plugin that is installed does not answer, as a sentence.
+    fn why_absent(&self, id: &str) -> Option<String> {
+        let serving = self.serving.load();
+        let why = serving.absent.get(id)?;
+        Some(format!("the plugin {id} {why}"))
     }
 
     fn loaded(&self, id: &str) -> Option<Arc<Loaded>> {
@@ -201,6 +234,14 @@ impl Plugins {
         let mut all: Vec<_> = serving.by_id.values().cloned().collect();
         all.sort_by_key(|loaded| loaded.label());
         all
+    }
+
+    /// What has become of the events and timers of plugins that ever had any.
+    #[must_use]
+    pub fn heard(&self) -> Vec<(Arc<str>, Heard)> {
+        let all = self.all().into_iter().map(|loaded| loaded.label());
+        all.filter_map(|id| Some((id.clone(), self.outlet.heard(&id)?)))
+            .collect()
     }
 
     /// The server's OpenAPI document with the plugins' paths in it.
@@ -232,7 +273,7 @@ impl Plugins {
         let facts = plugin.facts();
         let org = match &context.caller {
             Some(caller) => Some(caller.org().to_owned()),
-            None => public::org(&self.installed.grants_of(&facts.id), &asked.0.query),
+            None => public::org(&self.installed.grants_of(&facts.id), &asked.request.query),
         };
         let Some(org) = org else {
             return Err(ApiError::new(
@@ -247,15 +288,21 @@ impl Plugins {
         let config = self.config(plugin, &org).await?;
         let (services, facts) = (self.services.clone(), facts.clone());
         let call = PluginCall::new(services, facts, (rights, config), context, Some(requester));
-        Ok(plugin.answer(&asked, call).await)
+        match (asked.group, plugin.endpoints(), plugin.reports()) {
+            (reports::GROUP, _, Some(reports)) => reports.answer(&asked, call).await,
+            (_, Some(endpoints), _) => Ok(endpoints.answer(asked, call).await),
+            _ => Err(ApiError::not_found(&asked.request.path)),
+        }
     }
 
     /// What a plugin is told of its configuration in an organisation.
     async fn config(&self, plugin: &Loaded, org: &str) -> Result<Arc<str>, ApiError> {
         let id = &plugin.facts().id;
-        if let Some(known) = self.settings.get(id.as_str(), org) {
-            return Ok(known);
-        }
+        let of = Of(id.as_str(), plugin.facts().loaded);
+        let seen = match self.settings.get(of, org) {
+            Ok(known) => return Ok(known),
+            Err(seen) => seen,
+        };
         let read = self.installed.config(id, org, plugin.manifest()).await;
         let (values, faults) = read.map_err(|error| {
             tracing::error!(plugin = %id, %error, "failed to read the configuration of a plugin");
@@ -268,7 +315,7 @@ impl Plugins {
                 .write(logs::Level::Warn, "", format!("configuration: {fault}"));
         }
         let text: Arc<str> = serde_json::Value::Object(values).to_string().into();
-        self.settings.keep(id.as_str(), org, text.clone());
+        self.settings.keep(seen, of, org, text.clone());
         Ok(text)
     }
 

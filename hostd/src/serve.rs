@@ -2,6 +2,7 @@
 //! and shut down cleanly.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -98,16 +99,14 @@ async fn serve(
         .attach(&config.devices, &services.auth.default_org())
         .await
         .context("attach the configured devices")?;
-    let registered = services.devices.attach_registered().await;
-    registered.context("attach the registered pods")?;
+    let registered = services.devices.attach_registered();
+    registered.await.context("attach the registered pods")?;
     let opened = Opened::open(&config.data_dir, &config.plugins, &services).await?;
     let gateway = answering(&config, loading, &services, (&benches, opened))?;
     let started = gateway.plugins.start().await;
     started.context("start the plugins")?;
-    let listener = TcpListener::bind(&config.http.listen)
-        .await
-        .with_context(|| format!("listen on {}", config.http.listen))?;
-    let address = listener.local_addr().context("read the listen address")?;
+    gateway.plugins.follow_folder(&config.data_dir);
+    let (listener, address) = listen(&config.http.listen).await?;
     let url = format!("http://{address}");
     let admin = Admin::listen(&config.data_dir, services.clone(), gateway.plugins.clone());
     gateway.native.set_ready(true);
@@ -150,6 +149,15 @@ async fn serve(
     services.store.close().await.context("close the store")?;
     info!("stopped");
     Ok(())
+}
+
+/// A listener at this address, and where it listens.
+async fn listen(address: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address)
+        .await
+        .with_context(|| format!("listen on {address}"))?;
+    let address = listener.local_addr().context("read the listen address")?;
+    Ok((listener, address))
 }
 
 /// The first organisation, if there is none yet, and a key that may sign tokens. The code to sign in with for the first
@@ -210,10 +218,13 @@ pub fn gateway(
 ) -> anyhow::Result<Gateway> {
     let (engine, groups, table, descriptions) = groups::load(&config.handlers, loading, services)?;
     let document = openapi::document(&table, descriptions)?;
+    let plugins = Plugins::new(services.clone(), &config.plugins, engine, opened);
+    // Only here.
+    let _ = services.plugins.set(Arc::downgrade(&plugins));
     Ok(Gateway {
         table,
         groups,
-        plugins: Plugins::new(services.clone(), &config.plugins, engine, opened),
+        plugins,
         native: Native::new(document, &config.metrics.token, services.clone()),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),

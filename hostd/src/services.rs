@@ -1,6 +1,6 @@
 //! What every request can reach, built once at start.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use base::clock::Clock;
 use base::space::Space;
@@ -19,6 +19,8 @@ use notify::Notices;
 use pods::dial::Dialled;
 use store::Store;
 use vault::Vault;
+
+use crate::plugin::Plugins;
 
 /// Shared by all requests; each part guards itself.
 #[derive(Debug)]
@@ -40,4 +42,6 @@ pub struct Services {
     pub jobs: Arc<Jobs>,
     pub vault: Arc<Vault>,
     pub notices: Arc<Notices>,
+    /// Those that answer requests hold the services, so they come later.
+    pub plugins: OnceLock<Weak<Plugins>>,
 }

@@ -2,5 +2,6 @@
 //! from outside can bring about.
 
 mod http;
+mod plugins;
 mod relay;
 mod stage;

@@ -10,6 +10,9 @@ use clap::{Args, ValueEnum};
 use decode::sr::{Archive, Limits};
 use decode::{Format, Spec};
 
+use crate::plugin::check;
+use crate::plugin::decoding::offline::Offline;
+
 /// Output buffer: large, since annotation lines are short.
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -18,9 +21,12 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub struct Decode {
     /// Capture to read: sigrok session file, version 1 or 2
     file: PathBuf,
-    /// Protocol decoder: i2c, uart or spi
-    #[arg(long)]
-    protocol: String,
+    /// Protocol decoder: i2c, uart or spi; with --plugin one of the package, of which a single one need not be named
+    #[arg(long, required_unless_present = "plugin")]
+    protocol: Option<String>,
+    /// Package whose decoders are used, a file or a folder; compiled in a process of its own, no server needed
+    #[arg(long, value_name = "PACKAGE")]
+    plugin: Option<PathBuf>,
     /// Decoder channels by their names: scl=SCL,sda=SDA; 3 is LA3 in recordings of a pod (in others a number
     /// that could be a name or a place is refused; a name between double quotes is always a name)
     #[arg(long, value_name = "ROLE=CHANNEL,...", value_delimiter = ',')]
@@ -80,14 +86,7 @@ impl Decode {
         let format = Format::from(self.format);
         let map = pairs(&self.map, "--map")?;
         let options = pairs(&self.option, "--option")?;
-        let spec = Spec::parse(
-            &self.protocol,
-            &map,
-            &options,
-            self.annotations.as_deref(),
-            archive.channels(),
-        )
-        .context("set up the decoder")?;
+        let spec = self.spec(&map, &options, archive.channels())?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         let mut failure = out.write_all(format.header().as_bytes()).err();
         decode::decode_sr(&archive, &spec, &mut |annotations| match format.write(
@@ -107,6 +106,38 @@ impl Decode {
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             other => other.context("print"),
         }
+    }
+}
+
+impl Decode {
+    fn spec(
+        &self,
+        map: &[(&str, &str)],
+        options: &[(&str, &str)],
+        names: &[String],
+    ) -> anyhow::Result<Spec> {
+        let annotations = self.annotations.as_deref();
+        let protocol = self.protocol.as_deref().unwrap_or_default();
+        let parsed = match &self.plugin {
+            None => Spec::parse(protocol, map, options, annotations, names),
+            Some(path) => {
+                let package = Offline::open(&check::open(path)?)?;
+                let ids: Vec<&str> = package.ids().collect();
+                let wanted = match (&self.protocol, ids.as_slice()) {
+                    (Some(protocol), _) => protocol.as_str(),
+                    (None, [only]) => *only,
+                    (None, _) => bail!("choose a decoder; --protocol takes {}", ids.join(", ")),
+                };
+                let Some(foreign) = package.find(wanted) else {
+                    bail!(
+                        "find the decoder {wanted} in the package; it has {}",
+                        ids.join(", ")
+                    );
+                };
+                Spec::parse_foreign(&foreign, map, options, annotations, names)
+            }
+        };
+        parsed.context("set up the decoder")
     }
 }
 

@@ -1,5 +1,6 @@
 //! `hostd plugin install | approve | revoke | configure | list | enable | disable | rollback | logs | remove`, which ask the
-//! server that runs on the data folder, and `hostd plugin check | pack | wit`, which need none.
+//! server that runs on the data folder, `hostd plugin dev`, which installs what it builds there, and `hostd plugin new |
+//! component | check | pack | wit`, which need none.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,10 +15,12 @@ use base::config::Config;
 
 mod approve;
 mod author;
+mod dev;
 mod shown;
 
 use approve::Approve;
-use author::{Check, Pack, Wit};
+use author::{Check, Component, New, Pack, Wit};
+use dev::Dev;
 
 /// Pause between two looks at a log that is followed.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -33,7 +36,9 @@ pub enum PluginCommand {
     Approve(Approve),
     /// Take back what a plugin was granted in an organisation
     Revoke(InOrg),
-    /// Set, for one organisation, what the manifest leaves open in its table config; without --set, back to the defaults
+    /// Set, for one organisation, what the manifest leaves open in its table config
+    ///
+    /// What is not named goes back to its default.
     Configure(Configure),
     /// List the plugins, what they wait for, and where they may do what
     List,
@@ -47,6 +52,14 @@ pub enum PluginCommand {
     Logs(Logs),
     /// Remove a plugin
     Remove(Remove),
+    /// Write a complete example of a plugin into a new folder, with its test and the commands that build it
+    New(New),
+    /// Build a plugin, install it into the running server and follow its log, and again whenever a file changes
+    ///
+    /// Ends at Ctrl-C; what was installed stays.
+    Dev(Dev),
+    /// Make a component of a core module, as compilers of Rust, C and Go make them
+    Component(Component),
     /// Say whether a package would load: manifest, imports, compiling, routes
     Check(Check),
     /// Make one file of a folder with plugin.toml and the component
@@ -98,7 +111,7 @@ pub struct Logs {
 pub struct Remove {
     /// Id of the plugin
     id: String,
-    /// Also what it has stored, what it was granted, and its configuration
+    /// Also what it has stored and its configuration; what it was granted goes in any case
     #[arg(long)]
     data: bool,
 }
@@ -114,6 +127,9 @@ impl PluginCommand {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let order = match self {
+            Self::New(new) => return new.run(out),
+            Self::Dev(dev) => return dev.run(&load()?, out),
+            Self::Component(component) => return component.run(out),
             Self::Check(check) => return check.run(out),
             Self::Pack(pack) => return pack.run(out),
             Self::Wit(wit) => return wit.run(out),

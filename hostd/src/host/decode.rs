@@ -7,19 +7,23 @@ use std::time::Duration;
 
 use admission::Requester;
 use bytes::Bytes;
-use decode::{Format, Spec, SpecError};
+use decode::foreign::ForeignError;
+use decode::{Accepts, DecodeError, Decoder, Decoding, Format, Spec, SpecError};
 use runtime::BodyStream;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::bench::host::captures::Error as CaptureError;
-use super::bindings::bench::host::decode::{Error, Format as WitFormat, Host, Job};
+use super::bindings::bench::host::decode::{
+    self as records, Error, Format as WitFormat, Host, Job,
+};
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::Captures;
-use lab::captures::reader::Reader;
+use lab::captures::reader::{ReadError, Reader};
+use lab::decoders::{NoSpec, Wanted};
 
 /// Bytes per part of a streamed answer.
 const PART_BYTES: usize = 64 << 10;
@@ -29,6 +33,9 @@ pub(super) const PARTS_WAITING_MAX: usize = 4;
 
 /// Timeout for a client that takes no part. Until then it occupies a stream's place and a thread.
 pub(super) const PART_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// How long an answer waits for the first part of it, to tell a failure before then with a status.
+const FIRST_PART_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Events that a guest may take into its memory.
 const EVENTS_MAX: u32 = 10_000;
@@ -57,8 +64,13 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
 }
 
 impl Host for View<'_> {
+    async fn decoders(&mut self) -> Vec<records::Decoder> {
+        let all = self.captures.decoders().all(org(self.context));
+        all.iter().map(|decoder| listed(decoder)).collect()
+    }
+
     async fn run(&mut self, capture: String, job: Job) -> Result<Resource<BodyStream>, Error> {
-        let (reader, spec) = open(self.door, self.captures, &capture, &job).await?;
+        let (reader, spec) = open((self.context, self.door), self.captures, &capture, &job).await?;
         let (format, content_type) = match job.format {
             WitFormat::Json => (Format::Json, "application/x-ndjson"),
             WitFormat::Sigrok => (Format::Sigrok, "text/plain; charset=utf-8"),
@@ -68,10 +80,14 @@ impl Host for View<'_> {
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
         let waited = self.captures.stream_permit(self.requester);
         let permit = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
+        let (tell, told) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            stream(&reader, &spec, format, parts);
+            stream(&reader, &spec, format, parts, Telling(Some(tell)));
             drop(permit);
         });
+        if let Ok(Ok(Err(failure))) = timeout(FIRST_PART_WAIT_MAX, told).await {
+            return Err(self.failed(&failure));
+        }
         let stream = BodyStream::new(Some(content_type.to_owned()), receiver);
         self.table
             .push(stream)
@@ -84,8 +100,12 @@ impl Host for View<'_> {
         job: Job,
         max_events: u32,
     ) -> Result<(String, bool), Error> {
-        let (reader, spec) = open(self.door, self.captures, &capture, &job).await?;
-        let permit = self.captures.reader_permit().await;
+        let (reader, spec) = open((self.context, self.door), self.captures, &capture, &job).await?;
+        // A decoding by a plugin may take minutes, and holds a place among those of plugins instead.
+        let permit = match spec.is_foreign() {
+            true => None,
+            false => Some(self.captures.reader_permit().await),
+        };
         let most = max_events.min(EVENTS_MAX) as usize;
         let work = tokio::task::spawn_blocking(move || {
             let result = collect(&reader, &spec, most);
@@ -94,7 +114,7 @@ impl Host for View<'_> {
         });
         match work.await {
             Ok(Ok(events)) => Ok(events),
-            Ok(Err(e)) => Err(Error::Other(internal(self.context, "decode", &e))),
+            Ok(Err(e)) => Err(self.failed(&e)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
         }
     }
@@ -102,26 +122,107 @@ impl Host for View<'_> {
 
 /// A reader for a capture, and the decoder specification that a job makes for it.
 async fn open(
-    door: Door<'_>,
+    (context, door): (&Context, Door<'_>),
     captures: &Captures,
     id: &str,
     job: &Job,
 ) -> Result<(Arc<Reader>, Spec), Error> {
-    let reader = door.reader(captures, id).await.map_err(decode_error)?;
+    let reader = door.reader(captures, id).await;
+    let reader = reader.map_err(decode_error)?;
     if !reader.has_logic() {
         return Err(Error::WrongState(
             "the capture has no logic channels".into(),
         ));
     }
-    let spec = Spec::parse(
-        &job.protocol,
-        &pairs(&job.channels),
-        &pairs(&job.options),
-        job.annotations.as_deref(),
-        &reader.logic_names(),
-    )
-    .map_err(|e| Error::Invalid((field(&e), e.to_string())))?;
+    let wanted = Wanted {
+        protocol: &job.protocol,
+        map: &pairs(&job.channels),
+        options: &pairs(&job.options),
+        annotations: job.annotations.as_deref(),
+    };
+    let decoders = captures.decoders();
+    let spec = decoders.spec(org(context), wanted, &reader.logic_names());
+    let spec = spec.map_err(|refused| match refused {
+        NoSpec::Invalid(error) => Error::Invalid((field(&error), error.to_string())),
+        NoSpec::NotGranted(sentence) => Error::NotGranted(sentence),
+        NoSpec::Absent(sentence) => Error::Unavailable(sentence),
+    })?;
     Ok((reader, spec))
+}
+
+/// Organisation of the caller.
+fn org(context: &Context) -> &str {
+    let caller = context.caller.as_ref();
+    caller.map_or("", |caller| caller.org())
+}
+
+impl View<'_> {
+    /// A decoding that failed: what is wrong with a plugin is told, what is wrong in here is not.
+    fn failed(&self, error: &ReadError) -> Error {
+        let ReadError::Decode(DecodeError::Foreign { title, source }) = error else {
+            return Error::Other(internal(self.context, "decode", error));
+        };
+        match source {
+            ForeignError::Refused(told) => {
+                Error::Invalid(("options".to_owned(), format!("set up the {title}: {told}")))
+            }
+            ForeignError::Busy(told) => Error::Unavailable(format!("the {title} is busy: {told}")),
+            ForeignError::Gone(told) => {
+                Error::Unavailable(format!("failed to go on with the {title}: {told}"))
+            }
+            ForeignError::Bad(_) | ForeignError::Failed(_) => Error::Failed(format!(
+                "failed to decode with the {title}: failed to {source}"
+            )),
+        }
+    }
+}
+
+/// Tells once how a decoding begins.
+struct Telling(Option<oneshot::Sender<Result<(), ReadError>>>);
+
+impl Telling {
+    /// Whoever waits no longer does not learn of it; then the failure comes back.
+    fn tell(&mut self, begun: Result<(), ReadError>) -> Result<(), ReadError> {
+        match self.0.take() {
+            Some(tell) => tell.send(begun).map_or_else(|unheard| unheard, Ok),
+            None => begun,
+        }
+    }
+}
+
+/// A decoder's description as handlers see it.
+fn listed(decoder: &Decoder) -> records::Decoder {
+    let roles = decoder.channels.iter().map(|channel| records::Role {
+        id: channel.id.clone(),
+        name: channel.name.clone(),
+        required: channel.required,
+    });
+    let options = decoder.options.iter().map(|option| records::OptionInfo {
+        id: option.id.clone(),
+        text: option.text.clone(),
+        default: option.default.clone(),
+        values: match &option.accepts {
+            Accepts::OneOf(values) => values.clone(),
+            Accepts::Integer(..) | Accepts::Number(..) | Accepts::Any => Vec::new(),
+        },
+    });
+    let classes = decoder.classes.iter().map(|class| records::Class {
+        id: class.id.clone(),
+        text: class.text.clone(),
+    });
+    let rows = decoder.rows.iter().map(|row| records::Row {
+        id: row.id.clone(),
+        text: row.text.clone(),
+        classes: row.classes.clone(),
+    });
+    records::Decoder {
+        id: decoder.id.clone(),
+        name: decoder.name.clone(),
+        channels: roles.collect(),
+        options: options.collect(),
+        classes: classes.collect(),
+        rows: rows.collect(),
+    }
 }
 
 /// Name of the query parameter to blame.
@@ -158,22 +259,45 @@ fn decode_error(error: CaptureError) -> Error {
     }
 }
 
-/// Decode into `parts` until the end or until the client has left.
-fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<io::Result<Bytes>>) {
+/// Decode into `parts` until the end or until the client has left. `telling` hears of a failure before the first part.
+fn stream(
+    reader: &Reader,
+    spec: &Spec,
+    format: Format,
+    parts: mpsc::Sender<io::Result<Bytes>>,
+    mut telling: Telling,
+) {
     let last = parts.clone().try_reserve_owned();
     let last = last.expect("a new queue has room");
+    let gone = parts.clone();
     let mut writer = Parts::new(parts, PART_WAIT_MAX);
     let mut written = writer.write_all(format.header().as_bytes());
-    let decoded = reader.decode(spec, &mut |annotations| {
-        written = format.write(spec, annotations, &mut writer);
-        match &written {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+    let mut decode = || {
+        let segment = reader.logic()?;
+        let decoding = Decoding::of_segment(&segment, spec)?;
+        if !spec.is_foreign() {
+            let _ = telling.tell(Ok(()));
         }
-    });
-    if let Err(e) = decoded {
-        tracing::error!(error = %e, "failed to decode a capture");
-        last.send(Err(io::Error::other(e)));
+        decoding.run(&mut |annotations| {
+            written = format.write(spec, annotations, &mut writer);
+            if writer.has_flushed() {
+                let _ = telling.tell(Ok(()));
+            }
+            match &written {
+                Ok(()) if !gone.is_closed() => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        })?;
+        Ok::<_, ReadError>(())
+    };
+    if let Err(e) = decode() {
+        // The last part says no more than that there is none.
+        last.send(Err(io::Error::other("the decoding failed")));
+        if let Err(e) = telling.tell(Err(e)) {
+            let cause = std::error::Error::source(&e);
+            let cause = cause.map(ToString::to_string).unwrap_or_default();
+            tracing::error!(error = %e, cause, "failed to decode a capture");
+        }
         return;
     }
     match written.and_then(|()| writer.flush()) {
@@ -184,20 +308,17 @@ fn stream(reader: &Reader, spec: &Spec, format: Format, parts: mpsc::Sender<io::
         // A closed channel means that the client has left.
         Ok(()) | Err(_) => {}
     }
+    let _ = telling.tell(Ok(()));
 }
 
 /// A JSON array of at most `most` events as text, and whether there were more.
-fn collect(
-    reader: &Reader,
-    spec: &Spec,
-    most: usize,
-) -> Result<(String, bool), lab::captures::reader::ReadError> {
+fn collect(reader: &Reader, spec: &Spec, most: usize) -> Result<(String, bool), ReadError> {
     let mut lines = Vec::new();
     let mut count = 0;
     let mut more = false;
     reader.decode(spec, &mut |annotations| {
         let room = most - count;
-        more = annotations.len() > room;
+        more |= annotations.len() > room;
         let taken = &annotations[..annotations.len().min(room)];
         count += taken.len();
         Format::Json
@@ -219,6 +340,7 @@ pub(super) struct Parts {
     buffer: Vec<u8>,
     parts: mpsc::Sender<io::Result<Bytes>>,
     wait_max: Duration,
+    has_flushed: bool,
 }
 
 impl Parts {
@@ -227,7 +349,13 @@ impl Parts {
             buffer: Vec::with_capacity(PART_BYTES),
             parts,
             wait_max,
+            has_flushed: false,
         }
+    }
+
+    /// Whether a part is on its way.
+    fn has_flushed(&self) -> bool {
+        self.has_flushed
     }
 }
 
@@ -247,7 +375,10 @@ impl Write for Parts {
         let part = std::mem::replace(&mut self.buffer, Vec::with_capacity(PART_BYTES));
         let sent = async { timeout(self.wait_max, self.parts.send(Ok(part.into()))).await };
         match Handle::current().block_on(sent) {
-            Ok(sent) => sent.map_err(|_| io::ErrorKind::BrokenPipe.into()),
+            Ok(sent) => {
+                self.has_flushed = true;
+                sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            }
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }

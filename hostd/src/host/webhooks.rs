@@ -1,4 +1,4 @@
-//! `bench:host/webhooks`: who is told of finished jobs.
+//! `bench:host/webhooks`: who is told of finished jobs, and of what plugins have to say.
 
 use notify::{Edit, NewWebhook, Notices, WebhookError};
 use store::webhooks::{Delivery, Event, Phase, Webhook};
@@ -37,7 +37,7 @@ impl w::Host for View<'_> {
         let caller = self.webhook_admin()?;
         let new = NewWebhook {
             url: new.url,
-            events: new.events.into_iter().map(event_of).collect(),
+            events: events_of(&new.events)?,
             name: new.name,
             r#ref: new.ref_,
         };
@@ -57,10 +57,10 @@ impl w::Host for View<'_> {
 
     async fn update(&mut self, id: String, edit: w::Edit) -> Result<w::Webhook, w::Error> {
         let caller = self.webhook_admin()?;
-        let events = edit.events;
+        let events = edit.events.as_deref().map(events_of);
         let edit = Edit {
             url: edit.url,
-            events: events.map(|events| events.into_iter().map(event_of).collect()),
+            events: events.transpose()?,
             name: edit.name,
             r#ref: edit.ref_,
             enabled: edit.enabled,
@@ -138,24 +138,17 @@ impl View<'_> {
     }
 }
 
-fn event_of(event: w::Event) -> Event {
-    match event {
-        w::Event::JobFinished => Event::JobFinished,
-    }
-}
-
-fn event(event: Event) -> Option<w::Event> {
-    match event {
-        Event::JobFinished => Some(w::Event::JobFinished),
-        Event::Test => None,
-    }
+fn events_of(names: &[String]) -> Result<Vec<Event>, w::Error> {
+    let parsed = names.iter().map(|name| Event::parse(name));
+    let all: Result<_, _> = parsed.collect();
+    all.map_err(|unknown| w::Error::Invalid(("events".to_owned(), unknown.to_string())))
 }
 
 fn webhook(webhook: Webhook) -> w::Webhook {
     w::Webhook {
         id: webhook.id,
         url: webhook.url,
-        events: webhook.events.into_iter().filter_map(event).collect(),
+        events: webhook.events.into_iter().map(String::from).collect(),
         name: webhook.name,
         ref_: webhook.r#ref,
         enabled: webhook.enabled,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::groups::Group;
 use crate::http::arrivals::Arrivals;
 use crate::http::connections::ConnectionCounters;
-use crate::plugin::Plugins;
+use crate::plugin::{Heard, Plugins};
 use base::logging;
 
 pub mod disk;
@@ -232,8 +232,56 @@ fn render_plugins(page: &mut String, plugins: &Plugins) {
         );
         line(page, name, &labels, 1);
     }
+    render_heard(page, &plugins.heard());
     let counted = all.iter().filter_map(|p| Some((p.label(), p.metrics()?)));
     render_calls(page, "plugin", counted);
+}
+
+/// What has become of plugins' events and timers.
+fn render_heard(page: &mut String, heard: &[(Arc<str>, Heard)]) {
+    type Read = fn(&Heard) -> u64;
+    let series: [(&str, &str, &str, Read); 7] = [
+        (
+            "events_delivered_total",
+            "counter",
+            "Events that it took.",
+            |h| h.delivered,
+        ),
+        (
+            "events_repeated_total",
+            "counter",
+            "Events told again.",
+            |h| h.repeated,
+        ),
+        ("events_failed_total", "counter", "Events given up.", |h| {
+            h.failed
+        }),
+        (
+            "events_dropped_total",
+            "counter",
+            "Events that found no room, or were not for it any more.",
+            |h| h.dropped,
+        ),
+        ("events_waiting", "gauge", "Events that wait.", |h| {
+            h.waiting
+        }),
+        ("timers_total", "counter", "Calls by its timers.", |h| {
+            h.timers
+        }),
+        (
+            "timers_skipped_total",
+            "counter",
+            "Timers left out because they were still at work.",
+            |h| h.timers_skipped,
+        ),
+    ];
+    for (name, metric, help, read) in series {
+        let name = format!("hostd_plugin_{name}");
+        head(page, &name, metric, help);
+        for (plugin, heard) in heard {
+            line(page, &name, &format!("plugin=\"{plugin}\""), read(heard));
+        }
+    }
 }
 
 /// What handlers or plugins, as `kind` says, have done.

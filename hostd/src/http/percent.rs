@@ -1,7 +1,7 @@
 //! Percent-decoding (RFC 3986, 2.1).
 
 /// The text that was encoded; None when it is not UTF-8 or malformed.
-pub(super) fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
     }

@@ -26,15 +26,19 @@ const HOST_OWNED_PREFIX: &str = "access-control-";
 
 /// A request for a plugin.
 #[derive(Debug)]
-pub struct Asked(pub(super) wit::Request);
+pub struct Asked {
+    pub(super) request: wit::Request,
+    /// Which of the plugin's exports answers it, as its route table says.
+    pub(super) group: usize,
+}
 
 impl Asked {
-    /// `path` is the whole path of the request.
+    /// `path` is the whole path of the request, `group` that of its route.
     #[must_use]
-    pub fn new(request: Request, method: &Method, path: &str) -> Self {
+    pub fn new(request: Request, method: &Method, path: &str, group: usize) -> Self {
         let below = path.strip_prefix(PREFIX).unwrap_or_default();
         let path = below.find('/').map_or("/", |at| &below[at..]);
-        Self(wit::Request {
+        let request = wit::Request {
             id: request.id,
             route: request.route,
             method: method.as_str().to_owned(),
@@ -45,7 +49,8 @@ impl Asked {
             body: request.body,
             caller: request.caller.map(caller),
             extra: Vec::new(),
-        })
+        };
+        Self { request, group }
     }
 }
 
@@ -104,7 +109,8 @@ mod tests {
             ("/api/x/acme.x/", "/"),
             ("/api/x/acme.x", "/"),
         ] {
-            assert_eq!(Asked::new(request(), &Method::GET, path).0.path, below);
+            let asked = Asked::new(request(), &Method::GET, path, 0);
+            assert_eq!(asked.request.path, below);
         }
     }
 

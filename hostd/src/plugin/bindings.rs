@@ -11,7 +11,37 @@ pub(super) mod imports {
         world: "hostd:server/offers",
         imports: { default: async | trappable },
         with: {
+            "hostd:plugin/captures.capture": crate::plugin::host::captures::OpenCapture,
             "hostd:plugin/devices.device": crate::plugin::host::devices::SeenDevice,
+        },
+    });
+}
+
+/// The export `decoding`.
+pub(super) mod decoder {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin",
+        world: "hostd:plugin/decoder",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "hostd:plugin/log": super::imports::hostd::plugin::log,
+            "hostd:plugin/config": super::imports::hostd::plugin::config,
+        },
+    });
+}
+
+/// The export `events`.
+pub(super) mod subscriber {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin",
+        world: "hostd:plugin/subscriber",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "hostd:plugin/types": super::imports::hostd::plugin::types,
+            "hostd:plugin/log": super::imports::hostd::plugin::log,
+            "hostd:plugin/config": super::imports::hostd::plugin::config,
         },
     });
 }
@@ -21,6 +51,21 @@ pub(super) mod handler {
     wasmtime::component::bindgen!({
         path: "../wit/plugin",
         world: "hostd:plugin/handler",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "hostd:plugin/types": super::imports::hostd::plugin::types,
+            "hostd:plugin/log": super::imports::hostd::plugin::log,
+            "hostd:plugin/config": super::imports::hostd::plugin::config,
+        },
+    });
+}
+
+/// The export `reports`.
+pub(super) mod reporter {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin",
+        world: "hostd:plugin/reporter",
         imports: { default: async },
         exports: { default: async },
         with: {

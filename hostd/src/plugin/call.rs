@@ -14,6 +14,7 @@ use plugins::rights::Rights;
 use super::bindings::imports::hostd::plugin as offers;
 use super::facts::Facts;
 use super::logs::Level;
+use super::sight::Sight;
 use crate::host::Context;
 use crate::services::Services;
 
@@ -32,6 +33,10 @@ pub(super) struct PluginCall {
     pub(super) context: Context,
     pub(super) table: ResourceTable,
     pub(super) log_lines: u32,
+    pub(super) notices_sent: u32,
+    pub(super) requests_made: u32,
+    /// Captures that the plugin has open.
+    pub(super) open_captures: u32,
     /// Secrets that the plugin has read, by name.
     pub(super) secrets_read: BTreeMap<String, String>,
     /// The same, ready to be blotted out.
@@ -57,6 +62,9 @@ impl PluginCall {
             context,
             table: ResourceTable::new(),
             log_lines: 0,
+            notices_sent: 0,
+            requests_made: 0,
+            open_captures: 0,
             secrets_read: BTreeMap::new(),
             secrets: None,
             requester,
@@ -66,6 +74,14 @@ impl PluginCall {
 
     pub(super) fn acting(&self) -> Acting<'_> {
         Acting::new(&self.facts.id, &self.rights)
+    }
+
+    pub(super) fn sight(&self) -> Sight<'_> {
+        Sight {
+            acting: self.acting(),
+            context: &self.context,
+            services: &self.services,
+        }
     }
 }
 

@@ -9,7 +9,10 @@ use plugins::package::Package;
 use runtime::{Engine, EngineOptions};
 
 use super::contract;
+use super::decoding::DECODING;
+use super::events::EVENTS;
 use super::guest::HTTP;
+use super::reports::REPORTS;
 
 /// Package of the published contract, as names of imports begin.
 const PACKAGE: &str = "hostd:plugin/";
@@ -57,7 +60,12 @@ pub fn report(package: &Package) -> anyhow::Result<Vec<String>> {
             .exports(component.engine())
             .map(|(name, _)| name.to_owned()),
     );
-    if !exports.iter().any(|name| name.starts_with(HTTP)) {
+    let is_called = |name: &String| {
+        [HTTP, DECODING, EVENTS, REPORTS]
+            .iter()
+            .any(|known| name.starts_with(known))
+    };
+    if !exports.iter().any(is_called) {
         bail!(
             "find anything to call: the component exports nothing of {PACKAGE}*; it exports {exports:?}"
         );

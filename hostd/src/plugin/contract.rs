@@ -16,13 +16,20 @@ macro_rules! files {
 
 /// The files of the package, by name.
 pub const FILES: &[(&str, &str)] = files![
+    "captures.wit",
     "clock.wit",
     "config.wit",
+    "decoding.wit",
     "devices.wit",
+    "events.wit",
+    "http-out.wit",
     "http.wit",
+    "jobs.wit",
     "log.wit",
+    "notify.wit",
     "power.wit",
     "random.wit",
+    "reports.wit",
     "secrets.wit",
     "store.wit",
     "types.wit",

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use admission::Admission;
 use plugins::id::PluginId;
 
 use super::logs::Logs;
+use super::outbound::Share;
 
 /// Shared by all calls of the version.
 #[derive(Debug)]
@@ -18,4 +20,8 @@ pub(super) struct Facts {
     pub(super) loaded: Instant,
     /// Outlives the version.
     pub(super) logs: Arc<Logs>,
+    /// Its requests to others.
+    pub(super) outbound: Share,
+    /// Places for calls that read captures.
+    pub(super) reads: Arc<Admission>,
 }

@@ -7,6 +7,7 @@ use wasmtime::component::Component;
 
 use super::call::PluginCall;
 use super::host::{self, PluginLinker};
+use super::outbound::Outbound;
 
 /// Engine and linker of plugins.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(super) struct Ground {
     engine: Engine,
     linker: Linked,
     memory_mib_max: u32,
+    outbound: Outbound,
 }
 
 struct Linked(PluginLinker);
@@ -31,6 +33,8 @@ pub(super) enum GroundError {
     Engine(#[from] EngineError),
     #[error("link the interfaces of plugins")]
     Link(#[source] wasmtime::Error),
+    #[error("read plugins.http_allow and plugins.http_deny: {0}")]
+    Networks(String),
 }
 
 impl Ground {
@@ -46,11 +50,16 @@ impl Ground {
             engine,
             linker: Linked(linker),
             memory_mib_max: config.memory_mib_max,
+            outbound: Outbound::new(config).map_err(GroundError::Networks)?,
         })
     }
 
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    pub(super) fn outbound(&self) -> &Outbound {
+        &self.outbound
     }
 
     pub(super) fn memory_mib_max(&self) -> u32 {

@@ -28,16 +28,17 @@ impl Invoke<PluginCall, Handler> for Routes {
 }
 
 /// Answers one request.
-pub(super) struct Handle<'a>(pub(super) &'a wit::Request);
+pub(super) struct Handle(pub(super) wit::Request);
 
-impl Invoke<PluginCall, Handler> for Handle<'_> {
+impl Invoke<PluginCall, Handler> for Handle {
     type Answer = wit::Response;
 
-    fn invoke(
+    async fn invoke(
         self,
         exports: &Handler,
         store: &mut Store<State<PluginCall>>,
-    ) -> impl Future<Output = wasmtime::Result<Self::Answer>> + Send {
-        exports.hostd_plugin_http().call_handle(store, self.0)
+    ) -> wasmtime::Result<Self::Answer> {
+        let http = exports.hostd_plugin_http();
+        http.call_handle(store, &self.0).await
     }
 }

@@ -14,10 +14,14 @@ use super::call::PluginCall;
 use crate::host::Context;
 use offers::types::Error;
 
+pub(super) mod captures;
 mod clock;
 mod config;
 pub(super) mod devices;
+mod http_out;
+pub(super) mod jobs;
 mod log;
+mod notify;
 mod power;
 mod random;
 mod secrets;
@@ -31,10 +35,14 @@ pub(super) type PluginLinker = Linker<State<PluginCall>>;
 /// # Errors
 /// One of them is there already.
 pub(super) fn link(linker: &mut PluginLinker) -> wasmtime::Result<()> {
+    captures::link(linker)?;
     clock::link(linker)?;
     config::link(linker)?;
     devices::link(linker)?;
+    http_out::link(linker)?;
+    jobs::link(linker)?;
     log::link(linker)?;
+    notify::link(linker)?;
     power::link(linker)?;
     random::link(linker)?;
     secrets::link(linker)?;

@@ -7,20 +7,17 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use plugins::cache::{Code, Name};
 use plugins::id::PluginId;
-use plugins::installed::Taken;
+use plugins::installed::{ITSELF, Taken};
 use plugins::package::Package;
 use store::plugins::{Plugin, State};
 use tracing::{info, warn};
 
 use super::loaded::LoadError;
 use super::logs::Level;
-use super::{Loaded, Plugins};
+use super::{Loaded, Plugins, fault};
 
 mod orders;
 mod shown;
-
-/// Who does what the server does by itself, in its records.
-const ITSELF: &str = "hostd";
 
 /// How long a new version must do well before the one before is given up as a refuge.
 const TRIAL: Duration = Duration::from_secs(60);
@@ -31,35 +28,62 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Failed calls in that time that end it: traps, exhausted memory or time.
 const TRIAL_FAILURES_MAX: u64 = 5;
 
+/// Why a plugin does not answer that this server failed to load.
+const NOT_LOADED: &str = "could not be loaded by this server; its log says why";
+
 impl Plugins {
-    /// Serve what is installed. Versions that were compiled before answer when this is over, others when they are compiled;
-    /// what does not load is noted as failed and is in nobody's way.
+    /// Begin to serve what is installed, one after the other. What does not load is noted as failed and is in nobody's way.
     ///
     /// # Errors
     /// The storage failed.
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
+        self.listen();
         let installed = self.installed.list().await?;
         for plugin in installed.into_iter().filter(|p| p.state == State::Enabled) {
-            let Some(digest) = plugin.active.clone() else {
+            if plugin.active.is_none() {
                 continue;
-            };
+            }
             self.set_absent(&plugin.id, "is being loaded; retry shortly");
             let all = self.clone();
-            let loading = async move { all.start_one(&plugin, &digest).await };
-            self.starting.lock().await.spawn(loading);
+            tokio::spawn(async move {
+                if let Err(error) = all.start_one(&plugin.id).await {
+                    let error = format!("{error:#}");
+                    warn!(plugin = plugin.id, error, "failed to start a plugin");
+                }
+            });
         }
         Ok(())
     }
 
-    async fn start_one(self: &Arc<Self>, plugin: &Plugin, digest: &str) {
-        let Ok(id) = plugin.id.parse::<PluginId>() else {
-            return;
-        };
+    /// Serve a plugin, unless an operator has seen to it meanwhile.
+    async fn start_one(self: &Arc<Self>, id: &str) -> anyhow::Result<()> {
+        let id: PluginId = id.parse()?;
         let _turn = self.changing.lock().await;
-        match self.load(&id, digest).await {
-            Ok(loaded) => self.serve(loaded, plugin.trial.is_some().then(|| digest.to_owned())),
-            Err(error) => self.give_up(&id, digest, &format!("{error:#}")).await,
+        let started = self.start_in_turn(&id).await;
+        if let Err(error) = &started {
+            let line = format!("not loaded, by no fault of its own: {error:#}");
+            self.log(id.as_str()).write(Level::Error, "", line);
+            self.set_absent(id.as_str(), NOT_LOADED);
         }
+        started
+    }
+
+    /// What fails here is the server's own: the plugin stays enabled, and the next start or `enable` tries again.
+    async fn start_in_turn(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<()> {
+        let plugin = self.installed.get(id).await?;
+        let plugin = plugin.filter(|p| p.state == State::Enabled);
+        let Some(plugin) = plugin.filter(|_| self.loaded(id.as_str()).is_none()) else {
+            return Ok(());
+        };
+        let Some(digest) = plugin.active.clone() else {
+            return Ok(());
+        };
+        match self.load(id, &digest).await {
+            Ok(loaded) => self.serve(loaded, &plugin),
+            Err(error) if fault::may_pass(&error) => return Err(error),
+            Err(error) => self.give_up(id, &digest, &format!("{error:#}")).await,
+        }
+        Ok(())
     }
 
     /// A version of a plugin, compiled and linked.
@@ -90,8 +114,9 @@ impl Plugins {
                 .load(code.bytes())
                 .map_err(LoadError::from)?;
             let logs = all.log(manifest.id.as_str());
-            let loaded = Loaded::new(ground, &all.services, &component, manifest, logs)?;
-            Ok::<_, anyhow::Error>(loaded.holding(code.into_hold()))
+            let from = (&component, code.into_hold());
+            let loaded = Loaded::new(ground, &all.services, from, manifest, logs)?;
+            Ok::<_, anyhow::Error>(loaded)
         });
         linked.await?
     }
@@ -104,8 +129,8 @@ impl Plugins {
         Ok((name, code))
     }
 
-    /// Answer with a version from now on. `trial`: its digest, if it must prove itself first.
-    fn serve(self: &Arc<Self>, loaded: Loaded, trial: Option<String>) {
+    /// Answer with the active version of `plugin` from now on, and watch it if it must still prove itself.
+    fn serve(self: &Arc<Self>, loaded: Loaded, plugin: &Plugin) {
         let loaded = Arc::new(loaded);
         let facts = loaded.facts();
         let (id, version) = (facts.id.clone(), facts.version.clone());
@@ -115,11 +140,12 @@ impl Plugins {
             by_id.insert(id.as_str().to_owned(), loaded.clone());
         });
         info!(plugin = %id, version, "plugin serves");
+        self.tell_on(&id);
         facts
             .logs
             .write(Level::Info, "", format!("version {version} serves"));
-        if let Some(digest) = trial {
-            tokio::spawn(watch(Arc::downgrade(self), loaded, digest));
+        if let (Some(_), Some(digest)) = (&plugin.trial, plugin.active.clone()) {
+            tokio::spawn(watch(Arc::downgrade(self), Arc::downgrade(&loaded), digest));
         }
     }
 
@@ -130,6 +156,7 @@ impl Plugins {
             by_id.remove(id);
             absent.insert(id.to_owned(), why.to_owned());
         });
+        self.outlet.withdraw(id);
     }
 
     fn set_absent(&self, id: &str, why: &str) {
@@ -147,10 +174,10 @@ impl Plugins {
             .and_then(|p| p.previous);
         if let Some(before) = before
             && let Ok(loaded) = self.load(id, &before).await
-            && self.installed.roll_back(id, digest, ITSELF).await.is_ok()
+            && let Ok(plugin) = self.installed.roll_back(id, digest, ITSELF).await
         {
             log.write(Level::Warn, "", "the version before serves again");
-            self.serve(loaded, None);
+            self.serve(loaded, &plugin);
             return;
         }
         self.withdraw(id.as_str(), "has failed; hostd plugin list says why");
@@ -163,7 +190,11 @@ impl Plugins {
     async fn install(self: &Arc<Self>, path: &Path) -> anyhow::Result<Vec<String>> {
         let path = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || super::check::open(&path));
-        let package: Package = opened.await??;
+        self.take_in(opened.await??).await
+    }
+
+    /// The same with a package that was read.
+    pub(super) async fn take_in(self: &Arc<Self>, package: Package) -> anyhow::Result<Vec<String>> {
         let id = package.manifest().id.clone();
         let version = package.manifest().version.to_string();
         let _turn = self.changing.lock().await;
@@ -189,12 +220,9 @@ impl Plugins {
             return Ok(told);
         }
         if is_staged {
-            self.installed
-                .activate(&id, &taken.digest, super::OPERATOR)
-                .await?;
-            self.serve(loaded, Some(taken.digest.clone()));
+            self.activate(&id, &taken.digest, loaded).await?;
         } else if taken.plugin.state == State::Enabled {
-            self.serve(loaded, None);
+            self.serve(loaded, &taken.plugin);
         }
         if self.installed.grants_of(&id).is_empty() {
             told.push(format!(
@@ -213,21 +241,37 @@ impl Plugins {
         Ok(())
     }
 
-    /// Make the version that waits the one that serves, if it waits for nothing any more; whether it does.
-    async fn activate_staged(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<bool> {
+    /// Make the version that waits the one that serves, if it waits for nothing any more: its number, if it serves now.
+    async fn activate_staged(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<Option<String>> {
         let plugin = self.installed.get(id).await?;
+        // What an operator has switched off, the approval of an organisation does not switch on.
+        let plugin = plugin.filter(|plugin| plugin.state != State::Disabled);
         let Some(staged) = plugin.and_then(|plugin| plugin.staged) else {
-            return Ok(false);
+            return Ok(None);
         };
         if !self.installed.waits(id, &staged).await?.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
-        let loaded = self.load(id, &staged).await?;
-        self.installed
-            .activate(id, &staged, super::OPERATOR)
-            .await?;
-        self.serve(loaded, Some(staged));
-        Ok(true)
+        self.serve_staged(id, &staged).await.map(Some)
+    }
+
+    /// Make a staged version the one that serves; its number.
+    async fn serve_staged(self: &Arc<Self>, id: &PluginId, digest: &str) -> anyhow::Result<String> {
+        let loaded = self.load(id, digest).await?;
+        let version = loaded.version().to_owned();
+        self.activate(id, digest, loaded).await?;
+        Ok(version)
+    }
+
+    async fn activate(
+        self: &Arc<Self>,
+        id: &PluginId,
+        digest: &str,
+        loaded: Loaded,
+    ) -> anyhow::Result<()> {
+        let activated = self.installed.activate(id, digest, super::OPERATOR).await?;
+        self.serve(loaded, &activated);
+        Ok(())
     }
 
     /// Back to the version before.
@@ -238,10 +282,11 @@ impl Plugins {
         };
         let loaded = self.load(id, &before).await?;
         let version = loaded.version().to_owned();
-        self.installed
+        let plugin = self
+            .installed
             .roll_back(id, &active, super::OPERATOR)
             .await?;
-        self.serve(loaded, None);
+        self.serve(loaded, &plugin);
         Ok(format!("{id} {version} serves"))
     }
 
@@ -266,12 +311,12 @@ fn origin(taken: &Taken) -> String {
 }
 
 /// Look at a new version until it has proven itself, and go back if it fails.
-async fn watch(plugins: Weak<Plugins>, loaded: Arc<Loaded>, digest: String) {
-    let id = loaded.facts().id.clone();
+async fn watch(plugins: Weak<Plugins>, version: Weak<Loaded>, digest: String) {
     let end = tokio::time::Instant::now() + TRIAL;
+    let mut id = None;
     while tokio::time::Instant::now() < end {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(all) = plugins.upgrade() else {
+        let (Some(all), Some(loaded)) = (plugins.upgrade(), version.upgrade()) else {
             return;
         };
         if !all.serves(&loaded) {
@@ -285,12 +330,13 @@ async fn watch(plugins: Weak<Plugins>, loaded: Arc<Loaded>, digest: String) {
                     "{failures} calls failed within {} s of its start",
                     TRIAL.as_secs()
                 );
-                all.give_up(&id, &digest, &reason).await;
+                all.give_up(&loaded.facts().id, &digest, &reason).await;
             }
             return;
         }
+        id = Some(loaded.facts().id.clone());
     }
-    let Some(all) = plugins.upgrade() else {
+    let (Some(all), Some(id)) = (plugins.upgrade(), id) else {
         return;
     };
     if let Err(error) = all.installed.settle(&id, &digest).await {

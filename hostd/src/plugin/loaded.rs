@@ -7,16 +7,19 @@ use plugins::cache::Hold;
 use plugins::interface::Interface;
 use plugins::manifest::Manifest;
 use plugins::rights::{Behind, Rights};
-use runtime::{CallError, Guest, GuestOptions, Metrics, Mode, Reply, ReplyBody};
+use runtime::{CallError, Exports, Guest, GuestOptions, Metrics, Mode};
 use wasmtime::component::Component;
 
-use super::asked::{self, Asked};
-use super::bindings::handler;
 use super::call::PluginCall;
+use super::decoding::{Decoders, DecodersError};
+use super::endpoints::Endpoints;
+use super::events::Subscriber;
 use super::facts::Facts;
 use super::ground::Ground;
-use super::guest::{HTTP, Handle, Routes};
+use super::host;
 use super::logs::Logs;
+use super::reports::kind::KindsError;
+use super::reports::{self, Reports};
 use super::routes::{self, RoutesError};
 use crate::host::Context;
 use crate::http::openapi::{self, DocumentError, Paths};
@@ -41,6 +44,12 @@ pub(super) enum LoadError {
     Start(#[source] CallError),
     #[error(transparent)]
     Routes(#[from] RoutesError),
+    #[error("read its decoders")]
+    Decoders(#[source] CallError),
+    #[error(transparent)]
+    Described(#[from] DecodersError),
+    #[error(transparent)]
+    Kinds(#[from] KindsError),
     #[error("describe its routes")]
     Document(#[from] DocumentError),
     #[error("find anything to call: it exports nothing of hostd:plugin")]
@@ -53,7 +62,7 @@ pub(super) enum LoadError {
     Api(plugins::manifest::Api),
 }
 
-/// A version of a plugin.
+/// A version of a plugin. It has at least one of the exports.
 #[derive(Debug)]
 pub struct Loaded {
     facts: Arc<Facts>,
@@ -62,20 +71,55 @@ pub struct Loaded {
     patience: Duration,
     table: RouteTable,
     paths: Paths,
-    http: Option<Guest<PluginCall, handler::Handler>>,
+    endpoints: Option<Endpoints>,
+    decoders: Option<Decoders>,
+    subscriber: Option<Subscriber>,
+    reports: Option<Reports>,
     /// Keeps the compiled file from being removed while it is of use.
-    _hold: Option<Hold>,
+    _hold: Hold,
+}
+
+/// What the exports of a version are loaded from.
+#[derive(Clone, Copy)]
+pub(super) struct Loading<'a> {
+    pub(super) ground: &'a Ground,
+    pub(super) services: &'a Arc<Services>,
+    pub(super) component: &'a Component,
+    pub(super) manifest: &'a Manifest,
+    pub(super) facts: &'a Arc<Facts>,
+}
+
+impl Loading<'_> {
+    /// Whether the component exports the interface `name`, of any version.
+    pub(super) fn exports(&self, name: &str) -> bool {
+        self.ground.exports(self.component, name)
+    }
+
+    /// What the manifest's limits come to.
+    pub(super) fn options(&self) -> GuestOptions {
+        options(self.manifest)
+    }
+
+    /// Link the component for the world of `X`.
+    pub(super) fn guest<X: Exports<PluginCall>>(
+        &self,
+        options: GuestOptions,
+    ) -> Result<Guest<PluginCall, X>, LoadError> {
+        let (services, facts) = (self.services.clone(), self.facts.clone());
+        let make = move || nobodys(&services, &facts);
+        Ok(self.ground.guest(self.component, options, make)?)
+    }
 }
 
 impl Loaded {
-    /// Link a version, start an instance of it and read its routes. Blocks, for at most some seconds.
+    /// Link a version, start an instance of it and ask what it offers. Blocks, for at most some seconds.
     ///
     /// # Errors
     /// What it asks for, exports or answers is not what it should be.
     pub(super) fn new(
         ground: &Ground,
         services: &Arc<Services>,
-        component: &Component,
+        (component, hold): (&Component, Hold),
         manifest: Manifest,
         logs: Arc<Logs>,
     ) -> Result<Self, LoadError> {
@@ -90,23 +134,38 @@ impl Loaded {
         if let Some(what) = not_offered(&manifest) {
             return Err(LoadError::NotOffered(what));
         }
-        if !ground.exports(component, HTTP) {
-            return Err(LoadError::Nothing);
-        }
         let facts = Arc::new(Facts {
             id: manifest.id.clone(),
             version: manifest.version.to_string(),
             loaded: Instant::now(),
             logs,
+            outbound: ground.outbound().share(),
+            reads: host::captures::places(),
         });
-        let make = {
-            let (services, facts) = (services.clone(), facts.clone());
-            move || nobodys(&services, &facts)
+        let loading = Loading {
+            ground,
+            services,
+            component,
+            manifest: &manifest,
+            facts: &facts,
         };
-        let options = options(&manifest);
-        let mut http = ground.guest::<handler::Handler>(component, options, make)?;
-        let declared = http.start(Routes).map_err(LoadError::Start)?;
-        let table = routes::table(&manifest.id, declared, manifest.wants.public)?;
+        let (endpoints, declared) = Endpoints::load(loading)?.unzip();
+        let decoders = Decoders::load(loading)?;
+        let subscriber = Subscriber::load(loading)?;
+        let (reports, made) = Reports::load(loading)?.unzip();
+        let exports = [
+            endpoints.is_some(),
+            decoders.is_some(),
+            subscriber.is_some(),
+            reports.is_some(),
+        ];
+        if !exports.contains(&true) {
+            return Err(LoadError::Nothing);
+        }
+        let declared = declared.unwrap_or_default();
+        let mut table = routes::table(&manifest.id, declared, manifest.wants.public)?;
+        let added = table.add(reports::GROUP, &made.unwrap_or_default());
+        added.map_err(|error| RoutesError::Table(error.to_string()))?;
         let deadline = Duration::from_millis(manifest.limits.deadline_ms.into());
         Ok(Self {
             label: facts.id.as_str().into(),
@@ -114,22 +173,22 @@ impl Loaded {
             patience: deadline - ANSWER_MARGIN_MAX.min(deadline / 4),
             paths: openapi::paths(&table)?,
             table,
-            http: Some(http),
+            endpoints,
+            decoders,
+            subscriber,
+            reports,
             manifest,
-            _hold: None,
+            _hold: hold,
         })
-    }
-
-    /// With the file that it was loaded from.
-    pub(super) fn holding(mut self, hold: Hold) -> Self {
-        self._hold = Some(hold);
-        self
     }
 
     /// Calls that failed because of it.
     pub(super) fn failures(&self) -> u64 {
         let failed = |m: Metrics| m.traps + m.deadlines + m.bad_responses;
-        self.metrics().map_or(0, failed)
+        let decoders = self.decoders.as_ref().map(Decoders::metrics);
+        let subscriber = self.subscriber.as_ref().map(Subscriber::metrics);
+        let all = self.metrics().into_iter().chain(decoders).chain(subscriber);
+        all.map(failed).sum()
     }
 
     /// What it is called in metrics and logs: its id.
@@ -150,7 +209,13 @@ impl Loaded {
         self.patience
     }
 
-    /// Its routes, which begin with its prefix.
+    /// How long a call may take, with the wait for a free place.
+    pub(super) fn longest_call(&self) -> Duration {
+        let options = options(&self.manifest);
+        Duration::from_millis(options.queue_wait_ms_max + options.deadline_ms)
+    }
+
+    /// Its routes, which begin with its prefix; none if it has no endpoints.
     #[must_use]
     pub fn table(&self) -> &RouteTable {
         &self.table
@@ -159,6 +224,31 @@ impl Loaded {
     /// Its part of the OpenAPI document.
     pub(super) fn paths(&self) -> &Paths {
         &self.paths
+    }
+
+    /// What makes documents, if it does.
+    pub(super) fn reports(&self) -> Option<&Reports> {
+        self.reports.as_ref()
+    }
+
+    /// What answers requests, if it does.
+    pub(super) fn endpoints(&self) -> Option<&Endpoints> {
+        self.endpoints.as_ref()
+    }
+
+    /// What decodes captures, if it does.
+    pub(super) fn decoders(&self) -> Option<&Decoders> {
+        self.decoders.as_ref()
+    }
+
+    /// What hears of events and timers, if it does.
+    pub(super) fn subscriber(&self) -> Option<&Subscriber> {
+        self.subscriber.as_ref()
+    }
+
+    /// Whether it wants to hear of a kind of events.
+    pub(super) fn listens_to(&self, kind: &str) -> bool {
+        self.subscriber.is_some() && self.manifest.wants.events.contains(kind)
     }
 
     pub(super) fn facts(&self) -> &Arc<Facts> {
@@ -172,30 +262,12 @@ impl Loaded {
     /// What it has done so far.
     #[must_use]
     pub fn metrics(&self) -> Option<Metrics> {
-        self.http.as_ref().map(Guest::metrics)
-    }
-
-    /// Answer one request.
-    pub(super) async fn answer(&self, asked: &Asked, call: PluginCall) -> Result<Reply, CallError> {
-        let Some(http) = &self.http else {
-            unreachable!("a request was routed to a plugin without endpoints");
-        };
-        let most = http.options().response_bytes_max;
-        http.call_then(&asked.0.id, call, Handle(&asked.0), |answer, _| {
-            let bytes = answer.body.len();
-            if bytes > most {
-                let bytes_max = most;
-                return Err(CallError::ResponseTooLarge { bytes, bytes_max });
-            }
-            let (status, headers, body) = asked::answered(answer);
-            let body = if body.is_empty() {
-                ReplyBody::Empty
-            } else {
-                ReplyBody::Bytes(body.into())
-            };
-            Reply::new(status, headers, body)
-        })
-        .await
+        let endpoints = self.endpoints.as_ref().map(Endpoints::metrics);
+        let reports = self.reports.as_ref().map(Reports::metrics);
+        [endpoints, reports]
+            .into_iter()
+            .flatten()
+            .reduce(Metrics::with)
     }
 }
 
@@ -208,15 +280,11 @@ fn not_offered(manifest: &Manifest) -> Option<&'static str> {
             .any(|(file, _)| file.strip_suffix(".wit") == Some(i.as_str()))
     };
     let other = wants.interfaces.iter().find(|i| !offered(i));
-    match other {
-        Some(interface) => Some(interface.as_str()),
-        None if !wants.events.is_empty() => Some("events"),
-        None if !wants.timers.is_empty() => Some("timers"),
-        None => None,
-    }
+    other.map(|interface| interface.as_str())
 }
 
-fn options(manifest: &Manifest) -> GuestOptions {
+/// What the limits of a manifest come to.
+pub(super) fn options(manifest: &Manifest) -> GuestOptions {
     let limits = &manifest.limits;
     let memory_bytes = (limits.memory_mib as usize) << 20;
     GuestOptions {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::logs::Line;
+use super::refused::Refused;
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub enum Order {
     RollBack {
         id: String,
     },
-    /// With `data`, the plugin's keys, grants and configuration go, too.
+    /// The plugin's grants go; with `data`, also its keys and configuration.
     Remove {
         id: String,
         data: bool,
@@ -49,6 +50,40 @@ pub enum Order {
         id: String,
         from: u64,
     },
+}
+
+impl Order {
+    /// Id of the plugin that it is about, if it names one.
+    #[must_use]
+    pub fn plugin(&self) -> Option<&str> {
+        match self {
+            Self::Install { .. } | Self::List => None,
+            Self::Approve(Approval { id, .. })
+            | Self::Revoke { id, .. }
+            | Self::Configure { id, .. }
+            | Self::Disable { id }
+            | Self::Enable { id }
+            | Self::RollBack { id }
+            | Self::Remove { id, .. }
+            | Self::Logs { id, .. } => Some(id),
+        }
+    }
+
+    /// What it does, if it changes anything.
+    #[must_use]
+    pub fn verb(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Install { .. } => "install",
+            Self::Approve(_) => "approve",
+            Self::Revoke { .. } => "revoke",
+            Self::Configure { .. } => "configure",
+            Self::Disable { .. } => "disable",
+            Self::Enable { .. } => "enable",
+            Self::RollBack { .. } => "rollback",
+            Self::Remove { .. } => "remove",
+            Self::List | Self::Logs { .. } => return None,
+        })
+    }
 }
 
 /// What is granted. With nothing named, all that the plugin wants.
@@ -93,7 +128,8 @@ impl Approval {
 pub enum Told {
     /// What became of it, as sentences.
     Done(Vec<String>),
-    Plugins(Vec<Shown>),
+    /// What is installed, and packages that were not.
+    Plugins(Vec<Shown>, Vec<Refused>),
     Lines(Vec<Line>),
 }
 

@@ -8,7 +8,7 @@ use plugins::grant::Grant;
 pub(super) fn org(grants: &[Arc<Grant>], query: &str) -> Option<String> {
     let open: Vec<&str> = grants
         .iter()
-        .filter(|grant| grant.public)
+        .filter(|grant| grant.rights.public)
         .map(|grant| grant.org.as_str())
         .collect();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("org="));

@@ -5,6 +5,7 @@ use plugins::id::PluginId;
 use runtime::{Credentials, Route};
 
 use super::bindings::handler::exports::hostd::plugin::http as wit;
+use super::reports::kind::RESERVED;
 use crate::http::routes::RouteTable;
 
 /// Routes of one plugin.
@@ -111,6 +112,13 @@ fn broken(route: &wit::Route, public: bool) -> Option<&'static str> {
         || !route.pattern.bytes().all(is_path)
     {
         return Some("its pattern must begin with / and be at most 256 plain characters");
+    }
+    let first = route.pattern.split('/').nth(1).unwrap_or_default();
+    let first_word = route.name.split('.').next().unwrap_or_default();
+    if first == RESERVED || first_word == RESERVED {
+        return Some(
+            "its pattern or name begins with reports, which is for reports that the host asks a plugin for",
+        );
     }
     if route
         .scope

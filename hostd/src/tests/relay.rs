@@ -187,6 +187,8 @@ async fn a_job_may_drive_one_device_and_administer_nothing() {
             Ask::post("/api/keys", credential, make.clone()),
             Ask::new("GET", "/api/users", credential),
             Ask::new("GET", "/api/github/trust", credential),
+            Ask::new("GET", "/api/plugins", credential),
+            Ask::post("/api/plugins/acme.x/approve", credential, json!({})),
             Ask::new("DELETE", &device, credential),
         ] {
             let refused = job.ask(&ask).await;

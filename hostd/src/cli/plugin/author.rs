@@ -1,11 +1,36 @@
-//! What authors of plugins need and no server: a check, a package, the contract.
+//! What authors of plugins need and no server: a template, a component, a check, a package, the contract.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::plugin::{check, contract};
+use crate::plugin::{check, component, contract, template};
 use anyhow::Context;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+use plugins::id::PluginId;
+
+#[derive(Debug, Args)]
+pub struct New {
+    #[arg(value_parser = PossibleValuesParser::new(template::languages()))]
+    language: String,
+    /// Folder to make
+    folder: PathBuf,
+    /// Id of the plugin, such as acme.rails; otherwise local. and the name of the folder
+    #[arg(long)]
+    id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Component {
+    /// Core module (WebAssembly) that a compiler made
+    module: PathBuf,
+    /// File or folder with the world that the module was written for, if the module does not carry it
+    #[arg(long, value_name = "PATH")]
+    wit: Option<PathBuf>,
+    /// File to write
+    #[arg(long, short, value_name = "FILE", default_value = "plugin.wasm")]
+    output: PathBuf,
+}
 
 #[derive(Debug, Args)]
 pub struct Check {
@@ -26,6 +51,40 @@ pub struct Pack {
 pub struct Wit {
     /// Folder to make; without it, the contract is printed
     folder: Option<PathBuf>,
+}
+
+impl New {
+    pub(super) fn run(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let id = match &self.id {
+            Some(id) => id.clone(),
+            None => {
+                let folder = std::path::absolute(&self.folder).context("find the folder")?;
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                format!("local.{}", name.to_lowercase().replace(['_', ' '], "-"))
+            }
+        };
+        let read: Result<PluginId, _> = id.parse();
+        let id = read.with_context(|| format!("take {id:?} as the id (--id names another)"))?;
+        template::write(&self.language, &self.folder, &id)?;
+        let folder = self.folder.display();
+        writeln!(
+            out,
+            "{id} in {folder}; {folder}/README.md says how it is built"
+        )?;
+        Ok(())
+    }
+}
+
+impl Component {
+    pub(super) fn run(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let module = std::fs::read(&self.module)
+            .with_context(|| format!("read {}", self.module.display()))?;
+        let made = component::of_module(module, self.wit.as_deref())?;
+        let path = self.output.display();
+        std::fs::write(&self.output, &made).with_context(|| format!("write {path}"))?;
+        writeln!(out, "{path}: {} bytes", made.len())?;
+        Ok(())
+    }
 }
 
 impl Check {

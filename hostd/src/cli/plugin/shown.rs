@@ -14,10 +14,16 @@ pub(super) fn print(told: &Told, out: &mut dyn Write) -> anyhow::Result<()> {
                 writeln!(out, "{sentence}")?;
             }
         }
-        Told::Plugins(plugins) if plugins.is_empty() => writeln!(out, "no plugins are installed")?,
-        Told::Plugins(plugins) => {
+        Told::Plugins(plugins, refused) => {
+            if plugins.is_empty() {
+                writeln!(out, "no plugins are installed")?;
+            }
             for plugin in plugins {
                 one(plugin, out)?;
+            }
+            for package in refused {
+                writeln!(out, "{}  not installed", package.origin)?;
+                writeln!(out, "  {}", package.reason)?;
             }
         }
         Told::Lines(lines) => {

@@ -9,6 +9,7 @@ async fn fill(parts: mpsc::Sender<io::Result<Bytes>>) -> io::ErrorKind {
             buffer: Vec::new(),
             parts,
             wait_max: Duration::from_millis(1),
+            has_flushed: false,
         };
         (0..3)
             .find_map(|_| writer.write_all(&[0; PART_BYTES]).err())

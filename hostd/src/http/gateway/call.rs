@@ -66,7 +66,8 @@ impl Gateway {
         };
         let answered = match plugin {
             Some(plugin) => {
-                let asked = Asked::new(record, &head.method, head.uri.path());
+                let path = head.uri.path();
+                let asked = Asked::new(record, &head.method, path, entry.group);
                 self.plugins.call(plugin, asked, context, requester).await?
             }
             None => {

@@ -1,8 +1,12 @@
 //! On whose behalf a plugin acts in a call, asked by every host function before it does anything.
 
+use std::collections::BTreeSet;
+
+use plugins::allow::Pattern;
 use plugins::id::PluginId;
 use plugins::interface::Interface;
 use plugins::rights::{Denied, Rights};
+use plugins::target::Target;
 
 use super::offers::types::Error;
 use crate::plugin::host::refusal;
@@ -43,6 +47,32 @@ impl<'a> Acting<'a> {
     /// Whether a device of the organisation may be seen and used.
     pub(in crate::plugin) fn may_device(&self, id: &str) -> bool {
         self.rights.may_device(id).is_ok()
+    }
+
+    /// The URL to send a request to, and the pattern that allows it.
+    pub(in crate::plugin) fn http(&self, url: &str) -> Result<(Target, Pattern), Error> {
+        let (target, pattern) = self.rights.may_http(url).map_err(|e| told(&e))?;
+        Ok((target, pattern.clone()))
+    }
+
+    /// The same, with a refusal that tells nothing of the URL but its server.
+    pub(in crate::plugin) fn http_with_secret(
+        &self,
+        url: &str,
+    ) -> Result<(Target, Pattern), Error> {
+        let found = self.rights.may_http_with_secret(url);
+        let (target, pattern) = found.map_err(|e| told(&e))?;
+        Ok((target, pattern.clone()))
+    }
+
+    /// All patterns of URLs that were granted.
+    pub(in crate::plugin) fn patterns(&self) -> Vec<Pattern> {
+        self.rights.http().cloned().collect()
+    }
+
+    /// Ids of the devices that may be seen and used; none = all of the organisation.
+    pub(in crate::plugin) fn devices(&self) -> Option<BTreeSet<String>> {
+        self.rights.devices()
     }
 
     /// Bytes that the plugin's keys in the organisation may take.

@@ -166,7 +166,7 @@ fn no_caller() -> Error {
     )
 }
 
-fn unknown(which: &str) -> Error {
+pub(super) fn unknown(which: &str) -> Error {
     let shown: String = which.chars().take(64).collect();
     refusal(
         "not_found",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use plugins::grant::{Devices, Grant};
@@ -9,9 +10,17 @@ use plugins::id::PluginId;
 use plugins::wants::Wants;
 use serde_json::{Map, Value};
 use store::plugins::State;
+use tracing::warn;
 
+use super::super::logs::Level;
 use super::super::order::{Approval, Order, Told};
-use super::super::{OPERATOR, Plugins};
+use super::super::{Loaded, OPERATOR, Plugins};
+
+/// Time for a call that was ended at its deadline to be gone.
+const ENDING_MARGIN: Duration = Duration::from_secs(1);
+
+/// Pause between looks whether all calls have ended.
+const ENDED_EVERY: Duration = Duration::from_millis(10);
 
 impl Plugins {
     /// Do what the operator asks for.
@@ -23,13 +32,13 @@ impl Plugins {
         Ok(match order {
             Order::Install { package } => Told::Done(self.install(&package).await?),
             Order::Approve(approval) => Told::Done(self.approve(&approval).await?),
-            Order::Revoke { id, org } => done(self.revoke(&known(&id)?, &org).await?),
+            Order::Revoke { id, org } => Told::Done(self.revoke(&known(&id)?, &org).await?),
             Order::Configure { id, org, values } => {
                 done(self.configure(&known(&id)?, &org, values).await?)
             }
-            Order::List => Told::Plugins(self.shown().await?),
+            Order::List => Told::Plugins(self.shown().await?, self.refusals.all()),
             Order::Disable { id } => done(self.disable(&known(&id)?).await?),
-            Order::Enable { id } => done(self.enable(&known(&id)?).await?),
+            Order::Enable { id } => Told::Done(self.enable(&known(&id)?).await?),
             Order::RollBack { id } => {
                 let id = known(&id)?;
                 let _turn = self.changing.lock().await;
@@ -57,31 +66,53 @@ impl Plugins {
         let devices = self.devices(&org, approval, before.as_deref())?;
         let at_ms = self.services.clock.now_ms();
         let granted = if approval.is_partial() {
-            let had = before.as_deref().map(wants_of).unwrap_or_default();
+            let had = before
+                .as_deref()
+                .map(|grant| grant.rights.clone())
+                .unwrap_or_default();
             more(had, approval, &wants)?
         } else {
             wants.clone()
         };
         let mut grant = Grant::of_all(&org, &id, &granted, devices, OPERATOR, at_ms);
-        grant.wants = wants.digest();
+        grant.seen = wants.digest();
         let missing = grant.covers(&wants).err().unwrap_or_default();
         self.installed.approve(grant).await?;
         let mut told = vec![format!("{id} may act in the organisation {}", approval.org)];
         told.extend(missing.iter().map(ToString::to_string));
-        if self.activate_staged(&id).await? {
-            told.push("the version that waited serves".to_owned());
-        }
+        told.extend(self.after_waiting(&id).await);
         Ok(told)
     }
 
-    async fn revoke(&self, id: &PluginId, org: &str) -> anyhow::Result<String> {
+    /// Make the version that waited serve, if nothing keeps it any more; what became of it, in words. What was ordered is
+    /// done by then, whether that version loads or not; and why it does not is for operators alone.
+    async fn after_waiting(self: &Arc<Self>, id: &PluginId) -> Option<String> {
+        match self.activate_staged(id).await {
+            Ok(None) => None,
+            Ok(Some(_)) => Some("the version that waited serves".to_owned()),
+            Err(error) => {
+                let reason = format!("{error:#}");
+                warn!(plugin = %id, reason, "the version that waited does not load");
+                let line = format!("the version that waited does not load: {reason}");
+                self.log(id.as_str()).write(Level::Error, "", line);
+                Some(format!(
+                    "the version that waited does not load, so the one before goes on; hostd plugin logs {id} says why"
+                ))
+            }
+        }
+    }
+
+    async fn revoke(self: &Arc<Self>, id: &PluginId, org: &str) -> anyhow::Result<Vec<String>> {
         let org_id = self.org(org).await?;
         let _turn = self.changing.lock().await;
         self.plugin(id).await?;
-        Ok(match self.installed.revoke(id, &org_id).await? {
+        let mut told = vec![match self.installed.revoke(id, &org_id).await? {
             true => format!("{id} may do nothing in the organisation {org} any more"),
             false => format!("{id} was not approved in the organisation {org}"),
-        })
+        }];
+        // This may be what it waited for: where nothing is granted, nothing more has to be.
+        told.extend(self.after_waiting(id).await);
+        Ok(told)
     }
 
     async fn configure(
@@ -107,33 +138,86 @@ impl Plugins {
     async fn disable(&self, id: &PluginId) -> anyhow::Result<String> {
         let _turn = self.changing.lock().await;
         self.plugin(id).await?;
-        self.installed.disable(id, OPERATOR).await?;
-        self.withdraw(id.as_str(), "is disabled");
+        self.switch_off(id).await?;
         Ok(format!(
             "{id} is disabled; hostd plugin enable {id} serves it again"
         ))
     }
 
-    async fn enable(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<String> {
+    /// The same if this version serves, and not another one by now; whether it was so.
+    pub(in crate::plugin) async fn disable_version(
+        &self,
+        id: &PluginId,
+        digest: &str,
+    ) -> anyhow::Result<bool> {
         let _turn = self.changing.lock().await;
-        let plugin = self.plugin(id).await?;
-        let active = plugin
-            .active
-            .with_context(|| format!("enable {id}: it has no version that may serve"))?;
+        let plugin = self.installed.get(id).await?;
+        let serves = plugin.is_some_and(|plugin| {
+            plugin.state == State::Enabled && plugin.active.as_deref() == Some(digest)
+        });
+        if serves {
+            self.switch_off(id).await?;
+        }
+        Ok(serves)
+    }
+
+    /// Forget this version if it waits behind one that was there before; whether it did.
+    pub(in crate::plugin) async fn forget_waiting(
+        &self,
+        id: &PluginId,
+        digest: &str,
+    ) -> anyhow::Result<bool> {
+        let _turn = self.changing.lock().await;
+        let plugin = self.installed.get(id).await?;
+        let waits = plugin.is_some_and(|plugin| {
+            plugin.active.is_some()
+                && plugin.removal.is_none()
+                && plugin.staged.as_deref() == Some(digest)
+        });
+        if waits {
+            self.installed.unstage(id, digest).await?;
+        }
+        Ok(waits)
+    }
+
+    async fn switch_off(&self, id: &PluginId) -> anyhow::Result<()> {
+        self.installed.disable(id, OPERATOR).await?;
+        self.withdraw(id.as_str(), "is disabled");
+        Ok(())
+    }
+
+    async fn enable(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<Vec<String>> {
+        let _turn = self.changing.lock().await;
+        let mut plugin = self.plugin(id).await?;
+        let Some(active) = plugin.active.clone() else {
+            let staged = plugin.staged;
+            let staged =
+                staged.with_context(|| format!("enable {id}: it has no version that may serve"))?;
+            let version = self.serve_staged(id, &staged).await?;
+            return Ok(vec![format!("{id} {version} serves")]);
+        };
         let loaded = self.load(id, &active).await?;
         if plugin.state != State::Enabled {
-            self.installed.enable(id, OPERATOR).await?;
+            plugin = self.installed.enable(id, OPERATOR).await?;
         }
         let version = loaded.version().to_owned();
-        self.serve(loaded, None);
-        Ok(format!("{id} {version} serves"))
+        self.serve(loaded, &plugin);
+        let mut told = vec![format!("{id} {version} serves")];
+        // It may have been approved while the plugin was off.
+        told.extend(self.after_waiting(id).await);
+        Ok(told)
     }
 
     async fn remove(&self, id: &PluginId, data: bool) -> anyhow::Result<String> {
         let _turn = self.changing.lock().await;
         self.plugin(id).await?;
+        let served = self.loaded(id.as_str());
         self.withdraw(id.as_str(), "is being removed");
+        if let Some(served) = served.filter(|_| data) {
+            ended(served).await;
+        }
         self.installed.remove(id, data, OPERATOR).await?;
+        self.outlet.forget(id.as_str());
         self.swap(|_, absent| drop(absent.remove(id.as_str())));
         Ok(match data {
             true => format!("{id} is gone with all that it kept"),
@@ -185,21 +269,16 @@ impl Plugins {
     }
 }
 
-fn known(id: &str) -> anyhow::Result<PluginId> {
-    id.parse().with_context(|| format!("read the id {id:?}"))
+/// Wait until nobody calls a version any more that is withdrawn: what it stores meanwhile is to be removed, too.
+async fn ended(withdrawn: Arc<Loaded>) {
+    let end = tokio::time::Instant::now() + withdrawn.longest_call() + ENDING_MARGIN;
+    while Arc::strong_count(&withdrawn) > 1 && tokio::time::Instant::now() < end {
+        tokio::time::sleep(ENDED_EVERY).await;
+    }
 }
 
-fn wants_of(grant: &Grant) -> Wants {
-    Wants {
-        interfaces: grant.interfaces.clone(),
-        scopes: grant.scopes.clone(),
-        http: grant.http.clone(),
-        events: grant.events.clone(),
-        timers: grant.timers.clone(),
-        secrets: grant.secrets.clone(),
-        public: grant.public,
-        store_mib: grant.store_mib,
-    }
+fn known(id: &str) -> anyhow::Result<PluginId> {
+    id.parse().with_context(|| format!("read the id {id:?}"))
 }
 
 /// What was granted, and what is named besides.

@@ -7,6 +7,7 @@ use store::plugins::{Plugin, State};
 
 use super::super::Plugins;
 use super::super::order::{Granted, Shown};
+use super::NOT_LOADED;
 
 impl Plugins {
     pub(super) async fn shown(&self) -> anyhow::Result<Vec<Shown>> {
@@ -41,8 +42,13 @@ impl Plugins {
         let is_loading = plugin.state == State::Enabled
             && active.is_some()
             && self.loaded(id.as_str()).is_none();
+        let has_given_up = is_loading
+            && self
+                .why_absent(id.as_str())
+                .is_some_and(|why| why.ends_with(NOT_LOADED));
         let (state, reason) = match plugin.state {
             _ if plugin.removal.is_some() => ("being removed", None),
+            _ if has_given_up => ("failed", Some(NOT_LOADED.to_owned())),
             State::Failed { reason } => ("failed", Some(reason)),
             State::Disabled => ("disabled", waiting),
             State::Enabled if active.is_none() => ("waiting", waiting),

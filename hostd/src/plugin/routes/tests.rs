@@ -43,7 +43,7 @@ type Change = fn(&mut wit::Route);
 
 #[test]
 fn each_rule_is_told() {
-    let broken: [(&str, Change); 13] = [
+    let broken: [(&str, Change); 15] = [
         ("name", |r| r.name = "a\"b".to_owned()),
         ("name", |r| r.name = "x\ny".to_owned()),
         ("name", |r| r.name = String::new()),
@@ -51,6 +51,8 @@ fn each_rule_is_told() {
         ("pattern", |r| r.pattern = "devices".to_owned()),
         ("pattern", |r| r.pattern = "/a b".to_owned()),
         ("pattern", |r| r.pattern = format!("/{}", "a".repeat(256))),
+        ("reports", |r| r.pattern = "/reports/job/{id}".to_owned()),
+        ("reports", |r| r.name = "reports.job".to_owned()),
         ("scope", |r| r.scope = Some("bench:everything".to_owned())),
         ("public", |r| r.public = true),
         ("body-limit", |r| r.body_limit = BODY_BYTES_MAX + 1),

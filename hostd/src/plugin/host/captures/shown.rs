@@ -1,0 +1,79 @@
+//! A capture in the words of the contract. Its JSON is that of the first-party endpoints.
+
+use serde_json::{Map, Value, json};
+use store::captures::{CaptureRecord, ChannelRecord};
+
+use super::offers::captures::Channel;
+use base::clock;
+
+/// The members that `GET /api/captures` lists.
+pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
+    let mut members = Map::new();
+    let mut add = |name: &str, value| {
+        members.insert(name.to_owned(), value);
+    };
+    add("id", json!(record.id));
+    add("device_id", json!(record.device));
+    add("kind", json!(record.kind));
+    add("status", json!(record.status));
+    add("created_at", json!(clock::text(record.created_ms)));
+    let channels = (0u32..).zip(&record.channels).map(channel);
+    add("channels", channels.collect());
+    let optional = [
+        ("name", record.name.as_ref().map(|name| json!(name))),
+        ("error", record.error.as_ref().map(|error| json!(error))),
+        (
+            "finished_at",
+            record.finished_ms.map(|ms| json!(clock::text(ms))),
+        ),
+        ("trigger", record.triggered.map(trigger)),
+    ];
+    for (name, value) in optional {
+        if let Some(value) = value {
+            add(name, value);
+        }
+    }
+    Value::Object(members)
+}
+
+/// There is no pre-trigger: the instant at which it fires becomes sample 0.
+fn trigger(fired: bool) -> Value {
+    json!({"fired": fired, "index": fired.then_some(0)})
+}
+
+fn channel((id, channel): (u32, &ChannelRecord)) -> Value {
+    json!({
+        "id": id,
+        "type": if channel.la.is_some() { "digital" } else { "analog" },
+        "name": channel.name,
+        "unit": channel.unit,
+        "sample_rate_hz": channel.sample_rate_hz,
+        "samples": channel.samples,
+        "bits": channel.bits,
+        "full_scale": channel.full_scale,
+        "offset": channel.offset,
+    })
+}
+
+/// Its channels.
+pub(super) fn channels(record: &CaptureRecord) -> Vec<Channel> {
+    let channels = record.channels.iter().map(|channel| Channel {
+        name: channel.name.clone(),
+        digital: channel.la.is_some(),
+        unit: channel.unit.clone(),
+        sample_rate_hz: channel.sample_rate_hz,
+        samples: channel.samples,
+        extra: Vec::new(),
+    });
+    channels.collect()
+}
+
+/// Roles that its order gave to channels.
+pub(super) fn roles(record: &CaptureRecord) -> Vec<(String, String)> {
+    let Some((scl, sda)) = record.i2c else {
+        return Vec::new();
+    };
+    [("scl", scl), ("sda", sda)]
+        .map(|(role, la)| (role.to_owned(), format!("LA{la}")))
+        .to_vec()
+}

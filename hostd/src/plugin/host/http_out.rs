@@ -1,0 +1,330 @@
+//! `hostd:plugin/http-out`: requests to where the grant says, and nowhere else.
+
+use std::time::{Duration, Instant};
+
+use ::notify::{Incoming, Notices, Outgoing, Unanswered};
+use evidence::redact::Secrets;
+use plugins::allow::{self, Pattern, REDIRECTS_MAX, RedirectError};
+use plugins::target::Target;
+use wasmtime::component::HasData;
+
+use super::{PluginLinker, offers, refusal, within};
+use crate::host::Context;
+use crate::plugin::call::Acting;
+use crate::plugin::outbound::Share;
+use offers::http_out::{Host, Request, Response};
+use offers::types::Error;
+
+/// Largest bodies, of requests and of answers.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Most headers of a request, and their bytes together.
+const HEADERS_MAX: usize = 64;
+const HEADER_BYTES_MAX: usize = 16 << 10;
+
+/// Longest wait that a plugin may ask for.
+const WAIT_MS_MAX: u32 = 30_000;
+
+/// Requests that one call may make, redirects included.
+const REQUESTS_MAX: u32 = 16;
+
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// Headers that are about the connection or the body's framing, or say what the server vouches for.
+const HOST_OWNED: [&str; 11] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+];
+
+/// Prefix of more of them.
+const HOST_OWNED_PREFIX: &str = "proxy-";
+
+/// Headers that another server may see, after a redirect: the others may have credentials in them.
+const FOR_ANYBODY: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
+
+/// What this interface gets of a call.
+pub(super) struct View<'a> {
+    acting: Acting<'a>,
+    context: &'a Context,
+    notices: &'a Notices,
+    share: &'a Share,
+    secrets: Option<&'a Secrets>,
+    made: &'a mut u32,
+}
+
+impl HasData for View<'static> {
+    type Data<'a> = View<'a>;
+}
+
+pub(super) fn link(linker: &mut PluginLinker) -> wasmtime::Result<()> {
+    offers::http_out::add_to_linker::<_, View<'static>>(linker, |state| {
+        let call = &mut state.data;
+        View {
+            acting: Acting::new(&call.facts.id, &call.rights),
+            context: &call.context,
+            notices: &call.services.notices,
+            share: &call.facts.outbound,
+            secrets: call.secrets.as_ref(),
+            made: &mut call.requests_made,
+        }
+    })
+}
+
+impl Host for View<'_> {
+    async fn send(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
+        let sent = self.follow(request).await;
+        // What was refused may be a URL with a secret in it.
+        Ok(sent.map_err(|mut error| {
+            if let Some(secrets) = self.secrets {
+                secrets.redact(&mut error.message);
+            }
+            error
+        }))
+    }
+}
+
+impl View<'_> {
+    async fn follow(&mut self, mut request: Request) -> Result<Response, Error> {
+        let mut has_secret = self.has_secret(&request.url);
+        let (mut target, mut pattern) = self.granted(&request.url, has_secret)?;
+        check(&request)?;
+        let wait_ms = within(self.context, request.timeout_ms.clamp(1, WAIT_MS_MAX));
+        let until = Instant::now() + Duration::from_millis(wait_ms.into());
+        for _ in 0..=REDIRECTS_MAX {
+            let answer = self.once(&request, &target, pattern, until).await?;
+            let Some(location) = location(&answer) else {
+                return Ok(told(answer));
+            };
+            // What a redirect leads to may be made of the URL before.
+            has_secret |= self.has_secret(location);
+            let next = self.redirected(&target, location, has_secret)?;
+            pattern = next.1;
+            go_on(&mut request, answer.status, target.is_same_origin(&next.0));
+            target = next.0;
+        }
+        let told = format!("the answer redirects more than {REDIRECTS_MAX} times");
+        Err(refusal("refused", told))
+    }
+
+    /// Whether a secret that was read is in a URL, as it is before it has its normal form.
+    fn has_secret(&self, url: &str) -> bool {
+        self.secrets.is_some_and(|secrets| {
+            let mut shown = url.to_owned();
+            secrets.redact(&mut shown);
+            shown != url
+        })
+    }
+
+    /// Where a URL leads, and the pattern that allows it.
+    fn granted(&self, url: &str, has_secret: bool) -> Result<(Target, Pattern), Error> {
+        match has_secret {
+            true => self.acting.http_with_secret(url),
+            false => self.acting.http(url),
+        }
+    }
+
+    /// One request, and its answer.
+    async fn once(
+        &mut self,
+        request: &Request,
+        target: &Target,
+        pattern: Pattern,
+        until: Instant,
+    ) -> Result<Incoming, Error> {
+        *self.made = self.made.saturating_add(1);
+        if *self.made > REQUESTS_MAX {
+            let told = format!("one call may make {REQUESTS_MAX} requests, redirects included");
+            return Err(refusal("quota_exceeded", told));
+        }
+        let place = tokio::time::timeout_at(until.into(), self.share.place()).await;
+        let Ok(Some(place)) = place else {
+            let told = "other requests of plugins took all places for that long; retry later";
+            return Err(refusal("timeout", told));
+        };
+        let outgoing = Outgoing {
+            method: request.method.clone(),
+            url: target.to_string(),
+            headers: request.headers.clone(),
+            body: request.body.clone(),
+            total: until.saturating_duration_since(Instant::now()),
+            answer_bytes_max: BODY_BYTES_MAX,
+            check: self.share.check(pattern),
+        };
+        let sent = self.notices.fetch(outgoing, place).await;
+        sent.map_err(|why| unanswered(&why))
+    }
+
+    /// Where a redirect leads, if that was granted as well.
+    fn redirected(
+        &self,
+        from: &Target,
+        location: &str,
+        has_secret: bool,
+    ) -> Result<(Target, Pattern), Error> {
+        let patterns = self.acting.patterns();
+        match allow::redirect(&patterns, from, location) {
+            Ok(to) => {
+                let pattern = patterns.into_iter().find(|pattern| pattern.matches(&to));
+                let pattern = pattern.ok_or_else(|| refusal("internal", "no pattern matches"))?;
+                Ok((to, pattern))
+            }
+            Err(RedirectError::NotGranted(place)) => {
+                // With the command that grants it.
+                self.granted(&place, has_secret)?;
+                let told = "the redirect leads where nothing is granted";
+                Err(refusal("not_granted", told))
+            }
+            Err(error) => Err(refusal("refused", error.to_string())),
+        }
+    }
+}
+
+/// What is wrong with a request besides its URL.
+fn check(request: &Request) -> Result<(), Error> {
+    if !METHODS.contains(&request.method.as_str()) {
+        let methods = METHODS.join(", ");
+        return Err(refusal(
+            "invalid",
+            format!("method must be one of {methods}"),
+        ));
+    }
+    if request.body.len() > BODY_BYTES_MAX {
+        let told = format!("body must have at most {BODY_BYTES_MAX} bytes");
+        return Err(refusal("too_large", told));
+    }
+    if !request.body.is_empty() && matches!(request.method.as_str(), "GET" | "HEAD") {
+        return Err(refusal("invalid", "GET and HEAD have no body"));
+    }
+    let bytes: usize = request.headers.iter().map(|(n, v)| n.len() + v.len()).sum();
+    if request.headers.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
+        let told = format!("there may be {HEADERS_MAX} headers of {HEADER_BYTES_MAX} bytes in all");
+        return Err(refusal("too_large", told));
+    }
+    for (name, _) in &request.headers {
+        let name = name.to_ascii_lowercase();
+        if HOST_OWNED.contains(&name.as_str()) || name.starts_with(HOST_OWNED_PREFIX) {
+            let told = format!("the header {name} is the server's to say");
+            return Err(refusal("invalid", told));
+        }
+    }
+    Ok(())
+}
+
+/// Where an answer says to go instead.
+fn location(answer: &Incoming) -> Option<&str> {
+    if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let mut headers = answer.headers.iter();
+    let (_, location) = headers.find(|(name, _)| name == "location")?;
+    Some(location)
+}
+
+/// The request as it follows a redirect with this status.
+fn go_on(request: &mut Request, status: u16, is_same_origin: bool) {
+    let is_post = request.method == "POST";
+    let is_get =
+        (status == 303 && request.method != "HEAD") || is_post && matches!(status, 301 | 302);
+    if is_get {
+        "GET".clone_into(&mut request.method);
+        request.body.clear();
+        request
+            .headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    }
+    if !is_same_origin {
+        request.headers.retain(|(name, _)| {
+            FOR_ANYBODY
+                .iter()
+                .any(|known| name.eq_ignore_ascii_case(known))
+        });
+    }
+}
+
+fn told(answer: Incoming) -> Response {
+    Response {
+        status: answer.status,
+        headers: answer.headers,
+        body: answer.body,
+        extra: Vec::new(),
+    }
+}
+
+fn unanswered(why: &Unanswered) -> Error {
+    let code = match why {
+        Unanswered::Forbidden(_) => "forbidden",
+        Unanswered::Timeout => "timeout",
+        Unanswered::TooLarge(_) => "too_large",
+        Unanswered::Malformed => "invalid",
+        Unanswered::Broken(_) => "unreachable",
+    };
+    refusal(code, why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str) -> Request {
+        let header = |name: &str| (name.to_owned(), "x".to_owned());
+        Request {
+            method: method.into(),
+            url: "https://a.example/".into(),
+            headers: vec![
+                header("Authorization"),
+                header("X-Key"),
+                header("Content-Type"),
+            ],
+            body: b"{}".to_vec(),
+            timeout_ms: 1,
+            extra: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn credentials_and_bodies_do_not_follow_everywhere() {
+        for (method, status, same, then, headers, body) in [
+            ("POST", 302, true, "GET", 2, 0),
+            ("POST", 303, false, "GET", 0, 0),
+            ("PUT", 302, true, "PUT", 3, 2),
+            ("POST", 307, true, "POST", 3, 2),
+            ("POST", 308, false, "POST", 1, 2),
+        ] {
+            let mut request = request(method);
+            go_on(&mut request, status, same);
+            let found = (
+                request.method.as_str(),
+                request.headers.len(),
+                request.body.len(),
+            );
+            assert_eq!(found, (then, headers, body), "{method} {status} {same}");
+        }
+    }
+
+    #[test]
+    fn what_is_the_servers_to_say_is_refused() {
+        assert_eq!(check(&request("POST")).map_err(|e| e.message), Ok(()));
+        let with = |name: &str| {
+            let mut request = request("POST");
+            request.headers.push((name.into(), "x".into()));
+            request
+        };
+        for name in ["Host", "content-length", "Proxy-Authorization"] {
+            assert_eq!(check(&with(name)).unwrap_err().code, "invalid", "{name}");
+        }
+        assert_eq!(check(&request("TRACE")).unwrap_err().code, "invalid");
+        assert_eq!(check(&request("GET")).unwrap_err().code, "invalid");
+        let mut large = request("POST");
+        large.body = vec![0; BODY_BYTES_MAX + 1];
+        assert_eq!(check(&large).unwrap_err().code, "too_large");
+    }
+}

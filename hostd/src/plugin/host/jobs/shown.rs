@@ -1,0 +1,83 @@
+//! A job in the words of the first-party endpoint.
+
+use dispatch::{Outcome, axes, message, outcome_of, outcome_of_run};
+use serde_json::{Value, json};
+use store::jobs::{Attempt, End, Job, Run};
+
+use base::clock;
+
+/// The members that `GET /api/jobs/{id}` shows.
+pub(in crate::plugin) fn json(job: &Job) -> Value {
+    let axes = axes(job);
+    let archive = job.archive.as_ref().map(|archive| {
+        json!({
+            "size_bytes": archive.size_bytes,
+            "sha256": archive.sha256,
+            "entries": archive.entries,
+            "unpacked_bytes": archive.unpacked_bytes,
+            "ci_yaml": archive.definition,
+        })
+    });
+    let runs = job.runs.iter().enumerate();
+    let runs: Vec<Value> = runs.map(|(place, of)| run(job, place, of)).collect();
+    let attempts: Vec<Value> = job.attempts.iter().map(|of| attempt(job, of)).collect();
+    json!({
+        "id": job.id,
+        "name": job.name,
+        "ref": job.r#ref,
+        "commit": job.commit,
+        "state": axes.state(),
+        "ended_because": axes.ended_because(),
+        "verdict": axes.verdict(),
+        "status": axes.status(),
+        "message": message(job),
+        "user": job.user,
+        "retry_of": job.retry_of,
+        "archive": archive,
+        "created_at": clock::text(job.created_ms),
+        "started_at": job.started_ms.map(clock::text),
+        "finished_at": job.finished_ms.map(clock::text),
+        "runs": runs,
+        "attempts": attempts,
+    })
+}
+
+fn run(job: &Job, place: usize, run: &Run) -> Value {
+    let of_run = |attempt: &&Attempt| attempt.run as usize == place;
+    let (code, message) = told(run.end.as_ref());
+    json!({
+        "id": run.id,
+        "is_bench": run.is_bench,
+        "needs": run.needs,
+        "targets": run.targets,
+        "outcome": outcome_of_run(job, place),
+        "code": code,
+        "message": message,
+        "attempts": job.attempts.iter().filter(of_run).count(),
+    })
+}
+
+fn attempt(job: &Job, attempt: &Attempt) -> Value {
+    let run = job.runs.get(attempt.run as usize);
+    let (code, message) = told(attempt.end.as_ref());
+    json!({
+        "number": attempt.number,
+        "run": run.map_or("", |run| &run.id),
+        "device": attempt.device,
+        "outcome": attempt.end.as_ref().map_or(Outcome::Running, outcome_of),
+        "code": code,
+        "message": message,
+        "assigned_at": clock::text(attempt.assigned_ms),
+        "started_at": attempt.started_ms.map(clock::text),
+        "ended_at": attempt.ended_ms.map(clock::text),
+        "log_bytes": attempt.log_bytes,
+    })
+}
+
+/// Code and message of an end; what waits or runs has none.
+fn told(end: Option<&End>) -> (Option<&str>, &str) {
+    match end {
+        Some(end) => (Some(&end.code), &end.message),
+        None => (None, ""),
+    }
+}
