@@ -1,0 +1,110 @@
+//! Pieces of copper.
+
+use super::{LayerId, LayerSet, NetId};
+use crate::geometry::{Bounds, Point, Segment, Shape};
+
+/// A straight piece of a track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Track {
+    /// Its middle line.
+    pub line: Segment,
+    /// Its width in mm.
+    pub width: f64,
+    /// Where it is.
+    pub layer: LayerId,
+    /// Its net.
+    pub net: NetId,
+}
+
+/// A via.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Via {
+    /// Its middle.
+    pub at: Point,
+    /// Its outer diameter in mm.
+    pub size: f64,
+    /// Its hole's diameter in mm.
+    pub drill: f64,
+    /// The layers that it joins.
+    pub span: LayerSet,
+    /// Its net.
+    pub net: NetId,
+}
+
+/// What is drilled through a pad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hole {
+    /// Nothing.
+    None,
+    /// A hole with copper in it, which joins all layers.
+    Plated,
+    /// A hole without.
+    Bare,
+}
+
+/// A pad of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pad {
+    /// Its number or name.
+    pub number: String,
+    /// The part's function of the pin, if the file says.
+    pub function: String,
+    /// Its middle.
+    pub at: Point,
+    /// Its copper.
+    pub shapes: Vec<Shape>,
+    /// The box around its copper.
+    pub bounds: Bounds,
+    /// The layers that it is on.
+    pub layers: LayerSet,
+    /// Its hole.
+    pub hole: Hole,
+    /// Its net.
+    pub net: NetId,
+    /// Index of its part.
+    pub footprint: usize,
+}
+
+impl Pad {
+    /// Half of the diagonal of the box around it.
+    pub fn reach(&self) -> f64 {
+        self.bounds.min.distance(self.bounds.max) / 2.0
+    }
+
+    /// The distance of its copper to `point`; 0 inside.
+    pub fn distance(&self, point: Point) -> f64 {
+        self.shapes
+            .iter()
+            .map(|shape| shape.distance(point))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// The distance between its copper and another pad's, as if both were on one layer.
+    pub fn gap(&self, other: &Self) -> f64 {
+        let pairs = self
+            .shapes
+            .iter()
+            .flat_map(|a| other.shapes.iter().map(move |b| a.gap(b)));
+        pairs.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Its area in mm²; what overlaps counts twice.
+    pub fn area(&self) -> f64 {
+        self.shapes.iter().map(Shape::area).sum()
+    }
+}
+
+/// A piece of a filled zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fill {
+    /// Its copper.
+    pub shape: Shape,
+    /// The box around it.
+    pub bounds: Bounds,
+    /// Its area in mm².
+    pub area: f64,
+    /// Where it is.
+    pub layer: LayerId,
+    /// Its net.
+    pub net: NetId,
+}

@@ -1,0 +1,217 @@
+//! A check of a board: nets are told apart, copper is indexed, rules run, findings are put in order.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::board::Board;
+use crate::emission::Emission;
+use crate::finding::{Draft, Finding, Place, fingerprint};
+use crate::found::Found;
+use crate::geometry::{Bounds, Point};
+use crate::kinds;
+use crate::observer::{Cancelled, Observer};
+use crate::rules::{Context, RULES, Rule};
+use crate::settings::Settings;
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Of `rules.json`.
+    pub format_version: u32,
+    /// How many.
+    pub summary: Summary,
+    /// How many of each rule.
+    pub rules: BTreeMap<&'static str, Counts>,
+    /// The worst first, at most [`SHOWN_MAX`](crate::SHOWN_MAX) of each rule.
+    pub findings: Vec<Finding>,
+    /// About the board and the check as a whole, for people.
+    pub notes: Vec<String>,
+    /// What the declared clocks radiate, and what cables may carry; not a part of `rules.json`.
+    #[serde(skip)]
+    pub emission: Emission,
+}
+
+/// How many findings there are, with those that are not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Of severity critical.
+    pub critical: usize,
+    /// Of severity warning.
+    pub warning: usize,
+    /// Of severity info.
+    pub info: usize,
+    /// The highest frequency that was reckoned with, in Hz.
+    pub assumed_max_frequency_hz: f64,
+}
+
+/// How many findings a rule has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// All of them.
+    pub found: usize,
+    /// Those that are listed.
+    pub shown: usize,
+    /// Those that the rules file decided about; neither listed nor counted.
+    pub suppressed: usize,
+}
+
+/// Checks a board by all rules.
+///
+/// # Errors
+/// [`Cancelled`] if the observer said so.
+pub fn check(
+    mut board: Board,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Report, Cancelled> {
+    observer.stage("nets");
+    if let Some(epsilon_r) = settings.epsilon_r() {
+        board
+            .stackup
+            .gaps
+            .iter_mut()
+            .for_each(|gap| gap.epsilon_r = epsilon_r);
+    }
+    kinds::classify(&mut board, settings);
+    observer.stage("copper");
+    let mut context = Context::new(&board, settings, observer);
+    context.go_on()?;
+    observer.stage("emission");
+    context.emission = Emission::of(&context)?;
+    observer.stage("rules");
+    let running: Vec<&Rule> = RULES
+        .iter()
+        .copied()
+        .filter(|rule| !settings.is_off(rule))
+        .collect();
+    let found: Result<Vec<Found>, Cancelled> = running
+        .par_iter()
+        .map(|rule| (rule.check)(&context.of(rule)))
+        .collect();
+    observer.stage("report");
+    let mut report = Report {
+        format_version: 1,
+        summary: Summary {
+            critical: 0,
+            warning: 0,
+            info: 0,
+            assumed_max_frequency_hz: settings.max_frequency_hz().0,
+        },
+        rules: BTreeMap::new(),
+        findings: Vec::new(),
+        notes: notes(&board, settings, &context.emission),
+        emission: Emission::default(),
+    };
+    for (rule, found) in running.into_iter().zip(found?) {
+        report.take(rule, found, &context);
+    }
+    report.finish();
+    report.emission = context.emission;
+    Ok(report)
+}
+
+fn notes(board: &Board, settings: &Settings, emission: &Emission) -> Vec<String> {
+    let mut notes = board.notes.clone();
+    notes.extend(
+        board
+            .assumed
+            .iter()
+            .map(|assumed| format!("assumed: {assumed}")),
+    );
+    let (hz, is_declared) = settings.max_frequency_hz();
+    if !is_declared {
+        notes.push(format!(
+            "assumed: nothing above {} MHz matters; say so with board.max_frequency_hz or clocks",
+            hz / 1e6
+        ));
+    }
+    notes.extend(emission.notes(settings));
+    notes
+}
+
+impl Report {
+    /// Takes in what a rule found.
+    fn take(&mut self, rule: &'static Rule, found: Found, context: &Context<'_>) {
+        self.summary.critical += found.critical;
+        self.summary.warning += found.warning;
+        self.summary.info += found.info;
+        let (count, suppressed) = (found.count(), found.suppressed);
+        let worst = found.worst();
+        if count + suppressed > 0 {
+            let counts = Counts {
+                found: count,
+                shown: worst.len(),
+                suppressed,
+            };
+            self.rules.insert(rule.id, counts);
+        }
+        self.findings
+            .extend(worst.iter().map(|draft| finding(rule, draft, context)));
+    }
+
+    fn finish(&mut self) {
+        // Rules stay in their order within a severity, and so do their findings.
+        self.findings.sort_by_key(|finding| finding.severity);
+        for (index, finding) in self.findings.iter_mut().enumerate() {
+            finding.id = format!("f{}", index + 1);
+        }
+    }
+}
+
+fn finding(rule: &'static Rule, draft: &Draft, context: &Context<'_>) -> Finding {
+    let board = context.board;
+    let layer = draft
+        .layer
+        .map_or("", |layer| board.layers[layer].name.as_str());
+    let net = draft.net.map_or("", |net| board.nets[net].name.as_str());
+    let at = board.board_space_of(&context.bounds, draft.at);
+    let boxed = |bounds: Bounds| {
+        let (a, b) = (
+            board.board_space_of(&context.bounds, bounds.min),
+            board.board_space_of(&context.bounds, bounds.max),
+        );
+        [round(a.x), round(b.y), round(b.x), round(a.y)]
+    };
+    Finding {
+        id: String::new(),
+        fingerprint: fingerprint(rule.id, net, layer, at),
+        severity: draft.severity,
+        rule: rule.id,
+        title: draft.title.clone(),
+        detail: draft.detail.clone(),
+        net: net.to_owned(),
+        layer: layer.to_owned(),
+        x: round(at.x),
+        y: round(at.y),
+        bbox: draft.bounds.map(boxed),
+        at: place(
+            draft.at,
+            layer,
+            draft
+                .footprint
+                .map(|index| &board.footprints[index].reference),
+        ),
+        value: draft.measure.map(|measure| round(measure.value)),
+        limit: draft.measure.map(|measure| round(measure.limit)),
+        unit: draft.measure.map(|measure| measure.unit),
+        assumed: context.assumed(rule),
+    }
+}
+
+fn place(at: Point, layer: &str, footprint: Option<&String>) -> Place {
+    Place {
+        x: round(at.x),
+        y: round(at.y),
+        layer: layer.to_owned(),
+        footprint: footprint.cloned(),
+    }
+}
+
+/// To a ten-thousandth, which is more than any rule knows.
+fn round(value: f64) -> f64 {
+    let rounded = (value * 1e4).round() / 1e4;
+    // No negative zero.
+    rounded + 0.0
+}

@@ -1,0 +1,52 @@
+//! Where copper is: indices of a board, and what its planes cover.
+
+mod antipads;
+mod contacts;
+mod cover;
+mod grid;
+mod places;
+mod planes;
+mod rows;
+mod runs;
+
+pub(crate) use antipads::Antipads;
+pub(crate) use contacts::Contacts;
+pub(crate) use cover::union;
+pub(crate) use grid::{SegmentGrid, whole};
+pub(crate) use places::Places;
+pub(crate) use planes::{Planes, Reference, nets as nets_of};
+pub(crate) use runs::{Run, chains, runs};
+
+use crate::board::{Board, Hole, LayerSet, NetId};
+
+/// Copper that joins layers: a via or a plated pad.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint {
+    pub(crate) net: NetId,
+    pub(crate) span: LayerSet,
+    /// Half of its size in mm.
+    pub(crate) radius: f64,
+}
+
+/// All joints of a board, by place.
+pub(crate) fn joints(board: &Board) -> Places<Joint> {
+    let vias = board.vias.iter().map(|via| {
+        let joint = Joint {
+            net: via.net,
+            span: via.span,
+            radius: via.size / 2.0,
+        };
+        (via.at, joint)
+    });
+    let all = board.all_layers();
+    let plated = board.pads.iter().filter(|pad| pad.hole == Hole::Plated);
+    let pads = plated.map(|pad| {
+        let joint = Joint {
+            net: pad.net,
+            span: all,
+            radius: pad.reach(),
+        };
+        (pad.at, joint)
+    });
+    Places::new(vias.chain(pads))
+}

@@ -1,0 +1,55 @@
+//! A grid of points: which are near.
+
+use super::grid::SegmentGrid;
+use crate::geometry::{Point, Segment};
+
+/// Things at points, with what they are.
+pub(crate) struct Places<T> {
+    grid: SegmentGrid,
+    things: Vec<T>,
+}
+
+impl<T> Places<T> {
+    pub(crate) fn new(places: impl IntoIterator<Item = (Point, T)>) -> Self {
+        let (points, things): (Vec<Point>, Vec<T>) = places.into_iter().unzip();
+        let segments = points.into_iter().map(|p| Segment::new(p, p)).collect();
+        Self {
+            grid: SegmentGrid::new(segments),
+            things,
+        }
+    }
+
+    /// All things within `radius` of `point`, with their places.
+    pub(crate) fn within(&self, point: Point, radius: f64) -> impl Iterator<Item = (Point, &T)> {
+        let mut found = Vec::new();
+        self.grid
+            .along(&Segment::new(point, point), radius, &mut found);
+        let things = found
+            .into_iter()
+            .map(|index| (self.grid.segment(index).a, &self.things[index]));
+        things.filter(move |(at, _)| at.distance(point) <= radius)
+    }
+
+    /// All things within `radius` of `line`, with their places.
+    pub(crate) fn along(&self, line: &Segment, radius: f64) -> impl Iterator<Item = (Point, &T)> {
+        let line = *line;
+        let mut found = Vec::new();
+        self.grid.along(&line, radius, &mut found);
+        let things = found
+            .into_iter()
+            .map(|index| (self.grid.segment(index).a, &self.things[index]));
+        things.filter(move |(at, _)| line.distance(*at) <= radius)
+    }
+
+    /// The nearest of the things within `radius` that `is` likes, and how far it is.
+    pub(crate) fn nearest(
+        &self,
+        point: Point,
+        radius: f64,
+        is: impl Fn(&T) -> bool,
+    ) -> Option<(f64, Point, &T)> {
+        let liked = self.within(point, radius).filter(|(_, thing)| is(thing));
+        let measured = liked.map(|(at, thing)| (at.distance(point), at, thing));
+        measured.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.order(y.1)))
+    }
+}

@@ -1,0 +1,62 @@
+//! Footprints: where they are, what they are called, and their pads.
+
+use super::{Reader, fields};
+use crate::board::{Footprint, Side};
+use crate::geometry::Point;
+use crate::refusal::Refusal;
+use crate::sexp::Expr;
+
+impl Reader<'_> {
+    pub(super) fn footprint(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+        self.count(item, 0)?;
+        let at = self.point(item, "at")?;
+        let degrees = item
+            .find("at")
+            .map_or(Ok(0.0), |list| fields::angle(list, 3))?;
+        let side = match item.value("layer").and_then(|name| self.layers.id(&name)) {
+            Some(layer) if layer > 0 => Side::Bottom,
+            _ => Side::Top,
+        };
+        let index = self.board.footprints.len();
+        self.board.footprints.push(Footprint {
+            reference: named(item, "Reference", "reference"),
+            value: named(item, "Value", "value"),
+            library: item
+                .children()
+                .nth(1)
+                .and_then(Expr::text)
+                .unwrap_or_default()
+                .into_owned(),
+            side,
+            at,
+            ..Footprint::default()
+        });
+        let place = |point: Point| at + point.rotated(degrees);
+        for child in item.rest() {
+            match child.head() {
+                "pad" => self.pad(child, index, &place)?,
+                "fp_line" | "fp_rect" | "fp_arc" | "fp_circle" | "fp_poly" | "fp_curve" => {
+                    self.drawing(child, &place)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text of a footprint: a property from KiCad 8, a drawn text before.
+fn named(item: Expr<'_>, property: &str, text: &str) -> String {
+    let second = |list: Expr<'_>| {
+        list.children()
+            .nth(2)
+            .and_then(Expr::text)
+            .unwrap_or_default()
+            .into_owned()
+    };
+    let of_property = item
+        .all("property")
+        .find(|list| list.word(1) == Some(property));
+    let of_text = || item.all("fp_text").find(|list| list.word(1) == Some(text));
+    of_property.or_else(of_text).map(second).unwrap_or_default()
+}

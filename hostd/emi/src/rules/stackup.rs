@@ -1,0 +1,73 @@
+//! Layers of signals without a plane beside them.
+
+use super::{Assumption, Rule, Scope};
+use crate::board::LayerId;
+use crate::finding::{Draft, Severity};
+use crate::found::Found;
+use crate::observer::Cancelled;
+
+pub(super) static RULE: Rule = Rule {
+    id: "stackup",
+    title: "A layer of signals has no plane beside it",
+    about: "Signals need a plane on a neighbouring layer for their return current. Two layers of signals beside each other \
+            couple broadside.",
+    formula: "A layer with 5 % of the board's signal tracks, at least 20 mm: no neighbour whose planes have 25 % of the area of \
+              the box around the outline.",
+    source: "Ott 2009, chapter 16",
+    severity: "warning",
+    validity: "boards with filled zones or without any; a board of one layer has no neighbour",
+    params: &[],
+    assumes: &[Assumption::Always(
+        "the box around the outline is the board's area",
+    )],
+    check,
+};
+
+/// A layer has signals from this part of all on.
+const SIGNAL_PART: f64 = 0.05;
+
+/// And from this length on, in mm.
+const SIGNAL_MM: f64 = 20.0;
+
+/// A layer is a plane from this part of the board's area on.
+const PLANE_PART: f64 = 0.25;
+
+fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
+    let board = scope.board;
+    let mut lengths = vec![0.0; board.layers.len()];
+    for run in scope.signal_runs() {
+        lengths[run.layer] += run.length();
+    }
+    let all: f64 = lengths.iter().sum();
+    let has_signals = |layer: LayerId| SIGNAL_MM.max(SIGNAL_PART * all) <= lengths[layer];
+    // A zone that was not filled may be a plane.
+    let is_plane = |layer: LayerId| {
+        PLANE_PART * board.area() <= scope.planes.area(layer) || board.unfilled.has(layer)
+    };
+    let neighbours = |layer: LayerId| {
+        let below = Some(layer + 1).filter(|below| *below < board.layers.len());
+        [layer.checked_sub(1), below].into_iter().flatten()
+    };
+    let bare = (0..board.layers.len())
+        .filter(|layer| has_signals(*layer) && !neighbours(*layer).any(is_plane));
+    let found = bare.map(|layer| {
+        let beside: Vec<String> = neighbours(layer)
+            .map(|near| {
+                let part = 100.0 * scope.planes.area(near) / board.area().max(f64::MIN_POSITIVE);
+                format!("{} ({part:.0} % plane)", scope.layer_name(near))
+            })
+            .collect();
+        let beside = if beside.is_empty() {
+            "nothing".to_owned()
+        } else {
+            beside.join(" and ")
+        };
+        let detail = format!(
+            "{} has {:.0} mm of signals; beside it is {beside}",
+            scope.layer_name(layer),
+            lengths[layer],
+        );
+        Draft::new(Severity::Warning, scope.bounds.center(), RULE.title, detail).layer(layer)
+    });
+    Ok(scope.found(found))
+}

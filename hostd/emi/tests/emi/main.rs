@@ -1,0 +1,17 @@
+//! Rules on boards that are drawn here, boards in the syntax of several versions, and mutations of them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bounds;
+mod catalogue;
+mod copper;
+mod emission;
+mod formats;
+mod impedance;
+mod lines;
+mod metamorphic;
+mod mutations;
+mod parts;
+mod resonances;
+mod settings;
+mod sheet;

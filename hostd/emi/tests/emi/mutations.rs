@@ -1,0 +1,128 @@
+//! Mutated files are read or refused, and what is read is checked, without a panic.
+
+use emi::fuzz;
+
+use crate::sheet::{Sheet, Style, four_layers, pad, plate_with_hole, plated};
+
+/// How many mutations of each: `MUTATIONS`, or what takes a few seconds.
+fn count() -> usize {
+    std::env::var("MUTATIONS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(1500)
+}
+
+fn sheet() -> Sheet {
+    let slot = ((5.0, 5.0), (8.0, 12.0));
+    let two = |a, b| vec![pad("1", (-0.5, 0.0), a), plated("2", (0.5, 0.0), b)];
+    Sheet {
+        size: Some((20.0, 15.0)),
+        ..four_layers()
+    }
+    .fill(
+        "GND",
+        "In1.Cu",
+        plate_with_hole((0.5, 0.5), (19.5, 14.5), slot),
+    )
+    .fill(
+        "GND",
+        "B.Cu",
+        plate_with_hole((0.5, 0.5), (19.5, 14.5), slot),
+    )
+    .track("D+", "F.Cu", &[(2.0, 7.0), (12.0, 7.0)])
+    .track("D-", "F.Cu", &[(2.0, 7.4), (12.0, 7.4)])
+    .via("D+", (12.0, 7.0))
+    .track("D+", "B.Cu", &[(12.0, 7.0), (18.0, 7.0)])
+    .part("U1", "", (12.0, 10.0), two("+3V3", "GND"))
+    .part("J1", "", (2.0, 12.0), two("+3V3", "D+"))
+    .part("Y1", "", (9.0, 10.0), two("D-", "X"))
+}
+
+/// Calls `entry` with mutations of `valid`.
+fn mutate(valid: &[u8], seed: u64, entry: impl Fn(&[u8])) {
+    const PIECES: &[&[u8]] = &[
+        b"(",
+        b")",
+        b"\"",
+        b" nan ",
+        b" inf ",
+        b" -1999.9 ",
+        b" 1e308 ",
+        b" 0 ",
+        b"(at 0 0)",
+        b"\\",
+        b"(net 1)",
+        b"\xff",
+        b" 1e-300 ",
+        b"(pts)",
+        b"custom",
+        b"*.Cu",
+        b"{",
+        b"[",
+        b": ",
+        b"\n- ",
+        b"&a ",
+        b"*a",
+    ];
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..count() {
+        let mut bytes = valid.to_vec();
+        for _ in 0..random.usize(1..6) {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = random.usize(..bytes.len());
+            match random.u8(0..6) {
+                0 => bytes[at] = random.u8(..),
+                1 => drop(bytes.remove(at)),
+                2 => drop(bytes.splice(at..at, random.choice(PIECES).unwrap().iter().copied())),
+                3 => bytes[at] = b'0' + random.u8(0..10),
+                4 if random.u8(0..8) == 0 => bytes.truncate(at),
+                _ => {
+                    let end = (at + random.usize(..120)).min(bytes.len());
+                    let part = bytes[at..end].to_vec();
+                    let to = random.usize(..bytes.len());
+                    bytes.splice(to..to, part);
+                }
+            }
+        }
+        entry(&bytes);
+    }
+}
+
+#[test]
+fn boards() {
+    for (seed, version) in [
+        (1, 20_171_130),
+        (2, 20_221_018),
+        (3, 20_241_229),
+        (4, 20_260_206),
+    ] {
+        mutate(
+            sheet()
+                .text(&Style {
+                    version,
+                    ..Style::default()
+                })
+                .as_bytes(),
+            seed,
+            fuzz::board,
+        );
+    }
+}
+
+#[test]
+fn rules_files() {
+    let valid = "version: 1\nboard:\n  max_frequency_hz: 1.6e9\n  epsilon_r: 4.3\nrules:\n  radiator: false\n  plane-gap:\n    \
+                 severity: info\n    params: {min_crossing_mm: 2}\ngroups:\n  - match: \"DDR_DQ*\"\n    params: { byte_lane_ps: 6 }\n\
+                 suppress:\n  - rule: edge-proximity\n    net: GND\n    reason: \"guard ring\"\nclocks:\n  - {net: SCK, hz: 1e6, rise_s: 1e-9, volts: 3, load_ohm: 50, spread: 0.01}\n\
+                 cables:\n  - {connector: J1, length_m: 1.5, shielded: true}\nstandard: fcc-15.109\nclass: B\ndistance_m: 3\n";
+    mutate(valid.as_bytes(), 5, fuzz::rules);
+}
+
+#[test]
+fn projects() {
+    let valid = r#"{"net_settings": {"classes": [{"name": "pwr", "nets": ["+5F"]}],
+        "netclass_patterns": [{"netclass": "USB", "pattern": "/usb/*"}], "netclass_assignments": {"SDA": ["slow"]}}}"#;
+    mutate(valid.as_bytes(), 6, fuzz::project);
+}
