@@ -1,10 +1,10 @@
 //! A server with simulated devices for one test, and what tests of flashing share.
 
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client::{Client, Reply};
@@ -94,7 +94,7 @@ pub fn flash(client: &Client, device: &str, texts: &[(&str, &str)]) -> Result<Re
 ///
 /// # Errors
 /// It is not as expected in time.
-pub fn until(mut look: impl FnMut() -> Value, is_so: impl Fn(&Value) -> bool) -> Result<Value> {
+pub fn until<T: Debug>(mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> Result<T> {
     let began = Instant::now();
     loop {
         let seen = look();
@@ -102,7 +102,7 @@ pub fn until(mut look: impl FnMut() -> Value, is_so: impl Fn(&Value) -> bool) ->
             return Ok(seen);
         }
         if began.elapsed() > PATIENCE {
-            bail!("it stays {seen}");
+            bail!("it stays {seen:?}");
         }
         std::thread::sleep(POLL);
     }

@@ -70,21 +70,31 @@ impl Server {
         Self::start(Dir::Given(dir.to_owned()), args)
     }
 
+    /// As [`Self::demo_in_with`], with another build of the server.
+    ///
+    /// # Errors
+    /// There is no such program, or it does not get ready.
+    pub fn demo_of(program: &Path, dir: &Path, args: &[&str]) -> Result<Self> {
+        let mut all = vec!["--demo"];
+        all.extend(args);
+        Self::spawn(program, Dir::Given(dir.to_owned()), &all)
+    }
+
     /// A server without the demo, on a folder that outlives the server. It prints no key.
     ///
     /// # Errors
     /// The binary is missing or does not get ready.
     pub fn plain_in(dir: &Path) -> Result<Self> {
-        Self::spawn(Dir::Given(dir.to_owned()), &[])
+        Self::spawn(&binary()?, Dir::Given(dir.to_owned()), &[])
     }
 
     fn start(dir: Dir, args: &[&str]) -> Result<Self> {
         let mut all = vec!["--demo"];
         all.extend(args);
-        Self::spawn(dir, &all)
+        Self::spawn(&binary()?, dir, &all)
     }
 
-    fn spawn(dir: Dir, args: &[&str]) -> Result<Self> {
+    fn spawn(program: &Path, dir: Dir, args: &[&str]) -> Result<Self> {
         let path = dir.path().to_owned();
         let ready = path.join("ready.json");
         if ready.exists() {
@@ -94,7 +104,7 @@ impl Server {
             .create(true)
             .append(true)
             .open(path.join("log.txt"))?;
-        let mut child = Command::new(binary()?)
+        let mut child = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .arg("--data-dir")
             .arg(path.join("data"))

@@ -17,6 +17,7 @@ mod decode;
 mod dial;
 mod disk;
 mod docs;
+mod emi;
 mod faults;
 mod flash;
 mod flash_faults;

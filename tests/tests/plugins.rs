@@ -1,7 +1,20 @@
 //! Plugins: installed into a running server, granted, called, replaced, put back, removed; and those that mean harm.
 
+mod admin;
+mod chat;
+mod decoders;
+mod dev;
+mod events;
+mod fixtures;
+mod folder;
 mod hostile;
+mod http_out;
+mod kills;
+mod languages;
 mod lifecycle;
+mod load;
+mod reading;
+mod reports;
 mod rights;
 mod store;
 mod swap;
@@ -12,22 +25,18 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tests::package::{self, ID, MARK};
 use tests::server::binary;
-use tests::{Client, Reply, Server};
-
-/// Id of the plugin that does what its caller says.
-const ID: &str = "test.plugin";
+use tests::{Client, Operator, Reply, Server};
 
 /// All that it may want.
 const WANTS: &str = r#"
-interfaces = ["devices", "power", "secrets", "store"]
-scopes = ["bench:control"]
+interfaces = ["captures", "devices", "http-out", "jobs", "notify", "power", "secrets", "store"]
+scopes = ["bench:control", "jobs:submit"]
 secrets = ["TOKEN"]
+http = ["http://127.0.0.1:9/*"]
 public = true
 "#;
-
-/// What its component has in place of its version.
-const MARK: &str = "MARK:version-1.0.0:";
 
 /// A server with a folder for packages.
 struct Bench {
@@ -63,10 +72,14 @@ impl Bench {
         self.server.client()
     }
 
+    fn operator(&self) -> Operator {
+        Operator::on(&self.dir.path().join("data"))
+    }
+
     /// A folder with a version of the plugin.
     fn version(&self, version: &str, wants: &str, limits: &str) -> PathBuf {
         let folder = self.dir.path().join(format!("package-{version}"));
-        write_version(&folder, version, wants, limits);
+        package::write_version(&folder, version, wants, limits).unwrap();
         folder
     }
 
@@ -127,24 +140,7 @@ fn run(dir: &Path, args: &[&str]) -> Ran {
 
 /// The component of a guest that was built with the handlers.
 fn component(path: &str) -> Vec<u8> {
-    let handlers = binary().unwrap().parent().unwrap().join("../handlers");
-    fs::read(handlers.join(path)).unwrap()
-}
-
-fn write_version(folder: &Path, version: &str, wants: &str, limits: &str) {
-    let mut wasm = component("guests/plugin.wasm");
-    let mark = format!("MARK:version-{version}:");
-    assert_eq!(mark.len(), MARK.len(), "versions have the same length");
-    let at = wasm.windows(MARK.len()).position(|w| w == MARK.as_bytes());
-    let at = at.unwrap();
-    wasm[at..at + mark.len()].copy_from_slice(mark.as_bytes());
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("plugin.wasm"), wasm).unwrap();
-    let manifest = format!(
-        "[plugin]\nid = \"{ID}\"\nversion = \"{version}\"\napi = \"1.0\"\n[wants]\n{wants}\n[limits]\n{limits}\n\
-         [config.greeting]\ntype = \"string\"\ndefault = \"hello\"\n"
-    );
-    fs::write(folder.join("plugin.toml"), manifest).unwrap();
+    package::component(path).unwrap()
 }
 
 /// What a request to the plugin's first route tells.

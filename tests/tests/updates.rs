@@ -139,7 +139,7 @@ fn device(server: &Server) -> String {
 }
 
 /// Makes a finished build with `image` in it; returns its id.
-fn upload(server: &Server, image: &str) -> String {
+pub(crate) fn upload(server: &Server, image: &str) -> String {
     let minted = server.client().post("/api/auth/token", &json!({})).unwrap();
     let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
     let ci = Client::new(&server.url).with_authorization(&format!("Bearer {token}"));

@@ -19,12 +19,16 @@ Commands:
                      the tests of one package whose names contain the filter, and only the
                      set-up that they need: `test tests leases`, `test handler-cloud`
   check [package]    a quick look, without a test: fmt, tidy, clippy
-  ci                 everything a change must pass: fmt, tidy, clippy, doc, test, cgroup2, usb,
-                     attack, clients
+  ci                 everything a change must pass: fmt, tidy, clippy, doc, plugins in Rust and C, test,
+                     cgroup2, usb, attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
+  plugins [language] every template of a plugin, from an empty folder to a package that tests install;
+                     what a language needs comes from its registry, or it is skipped
+  plugins bindings   write the bindings that the templates for C and Go carry (needs wit-bindgen)
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
-  docs               write the generated parts of docs/: the table of pod commands
+  docs               write the generated parts of docs/: tables, excerpts, the reference of the contract
+  wit publish        list what wit/plugin/ publishes in this version, so that it is kept
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
   test-usb [filter]  tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU;
@@ -58,9 +62,13 @@ pub(crate) enum Task {
     /// The tests of `ci` with overflow checks and debug assertions.
     CiChecked,
     Handlers,
+    /// One language, all of them, or the bindings.
+    Plugins(Option<String>),
     Firmware,
     Tidy,
     Docs,
+    /// List what the contract with plugins publishes.
+    WitPublish,
     /// One tier of the SDK's suite, or all.
     Clients(Option<String>),
     Bench(String),
@@ -110,7 +118,7 @@ pub(crate) struct Options {
 
 const TASKS: &[&str] = &[
     "attack", "bench", "build", "cgroup2", "check", "ci", "clients", "docs", "firmware",
-    "handlers", "help", "run", "test", "test-usb", "tidy",
+    "handlers", "help", "plugins", "run", "test", "test-usb", "tidy", "wit",
 ];
 const FLAGS: &[&str] = &[
     "--accept",
@@ -289,9 +297,15 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "ci" if flags.checked => Task::CiChecked,
         "ci" => Task::Ci,
         "handlers" => Task::Handlers,
+        "plugins" => Task::Plugins(rest.next().cloned()),
         "docs" => Task::Docs,
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
+        "wit" => match rest.next().map(String::as_str) {
+            Some("publish") => Task::WitPublish,
+            Some(other) => return Err(ArgsError::Unexpected(other.to_owned())),
+            None => return Err(ArgsError::MissingValue("wit")),
+        },
         "cgroup2" => Task::Cgroup2,
         "test-usb" => Task::TestUsb(rest.next().cloned()),
         "clients" => Task::Clients(rest.next().cloned()),
@@ -344,9 +358,10 @@ mod tests {
 
     #[test]
     fn every_command_of_the_help_text_is_understood() {
-        for name in TASKS.iter().filter(|name| **name != "bench") {
+        for name in TASKS.iter().filter(|name| !["bench", "wit"].contains(name)) {
             assert!(parse(name).is_ok(), "{name}");
         }
+        assert_eq!(parse("wit publish").unwrap().task, Task::WitPublish);
         assert_eq!(
             parse("bench decode").unwrap().task,
             Task::Bench("decode".to_owned())
@@ -387,6 +402,7 @@ mod tests {
         assert!(error("ci --toolchain debain").contains("did you mean `debian`?"));
         assert!(error("ci --toolchain").contains("needs a value"));
         assert!(error("bench").contains("needs a value"));
+        assert!(error("wit").contains("needs a value"));
         assert!(error("attack --hostd").contains("needs a value"));
         assert!(error("test --short").contains("an option of `attack` alone"));
         assert!(error("run --accept").contains("an option of `test` alone"));

@@ -9,7 +9,8 @@ use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
 use crate::{
-    attack, cgroup2, check, clients, deny, handlers, host, progress, server, tidy, tool, usb,
+    attack, cgroup2, check, clients, deny, handlers, host, plugins, progress, server, tidy, tool,
+    usb,
 };
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it;
@@ -47,6 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for (name, outcome, duration) in tested {
         report.add(name, outcome, duration);
     }
+    // Before the tests, which install what it makes.
+    report.check("plugins", plugins::run_prepared);
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });

@@ -8,13 +8,15 @@ use anyhow::{Context, Result};
 use crate::excerpts;
 use crate::metadata::Metadata;
 use crate::tool::Tool;
+use crate::wit::{Contract, reference};
 
 /// The document that shows source files.
 const SHOWS_SOURCES: &str = "docs/contributing.md";
 
 /// Documents with generated tables, and the package and example that generate each: xtask, which is built
 /// before everything else, need not link these crates.
-const GENERATED: [(&str, &str, &str); 2] = [
+const GENERATED: [(&str, &str, &str); 3] = [
+    ("emi", "rules_page", "docs/emi-rules.md"),
     ("pod-protocol", "command_table", "docs/pod-protocol.md"),
     ("pipeline", "key_tables", "docs/pipelines.md"),
 ];
@@ -25,6 +27,10 @@ pub(crate) fn run() -> Result<()> {
     let document = root.join(SHOWS_SOURCES);
     let renewed = excerpts::renewed(&read(&document)?, |path| read(&root.join(path)))?;
     fs::write(&document, renewed)
+        .with_context(|| format!("failed to write {}", document.display()))?;
+    let page = reference::page(&Contract::read(&root)?);
+    let document = root.join(reference::PAGE);
+    fs::write(&document, page)
         .with_context(|| format!("failed to write {}", document.display()))?;
     for (package, example, document) in GENERATED {
         Tool::cargo(&root)

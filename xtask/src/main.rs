@@ -18,6 +18,7 @@ mod handlers;
 mod host;
 mod machine;
 mod metadata;
+mod plugins;
 mod progress;
 mod server;
 mod test;
@@ -25,6 +26,7 @@ mod tidy;
 mod tool;
 mod toolchain;
 mod usb;
+mod wit;
 
 use std::process::ExitCode;
 
@@ -62,9 +64,12 @@ fn run(request: &Request) -> Result<()> {
         Task::Ci => ci::run(options),
         Task::CiChecked => ci::run_checked(options),
         Task::Handlers => handlers::build(options),
+        Task::Plugins(name) if name.as_deref() == Some("bindings") => plugins::bindings::write(),
+        Task::Plugins(language) => plugins::run(language.as_deref(), options),
         Task::Docs => docs::run(),
         Task::Firmware => firmware::build(),
         Task::Tidy => tidy::run(),
+        Task::WitPublish => wit::publish(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
         Task::Cgroup2 => cgroup2::run(),

@@ -3,6 +3,7 @@
 
 mod authority;
 mod circles;
+mod contract;
 mod edges;
 mod excerpts;
 mod files;
@@ -92,6 +93,7 @@ fn check() -> Result<Vec<Finding>> {
     findings.extend(circles::check(&repository));
     findings.extend(map::check(&repository));
     findings.extend(excerpts::check(&repository));
+    findings.extend(contract::check(&metadata.root)?);
     let components = handlers::output_folder(&metadata.root);
     findings.extend(authority::check(&metadata.root.join("wit"), &components)?);
     findings.sort();

@@ -42,6 +42,8 @@ pub(crate) struct Bench {
     pub(crate) stranger: Party,
     pub(crate) made: RefCell<HashMap<String, String>>,
     pub(crate) serial: Cell<u32>,
+    /// The plugin that was made last.
+    pub(crate) plugin: RefCell<Option<String>>,
     /// Everything that must not be in the log.
     secrets: RefCell<Vec<String>>,
     _dir: TempDir,
@@ -83,6 +85,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("hostd.toml");
         let mut content = Issuer::start().config();
+        content += "[plugins]\noperator_orgs = \"default\"\n";
         for (name, address) in DEVICES {
             content += &format!("[[devices]]\nname = \"{name}\"\naddress = \"{address}\"\n");
         }
@@ -101,6 +104,7 @@ impl Bench {
             server,
             made: RefCell::default(),
             serial: Cell::new(0),
+            plugin: RefCell::default(),
             secrets: RefCell::default(),
             _dir: dir,
         };

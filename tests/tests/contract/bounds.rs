@@ -81,6 +81,7 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     (
         "captures.decode",
         &[
+            "?protocol",
             "?annotations",
             "?scl",
             "?sda",
@@ -125,6 +126,14 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a chip that is known",
     ),
+    (
+        "plugins.approve",
+        &["*"],
+        How::Read,
+        "names of what there is, and of what the plugin wants",
+    ),
+    ("plugins.revoke", &["org"], How::Read, "an organisation"),
+    ("plugins.configure", &["org"], How::Read, "an organisation"),
     ("jobs.list", &["?cursor"], How::Read, "of the page before"),
     (
         "jobs.submit",
@@ -180,7 +189,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a URL, and as many as an organisation may have",
     ),
-    ("webhooks.update", &["url"], How::Read, "a URL"),
+    (
+        "webhooks.update",
+        &["url", "events"],
+        How::Read,
+        "a URL, and events that there are",
+    ),
 ];
 
 /// How the fields of one route were tried.

@@ -9,6 +9,7 @@ use tests::issuer::id_token;
 
 use crate::bench::{Bench, text};
 use crate::document::Kind;
+use crate::rows::{TAR, packed};
 
 /// A capture of a millisecond ends long before this.
 const CAPTURE_WAIT: Duration = Duration::from_secs(60);
@@ -100,6 +101,7 @@ impl Bench {
             "flash" => text(&self.flash("demo", 200)["id"]),
             "new-flash.running" => text(&self.flash("unwired", 202)["id"]),
             "name.demo" => "demo".to_owned(),
+            "new-name.plugin" => self.plugin(),
             "build" | "new-build" => self.build("open", &[]),
             "build.open" => self.build("open", &["fw.elf"]),
             "build.finished" => self.finished("finished", &["fw.elf"]),
@@ -312,6 +314,26 @@ impl Bench {
             .own(Kind::ApiKey)
             .patch(&path, &json!({"enabled": enabled}));
         changed.unwrap().expect(200);
+    }
+
+    /// Id of a plugin with two versions.
+    fn plugin(&self) -> String {
+        let id = format!("test.plugin-{}", self.next());
+        // A server has room for some.
+        if let Some(before) = self.plugin.replace(Some(id.clone())) {
+            let gone = self
+                .own(Kind::ApiKey)
+                .delete(&format!("/api/plugins/{before}"));
+            assert!(matches!(gone.unwrap().status, 204 | 404));
+        }
+        for version in ["1.0.0", "2.0.0"] {
+            let client = self.own(Kind::ApiKey);
+            let package = packed(&id, version);
+            let body = Some((TAR, &package[..]));
+            let installed = client.send_typed("POST", "/api/plugins", body);
+            installed.unwrap().expect(200);
+        }
+        id
     }
 
     /// A new user, with a sign-in code.

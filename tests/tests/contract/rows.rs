@@ -11,6 +11,7 @@ mod dac;
 mod devices;
 mod jobs;
 mod keys;
+mod plugins;
 mod secrets;
 mod trust;
 mod updates;
@@ -21,6 +22,7 @@ mod webhooks;
 use crate::call::Rows;
 
 pub(crate) use jobs::WITHOUT_JOBS;
+pub(crate) use plugins::{TAR, packed};
 
 pub(crate) fn all() -> Vec<Rows> {
     let groups = [
@@ -33,6 +35,7 @@ pub(crate) fn all() -> Vec<Rows> {
         devices::all(),
         jobs::all(),
         keys::all(),
+        plugins::all(),
         secrets::all(),
         trust::all(),
         updates::all(),

@@ -72,6 +72,31 @@ fn an_update_serves_at_once_and_the_version_before_can_come_back() {
 }
 
 #[test]
+fn a_version_must_prove_itself_also_after_it_was_off_or_installed_anew() {
+    for again in ["off and on", "installed anew"] {
+        let bench = Bench::new();
+        bench.install("1.0.0");
+        let folder = bench.install("2.0.0");
+        if again == "installed anew" {
+            bench
+                .plugin(&["install", &folder.display().to_string()])
+                .ok();
+        } else {
+            bench.plugin(&["disable", ID]).ok();
+            bench.plugin(&["enable", ID]).ok();
+        }
+        for _ in 0..5 {
+            bench.get("/crime/trap").expect_error(500, "internal");
+        }
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while mark_of(&bench.get("/mark")) != MARK {
+            assert!(std::time::Instant::now() < deadline, "{again}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
 fn an_update_that_wants_more_waits_while_the_old_version_serves() {
     let bench = Bench::new();
     let modest = bench.version("1.0.0", "interfaces = [\"store\"]\npublic = true\n", "");
@@ -123,6 +148,46 @@ fn plugins_grants_and_keys_outlive_the_server_also_when_it_is_killed() {
         "hi"
     );
     bench.plugin(&["rollback", ID]).ok();
+    assert_eq!(mark_of(&bench.get("/mark")), MARK);
+}
+
+#[test]
+fn what_the_server_fails_at_is_not_held_against_a_plugin() {
+    let mut bench = Bench::new();
+    bench.install("1.0.0");
+    assert!(bench.server.stop().unwrap());
+    // Something is in the way of the compiled components, for whoever runs the server, root too.
+    let cache = bench.dir.path().join("data/plugins/cache");
+    let aside = bench.dir.path().join("aside");
+    std::fs::rename(&cache, &aside).unwrap();
+    std::fs::write(&cache, b"").unwrap();
+    bench.server = Server::demo_in(bench.dir.path()).unwrap();
+    let started = std::time::Instant::now();
+    let shown = loop {
+        let shown = bench.plugin(&["list"]).ok();
+        if !shown.contains("loading") {
+            break shown;
+        }
+        assert!(started.elapsed().as_secs() < 60, "{shown}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert!(
+        shown.contains("1.0.0  failed") && shown.contains("could not be loaded by this server"),
+        "{shown}"
+    );
+    bench.get("/mark").expect_error(503, "plugin_unavailable");
+    let log = bench.plugin(&["logs", ID]).ok();
+    assert!(log.contains("compiled plugins"), "{log}");
+    // The next start tries again.
+    assert!(bench.server.stop().unwrap());
+    std::fs::remove_file(&cache).unwrap();
+    std::fs::rename(&aside, &cache).unwrap();
+    bench.server = Server::demo_in(bench.dir.path()).unwrap();
+    let started = std::time::Instant::now();
+    while bench.get("/mark").status == 503 {
+        assert!(started.elapsed().as_secs() < 60, "it does not come back");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
 }
 

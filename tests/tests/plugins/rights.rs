@@ -3,14 +3,33 @@
 
 use serde_json::{Value, json};
 use tests::offline::offline;
-use tests::{Client, Server};
+use tests::{Client, Server, can_isolate};
 
+use super::reports::{imported, on_the_bench, submitted};
 use super::{Bench, ID, WANTS, call, function, key, mark_of, with_key};
 
-/// Functions that need a grant, as the test's plugin calls them, and the interface. `device` is filled in.
-fn guarded(device: &str) -> Vec<(&'static str, Value)> {
+/// Where plugins may send requests, and nobody is: the loopback, which only the server reaches.
+const NOWHERE: &str = "http://127.0.0.1:9/x";
+
+/// Functions that need a grant, as the test's plugin calls them, and the interface. What they are about is filled in.
+fn guarded(device: &str, capture: &str, job: Option<&str>) -> Vec<(&'static str, Value)> {
     let of = |name: &str| json!({"function": name, "device": device});
-    vec![
+    let read = |name: &str| {
+        json!({
+            "function": name, "capture": capture, "channels": ["SCL"], "channel": "SCL", "limit": 9,
+            "decoder": "i2c", "roles": {"scl": "SCL", "sda": "SDA"},
+        })
+    };
+    let jobs = job.into_iter().flat_map(|job| {
+        let of = |name: &str| json!({"function": name, "job": job, "limit": 9});
+        [("jobs", of("jobs.get")), ("jobs", of("jobs.log-tail"))]
+    });
+    let mut all = vec![
+        ("captures", read("captures.open")),
+        ("captures", read("captures.recent")),
+        ("captures", read("captures.changes")),
+        ("captures", read("captures.overview")),
+        ("captures", read("captures.decode")),
         ("store", json!({"function": "store.get", "key": "a"})),
         (
             "store",
@@ -37,10 +56,20 @@ fn guarded(device: &str) -> Vec<(&'static str, Value)> {
         ),
         ("power", of("power.rails")),
         (
+            "http-out",
+            json!({"function": "http-out.send", "url": NOWHERE}),
+        ),
+        (
+            "notify",
+            json!({"function": "notify.send", "kind": "a", "json": {}}),
+        ),
+        (
             "power",
             json!({"function": "power.switch", "device": device, "on": true}),
         ),
-    ]
+    ];
+    all.extend(jobs);
+    all
 }
 
 /// A server with a secret, another organisation with a key, and a key without scopes.
@@ -73,6 +102,8 @@ fn bench() -> (Bench, Client, Client) {
 fn every_function_asks_for_grant_caller_and_device() {
     let (bench, stranger, weak) = bench();
     let device = bench.server.device().to_owned();
+    let capture = imported(&bench.client(), &format!("?device_id={device}"));
+    let job = can_isolate().then(|| submitted(&bench.client(), on_the_bench()));
     let folder = bench.version("1.0.0", WANTS, "");
     bench
         .plugin(&["install", &folder.display().to_string()])
@@ -80,7 +111,7 @@ fn every_function_asks_for_grant_caller_and_device() {
 
     // Approved, but for nothing of this: a partial grant with one harmless right.
     bench.plugin(&["approve", ID, "--event", "x.y"]).ok();
-    for (interface, asked) in guarded(&device) {
+    for (interface, asked) in guarded(&device, &capture, job.as_deref()) {
         let refused = bench.call(&asked);
         refused.expect_error(403, "not_granted");
         let sentence = refused.json()["error"].as_str().unwrap().to_owned();
@@ -102,29 +133,64 @@ fn every_function_asks_for_grant_caller_and_device() {
 
     // All of it, and then callers who may not.
     bench.plugin(&["approve", ID]).ok();
-    for (interface, asked) in guarded(&device) {
+    for (interface, asked) in guarded(&device, &capture, job.as_deref()) {
         let reply = bench.call(&asked);
-        assert_eq!(reply.status, 200, "{interface} {asked}: {:?}", reply.json());
+        match interface {
+            // Granted, and still not reached.
+            "http-out" => reply.expect_error(403, "forbidden"),
+            _ => assert_eq!(reply.status, 200, "{interface} {asked}: {:?}", reply.json()),
+        }
     }
-    for (_, asked) in guarded(&device) {
+    for (_, asked) in guarded(&device, &capture, job.as_deref()) {
         // Another organisation has granted nothing.
         call(&stranger, &asked).expect_error(403, "not_granted");
     }
-    for (interface, asked) in guarded(&device) {
+    for (interface, asked) in guarded(&device, &capture, job.as_deref()) {
         let reply = call(&weak, &asked);
         match interface {
-            // Devices need a scope that this key lacks, whatever the plugin was granted.
-            "devices" | "power" => reply.expect_error(403, "missing_scope"),
+            // Devices and captures need a scope that this key lacks, whatever the plugin was granted.
+            "captures" | "devices" | "power" => reply.expect_error(403, "missing_scope"),
+            "http-out" => reply.expect_error(403, "forbidden"),
             // The second writer of a key that must not be there.
             _ => assert!(matches!(reply.status, 200 | 409), "{asked}: {}", reply.text),
         }
     }
+    sees_nothing_from_elsewhere(
+        &bench,
+        &stranger,
+        guarded(&device, &capture, job.as_deref()),
+    );
     // Nobody: no credential opens no guarded route.
     let anonymous = bench.server.anonymous();
-    for (_, asked) in guarded(&device) {
+    for (_, asked) in guarded(&device, &capture, job.as_deref()) {
         call(&anonymous, &asked).expect_error(401, "missing_credential");
     }
-    anonymous.get(&format!("/api/x/{ID}/open")).unwrap();
+    let open = anonymous.get(&format!("/api/x/{ID}/open")).unwrap();
+    assert_eq!(open.status, 200, "{}", open.text);
+}
+
+/// Granted in another organisation, too, the plugin sees nothing of the first one for a caller of the other.
+fn sees_nothing_from_elsewhere(bench: &Bench, stranger: &Client, all: Vec<(&str, Value)>) {
+    let everything = ["captures", "devices", "jobs", "power"].map(|i| ["--interface", i]);
+    let scopes = ["--scope", "bench:control", "--scope", "jobs:submit"];
+    let mut approve = vec!["approve", ID, "--org", "acme"];
+    approve.extend(everything.iter().flatten());
+    approve.extend(scopes);
+    bench.plugin(&approve).ok();
+    for (interface, asked) in all {
+        let is_about_one = !matches!(
+            asked["function"].as_str(),
+            Some("devices.list" | "captures.recent")
+        );
+        let reply = call(stranger, &asked);
+        match interface {
+            "captures" | "devices" | "jobs" | "power" if is_about_one => {
+                reply.expect_error(404, "not_found");
+            }
+            "captures" | "devices" => assert_eq!(reply.expect(200), json!([]), "{asked}"),
+            _ => {}
+        }
+    }
 }
 
 #[test]
@@ -135,7 +201,31 @@ fn a_grant_for_some_devices_hides_the_others() {
         .plugin(&["install", &folder.display().to_string()])
         .ok();
     let names = ["demo", "second"];
+    let devices = bench
+        .client()
+        .get("/api/bench/devices")
+        .unwrap()
+        .expect(200);
+    let devices = devices["devices"].as_array().unwrap();
+    let captures = names.map(|name| {
+        let device = devices
+            .iter()
+            .find(|device| device["name"] == name)
+            .unwrap();
+        imported(
+            &bench.client(),
+            &format!("?device_id={}", device["id"].as_str().unwrap()),
+        )
+    });
+    let recent = json!({"function": "captures.recent", "limit": 9});
     bench.plugin(&["approve", ID, "--device", names[0]]).ok();
+    assert_eq!(bench.call(&recent).expect(200), json!([captures[0]]));
+    for function in ["captures.open", "captures.decode"] {
+        let asked = json!({"function": function, "capture": captures[1]});
+        bench.call(&asked).expect_error(404, "not_found");
+    }
+    let of_other = json!({"function": "captures.recent", "device": names[1], "limit": 9});
+    bench.call(&of_other).expect_error(404, "not_found");
     assert_eq!(
         bench.call(&function("devices.list")).expect(200),
         json!([names[0]])
@@ -147,6 +237,10 @@ fn a_grant_for_some_devices_hides_the_others() {
         bench.call(&asked).expect(200);
     }
     bench.plugin(&["approve", ID, "--all-devices"]).ok();
+    assert_eq!(
+        bench.call(&recent).expect(200),
+        json!([captures[1], captures[0]])
+    );
     assert_eq!(
         bench.call(&function("devices.list")).expect(200),
         json!(names)

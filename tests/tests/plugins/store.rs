@@ -62,3 +62,23 @@ fn a_quota_bounds_what_is_kept_and_removal_frees_it() {
     bench.plugin(&["approve", ID]).ok();
     assert_eq!(bench.call(&asked).expect(200), json!([]));
 }
+
+#[test]
+fn what_a_call_stores_while_its_plugin_is_removed_goes_with_it() {
+    let bench = Bench::new();
+    let folder = bench.install("1.0.0");
+    let list = || bench.call(&json!({"function": "store.scan", "from": "", "to": "z"}));
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| bench.get("/crime/keys").status);
+        while list().expect(200).as_array().is_some_and(Vec::is_empty) {
+            std::thread::yield_now();
+        }
+        bench.plugin(&["remove", ID, "--data"]).ok();
+        assert!(call.join().unwrap() >= 500);
+    });
+    bench
+        .plugin(&["install", &folder.display().to_string()])
+        .ok();
+    bench.plugin(&["approve", ID]).ok();
+    assert_eq!(list().expect(200), json!([]));
+}

@@ -1,59 +1,22 @@
 //! Versions are replaced while requests are on their way: none is lost, and none is answered by a mix.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use tests::swaps::{self, Plan};
 
-use super::{Bench, ID, mark_of};
+/// Requests, unless `SWAP_REQUESTS` says how many.
+const REQUESTS: u64 = 20_000;
 
-/// Callers at once.
-const CALLERS: usize = 8;
+/// One swap for so many requests, but not fewer than [`SWAPS_MIN`].
+const REQUESTS_PER_SWAP: u64 = 10_000;
 
-/// Versions that follow one another.
-const SWAPS: usize = 10;
+const SWAPS_MIN: usize = 20;
 
 #[test]
-fn no_request_is_lost_while_versions_follow_one_another() {
-    let bench = Bench::unlimited();
-    let folders = [bench.install("1.0.0"), bench.install("2.0.0")];
-    let paths = folders.map(|folder| folder.display().to_string());
-    let (stop, answers) = (AtomicBool::new(false), AtomicU64::new(0));
-    let body = vec![7_u8; 512 << 10];
-    thread::scope(|scope| {
-        for caller in 0..CALLERS {
-            let (bench, stop, answers, body) = (&bench, &stop, &answers, &body);
-            scope.spawn(move || {
-                let client = bench.client();
-                while !stop.load(Ordering::Relaxed) {
-                    if caller == 0 {
-                        let path = format!("/api/x/{ID}/echo");
-                        let echoed = client.send_typed(
-                            "POST",
-                            &path,
-                            Some(("application/octet-stream", body)),
-                        );
-                        let echoed = echoed.unwrap();
-                        assert_eq!((echoed.status, echoed.text.as_bytes()), (200, &body[..]));
-                    } else {
-                        let mark = mark_of(&client.get(&format!("/api/x/{ID}/mark")).unwrap());
-                        assert!(
-                            mark == "MARK:version-1.0.0:" || mark == "MARK:version-2.0.0:",
-                            "{mark}"
-                        );
-                    }
-                    answers.fetch_add(1, Ordering::Relaxed);
-                }
-            });
-        }
-        for swap in 0..SWAPS {
-            bench.plugin(&["install", &paths[swap % 2]]).ok();
-            let mark = mark_of(&bench.get("/mark"));
-            assert_eq!(
-                mark,
-                format!("MARK:version-{}.0.0:", swap % 2 + 1),
-                "after its installation"
-            );
-        }
-        stop.store(true, Ordering::Relaxed);
-    });
-    assert!(answers.load(Ordering::Relaxed) > 100);
+fn heavy_no_request_is_lost_while_versions_follow_one_another() {
+    let requests = std::env::var("SWAP_REQUESTS").map_or(REQUESTS, |count| count.parse().unwrap());
+    let swaps = usize::try_from(requests / REQUESTS_PER_SWAP).unwrap();
+    let swaps = swaps.max(SWAPS_MIN);
+    let report = swaps::run(Plan { requests, swaps });
+    assert!(report.answers >= requests && report.uploads > 0 && report.echoes > 0);
+    assert_eq!(report.installs.len() + report.returns.len(), swaps);
+    println!("{report}");
 }

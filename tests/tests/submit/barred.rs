@@ -197,7 +197,7 @@ fn a_refused_key_ends_it_and_so_does_ctrl_c() {
             .into_iter()
             .any(|job| job["state"] == "running")
     };
-    tests::until(|| is_running().into(), |running| *running == true).unwrap();
+    tests::until(is_running, |running| *running).unwrap();
     let interrupt = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

@@ -96,7 +96,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "serde-saphyr",
-        owners: &["pipeline"],
+        owners: &["emi", "pipeline"],
         testers: &[],
     },
     Reserved {
@@ -111,7 +111,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "rayon",
-        owners: &["decode"],
+        owners: &["decode", "emi"],
         testers: &[],
     },
 ];

@@ -109,9 +109,10 @@ fn mentions(line: &str, path: &str) -> bool {
 }
 
 /// Every package uses the workspace's lints, which limit the length of functions and forbid
-/// `unsafe`. Fuzz targets are a workspace of their own, since they need another compiler.
+/// `unsafe`. Fuzz targets are a workspace of their own, since they need another compiler, and templates are of others.
 fn check_manifest(file: &SourceFile) -> Option<Finding> {
-    let stands_alone = file.path.ends_with("/fuzz/Cargo.toml");
+    let stands_alone =
+        file.path.ends_with("/fuzz/Cargo.toml") || file.path.starts_with("plugins/templates/");
     let inherits = file.text.contains("[lints]\nworkspace = true");
     (!inherits && !stands_alone).then(|| {
         Finding::violation(
@@ -187,5 +188,6 @@ mod tests {
             1
         );
         assert!(found("pods/fuzz/Cargo.toml", "[workspace]\n").is_empty());
+        assert!(found("plugins/templates/rust/Cargo.toml", "[workspace]\n").is_empty());
     }
 }

@@ -200,6 +200,7 @@ fn finished() -> Vec<Rows> {
                 "invalid_request",
                 call("/captures/import").bytes("application/octet-stream", b"PK"),
             ),
+        rows("captures.decoders").success(200, call("/decoders")),
         rows("captures.decode")
             .success(
                 200,
