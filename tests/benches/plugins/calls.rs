@@ -13,8 +13,8 @@ const CALLS: usize = 2_000;
 /// Before the first call that counts.
 const WARM_CALLS: usize = 50;
 
-/// Largest memory that a language's runtime needs.
-const LIMITS: &str = "[limits]\nmemory_mib = 64\n";
+/// What the tested component has, and the largest memory that a language's runtime needs.
+const TABLES: &str = "[wants]\npublic = true\n[limits]\nmemory_mib = 64\n";
 
 pub(crate) fn run() {
     println!("calls: GET of a plugin's first route over one connection, median in ms");
@@ -50,7 +50,7 @@ fn row(language: &str, component: &[u8], path: &str) {
     let times = ["false", "true"].map(|reuse| {
         let id = format!("bench.reuse-{reuse}");
         let folder = site.folder(&id);
-        let tables = format!("{LIMITS}reuse = {reuse}\n");
+        let tables = format!("{TABLES}reuse = {reuse}\n");
         package::write(&folder, component, (&id, "1.0.0"), &tables).unwrap();
         site.install(&id, &folder);
         let route = if path.is_empty() {
