@@ -1,16 +1,18 @@
 //! A check of a board: nets are told apart, copper is indexed, rules run, findings are put in order.
 
+use std::borrow::BorrowMut;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::board::Board;
 use crate::emission::Emission;
-use crate::finding::{Draft, Finding, Place, fingerprint};
+use crate::finding::{Draft, Finding, Place, Severity, fingerprint};
 use crate::found::Found;
-use crate::geometry::{Bounds, Point};
+use crate::geometry::Bounds;
 use crate::kinds;
+use crate::locate;
 use crate::observer::{Cancelled, Observer};
 use crate::rules::{Context, RULES, Rule};
 use crate::settings::Settings;
@@ -34,7 +36,7 @@ pub struct Report {
 }
 
 /// How many findings there are, with those that are not listed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Summary {
     /// Of severity critical.
     pub critical: usize,
@@ -47,7 +49,7 @@ pub struct Summary {
 }
 
 /// How many findings a rule has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// All of them.
     pub found: usize,
@@ -57,12 +59,21 @@ pub struct Counts {
     pub suppressed: usize,
 }
 
-/// Checks a board by all rules.
+/// Checks a board by all rules. A board that is lent, `&mut board`, is there for [`artifacts`](crate::artifacts) afterwards: what
+/// its nets carry, and a permittivity that is set, are written into it.
 ///
 /// # Errors
 /// [`Cancelled`] if the observer said so.
 pub fn check(
-    mut board: Board,
+    mut board: impl BorrowMut<Board>,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Report, Cancelled> {
+    check_lent(board.borrow_mut(), settings, observer)
+}
+
+fn check_lent(
+    board: &mut Board,
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Report, Cancelled> {
@@ -74,9 +85,10 @@ pub fn check(
             .iter_mut()
             .for_each(|gap| gap.epsilon_r = epsilon_r);
     }
-    kinds::classify(&mut board, settings);
+    kinds::classify(board, settings);
+    let board = &*board;
     observer.stage("copper");
-    let mut context = Context::new(&board, settings, observer);
+    let mut context = Context::new(board, settings, observer);
     context.go_on()?;
     observer.stage("emission");
     context.emission = Emission::of(&context)?;
@@ -101,7 +113,7 @@ pub fn check(
         },
         rules: BTreeMap::new(),
         findings: Vec::new(),
-        notes: notes(&board, settings, &context.emission),
+        notes: notes(board, settings, &context.emission),
         emission: Emission::default(),
     };
     for (rule, found) in running.into_iter().zip(found?) {
@@ -129,6 +141,17 @@ fn notes(board: &Board, settings: &Settings, emission: &Emission) -> Vec<String>
     }
     notes.extend(emission.notes(settings));
     notes
+}
+
+impl Summary {
+    /// How many there are of a severity.
+    pub fn of(&self, severity: Severity) -> usize {
+        match severity {
+            Severity::Critical => self.critical,
+            Severity::Warning => self.warning,
+            Severity::Info => self.info,
+        }
+    }
 }
 
 impl Report {
@@ -186,26 +209,19 @@ fn finding(rule: &'static Rule, draft: &Draft, context: &Context<'_>) -> Finding
         x: round(at.x),
         y: round(at.y),
         bbox: draft.bounds.map(boxed),
-        at: place(
-            draft.at,
-            layer,
-            draft
+        at: Place {
+            x: round(draft.at.x),
+            y: round(draft.at.y),
+            layer: layer.to_owned(),
+            footprint: draft
                 .footprint
-                .map(|index| &board.footprints[index].reference),
-        ),
+                .map(|index| board.footprints[index].reference.clone()),
+            line: locate::line(context, draft),
+        },
         value: draft.measure.map(|measure| round(measure.value)),
         limit: draft.measure.map(|measure| round(measure.limit)),
         unit: draft.measure.map(|measure| measure.unit),
         assumed: context.assumed(rule),
-    }
-}
-
-fn place(at: Point, layer: &str, footprint: Option<&String>) -> Place {
-    Place {
-        x: round(at.x),
-        y: round(at.y),
-        layer: layer.to_owned(),
-        footprint: footprint.cloned(),
     }
 }
 

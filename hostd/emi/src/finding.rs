@@ -19,12 +19,28 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All, the worst first.
+    pub const ALL: [Self; 3] = [Self::Critical, Self::Warning, Self::Info];
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Critical => "critical",
             Self::Warning => "warning",
             Self::Info => "info",
+        }
+    }
+}
+
+impl Severity {
+    /// What so many of them are called.
+    pub(crate) fn counted(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Self::Critical, _) => "critical",
+            (Self::Warning, 1) => "warning",
+            (Self::Warning, _) => "warnings",
+            (Self::Info, 1) => "info",
+            (Self::Info, _) => "infos",
         }
     }
 }
@@ -109,6 +125,10 @@ impl Draft {
     /// How far beyond its limit it is; worse is larger.
     pub(crate) fn excess(&self) -> f64 {
         self.measure.map_or(0.0, |measure| {
+            // Decibels are ratios already.
+            if measure.unit.starts_with("dB") {
+                return measure.value - measure.limit;
+            }
             let ratio = measure.value / measure.limit;
             if measure.limit <= 0.0 || !ratio.is_finite() {
                 measure.value.abs()
@@ -161,7 +181,7 @@ pub struct Finding {
 }
 
 /// A place in the coordinates of the source file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Place {
     /// To the right.
     pub x: f64,
@@ -170,8 +190,12 @@ pub struct Place {
     /// The layer's name there; empty if none.
     pub layer: String,
     /// The part's reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<String>,
+    /// The line of the board's file with the copper that it is about, from 1. Left out if nobody knows: of what is about no
+    /// copper, and of boards from files without lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// The fingerprint of a finding: rule, net, layer and the square millimetre in board space.

@@ -3,6 +3,7 @@
 mod fields;
 mod footprint;
 mod layers;
+mod lines;
 mod nets;
 mod outline;
 mod pad;
@@ -58,6 +59,7 @@ struct Reader<'a> {
     nets: nets::Nets,
     /// Layers by all the names that they have.
     layers: layers::Names,
+    lines: lines::Lines,
     objects: usize,
     edges: usize,
     unfilled: usize,
@@ -82,6 +84,7 @@ impl<'a> Reader<'a> {
             limits,
             nets: nets::Nets::read(root)?,
             layers,
+            lines: lines::Lines::default(),
             objects: 0,
             edges: 0,
             unfilled: 0,

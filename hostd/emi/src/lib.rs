@@ -6,9 +6,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod artifact;
 pub mod board;
 mod check;
 mod copper;
+mod diff;
+mod drawing;
 mod emission;
 pub mod fields;
 mod finding;
@@ -18,24 +21,42 @@ pub mod geometry;
 pub mod kicad;
 mod kinds;
 mod limits;
+mod locate;
 mod observer;
+mod page;
 mod pattern;
+mod plain;
+mod raster;
 mod reference;
 mod refusal;
 mod report;
 mod rules;
+mod sarif;
 mod settings;
 mod sexp;
+mod source;
+mod stored;
+mod svg;
+mod viewer;
 mod words;
 
+pub use artifact::{
+    ARTIFACTS, Artifact, Kind as ArtifactKind, artifact, artifacts, artifacts_since,
+};
 pub use check::{Counts, Report, Summary, check};
+pub use diff::{Change, Cut, Diff, DiffSummary, Kept, PerSeverity, diff};
+pub use drawing::POINTS_MAX as DRAWING_POINTS_MAX;
 pub use emission::{CableBudget, CableLine, Emission};
 pub use finding::{Finding, Place, Severity};
 pub use found::SHOWN_MAX;
 pub use limits::Limits;
 pub use observer::{Cancelled, Observer};
+pub use page::BYTES_MAX as PAGE_BYTES_MAX;
 pub use pattern::Pattern;
+pub use raster::SIDE_DOTS as PNG_SIDE_DOTS;
 pub use reference::rules_page;
 pub use refusal::{Position, Refusal};
 pub use rules::{Assumption, Param, RULES, Rule};
 pub use settings::{Cable, Clock, RulesFile, Settings, quantity};
+pub use source::{Source, TextPlace};
+pub use stored::{STORED_BYTES_MAX, Stored, StoredError, StoredFinding};

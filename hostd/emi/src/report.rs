@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use crate::check::Report;
 use crate::found::SHOWN_MAX;
+use crate::plain::plain;
+use crate::source::Source;
 
 impl Report {
     /// `rules.json`.
@@ -13,6 +15,11 @@ impl Report {
 
     /// As lines for a terminal: the worst first, one finding a line. Names of a board are shown without control characters.
     pub fn text(&self) -> String {
+        self.text_in(&Source::default())
+    }
+
+    /// As [`text`](Self::text), with the place in the file in front of findings that have one, as compilers write it.
+    pub fn text_in(&self, source: &Source) -> String {
         let mut text = String::new();
         for finding in &self.findings {
             let net = if finding.net.is_empty() {
@@ -28,7 +35,8 @@ impl Report {
                 .unwrap_or_default();
             let _ = writeln!(
                 text,
-                "{} {}{net}{part} {} ({}, {}): {}: {}",
+                "{}{} {}{net}{part} {} ({}, {}): {}: {}",
+                source.prefix(finding.at.line),
                 finding.severity.name(),
                 finding.rule,
                 plain(&finding.layer),
@@ -66,11 +74,4 @@ impl Report {
         );
         text
     }
-}
-
-/// A stranger's text without what a terminal would obey.
-fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
 }

@@ -259,6 +259,11 @@ impl<'a> Expr<'a> {
         self.find(head)?.children().nth(1)?.text()
     }
 
+    /// The whole text, and at which byte of it this begins.
+    pub(crate) fn place(self) -> (&'a str, usize) {
+        (self.tree.text, self.node().start as usize)
+    }
+
     /// A refusal at this place.
     pub(crate) fn refuse(self, message: impl Into<String>) -> Refusal {
         self.tree

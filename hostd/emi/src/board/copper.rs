@@ -14,6 +14,8 @@ pub struct Track {
     pub layer: LayerId,
     /// Its net.
     pub net: NetId,
+    /// The line of its file that it is on, from 1; 0 if nobody knows.
+    pub source_line: u32,
 }
 
 /// A via.
@@ -29,6 +31,8 @@ pub struct Via {
     pub span: LayerSet,
     /// Its net.
     pub net: NetId,
+    /// The line of its file that it is on, from 1; 0 if nobody knows.
+    pub source_line: u32,
 }
 
 /// What is drilled through a pad.
@@ -63,6 +67,8 @@ pub struct Pad {
     pub net: NetId,
     /// Index of its part.
     pub footprint: usize,
+    /// The line of its file that it is on, from 1; 0 if nobody knows.
+    pub source_line: u32,
 }
 
 impl Pad {
@@ -107,4 +113,6 @@ pub struct Fill {
     pub layer: LayerId,
     /// Its net.
     pub net: NetId,
+    /// The line of its file that it is on, from 1; 0 if nobody knows.
+    pub source_line: u32,
 }

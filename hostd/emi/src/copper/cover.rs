@@ -246,6 +246,7 @@ mod tests {
             shape,
             layer: 0,
             net: 0,
+            source_line: 0,
         }
     }
 
@@ -292,6 +293,7 @@ mod tests {
             shape,
             layer: 0,
             net: 0,
+            source_line: 0,
         };
         let index = FillIndex::new(&[fill], vec![0]);
         let length = |a: (f64, f64), b: (f64, f64)| -> f64 {

@@ -142,6 +142,7 @@ mod tests {
             width: 0.2,
             layer: 0,
             net: 0,
+            source_line: 0,
         }
     }
 

@@ -74,6 +74,7 @@ impl Reader<'_> {
             hole,
             net,
             footprint,
+            source_line: self.lines.of(item),
         });
         Ok(())
     }

@@ -18,6 +18,7 @@ impl Reader<'_> {
         } else {
             vec![self.point(item, "start")?, self.point(item, "end")?]
         };
+        let source_line = self.lines.of(item);
         for pair in points.windows(2) {
             self.count(item, 1)?;
             let line = Segment::new(pair[0], pair[1]);
@@ -26,6 +27,7 @@ impl Reader<'_> {
                 width,
                 layer,
                 net,
+                source_line,
             });
         }
         Ok(())
@@ -48,6 +50,7 @@ impl Reader<'_> {
             drill,
             span,
             net,
+            source_line: self.lines.of(item),
         });
         Ok(())
     }

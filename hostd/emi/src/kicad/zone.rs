@@ -46,6 +46,7 @@ impl Reader<'_> {
                 area,
                 layer,
                 net,
+                source_line: self.lines.of(piece),
             });
         }
         if !is_filled && !has_copper && !of_zone.is_empty() {

@@ -4,6 +4,7 @@ use super::{Assumption, Rule, Scope};
 use crate::board::LayerId;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
+use crate::geometry::Bounds;
 use crate::observer::Cancelled;
 
 pub(super) static RULE: Rule = Rule {
@@ -35,8 +36,13 @@ const PLANE_PART: f64 = 0.25;
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     let board = scope.board;
     let mut lengths = vec![0.0; board.layers.len()];
+    let mut bounds = vec![Bounds::EMPTY; board.layers.len()];
     for run in scope.signal_runs() {
         lengths[run.layer] += run.length();
+        for line in &run.lines {
+            bounds[run.layer].add(line.a);
+            bounds[run.layer].add(line.b);
+        }
     }
     let all: f64 = lengths.iter().sum();
     let has_signals = |layer: LayerId| SIGNAL_MM.max(SIGNAL_PART * all) <= lengths[layer];
@@ -67,7 +73,15 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
             scope.layer_name(layer),
             lengths[layer],
         );
-        Draft::new(Severity::Warning, scope.bounds.center(), RULE.title, detail).layer(layer)
+        // It is about all signals of the layer, so it is in the middle of them.
+        Draft::new(
+            Severity::Warning,
+            bounds[layer].center(),
+            RULE.title,
+            detail,
+        )
+        .layer(layer)
+        .bounds(bounds[layer])
     });
     Ok(scope.found(found))
 }
