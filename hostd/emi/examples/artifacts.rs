@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-use emi::{Limits, RulesFile, Settings, Source, kicad};
+use emi::{Limits, RulesFile, Settings, SourceFile, kicad};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:8.1} ms  checked", begin.elapsed().as_secs_f64() * 1e3);
     let begin = Instant::now();
     let name = Path::new(&path).file_name().unwrap_or_default();
-    let source = Source::new(name.to_string_lossy(), &bytes, &report);
+    let source = SourceFile::new(name.to_string_lossy(), &bytes, &report);
     let made = emi::artifacts(&board, &report, &source);
     println!("{:8.1} ms  made", begin.elapsed().as_secs_f64() * 1e3);
     fs::create_dir_all(&folder)?;

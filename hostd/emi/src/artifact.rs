@@ -6,7 +6,7 @@ use crate::board::Board;
 use crate::check::Report;
 use crate::diff::{Diff, diff};
 use crate::drawing::Drawing;
-use crate::source::Source;
+use crate::source::SourceFile;
 use crate::stored::Stored;
 use crate::{page, raster, sarif, svg, viewer};
 
@@ -94,34 +94,45 @@ struct Making<'a> {
     drawing: &'a Drawing,
     board: &'a Board,
     report: &'a Report,
-    source: &'a Source,
+    source: &'a SourceFile,
     diff: Option<&'a Diff>,
 }
 
 /// All artifacts of a run, the same bytes whatever the number of threads. `board` is as the check left it: lend it, `&mut board`.
-pub fn artifacts(board: &Board, report: &Report, source: &Source) -> Vec<Artifact> {
+pub fn artifacts(board: &Board, report: &Report, source: &SourceFile) -> Vec<Artifact> {
     made(board, report, source, None, |_| true)
 }
 
 /// The artifact of that name; `None` if there is none of that name.
-pub fn artifact(board: &Board, report: &Report, source: &Source, name: &str) -> Option<Artifact> {
-    made(board, report, source, None, |kind| kind.name == name).pop()
+pub fn artifact(board: &Board, report: &Report, source: &SourceFile, name: &str) -> Option<Artifact> {
+    artifact_since(board, report, source, None, name)
 }
 
-/// As [`artifacts`], with a section in `report.html` about what changed since another report.
+/// As [`artifacts`], with a section in `report.html` about what changed since another report, if there is one.
 pub fn artifacts_since(
     board: &Board,
     report: &Report,
-    source: &Source,
-    before: &Stored,
+    source: &SourceFile,
+    before: Option<&Stored>,
 ) -> Vec<Artifact> {
-    made(board, report, source, Some(before), |_| true)
+    made(board, report, source, before, |_| true)
+}
+
+/// As [`artifact`], with the same section.
+pub fn artifact_since(
+    board: &Board,
+    report: &Report,
+    source: &SourceFile,
+    before: Option<&Stored>,
+    name: &str,
+) -> Option<Artifact> {
+    made(board, report, source, before, |kind| kind.name == name).pop()
 }
 
 fn made(
     board: &Board,
     report: &Report,
-    source: &Source,
+    source: &SourceFile,
     before: Option<&Stored>,
     is_wanted: impl Fn(&Kind) -> bool,
 ) -> Vec<Artifact> {

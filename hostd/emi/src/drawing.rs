@@ -1,10 +1,13 @@
 //! A board as a picture: what SVG, PNG and the geometry for viewers are written from. However large a board is, its picture
 //! is bounded: outlines of pours become coarser, then the smallest pieces are left out.
 
+mod outline;
 mod simplify;
 
-use crate::board::{Board, LayerId, NetId, Pad};
+use crate::board::{Board, LayerId, NetId, Pad, Side};
 use crate::geometry::{Point, Shape};
+use crate::plain::NAME_CHARS_MAX;
+use outline::chains;
 use simplify::simplified;
 
 /// Units of a picture's coordinates in a millimetre.
@@ -18,6 +21,9 @@ const TOLERANCES_MM: [f64; 7] = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 
 /// Most parts whose references are shown.
 const LABELS_MAX: usize = 5000;
+
+/// Width of a letter as a part of its height.
+const LETTER_WIDTH: f64 = 0.65;
 
 /// A point in units, from the top left, y down.
 pub(crate) type Dot = (i32, i32);
@@ -54,6 +60,7 @@ pub(crate) struct Label {
     pub(crate) at: Dot,
     /// Height of its letters in units.
     pub(crate) height: i32,
+    pub(crate) side: Side,
 }
 
 /// A picture of a board.
@@ -88,7 +95,12 @@ impl Drawing {
             width: units(size.x),
             height: units(size.y),
             pieces: Vec::new(),
-            outline: outline(board, &frame),
+            outline: chains(
+                board
+                    .outline
+                    .iter()
+                    .map(|side| (frame.dot(side.a), frame.dot(side.b))),
+            ),
             labels: labels(board, &frame),
             tolerance_mm: 0.0,
             left_out: 0,
@@ -131,6 +143,15 @@ impl Drawing {
         }
         self.pieces.drain(..dropped);
         self.left_out = dropped;
+    }
+
+    /// Whether the outline consists of rings, so that inside and outside are told apart.
+    pub(crate) fn is_closed(&self) -> bool {
+        !self.outline.is_empty()
+            && self
+                .outline
+                .iter()
+                .all(|chain| chain.first() == chain.last())
     }
 
     /// A place in board space, which is millimetres from the bottom left, y up.
@@ -271,29 +292,20 @@ fn of_shape(shape: &Shape, tolerance: f64) -> Vec<Point> {
     points
 }
 
-/// The outline, its sides chained where one begins as the one before ends.
-fn outline(board: &Board, frame: &Frame) -> Vec<Vec<Dot>> {
-    let mut chains: Vec<Vec<Dot>> = Vec::new();
-    for side in board.outline.iter().take(POINTS_MAX / 4) {
-        let (a, b) = (frame.dot(side.a), frame.dot(side.b));
-        match chains.last_mut() {
-            Some(chain) if chain.last() == Some(&a) => chain.push(b),
-            _ => chains.push(vec![a, b]),
-        }
-    }
-    chains
-}
-
+/// The references of parts, so high that they fit into their parts.
 fn labels(board: &Board, frame: &Frame) -> Vec<Label> {
     let parts = board.footprints.iter().take(LABELS_MAX);
     let named = parts.filter(|part| !part.reference.is_empty() && !part.bounds.is_empty());
     named
         .map(|part| {
-            let across = part.bounds.width().min(part.bounds.height());
+            let (width, height) = (part.bounds.width(), part.bounds.height());
+            let letters = part.reference.chars().take(NAME_CHARS_MAX).count() as f64;
+            let fitting = (width / (LETTER_WIDTH * letters)).min(0.6 * width.min(height));
             Label {
                 text: part.reference.clone(),
                 at: frame.dot(part.bounds.center()),
-                height: units((0.6 * across).clamp(0.5, 1.6)),
+                height: units(fitting.clamp(0.4, 1.5)),
+                side: part.side,
             }
         })
         .collect()

@@ -2,7 +2,10 @@
 
 use crate::kicad::{self, Project};
 use crate::limits::Limits;
+use crate::page::BYTES_MAX as PAGE_BYTES_MAX;
 use crate::settings::{RulesFile, Settings};
+use crate::source::SourceFile;
+use crate::stored::Stored;
 
 /// Small enough to keep every input quick.
 const LIMITS: Limits = Limits {
@@ -26,12 +29,12 @@ const CLOCKS: &str = "version: 1\nclocks:\n\
 /// # Panics
 /// If that does not hold.
 pub fn board(bytes: &[u8]) {
-    let Ok(board) = kicad::read(bytes, &LIMITS) else {
+    let Ok(mut board) = kicad::read(bytes, &LIMITS) else {
         return;
     };
     let rules = RulesFile::read(CLOCKS.as_bytes()).expect("they are well formed");
     let settings = Settings::default().with(rules);
-    let report = crate::check(board, &settings, &()).expect("nobody stops it");
+    let report = crate::check(&mut board, &settings, &()).expect("nobody stops it");
     let listed: usize = report.rules.values().map(|counts| counts.shown).sum();
     assert_eq!(listed, report.findings.len());
     for finding in &report.findings {
@@ -47,6 +50,45 @@ pub fn board(bytes: &[u8]) {
     let mut points = spectrum.flat_map(|spectrum| &spectrum.points);
     assert!(points.all(|point| point.total_dbuv_per_m.is_finite()));
     assert!(!report.text().is_empty() && report.json().starts_with('{'));
+    let source = SourceFile::new("board.kicad_pcb", bytes, &report);
+    for name in ["report.html", "overlay.svg", "board.json", "findings.sarif"] {
+        let artifact =
+            crate::artifact(&board, &report, &source, name).expect("there is one of that name");
+        assert!(
+            std::str::from_utf8(&artifact.bytes).is_ok_and(|text| text.len() < PAGE_BYTES_MAX),
+            "{name}"
+        );
+    }
+}
+
+/// Reads `bytes` as a stored report: it is refused with a reason, or nothing changed from it to itself.
+///
+/// # Panics
+/// If that does not hold.
+pub fn stored(bytes: &[u8]) {
+    match Stored::read(bytes) {
+        Ok(stored) => {
+            let same = crate::diff(&stored, &stored);
+            assert!(
+                same.new.is_empty()
+                    && same.gone.is_empty()
+                    && same.kept.len() == stored.findings.len()
+            );
+            let from_nothing = crate::diff(
+                &Stored {
+                    findings: Vec::new(),
+                    ..stored.clone()
+                },
+                &stored,
+            );
+            assert_eq!(from_nothing.new.len(), stored.findings.len());
+            assert!(
+                from_nothing.page().ends_with("</html>\n")
+                    && !from_nothing.text().contains('\u{1b}')
+            );
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
 }
 
 /// Reads `bytes` as a rules file: it is read, or refused with a reason.

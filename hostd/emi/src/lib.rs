@@ -41,7 +41,7 @@ mod viewer;
 mod words;
 
 pub use artifact::{
-    ARTIFACTS, Artifact, Kind as ArtifactKind, artifact, artifacts, artifacts_since,
+    ARTIFACTS, Artifact, Kind as ArtifactKind, artifact, artifact_since, artifacts, artifacts_since,
 };
 pub use check::{Counts, Report, Summary, check};
 pub use diff::{Change, Cut, Diff, DiffSummary, Kept, PerSeverity, diff};
@@ -58,5 +58,5 @@ pub use reference::rules_page;
 pub use refusal::{Position, Refusal};
 pub use rules::{Assumption, Param, RULES, Rule};
 pub use settings::{Cable, Clock, RulesFile, Settings, quantity};
-pub use source::{Source, TextPlace};
+pub use source::{SourceFile, TextPlace};
 pub use stored::{STORED_BYTES_MAX, Stored, StoredError, StoredFinding};

@@ -21,7 +21,7 @@ use crate::diff::Diff;
 use crate::drawing::Drawing;
 use crate::finding::Severity;
 use crate::plain::{Name, Sentence};
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// Most bytes of a page: what it shows is bounded, each by its own bound.
 pub const BYTES_MAX: usize = 16 << 20;
@@ -41,10 +41,10 @@ pub(crate) fn report(
     drawing: &Drawing,
     board: &Board,
     report: &Report,
-    source: &Source,
+    source: &SourceFile,
     diff: Option<&Diff>,
 ) -> String {
-    let style = format!("{STYLE}{}", board::toggles(board));
+    let style = format!("{STYLE}{}", board::style(drawing, board));
     let mut page = head(
         &format!("EMI: {}", Name(source.short())),
         &style,
@@ -94,7 +94,7 @@ fn digest(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
-fn intro(page: &mut String, board: &Board, report: &Report, source: &Source) {
+fn intro(page: &mut String, board: &Board, report: &Report, source: &SourceFile) {
     let bounds = board.bounds();
     let size = if bounds.is_empty() {
         String::new()

@@ -6,14 +6,14 @@ use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform,
 };
 
-use crate::board::{Board, LayerId};
+use crate::board::{Board, LayerId, Side};
 use crate::check::Report;
 use crate::drawing::{Dot, Drawing, Kind, Piece};
 use crate::finding::{Finding, Severity};
 use crate::svg;
 
 /// The longer side of the picture, in dots.
-pub const SIDE_DOTS: u32 = 2000;
+pub const SIDE_DOTS: u32 = 1600;
 
 /// How thin a line may get, in dots.
 const LINE_DOTS_MIN: f32 = 0.7;
@@ -37,7 +37,11 @@ pub(crate) fn overlay(drawing: &Drawing, board: &Board, report: &Report) -> Opti
         }
     }
     canvas.edge(drawing);
-    for label in &drawing.labels {
+    for label in drawing
+        .labels
+        .iter()
+        .filter(|label| label.side == Side::Top)
+    {
         canvas.text(&label.text, label.at, label.height);
     }
     for finding in report.findings.iter().rev() {
@@ -77,9 +81,22 @@ impl Canvas {
     }
 
     fn ground(&mut self, drawing: &Drawing) {
+        let ground = paint(svg::GROUND, 1.0);
+        if drawing.is_closed() {
+            let mut builder = PathBuilder::new();
+            for chain in &drawing.outline {
+                add(&mut builder, chain);
+                builder.close();
+            }
+            if let Some(path) = builder.finish() {
+                let rule = FillRule::EvenOdd;
+                self.pixmap
+                    .fill_path(&path, &ground, rule, self.transform, None);
+            }
+            return;
+        }
         let (width, height) = (float(drawing.width), float(drawing.height));
         if let Some(rect) = Rect::from_xywh(0.0, 0.0, width, height) {
-            let ground = paint(svg::GROUND, 1.0);
             self.pixmap.fill_rect(rect, &ground, self.transform, None);
         }
     }
@@ -140,7 +157,7 @@ impl Canvas {
         }
         let paint = paint(svg::INK, 0.8);
         if let Some(path) = glyphs::path(text, (float(at.0), float(at.1)), float(height)) {
-            self.line(&path, &paint, float(height) / 9.0);
+            self.line(&path, &paint, float(height) / 11.0);
         }
     }
 
@@ -173,35 +190,34 @@ impl Canvas {
 
 /// The path of a piece.
 fn path(piece: &Piece) -> Option<Path> {
-    match &piece.points[..] {
-        [] => None,
-        [dot] | [dot, _] if piece.points.iter().all(|other| other == dot) => {
-            // A line of almost no length, whose round ends make a disc.
-            lines(&[*dot, *dot])
-        }
-        points => {
-            let mut builder = builder_of(points)?;
-            if 2 < points.len() {
-                builder.close();
-            }
-            builder.finish()
-        }
+    let mut builder = PathBuilder::new();
+    add(&mut builder, &piece.points);
+    if 2 < piece.points.len() {
+        builder.close();
     }
+    builder.finish()
 }
 
 fn lines(points: &[Dot]) -> Option<Path> {
-    builder_of(points)?.finish()
+    let mut builder = PathBuilder::new();
+    add(&mut builder, points);
+    builder.finish()
 }
 
-fn builder_of(points: &[Dot]) -> Option<PathBuilder> {
-    let (first, rest) = points.split_first()?;
-    let mut builder = PathBuilder::new();
-    builder.move_to(float(first.0), float(first.1));
-    for point in rest {
-        let nudge = if point == first { 0.01 } else { 0.0 };
-        builder.line_to(float(point.0) + nudge, float(point.1));
+/// Adds a chain of points. What has no length gets almost none, so that round ends make a disc of it.
+fn add(builder: &mut PathBuilder, points: &[Dot]) {
+    let Some((first, rest)) = points.split_first() else {
+        return;
+    };
+    let (x, y) = (float(first.0), float(first.1));
+    builder.move_to(x, y);
+    if rest.iter().all(|point| point == first) {
+        builder.line_to(x + 0.01, y);
+        return;
     }
-    Some(builder)
+    for point in rest {
+        builder.line_to(float(point.0), float(point.1));
+    }
 }
 
 /// A colour such as `#c83434`.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::check::Report;
 use crate::found::SHOWN_MAX;
 use crate::plain::plain;
-use crate::source::Source;
+use crate::source::SourceFile;
 
 impl Report {
     /// `rules.json`.
@@ -15,11 +15,11 @@ impl Report {
 
     /// As lines for a terminal: the worst first, one finding a line. Names of a board are shown without control characters.
     pub fn text(&self) -> String {
-        self.text_in(&Source::default())
+        self.text_in(&SourceFile::default())
     }
 
     /// As [`text`](Self::text), with the place in the file in front of findings that have one, as compilers write it.
-    pub fn text_in(&self, source: &Source) -> String {
+    pub fn text_in(&self, source: &SourceFile) -> String {
         let mut text = String::new();
         for finding in &self.findings {
             let net = if finding.net.is_empty() {

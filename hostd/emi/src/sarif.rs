@@ -8,7 +8,7 @@ use crate::check::Report;
 use crate::finding::{Finding, Severity};
 use crate::plain::{SENTENCE_CHARS_MAX, clip, plain};
 use crate::rules::{RULES, Rule};
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// Where rules are explained.
 const RULES_PAGE: &str = "docs/emi-rules.md";
@@ -17,7 +17,7 @@ const RULES_PAGE: &str = "docs/emi-rules.md";
 const FINGERPRINT: &str = "emiRuleNetLayerMillimetre/v1";
 
 /// The file.
-pub(crate) fn sarif(report: &Report, source: &Source) -> String {
+pub(crate) fn sarif(report: &Report, source: &SourceFile) -> String {
     let uri = uri(&source.file);
     let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
     let results: Vec<Value> = report
@@ -96,7 +96,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-fn result(finding: &Finding, nth: usize, uri: &str, source: &Source) -> Value {
+fn result(finding: &Finding, nth: usize, uri: &str, source: &SourceFile) -> Value {
     // Hosts want a line of every result: what is about no copper is about the file as a whole, which begins at 1.
     let (line, column) = finding.at.line.map_or((1, 1), |line| {
         let place = source.place(line);

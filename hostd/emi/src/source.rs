@@ -8,7 +8,7 @@ use crate::plain::plain;
 
 /// A board's file.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct SourceFile {
     /// What it is called, as whoever reads the reports would open it: `hardware/board.kicad_pcb`.
     pub file: String,
     /// The columns at which lines begin, of those that findings are on.
@@ -24,7 +24,7 @@ pub struct TextPlace {
     pub column: u32,
 }
 
-impl Source {
+impl SourceFile {
     /// A file of which nobody has the text: reports have lines without columns.
     pub fn named(file: impl Into<String>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Source {
 }
 
 /// `board.kicad_pcb:12:3: `, or nothing.
-pub(crate) struct Prefix<'s>(&'s Source, Option<u32>);
+pub(crate) struct Prefix<'s>(&'s SourceFile, Option<u32>);
 
 impl fmt::Display for Prefix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,12 +4,12 @@ mod paths;
 
 use std::fmt::Write as _;
 
-use crate::board::{Board, LayerId};
+use crate::board::{Board, LayerId, Side};
 use crate::check::Report;
 use crate::drawing::{Drawing, Kind, Piece};
 use crate::finding::{Finding, Severity};
 use crate::plain::{Name, Sentence};
-use crate::source::Source;
+use crate::source::SourceFile;
 use paths::{chain, path};
 
 /// The colour of the first layer, and of the last.
@@ -75,7 +75,7 @@ pub(crate) fn overlay(
     drawing: &Drawing,
     board: &Board,
     report: &Report,
-    source: &Source,
+    source: &SourceFile,
 ) -> String {
     let [left, top, width, height] = view(drawing);
     let mut svg = String::new();
@@ -94,6 +94,7 @@ pub(crate) fn overlay(
         "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"
     );
     copper(&mut svg, drawing, board);
+    labels(&mut svg, drawing, Side::Top);
     let radius = mark_radius(drawing);
     svg.push_str("<g class=\"marks\">\n");
     // The worst last, above the others.
@@ -104,13 +105,9 @@ pub(crate) fn overlay(
     svg
 }
 
-/// The board without findings: ground, layers from the bottom, what goes through, edge, references.
+/// The board without findings: ground, layers from the bottom, what goes through, edge.
 pub(crate) fn copper(svg: &mut String, drawing: &Drawing, board: &Board) {
-    let _ = writeln!(
-        svg,
-        "<rect class=\"ground\" width=\"{}\" height=\"{}\" fill=\"{GROUND}\"/>",
-        drawing.width, drawing.height
-    );
+    ground(svg, drawing);
     for layer in (0..board.layers.len()).rev() {
         let colour = layer_colour(layer, board.layers.len());
         let _ = writeln!(
@@ -147,7 +144,6 @@ pub(crate) fn copper(svg: &mut String, drawing: &Drawing, board: &Board) {
         chain(svg, points, false);
     }
     svg.push_str("\"/></g>\n");
-    labels(svg, drawing);
 }
 
 fn pieces(drawing: &Drawing, layer: Option<LayerId>) -> &[Piece] {
@@ -190,12 +186,37 @@ fn group(svg: &mut String, pieces: &[Piece]) {
     svg.push_str("\"/>\n");
 }
 
-fn labels(svg: &mut String, drawing: &Drawing) {
+/// The board without copper: what its edge encloses, or the box around it where its edge is not closed.
+fn ground(svg: &mut String, drawing: &Drawing) {
+    if drawing.is_closed() {
+        let _ = write!(
+            svg,
+            "<path class=\"ground\" fill=\"{GROUND}\" fill-rule=\"evenodd\" d=\""
+        );
+        for points in &drawing.outline {
+            chain(svg, points, true);
+        }
+        svg.push_str("\"/>\n");
+    } else {
+        let _ = writeln!(
+            svg,
+            "<rect class=\"ground\" width=\"{}\" height=\"{}\" fill=\"{GROUND}\"/>",
+            drawing.width, drawing.height
+        );
+    }
+}
+
+/// The references of the parts of one side.
+pub(crate) fn labels(svg: &mut String, drawing: &Drawing, side: Side) {
+    let class = match side {
+        Side::Top => "top",
+        Side::Bottom => "bottom",
+    };
     let _ = writeln!(
         svg,
-        "<g class=\"labels\" fill=\"{INK}\" text-anchor=\"middle\" opacity=\"0.8\">"
+        "<g class=\"labels {class}\" fill=\"{INK}\" text-anchor=\"middle\" opacity=\"0.8\">"
     );
-    for label in &drawing.labels {
+    for label in drawing.labels.iter().filter(|label| label.side == side) {
         let (x, y) = label.at;
         let _ = writeln!(
             svg,

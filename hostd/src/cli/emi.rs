@@ -1,21 +1,21 @@
-//! `hostd emi check BOARD`: findings in a board file, without a server.
+//! `hostd emi check BOARD` and `hostd emi diff OLD NEW`: findings in boards, without a server.
+
+mod check;
+mod diff;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow, bail};
-use clap::{Args, Subcommand, ValueEnum};
-use emi::{Clock, Limits, Observer, Report, RulesFile, Settings, Severity, kicad, quantity};
+use anyhow::{Context, bail};
+use clap::{Subcommand, ValueEnum};
+use emi::Severity;
+
+use check::Check;
+use diff::Diff;
 
 use super::trouble::Trouble;
-
-/// The name of rules that lie beside a board.
-const RULES_FILE: &str = "emi.rules.yaml";
-
-/// The extension of KiCad's projects.
-const PROJECT: &str = "kicad_pro";
 
 /// The exit code when there are findings as bad as `--fail-on` says.
 const FOUND: u8 = 1;
@@ -30,33 +30,13 @@ pub enum EmiCommand {
     ///
     /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong.
     Check(Check),
+    /// Compare two reports of a board, as `hostd emi check --format json` writes them: new, gone and kept findings
+    ///
+    /// Exit code: 0 nothing new or worse that is as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong.
+    Diff(Diff),
 }
 
-#[derive(Debug, Args)]
-pub struct Check {
-    /// The board, a .kicad_pcb of KiCad 5 to 10
-    board: PathBuf,
-    /// Rules, in place of emi.rules.yaml beside the board
-    #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
-    /// A net that switches on its own: SCK=25MHz,1ns; its frequency, and its rise time from 10 % to 90 %; for its emission
-    /// also its voltage and load: SCK=25MHz,1ns,3.3V,50ohm (repeatable)
-    #[arg(long, value_name = "NET=HZ,RISE[,VOLTS,OHM]")]
-    clock: Vec<Clock>,
-    /// The highest frequency that matters: 500MHz; otherwise what the clocks need, or 1 GHz
-    #[arg(long, value_name = "HZ", value_parser = |text: &str| quantity(text, "Hz"))]
-    max_frequency: Option<f64>,
-    /// From which severity on findings make the exit code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Critical)]
-    fail_on: FailOn,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    format: Output,
-    /// Write the report into a file
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
+/// From which severity on something makes the exit code 1.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FailOn {
     Critical,
@@ -65,108 +45,33 @@ enum FailOn {
     Never,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Output {
-    /// A line for each finding, the worst first
-    Text,
-    /// rules.json, as the API has it
-    Json,
+impl FailOn {
+    /// The least bad severity that counts.
+    fn least(self) -> Option<Severity> {
+        match self {
+            Self::Critical => Some(Severity::Critical),
+            Self::Warning => Some(Severity::Warning),
+            Self::Info => Some(Severity::Info),
+            Self::Never => None,
+        }
+    }
 }
 
 impl EmiCommand {
     /// Does what the command line says. What is wrong is told on standard error.
     ///
     /// # Errors
-    /// The report cannot be written.
+    /// None; the exit code says it.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-        let Self::Check(check) = self;
-        let report = match check.report() {
-            Ok(report) => report,
-            Err(error) => return Ok(Trouble::Asked(error).tell()),
+        let is_met = match self {
+            Self::Check(check) => check.run(out),
+            Self::Diff(diff) => diff.run(out),
         };
-        let text = match check.format {
-            Output::Text => report.text(),
-            Output::Json => report.json() + "\n",
-        };
-        let written = match &check.output {
-            Some(path) => {
-                std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
-            }
-            None => print(&text, out).context("print the report"),
-        };
-        Ok(match written {
+        Ok(match is_met {
             Err(error) => Trouble::Asked(error).tell(),
-            Ok(()) if check.fail_on.is_met(&report) => ExitCode::from(FOUND),
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(true) => ExitCode::from(FOUND),
+            Ok(false) => ExitCode::SUCCESS,
         })
-    }
-}
-
-impl Check {
-    fn report(&self) -> anyhow::Result<Report> {
-        let stages = Stages {
-            is_shown: io::stderr().is_terminal(),
-        };
-        let limits = Limits::default();
-        stages.stage("read");
-        let mut board = kicad::read(&read(&self.board, limits.bytes_max)?, &limits)
-            .map_err(|refusal| anyhow!("read {}: {refusal}", self.board.display()))?;
-        let project = self.board.with_extension(PROJECT);
-        if project.is_file() {
-            kicad::Project::read(&read(&project, limits.bytes_max)?)
-                .map_err(|refusal| anyhow!("read {}: {refusal}", project.display()))?
-                .apply(&mut board);
-        }
-        let settings = self.settings(limits.bytes_max)?;
-        emi::check(board, &settings, &stages).context("check the board")
-    }
-
-    /// What is set, the most specific last.
-    fn settings(&self, most: usize) -> anyhow::Result<Settings> {
-        let mut settings = Settings::default();
-        let beside = self.board.with_file_name(RULES_FILE);
-        let rules = self
-            .rules
-            .clone()
-            .or_else(|| beside.is_file().then_some(beside));
-        if let Some(path) = rules {
-            let shown = path.display();
-            let rules = RulesFile::read(&read(&path, most)?);
-            let rules = rules.map_err(|refusal| anyhow!("read {shown}: {refusal}"))?;
-            for note in &rules.notes {
-                complain(&format!("{shown}: {note}"));
-            }
-            settings = settings.with(rules);
-        }
-        if let Some(hz) = self.max_frequency {
-            settings = settings.with_max_frequency_hz(hz);
-        }
-        Ok(self
-            .clock
-            .iter()
-            .cloned()
-            .fold(settings, Settings::with_clock))
-    }
-}
-
-impl FailOn {
-    fn is_met(self, report: &Report) -> bool {
-        let least = match self {
-            Self::Critical => Severity::Critical,
-            Self::Warning => Severity::Warning,
-            Self::Info => Severity::Info,
-            Self::Never => return false,
-        };
-        // The worst are the least.
-        let summary = &report.summary;
-        let counts = [
-            (Severity::Critical, summary.critical),
-            (Severity::Warning, summary.warning),
-            (Severity::Info, summary.info),
-        ];
-        counts
-            .iter()
-            .any(|(severity, count)| *severity <= least && *count > 0)
     }
 }
 
@@ -185,37 +90,20 @@ fn read(path: &Path, most: usize) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn print(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+/// Writes a report into the file that is named, or prints it.
+fn write(bytes: &[u8], to: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
+    match to {
+        Some(path) => {
+            std::fs::write(path, bytes).with_context(|| format!("write {}", path.display()))
+        }
+        None => print(bytes, out).context("print the report"),
+    }
+}
+
+fn print(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         // The reader has closed the pipe: `hostd emi check … | head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
-    }
-}
-
-/// Tells it on standard error; nobody is left to tell whom that does not reach.
-fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "hostd: {text}");
-}
-
-/// Shows, on a terminal, how far a check is.
-struct Stages {
-    is_shown: bool,
-}
-
-impl Drop for Stages {
-    /// Leaves nothing of the line behind.
-    fn drop(&mut self) {
-        if self.is_shown {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-impl Observer for Stages {
-    fn stage(&self, name: &'static str) {
-        if self.is_shown {
-            let _ = write!(io::stderr(), "\r\x1b[K{name} …");
-        }
     }
 }

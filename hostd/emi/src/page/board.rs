@@ -3,22 +3,41 @@
 
 use std::fmt::Write as _;
 
-use crate::board::Board;
+use crate::board::{Board, Side};
 use crate::check::Report;
 use crate::drawing::Drawing;
 use crate::plain::{Name, Sentence};
 use crate::svg;
 
-/// What can be hidden beside layers: id, class in the picture, name.
-const PARTS: [(&str, &str, &str); 4] = [
-    ("show-pours", "pours", "Pours"),
-    ("show-through", "through", "Vias and through holes"),
-    ("show-labels", "labels", "References"),
-    ("show-marks", "marks", "Findings"),
+/// Something that can be hidden beside layers.
+struct Part {
+    id: &'static str,
+    /// In the picture.
+    class: &'static str,
+    name: &'static str,
+    is_shown: bool,
+}
+
+const PARTS: [Part; 5] = [
+    part("show-pours", "pours", "Pours", true),
+    part("show-through", "through", "Vias and through holes", true),
+    part("show-top", "labels.top", "References, top", true),
+    // Above those of the top they cannot be read.
+    part("show-bottom", "labels.bottom", "References, bottom", false),
+    part("show-marks", "marks", "Findings", true),
 ];
 
-/// The style by which the switches work.
-pub(super) fn toggles(board: &Board) -> String {
+const fn part(id: &'static str, class: &'static str, name: &'static str, is_shown: bool) -> Part {
+    Part {
+        id,
+        class,
+        name,
+        is_shown,
+    }
+}
+
+/// The style by which the switches work, and the shape of the pane.
+pub(super) fn style(drawing: &Drawing, board: &Board) -> String {
     let mut style = String::new();
     let mut hide = |id: &str, class: &str| {
         let _ = write!(
@@ -29,9 +48,11 @@ pub(super) fn toggles(board: &Board) -> String {
     for layer in 0..board.layers.len() {
         hide(&format!("show-l{layer}"), &format!("l{layer}"));
     }
-    for (id, class, _) in PARTS {
-        hide(id, class);
+    for part in PARTS {
+        hide(part.id, part.class);
     }
+    let [_, _, width, height] = svg::view(drawing);
+    let _ = write!(style, ".pane{{aspect-ratio:{width}/{height}}}");
     style
 }
 
@@ -46,6 +67,8 @@ pub(super) fn section(page: &mut String, drawing: &Drawing, board: &Board, repor
          aria-label=\"The board from above with its findings\">\n"
     );
     svg::copper(page, drawing, board);
+    svg::labels(page, drawing, Side::Top);
+    svg::labels(page, drawing, Side::Bottom);
     page.push_str("<g class=\"marks\">\n");
     for finding in report.findings.iter().rev() {
         let _ = write!(page, "<a class=\"pick\" href=\"#{}\">", finding.id);
@@ -68,13 +91,14 @@ pub(super) fn section(page: &mut String, drawing: &Drawing, board: &Board, repor
 
 fn switches(page: &mut String, board: &Board) {
     page.push_str("<fieldset class=\"layers\" aria-label=\"What is shown\">");
-    let mut switch = |id: &str, colour: Option<&str>, name: &str| {
+    let mut switch = |id: &str, colour: Option<&str>, name: &str, is_shown: bool| {
+        let checked = if is_shown { " checked" } else { "" };
         let swatch = colour.map_or_else(String::new, |colour| {
             format!("<svg viewBox=\"0 0 1 1\" aria-hidden=\"true\"><rect width=\"1\" height=\"1\" fill=\"{colour}\"/></svg>")
         });
         let _ = write!(
             page,
-            "<label><input type=\"checkbox\" id=\"{id}\" checked>{swatch}{}</label>",
+            "<label><input type=\"checkbox\" id=\"{id}\"{checked}>{swatch}{}</label>",
             Name(name)
         );
     };
@@ -84,11 +108,11 @@ fn switches(page: &mut String, board: &Board) {
             Some(user_name) => format!("{} ({user_name})", layer.name),
             None => layer.name.clone(),
         };
-        switch(&format!("show-l{index}"), Some(colour), &name);
+        switch(&format!("show-l{index}"), Some(colour), &name, true);
     }
-    for (id, _, name) in PARTS {
-        let colour = (id == "show-through").then_some(svg::THROUGH);
-        switch(id, colour, name);
+    for part in PARTS {
+        let colour = (part.id == "show-through").then_some(svg::THROUGH);
+        switch(part.id, colour, part.name, part.is_shown);
     }
     page.push_str("</fieldset>\n");
 }

@@ -8,7 +8,7 @@ use crate::check::Report;
 use crate::drawing::{Drawing, units};
 use crate::finding::{Finding, Severity};
 use crate::plain::{Escaped, Name, Sentence};
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// From how many on infos are folded at first: whoever wants them opens them.
 const UNFOLDED_MAX: usize = 30;
@@ -16,7 +16,7 @@ const UNFOLDED_MAX: usize = 30;
 /// Where findings are on the picture.
 struct Places<'a> {
     drawing: &'a Drawing,
-    source: &'a Source,
+    source: &'a SourceFile,
     nets: BTreeMap<&'a str, usize>,
     layers: BTreeMap<&'a str, usize>,
 }
@@ -27,7 +27,7 @@ pub(super) fn section(
     drawing: &Drawing,
     board: &Board,
     report: &Report,
-    source: &Source,
+    source: &SourceFile,
 ) {
     let places = Places {
         drawing,
@@ -171,7 +171,7 @@ fn entry(page: &mut String, finding: &Finding, places: &Places<'_>) {
 }
 
 /// Rule, net, layer, part, coordinates and line.
-fn place(page: &mut String, finding: &Finding, source: &Source) {
+fn place(page: &mut String, finding: &Finding, source: &SourceFile) {
     let _ = write!(page, "<a href=\"#rule-{0}\">{0}</a>", Escaped(finding.rule));
     if !finding.net.is_empty() {
         let _ = write!(page, " · net <bdi>{}</bdi>", Name(&finding.net));
@@ -184,10 +184,26 @@ fn place(page: &mut String, finding: &Finding, source: &Source) {
     }
     let _ = write!(page, " · at {}, {} mm", finding.at.x, finding.at.y);
     if let Some(line) = finding.at.line {
-        let _ = write!(page, " · line {line} of {}", Name(source.short()));
+        let _ = write!(
+            page,
+            " · <span title=\"{}\">line {line}</span>",
+            Name(source.short())
+        );
     }
     if let (Some(value), Some(limit)) = (finding.value, finding.limit) {
         let unit = finding.unit.unwrap_or_default();
-        let _ = write!(page, " · {value} {0}, limit {limit} {0}", Escaped(unit));
+        let _ = write!(
+            page,
+            " · {} {2}, limit {} {2}",
+            short(value),
+            short(limit),
+            Escaped(unit)
+        );
     }
+}
+
+/// A measure with as many digits as tell something.
+fn short(value: f64) -> f64 {
+    let unit = if value.abs() < 1.0 { 1e4 } else { 1e2 };
+    (value * unit).round() / unit
 }

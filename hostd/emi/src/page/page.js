@@ -141,12 +141,13 @@
       [x, y, w, h].forEach((value, index) => box.setAttribute(names[index], value));
       box.setAttribute("visibility", "visible");
     }
-    const around = Math.max(w, h, 400);
+    const around = Math.max(w, h, 700);
     show(fitted([x - around, y - around, w + 2 * around, h + 2 * around]), true);
     for (let part = finding.parentElement; part; part = part.parentElement) {
       if (part.tagName === "DETAILS") part.open = true;
     }
-    finding.scrollIntoView({ block: "nearest" });
+    // On narrow pages the picture stays above the list.
+    finding.scrollIntoView({ block: matchMedia("(max-width: 60rem)").matches ? "center" : "nearest" });
   };
   const follow = () => {
     const name = decodeURIComponent(location.hash.slice(1));

@@ -47,7 +47,7 @@ pub(super) fn section(page: &mut String, emission: &Emission) {
     } else {
         page.push_str("<p>Not every clock is fully declared: lines are missing, so no smallest margin is given.</p>\n");
     }
-    chart(page, report);
+    chart(page, report, emission.complete());
     rows(page, report, emission.complete());
     page.push_str("<ul class=\"notes\">");
     for note in &report.notes {
@@ -90,7 +90,7 @@ fn margin(point: &Point) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn chart(page: &mut String, report: &Report) {
+fn chart(page: &mut String, report: &Report, is_complete: bool) {
     let points = &report.points;
     let of = |value: fn(&Point) -> f64, pick: fn(f64, f64) -> f64, start: f64| {
         points.iter().map(value).fold(start, pick)
@@ -123,15 +123,19 @@ fn chart(page: &mut String, report: &Report) {
     for point in columns.values().take(Chart::COLUMNS) {
         let (x, y) = (chart.x(point.frequency_hz), chart.y(point.total_dbuv_per_m));
         let over = if margin(point) < 0.0 { " over" } else { "" };
+        let below = if is_complete {
+            format!(", {:.1} dB below the limit", margin(point))
+        } else {
+            String::new()
+        };
         let dot = if point.valid { "dot" } else { "unsure" };
         let _ = write!(
             page,
-            "<g><title>{}, {}: {:.1} dBµV/m, {:.1} dB below the limit</title>\
+            "<g><title>{}, {}: {:.1} dBµV/m{below}</title>\
              <line class=\"stem{over}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{y:.1}\"/><circle class=\"{dot}{over}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/></g>",
             frequency(point.frequency_hz),
             Name(&point.path),
             point.total_dbuv_per_m,
-            margin(point),
             chart.floor(),
         );
     }

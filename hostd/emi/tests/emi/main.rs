@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod artifacts;
 mod bounds;
 mod catalogue;
 mod copper;
+mod diff;
 mod emission;
 mod formats;
 mod impedance;

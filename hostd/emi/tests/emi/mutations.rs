@@ -121,6 +121,11 @@ fn rules_files() {
 }
 
 #[test]
+fn stored_reports() {
+    mutate(sheet().report("").json().as_bytes(), 7, fuzz::stored);
+}
+
+#[test]
 fn projects() {
     let valid = r#"{"net_settings": {"classes": [{"name": "pwr", "nets": ["+5F"]}],
         "netclass_patterns": [{"netclass": "USB", "pattern": "/usb/*"}], "netclass_assignments": {"SDA": ["slow"]}}}"#;

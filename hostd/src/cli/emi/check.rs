@@ -1,0 +1,212 @@
+//! `hostd emi check BOARD`: a board, looked through.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueEnum};
+use emi::board::Board;
+use emi::{
+    Artifact, Clock, Limits, Observer, Report, RulesFile, Settings, Severity,
+    SourceFile, Stored, kicad, quantity,
+};
+
+use super::{FailOn, read, write};
+
+/// The name of rules that lie beside a board.
+const RULES_FILE: &str = "emi.rules.yaml";
+
+/// The extension of KiCad's projects.
+const PROJECT: &str = "kicad_pro";
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The board, a .kicad_pcb of KiCad 5 to 10
+    board: PathBuf,
+    /// Rules, in place of emi.rules.yaml beside the board
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// A net that switches on its own: SCK=25MHz,1ns; its frequency, and its rise time from 10 % to 90 %; for its emission
+    /// also its voltage and load: SCK=25MHz,1ns,3.3V,50ohm (repeatable)
+    #[arg(long, value_name = "NET=HZ,RISE[,VOLTS,OHM]")]
+    clock: Vec<Clock>,
+    /// The highest frequency that matters: 500MHz; otherwise what the clocks need, or 1 GHz
+    #[arg(long, value_name = "HZ", value_parser = |text: &str| quantity(text, "Hz"))]
+    max_frequency: Option<f64>,
+    /// From which severity on findings make the exit code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Critical)]
+    fail_on: FailOn,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    format: Output,
+    /// Write the report into a file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write everything into a folder, too: rules.json, board.json, overlay.svg, overlay.png, report.html, spectrum.csv,
+    /// emission.json, findings.sarif
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
+    /// A report from before (rules.json): pages tell what changed since
+    #[arg(long, value_name = "FILE")]
+    since: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Output {
+    /// A line for each finding, the worst first, with its place in the file
+    Text,
+    /// rules.json, as the API has it
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+    /// A page with the board, for people
+    Html,
+}
+
+impl Output {
+    /// The artifact that it is.
+    fn artifact(self) -> Option<&'static str> {
+        match self {
+            Self::Text => None,
+            Self::Json => Some("rules.json"),
+            Self::Sarif => Some("findings.sarif"),
+            Self::Html => Some("report.html"),
+        }
+    }
+}
+
+/// A board that was looked through.
+struct Checked {
+    board: Board,
+    report: Report,
+    source: SourceFile,
+    before: Option<Stored>,
+}
+
+impl Check {
+    /// Writes what is asked for, and says whether there are findings as bad as `--fail-on` says.
+    pub(super) fn run(&self, out: &mut dyn Write) -> anyhow::Result<bool> {
+        let stages = Stages {
+            is_shown: io::stderr().is_terminal(),
+        };
+        let checked = self.check(&stages)?;
+        stages.stage("write");
+        if let Some(folder) = &self.output_dir {
+            checked.write_all(folder)?;
+        }
+        let bytes = match self.format.artifact() {
+            Some(name) => checked.artifact(name)?.bytes,
+            None => checked.report.text_in(&checked.source).into_bytes(),
+        };
+        // Nothing of the progress is left on the terminal when the report comes.
+        drop(stages);
+        write(&bytes, self.output.as_deref(), out)?;
+        Ok(is_met(self.fail_on, &checked.report))
+    }
+
+    fn check(&self, stages: &Stages) -> anyhow::Result<Checked> {
+        let limits = Limits::default();
+        stages.stage("read");
+        let before = self.since.as_deref().map(super::diff::stored).transpose()?;
+        let bytes = read(&self.board, limits.bytes_max)?;
+        let mut board = kicad::read(&bytes, &limits)
+            .map_err(|refusal| anyhow!("read {}: {refusal}", self.board.display()))?;
+        let project = self.board.with_extension(PROJECT);
+        if project.is_file() {
+            kicad::Project::read(&read(&project, limits.bytes_max)?)
+                .map_err(|refusal| anyhow!("read {}: {refusal}", project.display()))?
+                .apply(&mut board);
+        }
+        let settings = self.settings(limits.bytes_max)?;
+        let report = emi::check(&mut board, &settings, stages).context("check the board")?;
+        let source = SourceFile::new(self.board.to_string_lossy(), &bytes, &report);
+        Ok(Checked {
+            board,
+            report,
+            source,
+            before,
+        })
+    }
+
+    /// What is set, the most specific last.
+    fn settings(&self, most: usize) -> anyhow::Result<Settings> {
+        let mut settings = Settings::default();
+        let beside = self.board.with_file_name(RULES_FILE);
+        let rules = self
+            .rules
+            .clone()
+            .or_else(|| beside.is_file().then_some(beside));
+        if let Some(path) = rules {
+            let shown = path.display();
+            let rules = RulesFile::read(&read(&path, most)?);
+            let rules = rules.map_err(|refusal| anyhow!("read {shown}: {refusal}"))?;
+            for note in &rules.notes {
+                complain(&format!("{shown}: {note}"));
+            }
+            settings = settings.with(rules);
+        }
+        if let Some(hz) = self.max_frequency {
+            settings = settings.with_max_frequency_hz(hz);
+        }
+        Ok(self
+            .clock
+            .iter()
+            .cloned()
+            .fold(settings, Settings::with_clock))
+    }
+}
+
+impl Checked {
+    fn artifact(&self, name: &str) -> anyhow::Result<Artifact> {
+        let (board, report, source) = (&self.board, &self.report, &self.source);
+        emi::artifact_since(board, report, source, self.before.as_ref(), name)
+            .with_context(|| format!("make {name}"))
+    }
+
+    fn write_all(&self, folder: &Path) -> anyhow::Result<()> {
+        let shown = folder.display();
+        std::fs::create_dir_all(folder).with_context(|| format!("create the folder {shown}"))?;
+        let (board, report, source) = (&self.board, &self.report, &self.source);
+        for artifact in emi::artifacts_since(board, report, source, self.before.as_ref()) {
+            let path = folder.join(artifact.name);
+            std::fs::write(&path, artifact.bytes)
+                .with_context(|| format!("write {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_met(fail_on: FailOn, report: &Report) -> bool {
+    fail_on.least().is_some_and(|least| {
+        // The worst are the least.
+        let counted = Severity::ALL.into_iter().filter(|severity| *severity <= least);
+        counted.map(|severity| report.summary.of(severity)).sum::<usize>() > 0
+    })
+}
+
+/// Tells it on standard error; nobody is left to tell whom that does not reach.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "hostd: {text}");
+}
+
+/// Shows, on a terminal, how far a check is.
+struct Stages {
+    is_shown: bool,
+}
+
+impl Drop for Stages {
+    /// Leaves nothing of the line behind.
+    fn drop(&mut self) {
+        if self.is_shown {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Observer for Stages {
+    fn stage(&self, name: &'static str) {
+        if self.is_shown {
+            let _ = write!(io::stderr(), "\r\x1b[K{name} …");
+        }
+    }
+}
