@@ -6,6 +6,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
+/// The line of the example on which something is.
+fn line_of(item: &str) -> usize {
+    let text = fs::read_to_string(board()).unwrap();
+    1 + text.lines().position(|line| line.contains(item)).unwrap()
+}
+
 struct Ran {
     code: i32,
     out: String,
@@ -21,9 +27,13 @@ fn board() -> PathBuf {
 }
 
 fn check(board: &Path, args: &[&str]) -> Ran {
+    let board = board.to_str().unwrap();
+    emi(&[&["check", board], args].concat())
+}
+
+fn emi(args: &[&str]) -> Ran {
     let output = Command::new(tests::server::binary().unwrap())
-        .args(["emi", "check"])
-        .arg(board)
+        .arg("emi")
         .args(args)
         .output()
         .unwrap();
@@ -38,19 +48,18 @@ fn check(board: &Path, args: &[&str]) -> Ran {
 fn a_clock_over_the_slot_is_critical() {
     let ran = check(&board(), &[]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    assert!(
-        ran.out.starts_with("warning plane-gap [SCK] F.Cu (30, 20)"),
-        "{}",
-        ran.out
+    let place = format!(
+        "{}:{}:3: ",
+        board().display(),
+        line_of("(segment (start 10 20)")
     );
+    let begin = format!("{place}warning plane-gap [SCK] F.Cu (30, 20)");
+    assert!(ran.out.starts_with(&begin), "{}", ran.out);
     let clock = ["--clock", "SCK=25MHz,1ns"];
     let ran = check(&board(), &clock);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(
-        ran.out.starts_with("critical plane-gap [SCK]"),
-        "{}",
-        ran.out
-    );
+    let begin = format!("{place}critical plane-gap [SCK]");
+    assert!(ran.out.starts_with(&begin), "{}", ran.out);
     for (level, code) in [("warning", 1), ("info", 1), ("never", 0)] {
         let ran = check(&board(), &[&clock[..], &["--fail-on", level]].concat());
         assert_eq!(ran.code, code, "{level}");
@@ -125,4 +134,100 @@ fn what_cannot_be_read_is_named_with_its_place() {
     ] {
         assert_eq!(check(&board(), &wrong).code, 2, "{wrong:?}");
     }
+}
+
+#[test]
+fn pages_and_sarif_are_written_and_a_folder_takes_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("deep/reports");
+    let ran = check(
+        &board(),
+        &[
+            "--format",
+            "sarif",
+            "--output-dir",
+            folder.to_str().unwrap(),
+        ],
+    );
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let sarif: Value = serde_json::from_str(&ran.out).unwrap();
+    let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], line_of("(segment (start 10 20)"));
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "board.json",
+            "emission.json",
+            "findings.sarif",
+            "overlay.png",
+            "overlay.svg",
+            "report.html",
+            "rules.json",
+            "spectrum.csv"
+        ]
+    );
+    assert_eq!(
+        fs::read_to_string(folder.join("findings.sarif")).unwrap(),
+        ran.out
+    );
+    let page = check(&board(), &["--format", "html"]);
+    assert!(page.out.starts_with("<!doctype html>"), "{}", page.out);
+    assert_eq!(
+        fs::read_to_string(folder.join("report.html")).unwrap(),
+        page.out
+    );
+    // Where a folder is to be, there is a file.
+    let taken = dir.path().join("taken");
+    fs::write(&taken, "").unwrap();
+    let ran = check(&board(), &["--output-dir", taken.to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("failed to create the folder"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn what_became_worse_fails_a_comparison_and_what_was_there_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (old, new) = (path("old.json"), path("new.json"));
+    check(&board(), &["--format", "json", "--output", &old]);
+    let clock = ["--clock", "SCK=25MHz,1ns"];
+    check(
+        &board(),
+        &[&clock[..], &["--format", "json", "--output", &new]].concat(),
+    );
+    let ran = emi(&["diff", &old, &new]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    assert!(
+        ran.out.contains("!  critical plane-gap [SCK]"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(emi(&["diff", &new, &new]).code, 0);
+    assert_eq!(emi(&["diff", &new, &old, "--fail-on", "never"]).code, 0);
+    let json: Value =
+        serde_json::from_str(&emi(&["diff", &old, &new, "--format", "json"]).out).unwrap();
+    assert_eq!(json["summary"]["worse"]["critical"], 1);
+    assert!(
+        emi(&["diff", &old, &new, "--format", "html"])
+            .out
+            .contains("<h1>Changes</h1>")
+    );
+    let since = check(
+        &board(),
+        &[&clock[..], &["--format", "html", "--since", &old]].concat(),
+    );
+    assert!(since.out.contains("<h2 id=\"changes\">"));
+    fs::write(&old, "{}").unwrap();
+    let ran = emi(&["diff", &old, &new]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("this is no rules.json"), "{}", ran.err);
 }

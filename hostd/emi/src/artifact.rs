@@ -104,7 +104,12 @@ pub fn artifacts(board: &Board, report: &Report, source: &SourceFile) -> Vec<Art
 }
 
 /// The artifact of that name; `None` if there is none of that name.
-pub fn artifact(board: &Board, report: &Report, source: &SourceFile, name: &str) -> Option<Artifact> {
+pub fn artifact(
+    board: &Board,
+    report: &Report,
+    source: &SourceFile,
+    name: &str,
+) -> Option<Artifact> {
     artifact_since(board, report, source, None, name)
 }
 

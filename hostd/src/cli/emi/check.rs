@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use emi::board::Board;
 use emi::{
-    Artifact, Clock, Limits, Observer, Report, RulesFile, Settings, Severity,
-    SourceFile, Stored, kicad, quantity,
+    Artifact, Clock, Limits, Observer, Report, RulesFile, Settings, Severity, SourceFile, Stored,
+    kicad, quantity,
 };
 
 use super::{FailOn, read, write};
@@ -179,8 +179,13 @@ impl Checked {
 fn is_met(fail_on: FailOn, report: &Report) -> bool {
     fail_on.least().is_some_and(|least| {
         // The worst are the least.
-        let counted = Severity::ALL.into_iter().filter(|severity| *severity <= least);
-        counted.map(|severity| report.summary.of(severity)).sum::<usize>() > 0
+        let counted = Severity::ALL
+            .into_iter()
+            .filter(|severity| *severity <= least);
+        counted
+            .map(|severity| report.summary.of(severity))
+            .sum::<usize>()
+            > 0
     })
 }
 
