@@ -51,14 +51,13 @@ pub fn board(bytes: &[u8]) {
     assert!(points.all(|point| point.total_dbuv_per_m.is_finite()));
     assert!(!report.text().is_empty() && report.json().starts_with('{'));
     let source = SourceFile::new("board.kicad_pcb", bytes, &report);
-    for name in ["report.html", "overlay.svg", "board.json", "findings.sarif"] {
-        let artifact =
-            crate::artifact(&board, &report, &source, name).expect("there is one of that name");
-        assert!(
-            std::str::from_utf8(&artifact.bytes).is_ok_and(|text| text.len() < PAGE_BYTES_MAX),
-            "{name}"
-        );
-    }
+    // One of them each time, so that each input stays quick.
+    let texts = ["report.html", "overlay.svg", "board.json", "findings.sarif"];
+    let name = texts[bytes.len() % texts.len()];
+    let artifact =
+        crate::artifact(&board, &report, &source, name).expect("there is one of that name");
+    let text = std::str::from_utf8(&artifact.bytes).expect("it is text");
+    assert!(text.len() < PAGE_BYTES_MAX, "{name}");
 }
 
 /// Reads `bytes` as a stored report: it is refused with a reason, or nothing changed from it to itself.

@@ -141,7 +141,7 @@
       [x, y, w, h].forEach((value, index) => box.setAttribute(names[index], value));
       box.setAttribute("visibility", "visible");
     }
-    const around = Math.max(w, h, 700);
+    const around = Math.max(0.15 * Math.max(w, h), 700);
     show(fitted([x - around, y - around, w + 2 * around, h + 2 * around]), true);
     for (let part = finding.parentElement; part; part = part.parentElement) {
       if (part.tagName === "DETAILS") part.open = true;

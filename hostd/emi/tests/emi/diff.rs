@@ -51,13 +51,8 @@ fn new_gone_and_kept_are_told_apart_from_stored_reports_alone() {
         "{text}"
     );
     let json: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
-    assert_eq!(
-        (
-            &json["new"][0]["certain"],
-            &json["summary"]["new"]["critical"]
-        ),
-        (&true.into(), &0.into())
-    );
+    assert_eq!(json["new"][0]["certain"], true);
+    assert_eq!(json["summary"]["new"]["critical"], 0);
     let same = diff(&before, &before);
     assert_eq!(
         (same.new.len(), same.gone.len(), same.kept.len()),
