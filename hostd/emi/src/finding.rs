@@ -214,3 +214,23 @@ pub(crate) fn fingerprint(rule: &str, net: &str, layer: &str, at: Point) -> Stri
         .map(|byte| format!("{byte:02x}"))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decibels_are_worse_by_difference_and_others_by_ratio() {
+        let excess = |value, limit, unit| {
+            let draft = Draft::new(Severity::Info, Point::default(), "", "");
+            draft.measure(value, limit, unit).excess()
+        };
+        // 4 dB above a high limit are worse than 3 dB above a low one.
+        assert!(excess(33.0, 30.0, "dBµV/m") < excess(51.0, 47.0, "dBµV/m"));
+        // Below the limit, nearer is worse.
+        assert!(excess(40.0, 47.0, "dBµV/m") < excess(29.0, 30.0, "dBµV/m"));
+        assert!(excess(51.0, 47.0, "mm") < excess(33.0, 30.0, "mm"));
+        // Of frequencies, less than the limit is what is wrong.
+        assert!(excess(3.0, 4.0, "GHz") < excess(1.0, 4.0, "GHz"));
+    }
+}

@@ -50,7 +50,7 @@ pub(super) fn section(page: &mut String, emission: &Emission) {
         }
         page.push_str("\"/>");
     }
-    page.push_str("</svg>\n");
+    page.push_str("</svg></div>\n");
     table(page, shown);
     if CABLES_MAX < emission.cables.len() {
         let _ = writeln!(

@@ -70,7 +70,7 @@ impl Chart {
     pub(super) fn open(&self, page: &mut String, label: &str, unit: &str) {
         let _ = writeln!(
             page,
-            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">\
+            "<div class=\"wide\"><svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">\
              <text x=\"{LEFT}\" y=\"15\">{unit}</text>"
         );
         let step = if 60.0 < self.level.1 - self.level.0 {

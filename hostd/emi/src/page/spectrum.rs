@@ -139,7 +139,7 @@ fn chart(page: &mut String, report: &Report, is_complete: bool) {
             chart.floor(),
         );
     }
-    page.push_str("</svg>\n");
+    page.push_str("</svg></div>\n");
 }
 
 /// The limit of each detector, as steps.
