@@ -28,7 +28,7 @@ fn board() -> PathBuf {
 
 fn check(board: &Path, args: &[&str]) -> Ran {
     let board = board.to_str().unwrap();
-    emi(&[&["check", board], args].concat())
+    emi(&[&["check", board][..], args].concat())
 }
 
 fn emi(args: &[&str]) -> Ran {
