@@ -7,9 +7,12 @@ use crate::settings::{RulesFile, Settings};
 /// Small enough to keep every input quick.
 const LIMITS: Limits = Limits {
     bytes_max: 1 << 20,
+    unpacked_bytes_max: 2 << 20,
+    entries_max: 40,
     nesting_max: 64,
     nodes_max: 200_000,
     objects_max: 20_000,
+    pairs_max: 1_000_000,
     edges_max: 50_000,
     layers_max: 64,
     coordinate_mm_max: 2000.0,
