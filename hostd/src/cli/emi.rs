@@ -7,12 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use emi::{Clock, Limits, Observer, Report, RulesFile, Settings, Severity, kicad, quantity};
+use emi::{Clock, Limits, Observer, RULES_FILE, Report, RulesFile, Settings, Severity, Source, kicad, quantity};
 
 use super::trouble::Trouble;
-
-/// The name of rules that lie beside a board.
-const RULES_FILE: &str = "emi.rules.yaml";
 
 /// The extension of KiCad's projects.
 const PROJECT: &str = "kicad_pro";
@@ -23,10 +20,10 @@ const FOUND: u8 = 1;
 /// Analysis of boards.
 #[derive(Debug, Subcommand)]
 pub enum EmiCommand {
-    /// Look through a board of KiCad
+    /// Look through a board of KiCad, or through its Gerbers
     ///
-    /// Beside the board, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has what is looked
-    /// for, and what can be set.
+    /// Beside the board, or in its zip, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has
+    /// what is looked for, and what can be set.
     ///
     /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong.
     Check(Check),
@@ -34,7 +31,8 @@ pub enum EmiCommand {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The board, a .kicad_pcb of KiCad 5 to 10
+    /// The board: a .kicad_pcb of KiCad 5 to 10, a zip of its project, or a zip of Gerber and drill files with X2 netlist
+    /// attributes or an IPC-D-356 netlist
     board: PathBuf,
     /// Rules, in place of emi.rules.yaml beside the board
     #[arg(long, value_name = "FILE")]
@@ -108,33 +106,38 @@ impl Check {
             is_shown: io::stderr().is_terminal(),
         };
         let limits = Limits::default();
-        stages.stage("read");
-        let mut board = kicad::read(&read(&self.board, limits.bytes_max)?, &limits)
-            .map_err(|refusal| anyhow!("read {}: {refusal}", self.board.display()))?;
+        let opened = emi::open(&read(&self.board, limits.bytes_max)?, &limits, &stages)
+            .map_err(|error| anyhow!("read {}: {error}", self.board.display()))?;
+        let mut board = opened.board;
         let project = self.board.with_extension(PROJECT);
-        if project.is_file() {
+        if opened.source == Source::KicadBoard && project.is_file() {
             kicad::Project::read(&read(&project, limits.bytes_max)?)
                 .map_err(|refusal| anyhow!("read {}: {refusal}", project.display()))?
                 .apply(&mut board);
         }
-        let settings = self.settings(limits.bytes_max)?;
+        let settings = self.settings(opened.rules, limits.bytes_max)?;
         emi::check(board, &settings, &stages).context("check the board")
     }
 
-    /// What is set, the most specific last.
-    fn settings(&self, most: usize) -> anyhow::Result<Settings> {
+    /// What is set, the most specific last. Rules that came with the board stand in place of those beside it.
+    fn settings(&self, packed: Option<RulesFile>, most: usize) -> anyhow::Result<Settings> {
         let mut settings = Settings::default();
         let beside = self.board.with_file_name(RULES_FILE);
         let rules = self
             .rules
             .clone()
-            .or_else(|| beside.is_file().then_some(beside));
+            .or_else(|| (packed.is_none() && beside.is_file()).then_some(beside));
         if let Some(path) = rules {
             let shown = path.display();
             let rules = RulesFile::read(&read(&path, most)?);
             let rules = rules.map_err(|refusal| anyhow!("read {shown}: {refusal}"))?;
             for note in &rules.notes {
                 complain(&format!("{shown}: {note}"));
+            }
+            settings = settings.with(rules);
+        } else if let Some(rules) = packed {
+            for note in &rules.notes {
+                complain(&format!("{}: {RULES_FILE}: {note}", self.board.display()));
             }
             settings = settings.with(rules);
         }
