@@ -226,7 +226,10 @@ impl Reader<'_> {
             }
             // Another zero.
             Some(93) if to == Point::default() => Ok(()),
-            Some(93) => Err(self.refuse(offset, "the zero of a drill file is moved; export without it")),
+            Some(93) => Err(self.refuse(
+                offset,
+                "the zero of a drill file is moved; export without it",
+            )),
             _ => {
                 self.at = to;
                 if self.is_routing && self.is_down {
@@ -299,7 +302,9 @@ impl Reader<'_> {
                 let most = self.limits.coordinate_mm_max;
                 match value {
                     Some(value) if value.abs() <= most => Ok(value),
-                    Some(_) => Err(self.refuse(offset, format!("a coordinate is beyond {most} mm"))),
+                    Some(_) => {
+                        Err(self.refuse(offset, format!("a coordinate is beyond {most} mm")))
+                    }
                     None => {
                         let text = shown(&String::from_utf8_lossy(text));
                         Err(self.refuse(offset, format!("`{text}` is no coordinate")))

@@ -110,13 +110,20 @@ impl Reader<'_> {
             self.unit = match unit.as_slice() {
                 [] | ["CUST"] | ["CUST", "0" | "2"] => INCH / 1e4,
                 ["SI"] | ["CUST", "1"] => 1e-3,
-                _ => return Err(self.refuse(offset, "the unit is none of CUST 0, CUST 1, CUST 2 and SI")),
+                _ => {
+                    return Err(
+                        self.refuse(offset, "the unit is none of CUST 0, CUST 1, CUST 2 and SI")
+                    );
+                }
             };
         } else if name.starts_with("NNAME") {
             // `P  NNAME1  LONG_NAME_OF_NET`
             let most = self.limits.objects_max;
             if self.aliases.len() == most {
-                return Err(self.refuse(offset, format!("the netlist has more than {most} long names")));
+                return Err(self.refuse(
+                    offset,
+                    format!("the netlist has more than {most} long names"),
+                ));
             }
             if let Some(long) = words.next() {
                 self.aliases.insert(name.to_owned(), long.to_owned());
@@ -179,14 +186,23 @@ impl Reader<'_> {
         let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+');
         let length = rest.iter().position(|byte| !is_part(byte));
         let word = std::str::from_utf8(&rest[..length.unwrap_or(rest.len())]).unwrap_or_default();
-        let value = word.parse::<i64>().ok().map(|value| value as f64 * self.unit);
+        let value = word
+            .parse::<i64>()
+            .ok()
+            .map(|value| value as f64 * self.unit);
         let most = self.limits.coordinate_mm_max;
         match value {
             Some(value) if value.abs() <= most => Ok(Some(value)),
-            Some(_) => Err(self.refuse(offset, format!("a coordinate of the netlist is beyond {most} mm"))),
+            Some(_) => Err(self.refuse(
+                offset,
+                format!("a coordinate of the netlist is beyond {most} mm"),
+            )),
             None => {
                 let letter = char::from(letter);
-                Err(self.refuse(offset, format!("`{letter}` of a point of the netlist has no number")))
+                Err(self.refuse(
+                    offset,
+                    format!("`{letter}` of a point of the netlist has no number"),
+                ))
             }
         }
     }

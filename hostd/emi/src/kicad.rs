@@ -147,16 +147,20 @@ impl<'a> Reader<'a> {
         self.objects += 1;
         self.edges += edges;
         if self.objects > self.limits.objects_max {
-            return Err(item.refuse(format!(
-                "the board has more than {} objects",
-                self.limits.objects_max
-            )).into());
+            return Err(item
+                .refuse(format!(
+                    "the board has more than {} objects",
+                    self.limits.objects_max
+                ))
+                .into());
         }
         if self.edges > self.limits.edges_max {
-            return Err(item.refuse(format!(
-                "the board's polygons have more than {} sides",
-                self.limits.edges_max
-            )).into());
+            return Err(item
+                .refuse(format!(
+                    "the board's polygons have more than {} sides",
+                    self.limits.edges_max
+                ))
+                .into());
         }
         Ok(())
     }

@@ -15,8 +15,7 @@ pub struct Limits {
     pub nodes_max: usize,
     /// Tracks, vias, pads, pieces of pours.
     pub objects_max: usize,
-    /// Pairs of pieces of copper that are compared to see which of them touch. Only boards without names of nets in
-    /// their Gerbers need it.
+    /// Pairs of pieces of copper, or of copper and holes, that are compared to see which of them touch: in Gerbers.
     pub pairs_max: usize,
     /// Sides of polygons.
     pub edges_max: usize,

@@ -3,6 +3,7 @@
 
 mod align;
 mod assemble;
+mod budget;
 mod chain;
 mod error;
 mod fabrication;
@@ -73,7 +74,9 @@ impl Source {
 pub fn open(bytes: &[u8], limits: &Limits, observer: &dyn Observer) -> Result<Opened, OpenError> {
     if bytes.len() > limits.bytes_max {
         let (has, most) = (bytes.len(), limits.bytes_max);
-        return Err(OpenError::whole(format!("the file has {has} bytes, more than {most}")));
+        return Err(OpenError::whole(format!(
+            "the file has {has} bytes, more than {most}"
+        )));
     }
     observer.stage("read");
     match Kind::of(bytes) {

@@ -40,6 +40,9 @@ impl<'a> Words<'a> {
 
     /// The whole number that follows the letter.
     pub(super) fn number(&self, letter: u8) -> Option<u32> {
-        std::str::from_utf8(self.text(letter, 0)?).ok()?.parse().ok()
+        std::str::from_utf8(self.text(letter, 0)?)
+            .ok()?
+            .parse()
+            .ok()
     }
 }

@@ -32,7 +32,9 @@ impl Scale {
                 b"LZ" => self.zeros = Some(Zeros::Trailing),
                 word => {
                     let point = word.iter().position(|byte| *byte == b'.');
-                    if let (Some(point), true) = (point, word.iter().all(|b| matches!(b, b'0' | b'.'))) {
+                    if let (Some(point), true) =
+                        (point, word.iter().all(|b| matches!(b, b'0' | b'.')))
+                    {
                         self.set_digits(point, word.len() - point - 1);
                     }
                 }

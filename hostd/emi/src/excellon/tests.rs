@@ -33,13 +33,21 @@ fn slots_ways_and_repeats_are_holes() {
     let head = "M48\nMETRIC\nT1C1.0\n%\n";
     let drills = |body: &str| {
         let text = format!("{head}T1\n{body}");
-        read(text.as_bytes(), &Limits::default(), &()).unwrap().holes
+        read(text.as_bytes(), &Limits::default(), &())
+            .unwrap()
+            .holes
     };
     let slot = drills("X1.Y2.G85X3.Y2.\n");
-    assert_eq!((slot[0].at, slot[0].to), (Point::new(1.0, -2.0), Point::new(3.0, -2.0)));
+    assert_eq!(
+        (slot[0].at, slot[0].to),
+        (Point::new(1.0, -2.0), Point::new(3.0, -2.0))
+    );
     let way = drills("G00X1.Y1.\nM15\nG01X2.Y1.\nG01X2.Y2.\nM16\nG05\nX9.Y9.\n");
     assert_eq!(way.len(), 3);
-    assert_eq!((way[1].at, way[1].to), (Point::new(2.0, -1.0), Point::new(2.0, -2.0)));
+    assert_eq!(
+        (way[1].at, way[1].to),
+        (Point::new(2.0, -1.0), Point::new(2.0, -2.0))
+    );
     assert_eq!(way[2].at, way[2].to);
     let repeated = drills("X1.Y1.\nR3X1.\n");
     assert_eq!(repeated.len(), 4);
@@ -71,7 +79,10 @@ fn refusals_have_line_and_column() {
         refused(&format!("{head}X1.Y1.\n")),
         "line 5, column 1: a hole stands before any tool"
     );
-    assert_eq!(refused(&format!("{head}T2\n")), "line 5, column 1: tool T2 was not defined");
+    assert_eq!(
+        refused(&format!("{head}T2\n")),
+        "line 5, column 1: tool T2 was not defined"
+    );
     assert_eq!(
         refused(&format!("{head}T1\n X9999.Y0.\n")),
         "line 6, column 2: a coordinate is beyond 2000 mm"

@@ -89,7 +89,8 @@ pub(super) fn standard(name: &[u8], numbers: &[f64]) -> Result<Copper, &'static 
         }
         b"P" => {
             let diameter = size(0)?;
-            let corners = at(1).and_then(|count| CORNERS.into_iter().find(|n| f64::from(*n) == count));
+            let corners =
+                at(1).and_then(|count| CORNERS.into_iter().find(|n| f64::from(*n) == count));
             let corners = corners.ok_or("a polygon has 3 to 12 corners")?;
             let turned = at(2).unwrap_or_default();
             (
@@ -162,7 +163,8 @@ pub(super) fn rectangle(center: Point, width: f64, height: f64) -> Shape {
 /// A regular polygon, of which one corner is on the right before it is turned counter-clockwise.
 pub(super) fn regular(center: Point, diameter: f64, corners: u32, degrees: f64) -> Shape {
     let corner = |index: u32| {
-        let angle = degrees.to_radians() + std::f64::consts::TAU * f64::from(index) / f64::from(corners);
+        let angle =
+            degrees.to_radians() + std::f64::consts::TAU * f64::from(index) / f64::from(corners);
         center + Point::new(angle.cos(), angle.sin()) * (diameter / 2.0)
     };
     Shape::polygon((0..corners).map(corner).collect(), 0.0)

@@ -90,7 +90,13 @@ mod tests {
         assert!(middle(&short).distance(Point::new(0.707, 0.707)) < 0.1);
         let long = arc(start, end, to_center, Turn::Clockwise, false);
         assert!(middle(&long).distance(Point::new(-0.707, -0.707)) < 0.1);
-        let quarter = arc(start, end, Point::new(1.0, 0.0), Turn::Counterclockwise, true);
+        let quarter = arc(
+            start,
+            end,
+            Point::new(1.0, 0.0),
+            Turn::Counterclockwise,
+            true,
+        );
         assert!(middle(&quarter).distance(Point::new(0.707, 0.707)) < 0.1);
         let whole = arc(start, start, to_center, Turn::Clockwise, false);
         assert_eq!((whole[0], whole[whole.len() - 1]), (start, start));

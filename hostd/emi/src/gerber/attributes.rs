@@ -76,12 +76,11 @@ impl Role {
         match text.split(',').next().unwrap_or_default().trim() {
             "Conductor" | "AntiPad" | "ThermalReliefPad" => Self::Conductor,
             "ViaPad" | "ViaDrill" => Self::Via,
-            "ComponentDrill" | "ComponentPad" | "SMDPad" | "BGAPad" | "ConnectorPad" | "HeatsinkPad" | "TestPad"
-            | "CastellatedPad" | "WasherPad" | "EtchedComponent" | "FiducialPad" => Self::Pad,
+            "ComponentDrill" | "ComponentPad" | "SMDPad" | "BGAPad" | "ConnectorPad"
+            | "HeatsinkPad" | "TestPad" | "CastellatedPad" | "WasherPad" | "EtchedComponent"
+            | "FiducialPad" => Self::Pad,
             "Profile" => Self::Profile,
-            "NonConductor" | "CopperBalancing" | "Border" | "OtherCopper" => {
-                Self::Idle
-            }
+            "NonConductor" | "CopperBalancing" | "Border" | "OtherCopper" => Self::Idle,
             _ => Self::Unknown,
         }
     }

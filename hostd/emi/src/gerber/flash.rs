@@ -53,10 +53,7 @@ impl Placing {
     /// A point about the aperture's origin, y up.
     fn place(&self, point: Point) -> Point {
         let sign = |is_mirrored: bool| if is_mirrored { -1.0 } else { 1.0 };
-        let mirrored = Point::new(
-            point.x * sign(self.mirror.0),
-            point.y * sign(self.mirror.1),
-        );
+        let mirrored = Point::new(point.x * sign(self.mirror.0), point.y * sign(self.mirror.1));
         mirrored.rotated(-self.degrees) * self.scale
     }
 }
@@ -117,7 +114,11 @@ impl Plotter<'_> {
     }
 
     /// Keeps an object that was moved, if it is still within bounds.
-    pub(super) fn push_within(&mut self, mut object: Object, place: usize) -> Result<(), OpenError> {
+    pub(super) fn push_within(
+        &mut self,
+        mut object: Object,
+        place: usize,
+    ) -> Result<(), OpenError> {
         let most = self.limits.coordinate_mm_max * 2.0;
         let mut is_within = true;
         object

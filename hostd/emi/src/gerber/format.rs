@@ -95,7 +95,10 @@ impl Digits {
 pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text.trim_ascii()).ok()?;
     // `inf` and `nan` are numbers for Rust.
-    if text.bytes().any(|b| b.is_ascii_alphabetic() && b != b'e' && b != b'E') {
+    if text
+        .bytes()
+        .any(|b| b.is_ascii_alphabetic() && b != b'e' && b != b'E')
+    {
         return None;
     }
     text.parse::<f64>().ok().filter(|value| value.is_finite())

@@ -181,7 +181,9 @@ impl Primitive<'_> {
                 ring.push(Point::new(half, half));
             }
             // `rotated` turns the other way where y is up; all four quarters are there all the same.
-            let corners = ring.into_iter().map(|p| center + p.rotated(90.0 * f64::from(index)));
+            let corners = ring
+                .into_iter()
+                .map(|p| center + p.rotated(90.0 * f64::from(index)));
             (turned(Shape::polygon(corners.collect(), 0.0), turn), true)
         };
         Ok((0..4).map(quarter).collect())
@@ -224,7 +226,10 @@ mod tests {
         let lines = text.split('*').map(|line| (0, line.as_bytes())).collect();
         let parts = parts(&lines, parameters, 1.0, 8).unwrap();
         let sign = |is_dark: bool| if is_dark { 1.0 } else { -1.0 };
-        parts.iter().map(|(shape, is_dark)| sign(*is_dark) * shape.area()).sum()
+        parts
+            .iter()
+            .map(|(shape, is_dark)| sign(*is_dark) * shape.area())
+            .sum()
     }
 
     #[test]
@@ -246,11 +251,18 @@ mod tests {
 
     #[test]
     fn refusals_have_the_place_of_the_line() {
-        let refused = |text: &'static str| parts(&vec![(7, text.as_bytes())], &[], 1.0, 8).unwrap_err();
+        let refused =
+            |text: &'static str| parts(&vec![(7, text.as_bytes())], &[], 1.0, 8).unwrap_err();
         assert_eq!(refused("1,1").0, 7);
-        assert_eq!(refused("9,1").1, "a macro has a primitive that does not exist");
+        assert_eq!(
+            refused("9,1").1,
+            "a macro has a primitive that does not exist"
+        );
         assert_eq!(refused("$1").1, "this is no assignment, such as `$3=$1x2`");
-        assert_eq!(refused("1,1,a").1, "a macro has something that is no number");
+        assert_eq!(
+            refused("1,1,a").1,
+            "a macro has something that is no number"
+        );
         assert!(refused("4,1,1e9,0,0").1.contains("no number"));
         assert!(refused("4,1,99999,0,0").1.contains("3 to 10000"));
     }

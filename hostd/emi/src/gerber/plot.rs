@@ -95,7 +95,10 @@ impl<'a> Plotter<'a> {
             self.commands += 1;
             if self.commands > self.limits.nodes_max {
                 let most = self.limits.nodes_max;
-                return Err(self.refuse(command.offset, format!("the file has more than {most} commands")));
+                return Err(self.refuse(
+                    command.offset,
+                    format!("the file has more than {most} commands"),
+                ));
             }
             if command.is_extended {
                 self.extended(command)?;
@@ -121,7 +124,10 @@ impl<'a> Plotter<'a> {
     /// A word; whether the file goes on.
     fn word(&mut self, command: Command<'a>) -> Result<bool, OpenError> {
         let text = command.text;
-        if let Some(comment) = text.strip_prefix(b"G04").or_else(|| text.strip_prefix(b"G4")) {
+        if let Some(comment) = text
+            .strip_prefix(b"G04")
+            .or_else(|| text.strip_prefix(b"G4"))
+        {
             // Attributes for programs that know none (5.1.1).
             if let Some(attribute) = comment.trim_ascii_start().strip_prefix(b"#@!") {
                 self.attribute(attribute.trim_ascii());
@@ -227,7 +233,12 @@ impl<'a> Plotter<'a> {
                 let tool = self.tool(place)?;
                 self.flash(tool, to, place)?;
             }
-            _ => return Err(self.refuse(place, "coordinates stand before any operation (D01, D02, D03)")),
+            _ => {
+                return Err(self.refuse(
+                    place,
+                    "coordinates stand before any operation (D01, D02, D03)",
+                ));
+            }
         }
         self.at = to;
         Ok(())
@@ -250,7 +261,10 @@ impl<'a> Plotter<'a> {
             _ => vec![self.at, to],
         };
         let most = self.limits.coordinate_mm_max * 2.0;
-        if !points.iter().all(|p| p.x.abs() <= most && p.y.abs() <= most) {
+        if !points
+            .iter()
+            .all(|p| p.x.abs() <= most && p.y.abs() <= most)
+        {
             return Err(self.refuse(place, "an arc leads far beyond the board"));
         }
         if self.region.is_some() {
@@ -306,7 +320,10 @@ impl<'a> Plotter<'a> {
     fn check_edges(&self, place: usize) -> Result<(), OpenError> {
         let most = self.limits.edges_max;
         if self.edges > most {
-            return Err(self.refuse(place, format!("the layer's polygons have more than {most} sides")));
+            return Err(self.refuse(
+                place,
+                format!("the layer's polygons have more than {most} sides"),
+            ));
         }
         Ok(())
     }
@@ -408,7 +425,9 @@ impl<'a> Plotter<'a> {
 
     /// `%ADD10C,0.5*%`
     fn define(&mut self, rest: &'a [u8], place: usize) -> Result<(), OpenError> {
-        let number = rest.strip_prefix(b"D").and_then(|text| Digits::read(text, 0));
+        let number = rest
+            .strip_prefix(b"D")
+            .and_then(|text| Digits::read(text, 0));
         let Some((digits, end)) = number else {
             return Err(self.refuse(place, "an aperture needs a number, such as `%ADD10C,0.5*%`"));
         };
@@ -423,15 +442,18 @@ impl<'a> Plotter<'a> {
         let words = numbers.split(|byte| matches!(byte, b'X' | b'x'));
         let words = words.filter(|word| !word.trim_ascii().is_empty());
         let numbers: Option<Vec<f64>> = words.take(NUMBERS_MAX).map(decimal).collect();
-        let numbers =
-            numbers.ok_or_else(|| self.refuse(place, "an aperture has a size that is no number"))?;
+        let numbers = numbers
+            .ok_or_else(|| self.refuse(place, "an aperture has a size that is no number"))?;
         let unit = self.unit(place)?;
         let copper = match self.macros.get(name.trim_ascii()) {
             Some(lines) => {
                 let parts = macros::parts(lines, &numbers, unit, self.limits.nesting_max);
                 let parts = parts.map_err(|(place, message)| self.refuse(place, message))?;
                 // A large macro that is used again and again is work, too.
-                self.edges += parts.iter().map(|(shape, _)| shape.points.len()).sum::<usize>();
+                self.edges += parts
+                    .iter()
+                    .map(|(shape, _)| shape.points.len())
+                    .sum::<usize>();
                 self.check_edges(place)?;
                 aperture::of_parts(parts)
             }

@@ -158,7 +158,11 @@ mod tests {
         assert_eq!((pieces.len(), pieces[0].len()), (1, 5));
         let ring = Shape::polygon(bridged(&pieces[0]), 0.0);
         let holes = 4.0 * PI * 0.36;
-        assert!((ring.area() - (100.0 - holes)).abs() < 0.05, "{}", ring.area());
+        assert!(
+            (ring.area() - (100.0 - holes)).abs() < 0.05,
+            "{}",
+            ring.area()
+        );
         for disc in &discs {
             assert!(ring.distance(disc.points[0]) > 0.5);
         }

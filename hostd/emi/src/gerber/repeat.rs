@@ -70,7 +70,11 @@ impl Plotter<'_> {
         };
         let count = |letter: u8| {
             let value = value(letter).unwrap_or(1.0);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is in range"
+            )]
             (1.0..1e6).contains(&value).then_some(value as u32)
         };
         let (Some(x), Some(y)) = (count(b'X'), count(b'Y')) else {
@@ -80,7 +84,10 @@ impl Plotter<'_> {
             return Ok(());
         }
         let unit = self.unit(place)?;
-        let step = Point::new(value(b'I').unwrap_or_default(), value(b'J').unwrap_or_default());
+        let step = Point::new(
+            value(b'I').unwrap_or_default(),
+            value(b'J').unwrap_or_default(),
+        );
         self.repeat = Some(Repeat {
             counts: (x, y),
             step: step * unit,

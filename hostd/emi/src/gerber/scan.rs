@@ -39,7 +39,9 @@ impl<'a> Scan<'a> {
         loop {
             let Some(byte) = self.bytes.get(self.at) else {
                 if self.is_extended {
-                    return Err(self.refuse(self.at, "the file ends between two `%`: it was cut off"));
+                    return Err(
+                        self.refuse(self.at, "the file ends between two `%`: it was cut off")
+                    );
                 }
                 return Ok(None);
             };

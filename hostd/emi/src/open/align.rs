@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::budget::Budget;
+use super::error::OpenError;
 use crate::copper::Places;
 use crate::geometry::Point;
 
@@ -27,31 +29,50 @@ pub(super) enum Fit {
 }
 
 /// Finds how `points` fit `middles`, those of all copper that was put down.
-pub(super) fn fit(points: &[Point], middles: &[Point]) -> Fit {
+pub(super) fn fit(
+    points: &[Point],
+    middles: &[Point],
+    budget: &mut Budget<'_>,
+) -> Result<Fit, OpenError> {
     if points.is_empty() {
-        return Fit::Same;
+        return Ok(Fit::Same);
     }
     let places = Places::new(middles.iter().map(|middle| (*middle, ())));
-    let fits = |by: Point| {
-        let hits = points.iter().filter(|point| places.within(**point + by, NEAR_MM).next().is_some());
-        hits.count() as f64 / points.len() as f64
+    let fits = |by: Point, budget: &mut Budget<'_>| {
+        let mut hits = 0;
+        for point in points.iter().map(|point| *point + by) {
+            budget.spend(places.crowd(point, NEAR_MM))?;
+            hits += usize::from(places.within(point, NEAR_MM).next().is_some());
+        }
+        Ok::<f64, OpenError>(hits as f64 / points.len() as f64)
     };
-    let same = fits(Point::default());
+    let same = fits(Point::default(), budget)?;
     if same >= FIT_MIN || middles.is_empty() {
-        return Fit::Same;
+        return Ok(Fit::Same);
     }
-    match vote(points, middles) {
-        Some(by) if fits(by) >= FIT_MIN.max(2.0 * same) => Fit::Moved(by),
-        _ if same > 0.0 => Fit::Same,
-        _ => Fit::Nowhere,
+    if let Some(by) = vote(points, middles, budget)?
+        && fits(by, budget)? >= FIT_MIN.max(2.0 * same)
+    {
+        return Ok(Fit::Moved(by));
     }
+    Ok(if same > 0.0 { Fit::Same } else { Fit::Nowhere })
 }
 
 /// The most frequent way from a point to a middle.
-fn vote(points: &[Point], middles: &[Point]) -> Option<Point> {
+fn vote(
+    points: &[Point],
+    middles: &[Point],
+    budget: &mut Budget<'_>,
+) -> Result<Option<Point>, OpenError> {
+    // More than this is no board whose zero is worth the time.
+    const MIDDLES_MAX: usize = 200_000;
+    if middles.len() > MIDDLES_MAX {
+        return Ok(None);
+    }
     let step = points.len().div_ceil(VOTERS_MAX);
     let mut votes: HashMap<(i64, i64), (u32, Point)> = HashMap::new();
     for point in points.iter().step_by(step) {
+        budget.spend(middles.len())?;
         for middle in middles {
             let by = *middle - *point;
             #[expect(clippy::cast_possible_truncation, reason = "coordinates are bounded")]
@@ -64,13 +85,21 @@ fn vote(points: &[Point], middles: &[Point]) -> Option<Point> {
             votes.retain(|_, (count, _)| *count > 1);
         }
     }
-    let best = votes.into_iter().max_by(|x, y| x.1.0.cmp(&y.1.0).then(y.0.cmp(&x.0)));
-    best.filter(|(_, (count, _))| *count > 1).map(|(_, (_, by))| by)
+    let best = votes
+        .into_iter()
+        .max_by(|x, y| x.1.0.cmp(&y.1.0).then(y.0.cmp(&x.0)));
+    let best = best.filter(|(_, (count, _))| *count > 1);
+    Ok(best.map(|(_, (_, by))| by))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fit(points: &[Point], middles: &[Point]) -> Fit {
+        let limits = crate::limits::Limits::default();
+        super::fit(points, middles, &mut Budget::new(&limits, &())).unwrap()
+    }
 
     #[test]
     fn points_are_moved_to_where_most_of_them_fit() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::budget::Budget;
 use super::error::OpenError;
 use super::fabrication::Set;
 use super::holes;
@@ -27,17 +28,32 @@ pub(super) fn board(
 ) -> Result<Board, OpenError> {
     let mut notes = std::mem::take(&mut set.notes);
     let count = set.copper.len();
-    let (pieces, labels) = copper(std::mem::take(&mut set.copper), &set, limits, observer, &mut notes)?;
-    let holes = holes::of(std::mem::take(&mut set.drills), &middles(&pieces), count, &mut notes);
+    let (pieces, labels) = copper(
+        std::mem::take(&mut set.copper),
+        &set,
+        limits,
+        observer,
+        &mut notes,
+    )?;
+    let mut budget = Budget::new(limits, observer);
+    let holes = holes::of(
+        std::mem::take(&mut set.drills),
+        &middles(&pieces),
+        count,
+        &mut budget,
+        &mut notes,
+    )?;
     if holes.len() + pieces.len() > limits.objects_max {
         let most = limits.objects_max;
-        return Err(OpenError::whole(format!("the board has more than {most} objects")));
+        return Err(OpenError::whole(format!(
+            "the board has more than {most} objects"
+        )));
     }
     if holes.is_empty() && count > 1 {
         notes.push("no holes were found: no layers are joined; add the drill files".to_owned());
     }
-    let mut work = Work::new(pieces, labels, holes);
-    work.resolve(set.netlist.take(), limits, observer, &mut notes)?;
+    let mut work = Work::new(pieces, labels, holes, &mut budget)?;
+    work.resolve(set.netlist.take(), &mut budget, &mut notes)?;
     let mut maker = Maker {
         board: Board {
             layers: (0..count).map(|index| layer(index, count)).collect(),
@@ -53,7 +69,10 @@ pub(super) fn board(
     maker.components(&set.components);
     let mut board = maker.board;
     if board.outline.is_empty() {
-        notes.push("no outline was found among the Gerbers: rules about the board's edge do not run".to_owned());
+        notes.push(
+            "no outline was found among the Gerbers: rules about the board's edge do not run"
+                .to_owned(),
+        );
     }
     board.notes = notes;
     board.put_in_order();
@@ -96,7 +115,9 @@ fn copper(
         .collect();
     let (mut pieces, mut labels, mut cut, mut edges) = (Vec::new(), Vec::new(), 0, 0);
     for (mut of_layer, of_labels, was_cut) in made? {
-        of_layer.iter_mut().for_each(|piece| piece.label += labels.len());
+        of_layer
+            .iter_mut()
+            .for_each(|piece| piece.label += labels.len());
         edges += of_layer.iter().map(size).sum::<usize>();
         pieces.extend(of_layer);
         labels.extend(of_labels);
@@ -104,10 +125,14 @@ fn copper(
     }
     let (objects_max, edges_max) = (limits.objects_max, limits.edges_max);
     if pieces.len() > objects_max {
-        return Err(OpenError::whole(format!("the board has more than {objects_max} objects")));
+        return Err(OpenError::whole(format!(
+            "the board has more than {objects_max} objects"
+        )));
     }
     if edges > edges_max {
-        return Err(OpenError::whole(format!("the board's polygons have more than {edges_max} sides")));
+        return Err(OpenError::whole(format!(
+            "the board's polygons have more than {edges_max} sides"
+        )));
     }
     if cut > 0 {
         notes.push(format!(
@@ -180,7 +205,9 @@ impl Maker {
         let hole = &joint.hole;
         let pieces = || joint.pads.iter().map(|index| &work.pieces[*index]);
         let net = joint.owner.net.unwrap_or_default();
-        let size = pieces().map(|piece| width(&piece.copper)).fold(hole.diameter, f64::max);
+        let size = pieces()
+            .map(|piece| width(&piece.copper))
+            .fold(hole.diameter, f64::max);
         let is_plated = hole.is_plated.unwrap_or(size > hole.diameter);
         if joint.pads.is_empty() {
             if hole.is_plated == Some(true) && net != 0 {
@@ -192,7 +219,9 @@ impl Maker {
             self.via(joint, size, net);
             return true;
         }
-        let layers = pieces().fold(LayerSet::NONE, |set, piece| set.with(LayerSet::only(piece.layer)));
+        let layers = pieces().fold(LayerSet::NONE, |set, piece| {
+            set.with(LayerSet::only(piece.layer))
+        });
         let shapes = work.pieces[joint.pads[0]].copper.shapes();
         let kind = if is_plated { Hole::Plated } else { Hole::Bare };
         let pad = pad(hole.at, shapes, layers, kind, net);
@@ -221,7 +250,10 @@ impl Maker {
             footprints.len() - 1
         };
         pad.footprint = match pin {
-            Some(pin) => *self.parts.entry(pin.part.clone()).or_insert_with(|| new(&pin.part)),
+            Some(pin) => *self
+                .parts
+                .entry(pin.part.clone())
+                .or_insert_with(|| new(&pin.part)),
             None => new(""),
         };
         if let Some(pin) = pin {
@@ -250,7 +282,8 @@ impl Maker {
                     continue;
                 };
                 // The place of a part has no pin.
-                let Some(index) = self.parts.get(&label.part).filter(|_| label.pin.is_empty()) else {
+                let Some(index) = self.parts.get(&label.part).filter(|_| label.pin.is_empty())
+                else {
                     continue;
                 };
                 let footprint = &mut self.board.footprints[*index];
@@ -271,7 +304,10 @@ fn is_via(joint: &Joint, work: &Work) -> bool {
     if joint.is_via || roles().any(|role| role == Role::Via) {
         return true;
     }
-    joint.hole.is_via.unwrap_or(joint.hole.diameter <= VIA_DRILL_MM_MAX)
+    joint
+        .hole
+        .is_via
+        .unwrap_or(joint.hole.diameter <= VIA_DRILL_MM_MAX)
 }
 
 /// Across its narrowest.

@@ -40,7 +40,11 @@ pub(super) fn loops(lines: &[Segment]) -> Vec<Vec<Point>> {
             };
             is_used[next] = true;
             let line = lines[next];
-            end = if key(line.a) == key(end) { line.b } else { line.a };
+            end = if key(line.a) == key(end) {
+                line.b
+            } else {
+                line.a
+            };
             ring.push(end);
         }
         if key(end) == key(start) && ring.len() > 3 {

@@ -33,7 +33,10 @@ pub(super) struct Set {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     /// The place among the copper layers, from the top.
-    Copper { place: usize, is_plane: bool },
+    Copper {
+        place: usize,
+        is_plane: bool,
+    },
     Profile,
     Drill,
     Component,
@@ -72,10 +75,14 @@ pub(super) fn open(
             (_, Kind::Netlist) => ipc356::read(&bytes, limits, observer).map(Read::Netlist),
             _ => gerber::read(&bytes, limits, observer).map(Read::Image),
         };
-        Ok((purpose, Some(read.map_err(|error| error.within(&file.name))?)))
+        Ok((
+            purpose,
+            Some(read.map_err(|error| error.within(&file.name))?),
+        ))
     };
     // Which refusal is told does not depend on which thread was first.
-    let results: Vec<Result<(Use, Option<Read>), OpenError>> = chosen.par_iter().map(read).collect();
+    let results: Vec<Result<(Use, Option<Read>), OpenError>> =
+        chosen.par_iter().map(read).collect();
     let results: Result<Vec<(Use, Option<Read>)>, OpenError> = results.into_iter().collect();
     let mut used: Vec<&str> = Vec::new();
     let mut parts = Vec::new();
@@ -85,7 +92,9 @@ pub(super) fn open(
         }
         parts.extend(read.map(|read| (purpose, file.name.as_str(), read)));
     }
-    let folder = parts.iter().find(|(purpose, ..)| matches!(purpose, Use::Copper { .. }));
+    let folder = parts
+        .iter()
+        .find(|(purpose, ..)| matches!(purpose, Use::Copper { .. }));
     let folder = folder.and_then(|(_, name, _)| name.rfind('/').map(|at| &name[..=at]));
     let rules = project::rules(zip, folder.unwrap_or_default())?;
     let set = sorted(parts, job, limits)?;
@@ -99,12 +108,18 @@ pub(super) fn open(
 }
 
 fn job(zip: &Zip<'_>, kinds: &[Kind]) -> Result<Job, OpenError> {
-    let mut jobs = zip.files.iter().zip(kinds).filter(|(_, kind)| **kind == Kind::Job);
+    let mut jobs = zip
+        .files
+        .iter()
+        .zip(kinds)
+        .filter(|(_, kind)| **kind == Kind::Job);
     let Some((file, _)) = jobs.next() else {
         return Ok(Job::default());
     };
     if jobs.next().is_some() {
-        return Err(OpenError::whole("the zip has several Gerber job files; pack those of one board"));
+        return Err(OpenError::whole(
+            "the zip has several Gerber job files; pack those of one board",
+        ));
     }
     Job::read(&zip.unpack(file)?).map_err(|error| error.within(&file.name))
 }
@@ -140,7 +155,9 @@ fn said(bytes: &[u8]) -> Option<FileFunction> {
     const KEY: &[u8] = b"TF.FileFunction,";
     let at = memchr::memmem::find(bytes, KEY)? + KEY.len();
     let length = memchr::memchr(b'*', &bytes[at..])?;
-    Some(FileFunction::read(&String::from_utf8_lossy(&bytes[at..at + length])))
+    Some(FileFunction::read(&String::from_utf8_lossy(
+        &bytes[at..at + length],
+    )))
 }
 
 /// Puts what was read in its place.
@@ -155,7 +172,10 @@ fn sorted(parts: Vec<(Use, &str, Read)>, job: Job, limits: &Limits) -> Result<Se
         match (purpose, read) {
             (Use::Copper { place, is_plane }, Read::Image(mut image)) => {
                 image.is_negative |= is_plane;
-                let notes = image.notes.iter().map(|note| format!("{}: {note}", shown(name)));
+                let notes = image
+                    .notes
+                    .iter()
+                    .map(|note| format!("{}: {note}", shown(name)));
                 set.notes.extend(notes);
                 copper.push((place, is_plane, name, image));
             }
@@ -190,7 +210,9 @@ fn layers(
         }
         if is_plane == next_is_plane {
             let (name, other) = (shown(name), shown(other));
-            let message = format!("{name} and {other} are the same copper layer; pack the files of one board, once");
+            let message = format!(
+                "{name} and {other} are the same copper layer; pack the files of one board, once"
+            );
             return Err(OpenError::whole(message));
         }
         notes.push(
@@ -199,14 +221,19 @@ fn layers(
     }
     let most = limits.layers_max.min(64);
     if copper.len() > most {
-        return Err(OpenError::whole(format!("the board has more than {most} copper layers")));
+        return Err(OpenError::whole(format!(
+            "the board has more than {most} copper layers"
+        )));
     }
     if copper.is_empty() {
         return Err(OpenError::whole(
             "no copper layer was found in the zip: export Gerbers with X2 attributes, or name them as KiCad, Altium, Eagle or Protel do",
         ));
     }
-    Ok(copper.into_iter().map(|(_, _, name, image)| (name.to_owned(), image)).collect())
+    Ok(copper
+        .into_iter()
+        .map(|(_, _, name, image)| (name.to_owned(), image))
+        .collect())
 }
 
 /// The lines of the outline: of the file that says so, or of the one whose name says it best.

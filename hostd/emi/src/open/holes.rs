@@ -1,7 +1,8 @@
 //! Holes of all drill files, where they lie on the copper.
 
 use super::align::{Fit, fit};
-use super::error::shown;
+use super::budget::Budget;
+use super::error::{OpenError, shown};
 use super::names;
 use crate::board::LayerSet;
 use crate::excellon::Drills;
@@ -25,12 +26,18 @@ pub(super) fn of(
     files: Vec<(String, Drills)>,
     middles: &[Point],
     layers: usize,
+    budget: &mut Budget<'_>,
     notes: &mut Vec<String>,
-) -> Vec<Hole> {
+) -> Result<Vec<Hole>, OpenError> {
     // Files of one board share their zero. The one with the most holes says where it is.
-    let points = |drills: &Drills| -> Vec<Point> { drills.holes.iter().map(|hole| hole.at).collect() };
+    let points =
+        |drills: &Drills| -> Vec<Point> { drills.holes.iter().map(|hole| hole.at).collect() };
     let largest = files.iter().max_by_key(|(_, drills)| drills.holes.len());
-    let by = match largest.map(|(name, drills)| (name, fit(&points(drills), middles))) {
+    let largest = match largest {
+        Some((name, drills)) => Some((name, fit(&points(drills), middles, budget)?)),
+        None => None,
+    };
+    let by = match largest {
         Some((_, Fit::Moved(by))) => {
             notes.push(format!(
                 "the drill files have another zero than the Gerbers; they were moved by {:.3} mm, {:.3} mm",
@@ -51,9 +58,18 @@ pub(super) fn of(
     let mut holes = Vec::new();
     for (name, drills) in files {
         let said = drills.is_plated.or_else(|| names::is_plated(&name));
-        let span = drills.span.filter(|(from, to)| (1..=layers).contains(from) && (1..=layers).contains(to));
-        let span = span.map_or(LayerSet::first(layers), |(from, to)| LayerSet::span(from - 1, to - 1));
-        notes.extend(drills.notes.iter().map(|note| format!("{}: {note}", shown(&name))));
+        let span = drills
+            .span
+            .filter(|(from, to)| (1..=layers).contains(from) && (1..=layers).contains(to));
+        let span = span.map_or(LayerSet::first(layers), |(from, to)| {
+            LayerSet::span(from - 1, to - 1)
+        });
+        notes.extend(
+            drills
+                .notes
+                .iter()
+                .map(|note| format!("{}: {note}", shown(&name))),
+        );
         holes.extend(drills.holes.iter().map(|hole| Hole {
             at: hole.at.lerp(hole.to, 0.5) + by,
             diameter: hole.diameter,
@@ -62,5 +78,5 @@ pub(super) fn of(
             span,
         }));
     }
-    holes
+    Ok(holes)
 }

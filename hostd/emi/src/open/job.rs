@@ -51,7 +51,9 @@ impl Job {
     /// Reads a job file.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
         if bytes.len() > BYTES_MAX {
-            return Err(OpenError::whole(format!("the job file has more than {BYTES_MAX} bytes")));
+            return Err(OpenError::whole(format!(
+                "the job file has more than {BYTES_MAX} bytes"
+            )));
         }
         let job: Self = serde_json::from_slice(bytes).map_err(|error| Refusal {
             at: Some(Position {
@@ -61,13 +63,25 @@ impl Job {
             message: "this is no Gerber job file".to_owned(),
         })?;
         let of_sheets = job.material_stackup.iter().map(|sheet| sheet.thickness);
-        let mut thicknesses = of_sheets.chain([job.general_specs.board_thickness]).flatten();
-        let constants = job.material_stackup.iter().filter_map(|sheet| sheet.dielectric_constant);
+        let mut thicknesses = of_sheets
+            .chain([job.general_specs.board_thickness])
+            .flatten();
+        let constants = job
+            .material_stackup
+            .iter()
+            .filter_map(|sheet| sheet.dielectric_constant);
         if !thicknesses.all(|value| (0.0..=THICKNESS_MM_MAX).contains(&value)) {
-            return Err(OpenError::whole("the job file has a thickness that is below 0 or above 100 mm"));
+            return Err(OpenError::whole(
+                "the job file has a thickness that is below 0 or above 100 mm",
+            ));
         }
-        if !constants.into_iter().all(|value| (1.0..=1000.0).contains(&value)) {
-            return Err(OpenError::whole("the job file has a dielectric constant below 1 or above 1000"));
+        if !constants
+            .into_iter()
+            .all(|value| (1.0..=1000.0).contains(&value))
+        {
+            return Err(OpenError::whole(
+                "the job file has a dielectric constant below 1 or above 1000",
+            ));
         }
         Ok(job)
     }
@@ -76,7 +90,9 @@ impl Job {
     pub(super) fn function(&self, name: &str) -> Option<&str> {
         let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default() == name;
         let mut files = self.files_attributes.iter();
-        files.find(|file| base(&file.path)).map(|file| file.file_function.as_str())
+        files
+            .find(|file| base(&file.path))
+            .map(|file| file.file_function.as_str())
     }
 
     /// The stack-up of a board with so many copper layers, and what was assumed of it.
@@ -84,10 +100,16 @@ impl Job {
         if let Some(read) = self.sheets(count) {
             return read;
         }
-        let thickness = self.general_specs.board_thickness.filter(|value| *value > 0.0);
+        let thickness = self
+            .general_specs
+            .board_thickness
+            .filter(|value| *value > 0.0);
         let (thickness, from) = match thickness {
             Some(thickness) => (thickness, "the stack-up is not in a Gerber job file"),
-            None => (ASSUMED_THICKNESS, "neither stack-up nor thickness is in a Gerber job file"),
+            None => (
+                ASSUMED_THICKNESS,
+                "neither stack-up nor thickness is in a Gerber job file",
+            ),
         };
         let assumed = format!(
             "{from}: {count} copper layers of {ASSUMED_COPPER} mm, evenly spaced in {thickness} mm of εr {ASSUMED_EPSILON_R}"
@@ -115,10 +137,12 @@ impl Job {
                         });
                     }
                     between = (0.0, 0.0);
-                    stackup.copper.push(sheet.thickness.filter(|t| *t > 0.0).unwrap_or_else(|| {
-                        assumed.push(format!("the thickness of {name}: {ASSUMED_COPPER} mm"));
-                        ASSUMED_COPPER
-                    }));
+                    stackup
+                        .copper
+                        .push(sheet.thickness.filter(|t| *t > 0.0).unwrap_or_else(|| {
+                            assumed.push(format!("the thickness of {name}: {ASSUMED_COPPER} mm"));
+                            ASSUMED_COPPER
+                        }));
                 }
                 "Dielectric" if !stackup.copper.is_empty() && stackup.copper.len() < count => {
                     let thickness = sheet.thickness.filter(|thickness| *thickness > 0.0)?;
@@ -155,9 +179,16 @@ mod tests {
         assert!((stackup.gaps[0].epsilon_r - expected).abs() < 1e-9);
         assert_eq!(assumed.len(), 2);
         let (even, assumed) = job.stackup(4);
-        assert!((even.thickness() - 1.2).abs() < 1e-9 && assumed[0].contains("evenly spaced in 1.2 mm"));
+        assert!(
+            (even.thickness() - 1.2).abs() < 1e-9 && assumed[0].contains("evenly spaced in 1.2 mm")
+        );
         let bad = Job::read(b"{\"GeneralSpecs\": {\"BoardThickness\": -1}}");
         assert!(bad.unwrap_err().to_string().contains("below 0"));
-        assert!(Job::read(b"{").unwrap_err().to_string().starts_with("line 1, column 1: "));
+        assert!(
+            Job::read(b"{")
+                .unwrap_err()
+                .to_string()
+                .starts_with("line 1, column 1: ")
+        );
     }
 }

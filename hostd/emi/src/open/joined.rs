@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::error::{OpenError, Watch};
+use super::budget::Budget;
+use super::error::OpenError;
 use super::nets::Work;
 use super::painted::Sets;
 use crate::board::{Fill, LayerId, NetId};
 use crate::copper::{FillIndex, SegmentGrid};
 use crate::geometry::{Segment, Shape, circle};
-use crate::limits::Limits;
-use crate::observer::Observer;
 
 /// Copper that is nearer than this touches, in mm: what rounding leaves.
 const TOUCH_MM: f64 = 0.002;
@@ -20,33 +19,40 @@ const RADIUS_MM_MAX: f64 = 1.0;
 /// Names what nobody has named by what it touches.
 pub(super) fn spread(
     work: &mut Work,
-    limits: &Limits,
-    observer: &dyn Observer,
+    budget: &mut Budget<'_>,
     notes: &mut Vec<String>,
 ) -> Result<(), OpenError> {
     let count = work.pieces.len();
     let mut sets = Sets::new(count + work.joints.len());
-    let mut pairs = limits.pairs_max;
     // Only what has no name is looked at: what touches it, and what touches that.
     let is_open: Vec<bool> = {
         let pieces = work.owners.iter().map(|owner| owner.net.is_none());
-        let joints = work.joints.iter().map(|joint| {
-            joint.owner.net.is_none() && joint.hole.is_plated != Some(false)
-        });
+        let joints = work
+            .joints
+            .iter()
+            .map(|joint| joint.owner.net.is_none() && joint.hole.is_plated != Some(false));
         pieces.chain(joints).collect()
     };
-    let layers = work.pieces.iter().map(|piece| piece.layer + 1).max().unwrap_or_default();
+    let layers = work
+        .pieces
+        .iter()
+        .map(|piece| piece.layer + 1)
+        .max()
+        .unwrap_or_default();
     for layer in 0..layers {
         let of_pieces = work.pieces.iter().map(|piece| piece.layer == layer);
         let of_joints = work.joints.iter().map(|joint| joint.hole.span.has(layer));
         let mut here = of_pieces.chain(of_joints).zip(&is_open);
         if here.any(|(is_here, is_open)| is_here && *is_open) {
-            Touching::new(work, layer).join(&is_open, &mut sets, &mut pairs, observer)?;
+            Touching::new(work, layer).join(&is_open, &mut sets, budget)?;
         }
     }
     for (index, joint) in work.joints.iter().enumerate() {
         if joint.hole.is_plated != Some(false) {
-            joint.pads.iter().for_each(|pad| sets.join(count + index, *pad));
+            joint
+                .pads
+                .iter()
+                .for_each(|pad| sets.join(count + index, *pad));
         }
     }
     // The names in each set.
@@ -57,20 +63,22 @@ pub(super) fn spread(
     for (index, net) in named {
         if let Some(net) = net.filter(|net| !work.nets[*net].name.is_empty()) {
             let names = names.entry(sets.root(index)).or_default();
-            if !names.contains(&net) {
+            // Two are too many already.
+            if names.len() < 2 && !names.contains(&net) {
                 names.push(net);
             }
         }
     }
     let mut shorted = 0;
-    let mut name = |index: usize, sets: &mut Sets| match names.get(&sets.root(index)).map(Vec::as_slice) {
-        Some([net]) => Some(*net),
-        Some(_) => {
-            shorted += 1;
-            None
-        }
-        None => None,
-    };
+    let mut name =
+        |index: usize, sets: &mut Sets| match names.get(&sets.root(index)).map(Vec::as_slice) {
+            Some([net]) => Some(*net),
+            Some(_) => {
+                shorted += 1;
+                None
+            }
+            None => None,
+        };
     for index in 0..count {
         if work.owners[index].net.is_none() {
             work.owners[index].net = name(index, &mut sets);
@@ -107,14 +115,19 @@ impl Touching {
         let mut fills: Vec<Fill> = Vec::new();
         let mut of_polygons = Vec::new();
         let count = work.pieces.len();
-        let of_layer = work.pieces.iter().enumerate().filter(|(_, piece)| piece.layer == layer);
+        let of_layer = work
+            .pieces
+            .iter()
+            .enumerate()
+            .filter(|(_, piece)| piece.layer == layer);
         let pieces = of_layer.flat_map(|(index, piece)| {
             let shapes = piece.copper.shapes().into_iter();
             shapes.map(move |shape| (index, shape))
         });
-        let through = work.joints.iter().enumerate().filter(|(_, joint)| {
-            joint.hole.is_plated != Some(false) && joint.hole.span.has(layer)
-        });
+        let through =
+            work.joints.iter().enumerate().filter(|(_, joint)| {
+                joint.hole.is_plated != Some(false) && joint.hole.span.has(layer)
+            });
         let joints = through.map(|(index, joint)| {
             let disc = Shape::disc(joint.hole.at, joint.hole.diameter / 2.0);
             (count + index, disc)
@@ -153,20 +166,18 @@ impl Touching {
         }
     }
 
-    /// Joins what has no name with what touches it; `pairs` is how many may be compared.
+    /// Joins what has no name with what touches it.
     fn join(
         &self,
         is_open: &[bool],
         sets: &mut Sets,
-        pairs: &mut usize,
-        observer: &dyn Observer,
+        budget: &mut Budget<'_>,
     ) -> Result<(), OpenError> {
-        let mut watch = Watch::new(observer);
         let mut near = Vec::new();
         let mut last = usize::MAX;
         let has_open_polygon = self.of_polygons.iter().any(|owner| is_open[*owner]);
         for (index, owner) in self.owners.iter().enumerate() {
-            watch.step()?;
+            budget.spend(1)?;
             let side = *self.sides.segment(index);
             // What lies within a polygon meets none of its sides; one point of it is enough to see.
             if last != *owner && (is_open[*owner] || has_open_polygon) {
@@ -179,12 +190,9 @@ impl Touching {
                 continue;
             }
             let radius = self.radii[index];
-            self.sides.along(&side, radius + self.radius_max + TOUCH_MM, &mut near);
-            *pairs = pairs.checked_sub(near.len()).ok_or_else(|| {
-                OpenError::whole(
-                    "too much copper lies on top of other copper to see what touches; export with names of nets (X2)",
-                )
-            })?;
+            let reach = radius + self.radius_max + TOUCH_MM;
+            budget.spend(self.sides.crowd(&side, reach))?;
+            self.sides.along(&side, reach, &mut near);
             for other in near.iter().copied() {
                 if sets.root(*owner) == sets.root(self.owners[other]) {
                     continue;

@@ -26,7 +26,10 @@ impl Kind {
         if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
             return Self::Zip;
         }
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        let head = head
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(head)
+            .trim_ascii_start();
         if head.starts_with(kicad::MAGIC) {
             return Self::KicadBoard;
         }
@@ -41,8 +44,9 @@ impl Kind {
         let has_line = |test: &dyn Fn(&[u8]) -> bool| {
             head.split(|byte| matches!(byte, b'\n' | b'\r')).any(test)
         };
-        if has_line(&|line| line.starts_with(b"%FS") || line.starts_with(b"%MO") || line.starts_with(b"%AD"))
-            || (head.starts_with(b"%") && has(b"%TF."))
+        if has_line(&|line| {
+            line.starts_with(b"%FS") || line.starts_with(b"%MO") || line.starts_with(b"%AD")
+        }) || (head.starts_with(b"%") && has(b"%TF."))
         {
             return Self::Gerber;
         }
@@ -63,7 +67,12 @@ fn is_tool(line: &[u8]) -> bool {
     };
     let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let size = rest[count..].iter().position(|byte| *byte == b'C');
-    count > 0 && size.is_some_and(|at| rest[count + at + 1..].first().is_some_and(|b| b.is_ascii_digit() || *b == b'.'))
+    count > 0
+        && size.is_some_and(|at| {
+            rest[count + at + 1..]
+                .first()
+                .is_some_and(|b| b.is_ascii_digit() || *b == b'.')
+        })
 }
 
 /// A line of IPC-D-356 with a point.
@@ -85,7 +94,10 @@ mod tests {
             (b"; #@! TF\nM48\n", Kind::Excellon),
             (b"%\nT01C0.0236\nT01\nX1Y1\n", Kind::Excellon),
             (b"C  x\nP  UNITS CUST 0\n", Kind::Netlist),
-            (b"{ \"Header\": {\"GenerationSoftware\": {}}, \"GeneralSpecs\": {} }", Kind::Job),
+            (
+                b"{ \"Header\": {\"GenerationSoftware\": {}}, \"GeneralSpecs\": {} }",
+                Kind::Job,
+            ),
             (b"{ \"board\": {} }", Kind::Other),
             (b"Title\nTools\n", Kind::Other),
             (b"", Kind::Other),

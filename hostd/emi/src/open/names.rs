@@ -24,7 +24,9 @@ pub(super) fn guess(name: &str) -> Option<Guess> {
     match extension {
         "gtl" | "cmp" | "top" => return Some(Guess::Top),
         "gbl" | "sol" | "bot" => return Some(Guess::Bottom),
-        "gko" | "gm1" | "gml" | "oln" | "out" | "mil" | "dim" | "bor" => return Some(Guess::Profile),
+        "gko" | "gm1" | "gml" | "oln" | "out" | "mil" | "dim" | "bor" => {
+            return Some(Guess::Profile);
+        }
         _ => {}
     }
     if let Some(number) = number("gp") {
@@ -48,7 +50,13 @@ fn of_words(stem: &str) -> Option<Guess> {
     let words: Vec<&str> = stem.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let has = |word: &str| words.contains(&word);
     let follows = |first: &str, second: &str| words.windows(2).any(|pair| pair == [first, second]);
-    if has("mask") || has("paste") || has("silk") || has("silks") || has("silkscreen") || has("soldermask") {
+    if has("mask")
+        || has("paste")
+        || has("silk")
+        || has("silks")
+        || has("silkscreen")
+        || has("soldermask")
+    {
         return None;
     }
     if follows("edge", "cuts") || has("profile") || has("outline") || has("boardoutline") {
@@ -59,7 +67,9 @@ fn of_words(stem: &str) -> Option<Guess> {
         return None;
     }
     let inner = words.iter().find_map(|word| {
-        let digits = word.strip_prefix("inner").or_else(|| word.strip_prefix("in"))?;
+        let digits = word
+            .strip_prefix("inner")
+            .or_else(|| word.strip_prefix("in"))?;
         digits.parse::<usize>().ok().filter(|n| (1..64).contains(n))
     });
     if follows("f", "cu") || has("top") {
@@ -74,7 +84,11 @@ fn of_words(stem: &str) -> Option<Guess> {
 /// What a name says about whether there is copper in the holes of a drill file.
 pub(super) fn is_plated(name: &str) -> Option<bool> {
     let name = name.to_ascii_lowercase();
-    if name.contains("npth") || name.contains("nonplated") || name.contains("non-plated") || name.contains("non_plated") {
+    if name.contains("npth")
+        || name.contains("nonplated")
+        || name.contains("non-plated")
+        || name.contains("non_plated")
+    {
         return Some(false);
     }
     (name.contains("pth") || name.contains("plated")).then_some(true)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::align::{Fit, NEAR_MM, fit};
+use super::budget::Budget;
 use super::error::OpenError;
 use super::holes::Hole;
 use super::joined;
@@ -12,11 +13,12 @@ use crate::copper::Places;
 use crate::geometry::Point;
 use crate::gerber::{Label, Role, Stated};
 use crate::ipc356::{Netlist, Side, TestPoint};
-use crate::limits::Limits;
-use crate::observer::Observer;
 
 /// How far the middle of a hole is from that of its pad at most, where the pad is drawn off the hole, in mm.
 const OFFSET_MM_MAX: f64 = 3.0;
+
+/// Most pads around a hole: several on each layer.
+const PADS_MAX: usize = 256;
 
 /// A pin of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,7 +58,12 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(pieces: Vec<Piece>, labels: Vec<Label>, holes: Vec<Hole>) -> Self {
+    pub(super) fn new(
+        pieces: Vec<Piece>,
+        labels: Vec<Label>,
+        holes: Vec<Hole>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, OpenError> {
         let mut work = Self {
             owners: Vec::new(),
             joints: Vec::new(),
@@ -67,8 +74,8 @@ impl Work {
         };
         work.net("");
         work.owners = work.stated();
-        work.joints = work.joints(holes);
-        work
+        work.joints = work.joints(holes, budget)?;
+        Ok(work)
     }
 
     pub(super) fn net(&mut self, name: &str) -> NetId {
@@ -87,8 +94,12 @@ impl Work {
     /// What attributes say.
     fn stated(&mut self) -> Vec<Owner> {
         let labels = std::mem::take(&mut self.labels);
+        let is_name = |label: &Label| matches!(&label.net, Stated::Named(name) if !name.is_empty());
+        let has_names = labels.iter().any(is_name);
         let of_label = |label: &Label, work: &mut Self| Owner {
             net: match &label.net {
+                // Where nets are named, a pin that has no name is on none.
+                Stated::No if has_names && !label.part.is_empty() => Some(work.net("")),
                 Stated::No => None,
                 Stated::Named(name) => Some(work.net(name)),
             },
@@ -105,17 +116,23 @@ impl Work {
     }
 
     /// The flashes that stand around each hole.
-    fn joints(&self, holes: Vec<Hole>) -> Vec<Joint> {
+    fn joints(
+        &self,
+        holes: Vec<Hole>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Joint>, OpenError> {
         let flashes = self.flashes();
         let mut joints: Vec<Joint> = Vec::with_capacity(holes.len());
         for hole in holes {
             let of_span = |(_, index): &(Point, &usize)| hole.span.has(self.pieces[**index].layer);
+            budget.spend(flashes.crowd(hole.at, NEAR_MM))?;
             let near = flashes.within(hole.at, NEAR_MM).filter(of_span);
-            let mut pads: Vec<usize> = near.map(|(_, index)| *index).collect();
+            let mut pads: Vec<usize> = near.map(|(_, index)| *index).take(PADS_MAX).collect();
             if pads.is_empty() {
+                budget.spend(flashes.crowd(hole.at, OFFSET_MM_MAX))?;
                 let around = flashes.within(hole.at, OFFSET_MM_MAX).filter(of_span);
                 let over = around.filter(|(_, index)| self.covers(**index, hole.at));
-                pads = over.map(|(_, index)| *index).collect();
+                pads = over.map(|(_, index)| *index).take(PADS_MAX).collect();
             }
             pads.sort_by_key(|index| (self.pieces[*index].layer, *index));
             joints.push(Joint {
@@ -125,7 +142,7 @@ impl Work {
                 is_via: false,
             });
         }
-        joints
+        Ok(joints)
     }
 
     fn owner_of(&self, pads: &[usize]) -> Owner {
@@ -147,7 +164,12 @@ impl Work {
     fn covers(&self, index: usize, point: Point) -> bool {
         let piece = &self.pieces[index];
         let is_pad = piece.role != Role::Conductor;
-        is_pad && piece.copper.shapes().iter().any(|shape| shape.distance(point) <= 0.0)
+        is_pad
+            && piece
+                .copper
+                .shapes()
+                .iter()
+                .any(|shape| shape.distance(point) <= 0.0)
     }
 
     /// Whether some copper is on a net by name.
@@ -160,42 +182,60 @@ impl Work {
     pub(super) fn resolve(
         &mut self,
         netlist: Option<Netlist>,
-        limits: &Limits,
-        observer: &dyn Observer,
+        budget: &mut Budget<'_>,
         notes: &mut Vec<String>,
     ) -> Result<(), OpenError> {
         if let Some(netlist) = netlist {
-            self.take_netlist(netlist, notes);
+            self.take_netlist(netlist, budget, notes)?;
         }
         if !self.has_names() {
             return Err(OpenError::whole(
                 "neither the Gerbers (X2 attributes `%TO.N`) nor a netlist (IPC-D-356) name nets: export with netlist attributes, or add an IPC-D-356 netlist to the zip",
             ));
         }
-        joined::spread(self, limits, observer, notes)
+        joined::spread(self, budget, notes)
     }
 
     /// Takes in what a netlist says about points, where attributes say nothing.
-    fn take_netlist(&mut self, mut netlist: Netlist, notes: &mut Vec<String>) {
+    fn take_netlist(
+        &mut self,
+        mut netlist: Netlist,
+        budget: &mut Budget<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<(), OpenError> {
         let points: Vec<Point> = netlist.points.iter().map(|point| point.at).collect();
         let middles: Vec<Point> = self.flash_middles();
-        match fit(&points, &middles) {
+        match fit(&points, &middles, budget)? {
             Fit::Moved(by) => {
                 notes.push(format!(
                     "the netlist has another zero than the Gerbers; it was moved by {:.3} mm, {:.3} mm",
                     by.x,
                     0.0 - by.y
                 ));
-                netlist.points.iter_mut().for_each(|point| point.at = point.at + by);
+                netlist
+                    .points
+                    .iter_mut()
+                    .for_each(|point| point.at = point.at + by);
             }
             Fit::Nowhere => notes.push(
-                "the points of the netlist are on no pads of the Gerbers; are they of one board?".to_owned(),
+                "the points of the netlist are on no pads of the Gerbers; are they of one board?"
+                    .to_owned(),
             ),
             Fit::Same => {}
         }
-        let joints = Places::new(self.joints.iter().enumerate().map(|(index, joint)| (joint.hole.at, index)));
+        let joints = Places::new(
+            self.joints
+                .iter()
+                .enumerate()
+                .map(|(index, joint)| (joint.hole.at, index)),
+        );
         let flashes = self.flashes();
-        let bottom = self.pieces.iter().map(|piece| piece.layer).max().unwrap_or_default();
+        let bottom = self
+            .pieces
+            .iter()
+            .map(|piece| piece.layer)
+            .max()
+            .unwrap_or_default();
         let mut missed = 0;
         for point in &netlist.points {
             let net = self.net(&point.net);
@@ -203,7 +243,11 @@ impl Work {
                 net: Some(net),
                 pin: pin_of(point),
             };
-            let near: Vec<usize> = joints.within(point.at, NEAR_MM).map(|(_, index)| *index).collect();
+            budget.spend(joints.crowd(point.at, NEAR_MM) + flashes.crowd(point.at, NEAR_MM))?;
+            let near: Vec<usize> = joints
+                .within(point.at, NEAR_MM)
+                .map(|(_, index)| *index)
+                .collect();
             if let Some(index) = near.first() {
                 let joint = &mut self.joints[*index];
                 joint.is_via |= point.is_via;
@@ -229,8 +273,11 @@ impl Work {
             }
         }
         if missed > 0 {
-            notes.push(format!("{missed} points of the netlist are on no pad of the Gerbers"));
+            notes.push(format!(
+                "{missed} points of the netlist are on no pad of the Gerbers"
+            ));
         }
+        Ok(())
     }
 
     pub(super) fn flash_middles(&self) -> Vec<Point> {

@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::error::{OpenError, Watch};
+use super::budget::Budget;
+use super::error::OpenError;
 use super::pieces::{Copper, Piece, pours};
 use crate::copper::SegmentGrid;
 use crate::geometry::{Segment, Shape};
-use crate::gerber::polygons::union;
 use crate::gerber::Role;
+use crate::gerber::polygons::union;
 use crate::limits::Limits;
 use crate::observer::Observer;
 
@@ -27,7 +28,7 @@ pub(super) fn filled(
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Vec<Piece>, OpenError> {
-    let mut watch = Watch::new(observer);
+    let mut budget = Budget::new(limits, observer);
     let line_of = |piece: &Piece| match piece.copper {
         Copper::Track { line, width } => {
             let is_long = line.length() > LENGTH_MIN * width && width > 0.0;
@@ -45,16 +46,10 @@ pub(super) fn filled(
     }
     let grid = SegmentGrid::new(lines.iter().map(|(_, line, _)| *line).collect());
     let mut sets = Sets::new(lines.len());
-    let mut pairs = limits.pairs_max;
     let mut near = Vec::new();
     for (at, (index, line, width)) in lines.iter().enumerate() {
-        watch.step()?;
+        budget.spend(grid.crowd(line, width * STEP_MAX))?;
         grid.along(line, width * STEP_MAX, &mut near);
-        // So many on one spot are no pour; what they are is found out elsewhere.
-        let Some(left) = pairs.checked_sub(near.len()) else {
-            return Ok(pieces);
-        };
-        pairs = left;
         for other in near.iter().copied().filter(|other| *other > at) {
             let (piece, with, of_width) = &lines[other];
             let is_alike = of_width == width && pieces[*piece].label == pieces[*index].label;
@@ -71,7 +66,10 @@ fn replace(pieces: Vec<Piece>, lines: &[(usize, Segment, f64)], sets: &mut Sets)
     for at in 0..lines.len() {
         groups.entry(sets.root(at)).or_default().push(at);
     }
-    let mut painted: Vec<Vec<usize>> = groups.into_values().filter(|g| g.len() >= LINES_MIN).collect();
+    let mut painted: Vec<Vec<usize>> = groups
+        .into_values()
+        .filter(|g| g.len() >= LINES_MIN)
+        .collect();
     painted.sort();
     let mut is_gone = vec![false; pieces.len()];
     let mut made = Vec::new();
@@ -85,7 +83,12 @@ fn replace(pieces: Vec<Piece>, lines: &[(usize, Segment, f64)], sets: &mut Sets)
                 Shape::stroke(line.a, line.b, width)
             })
             .collect();
-        made.extend(pours(&union(&strokes), first.layer, first.role, first.label));
+        made.extend(pours(
+            &union(&strokes),
+            first.layer,
+            first.role,
+            first.label,
+        ));
     }
     let mut index = 0;
     let mut kept: Vec<Piece> = pieces;

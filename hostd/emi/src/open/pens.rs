@@ -55,7 +55,12 @@ pub(super) fn taken_in(mut pieces: Vec<Piece>) -> Vec<Piece> {
 /// A line, whichever way it runs.
 #[expect(clippy::cast_possible_truncation, reason = "coordinates are bounded")]
 fn key(line: &Segment) -> Key {
-    let cell = |p: Point| [(p.x / NEAR_MM).round() as i64, (p.y / NEAR_MM).round() as i64];
+    let cell = |p: Point| {
+        [
+            (p.x / NEAR_MM).round() as i64,
+            (p.y / NEAR_MM).round() as i64,
+        ]
+    };
     let (a, b) = (cell(line.a), cell(line.b));
     let ([x, y], [z, w]) = if a <= b { (a, b) } else { (b, a) };
     [x, y, z, w]

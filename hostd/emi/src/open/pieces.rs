@@ -163,7 +163,10 @@ struct Clears {
 
 impl Clears {
     fn of(objects: &[Object]) -> Self {
-        let clear = objects.iter().enumerate().filter(|(_, object)| object.is_clear);
+        let clear = objects
+            .iter()
+            .enumerate()
+            .filter(|(_, object)| object.is_clear);
         let shapes: Vec<_> = clear
             .map(|(index, object)| {
                 let shapes = object.form.shapes();

@@ -51,18 +51,25 @@ pub(super) fn open(
 
 /// The project beside a board, of the same name, or the only one.
 fn project_of<'z>(zip: &'z Zip<'_>, board: &File) -> Option<&'z File> {
-    let stem = board.name.rsplit_once('.').map_or(board.name.as_str(), |(stem, _)| stem);
-    let is_project = |file: &&File| file.name.rsplit_once('.').is_some_and(|(_, end)| end == PROJECT);
+    let stem = board
+        .name
+        .rsplit_once('.')
+        .map_or(board.name.as_str(), |(stem, _)| stem);
+    let is_project = |file: &&File| {
+        file.name
+            .rsplit_once('.')
+            .is_some_and(|(_, end)| end == PROJECT)
+    };
     let mut beside = zip
         .files
         .iter()
         .filter(is_project)
         .filter(|file| file.folder() == board.folder());
-    let same = zip
-        .files
-        .iter()
-        .filter(is_project)
-        .find(|file| file.name.rsplit_once('.').is_some_and(|(other, _)| other == stem));
+    let same = zip.files.iter().filter(is_project).find(|file| {
+        file.name
+            .rsplit_once('.')
+            .is_some_and(|(other, _)| other == stem)
+    });
     same.or_else(|| beside.next().filter(|_| beside.next().is_none()))
 }
 

@@ -69,7 +69,9 @@ impl<'a> Zip<'a> {
         };
         let mut archive = ZipArchive::with_config(config, Cursor::new(bytes)).map_err(damaged)?;
         if archive.len() != count {
-            return Err(OpenError::whole("a name is in the zip twice; pack it again"));
+            return Err(OpenError::whole(
+                "a name is in the zip twice; pack it again",
+            ));
         }
         let mut files = Vec::with_capacity(count);
         let (mut unpacked, mut accounted) = (0_u64, 0_u64);
@@ -86,25 +88,40 @@ impl<'a> Zip<'a> {
                 continue;
             }
             if entry.encrypted() {
-                return Err(OpenError::whole("the file is encrypted; pack it without a password").within(&name));
+                return Err(
+                    OpenError::whole("the file is encrypted; pack it without a password")
+                        .within(&name),
+                );
             }
-            if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-                return Err(OpenError::whole("the file is packed by another method than deflate; pack it again").within(&name));
+            if !matches!(
+                entry.compression(),
+                CompressionMethod::Stored | CompressionMethod::Deflated
+            ) {
+                return Err(OpenError::whole(
+                    "the file is packed by another method than deflate; pack it again",
+                )
+                .within(&name));
             }
             let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
             files.push(File { name, index, size });
         }
         let most = limits.unpacked_bytes_max;
         if unpacked > most as u64 {
-            return Err(OpenError::whole(format!("the zip has {unpacked} bytes unpacked, more than {most}")));
+            return Err(OpenError::whole(format!(
+                "the zip has {unpacked} bytes unpacked, more than {most}"
+            )));
         }
         // The library searches bytes that belong to no file for hidden ones, which may take long.
         if archive.central_directory_start() > accounted {
-            return Err(OpenError::whole("too many bytes of the zip belong to no file; pack it again"));
+            return Err(OpenError::whole(
+                "too many bytes of the zip belong to no file; pack it again",
+            ));
         }
         let names: HashSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
         if names.len() != files.len() {
-            return Err(OpenError::whole("a name is in the zip twice; pack it again"));
+            return Err(OpenError::whole(
+                "a name is in the zip twice; pack it again",
+            ));
         }
         archive.validate_header_consistency().map_err(damaged)?;
         files.sort_by(|x, y| x.name.cmp(&y.name));
@@ -156,26 +173,37 @@ fn is_clutter(name: &str) -> bool {
 /// The number of files that the end of a zip announces.
 fn entries(bytes: &[u8], limits: &Limits) -> Result<usize, OpenError> {
     let cut_off = || OpenError::whole("the zip has no end: it was cut off");
-    let tail_start = bytes.len().saturating_sub(END_BYTES + usize::from(u16::MAX));
+    let tail_start = bytes
+        .len()
+        .saturating_sub(END_BYTES + usize::from(u16::MAX));
     let at = memchr::memmem::rfind(&bytes[tail_start..], END).ok_or_else(cut_off)? + tail_start;
     let record = bytes.get(at..at + END_BYTES).ok_or_else(cut_off)?;
     let short = |from: usize| usize::from(u16::from_le_bytes([record[from], record[from + 1]]));
     let long = |from: usize| short(from) + (short(from + 2) << 16);
     if at + END_BYTES + short(20) != bytes.len() {
-        return Err(OpenError::whole("something follows the zip, or it was cut off; pack it again"));
+        return Err(OpenError::whole(
+            "something follows the zip, or it was cut off; pack it again",
+        ));
     }
     let is_part = short(4) != 0 || short(6) != 0 || short(8) != short(10);
     let before = &bytes[..at];
-    let is_large = before.len() >= LOCATOR_BYTES && before[at - LOCATOR_BYTES..].starts_with(LOCATOR);
+    let is_large =
+        before.len() >= LOCATOR_BYTES && before[at - LOCATOR_BYTES..].starts_with(LOCATOR);
     if is_part || is_large {
-        return Err(OpenError::whole("the zip is one of several parts, or of the form for 4 GB and more; pack it again"));
+        return Err(OpenError::whole(
+            "the zip is one of several parts, or of the form for 4 GB and more; pack it again",
+        ));
     }
     if long(16).checked_add(long(12)) != Some(at) {
-        return Err(OpenError::whole("the zip's directory does not lie before its end; pack it again"));
+        return Err(OpenError::whole(
+            "the zip's directory does not lie before its end; pack it again",
+        ));
     }
     let (count, most) = (short(10), limits.entries_max);
     if count > most {
-        return Err(OpenError::whole(format!("the zip has {count} files, more than {most}")));
+        return Err(OpenError::whole(format!(
+            "the zip has {count} files, more than {most}"
+        )));
     }
     Ok(count)
 }
@@ -191,12 +219,17 @@ fn name(raw: &[u8]) -> Result<String, OpenError> {
         return Err(OpenError::whole(message));
     }
     if name.is_empty() || name.contains('\0') || name.len() > NAME_BYTES_MAX {
-        return Err(OpenError::whole("a name in the zip is empty or longer than 4096 bytes; pack it again"));
+        return Err(OpenError::whole(
+            "a name in the zip is empty or longer than 4096 bytes; pack it again",
+        ));
     }
     Ok(name)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn damaged(error: ZipError) -> OpenError {
-    OpenError::whole(format!("the zip is damaged: {}; pack it again", shown(&error.to_string())))
+    OpenError::whole(format!(
+        "the zip is damaged: {}; pack it again",
+        shown(&error.to_string())
+    ))
 }
