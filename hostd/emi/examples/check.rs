@@ -1,4 +1,4 @@
-//! Checks a board file and prints what is found, and how long it takes: `check BOARD [PROJECT] [RULES]`.
+//! Checks a board (`.kicad_pcb` or zip) and prints what is found, and how long it takes: `check BOARD [PROJECT] [RULES]`.
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
 use std::error::Error;
@@ -17,25 +17,24 @@ impl Observer for Stages {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut settings = Settings::default();
-    let mut project = None;
     let path = env::args().nth(1).ok_or("name a board")?;
+    let bytes = fs::read(&path)?;
+    let stages = Stages(Instant::now());
+    let opened = emi::open(&bytes, &Limits::default(), &stages)?;
+    let mut board = opened.board;
+    let mut settings = opened
+        .rules
+        .map_or_else(Settings::default, |rules| Settings::default().with(rules));
     for path in env::args().skip(2) {
         if path.ends_with(".kicad_pro") {
-            project = Some(kicad::Project::read(&fs::read(path)?)?);
+            kicad::Project::read(&fs::read(path)?)?.apply(&mut board);
         } else {
             let rules = RulesFile::read(&fs::read(path)?)?;
             rules.notes.iter().for_each(|note| println!("{note}"));
             settings = settings.with(rules);
         }
     }
-    let bytes = fs::read(&path)?;
-    let stages = Stages(Instant::now());
-    stages.stage("read");
-    let mut board = kicad::read(&bytes, &Limits::default())?;
-    if let Some(project) = project {
-        project.apply(&mut board);
-    }
+    stages.stage("opened");
     println!(
         "{} layers, {} nets, {} pieces of tracks, {} vias, {} pads, {} fills with {} sides",
         board.layers.len(),

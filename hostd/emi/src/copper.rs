@@ -11,10 +11,11 @@ mod runs;
 
 pub(crate) use antipads::Antipads;
 pub(crate) use contacts::Contacts;
-pub(crate) use cover::union;
+pub(crate) use cover::{FillIndex, union};
 pub(crate) use grid::{SegmentGrid, whole};
 pub(crate) use places::Places;
 pub(crate) use planes::{Planes, Reference, nets as nets_of};
+pub(crate) use rows::Rows;
 pub(crate) use runs::{Run, chains, runs};
 
 use crate::board::{Board, Hole, LayerSet, NetId};

@@ -1,7 +1,13 @@
 //! Arbitrary bytes as what strangers send: what fuzzers and the seeded tests call.
 
+use std::io::{Cursor, Write};
+
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use crate::board::Board;
 use crate::kicad::{self, Project};
 use crate::limits::Limits;
+use crate::open::{OpenError, open};
 use crate::page::BYTES_MAX as PAGE_BYTES_MAX;
 use crate::settings::{RulesFile, Settings};
 use crate::source::SourceFile;
@@ -10,9 +16,12 @@ use crate::stored::Stored;
 /// Small enough to keep every input quick.
 const LIMITS: Limits = Limits {
     bytes_max: 1 << 20,
+    unpacked_bytes_max: 2 << 20,
+    entries_max: 40,
     nesting_max: 64,
     nodes_max: 200_000,
     objects_max: 20_000,
+    pairs_max: 1_000_000,
     edges_max: 50_000,
     layers_max: 64,
     coordinate_mm_max: 2000.0,
@@ -29,9 +38,13 @@ const CLOCKS: &str = "version: 1\nclocks:\n\
 /// # Panics
 /// If that does not hold.
 pub fn board(bytes: &[u8]) {
-    let Ok(mut board) = kicad::read(bytes, &LIMITS) else {
-        return;
-    };
+    if let Ok(board) = kicad::read(bytes, &LIMITS) {
+        checked(board, bytes);
+    }
+}
+
+/// Checks a board that came as `bytes`: every number of the report is finite and every place is within bounds.
+fn checked(mut board: Board, bytes: &[u8]) {
     let rules = RulesFile::read(CLOCKS.as_bytes()).expect("they are well formed");
     let settings = Settings::default().with(rules);
     let report = crate::check(&mut board, &settings, &()).expect("nobody stops it");
@@ -109,4 +122,81 @@ pub fn project(bytes: &[u8]) {
     if let Err(refusal) = Project::read(bytes) {
         assert!(!refusal.message.is_empty());
     }
+}
+
+/// Opens `bytes`, as whatever they are.
+///
+/// # Panics
+/// If they are neither refused with a reason, nor a board that can be checked.
+pub fn opened(bytes: &[u8]) {
+    match open(bytes, &LIMITS, &()) {
+        Ok(opened) => checked(opened.board, bytes),
+        Err(OpenError::Refused { refusal, .. }) => assert!(!refusal.message.is_empty()),
+        Err(OpenError::Cancelled) => panic!("nobody stops it"),
+    }
+}
+
+/// Opens a set of Gerbers whose top layer is `bytes`.
+///
+/// # Panics
+/// As [`opened`].
+pub fn gerber(bytes: &[u8]) {
+    opened(&set(("a.gtl", bytes)));
+}
+
+/// Opens a set of Gerbers whose drill file is `bytes`.
+///
+/// # Panics
+/// As [`opened`].
+pub fn excellon(bytes: &[u8]) {
+    opened(&set(("a.drl", bytes)));
+}
+
+/// Opens a set of Gerbers whose netlist is `bytes`.
+///
+/// # Panics
+/// As [`opened`].
+pub fn netlist(bytes: &[u8]) {
+    opened(&set(("a.ipc", bytes)));
+}
+
+/// Opens a set of Gerbers whose job file is `bytes`.
+///
+/// # Panics
+/// As [`opened`].
+pub fn job(bytes: &[u8]) {
+    opened(&set(("a.gbrjob", bytes)));
+}
+
+/// The files of a small board, by name: what sets are made of, and what mutations begin with.
+pub const SET: [(&str, &[u8]); 6] = [
+    ("a.gtl", include_bytes!("../testdata/set/a.gtl")),
+    ("a.gbl", include_bytes!("../testdata/set/a.gbl")),
+    ("a.gko", include_bytes!("../testdata/set/a.gko")),
+    ("a.drl", include_bytes!("../testdata/set/a.drl")),
+    ("a.ipc", include_bytes!("../testdata/set/a.ipc")),
+    ("a.gbrjob", include_bytes!("../testdata/set/a.gbrjob")),
+];
+
+/// A zip of [`SET`] with one file in place of another.
+///
+/// # Panics
+/// If memory cannot be written.
+pub fn set(with: (&str, &[u8])) -> Vec<u8> {
+    let files = SET.map(|(name, bytes)| if name == with.0 { with } else { (name, bytes) });
+    zipped(&files)
+}
+
+/// A zip of some files, which are not compressed, so that mutations reach them.
+///
+/// # Panics
+/// If memory cannot be written.
+pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let plain = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, plain).expect("the name is good");
+        zip.write_all(bytes).expect("there is memory");
+    }
+    zip.finish().expect("there is memory").into_inner()
 }

@@ -14,6 +14,8 @@ mod zone;
 use crate::board::{Board, LayerId, LayerSet, NetId};
 use crate::geometry::Point;
 use crate::limits::Limits;
+use crate::observer::Observer;
+use crate::open::{OpenError, Watch};
 use crate::refusal::Refusal;
 use crate::sexp::{Expr, Tree};
 
@@ -35,17 +37,31 @@ const FILLS_WITHOUT_PEN: u32 = 20_210_000;
 ///
 /// # Errors
 /// What is wrong with the file or beyond a bound, with line and column.
-pub fn read(bytes: &[u8], limits: &Limits) -> Result<Board, Refusal> {
+pub fn read(bytes: &[u8], limits: &Limits) -> Result<Board, OpenError> {
+    read_watched(bytes, limits, &())
+}
+
+/// As [`read`], and asks the observer now and then whether to go on.
+///
+/// # Errors
+/// As [`read`], or that the observer stopped it.
+pub fn read_watched(
+    bytes: &[u8],
+    limits: &Limits,
+    observer: &dyn Observer,
+) -> Result<Board, OpenError> {
     let text = std::str::from_utf8(bytes).map_err(|error| Refusal {
         at: Some(crate::refusal::Position::of(bytes, error.valid_up_to())),
         message: "the board is not UTF-8".to_owned(),
     })?;
-    let tree = Tree::read(text, limits)?;
+    let tree = Tree::read(text, limits, observer)?;
     let root = tree.root();
     if root.head() != "kicad_pcb" {
-        return Err(root.refuse("this is no KiCad board: `(kicad_pcb` is expected"));
+        return Err(root
+            .refuse("this is no KiCad board: `(kicad_pcb` is expected")
+            .into());
     }
-    let mut reader = Reader::new(root, limits)?;
+    let mut reader = Reader::new(root, limits, observer)?;
     for item in root.rest() {
         reader.item(item)?;
     }
@@ -56,6 +72,7 @@ pub fn read(bytes: &[u8], limits: &Limits) -> Result<Board, Refusal> {
 struct Reader<'a> {
     board: Board,
     limits: &'a Limits,
+    watch: Watch<'a>,
     nets: nets::Nets,
     /// Layers by all the names that they have.
     layers: layers::Names,
@@ -66,7 +83,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(root: Expr<'_>, limits: &'a Limits) -> Result<Self, Refusal> {
+    fn new(
+        root: Expr<'_>,
+        limits: &'a Limits,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Refusal> {
         let version = version(root)?;
         let mut board = Board {
             version,
@@ -82,6 +103,7 @@ impl<'a> Reader<'a> {
         Ok(Self {
             board,
             limits,
+            watch: Watch::new(observer),
             nets: nets::Nets::read(root)?,
             layers,
             lines: lines::Lines::default(),
@@ -91,7 +113,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn item(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+    fn item(&mut self, item: Expr<'_>) -> Result<(), OpenError> {
+        self.watch.step()?;
         match item.head() {
             "segment" | "arc" => self.track(item),
             "via" => self.via(item),
@@ -122,20 +145,25 @@ impl<'a> Reader<'a> {
     }
 
     /// Counts an object with some sides.
-    fn count(&mut self, item: Expr<'_>, edges: usize) -> Result<(), Refusal> {
+    fn count(&mut self, item: Expr<'_>, edges: usize) -> Result<(), OpenError> {
+        self.watch.step()?;
         self.objects += 1;
         self.edges += edges;
         if self.objects > self.limits.objects_max {
-            return Err(item.refuse(format!(
-                "the board has more than {} objects",
-                self.limits.objects_max
-            )));
+            return Err(item
+                .refuse(format!(
+                    "the board has more than {} objects",
+                    self.limits.objects_max
+                ))
+                .into());
         }
         if self.edges > self.limits.edges_max {
-            return Err(item.refuse(format!(
-                "the board's polygons have more than {} sides",
-                self.limits.edges_max
-            )));
+            return Err(item
+                .refuse(format!(
+                    "the board's polygons have more than {} sides",
+                    self.limits.edges_max
+                ))
+                .into());
         }
         Ok(())
     }

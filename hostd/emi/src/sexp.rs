@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 
 use crate::limits::Limits;
+use crate::observer::Observer;
+use crate::open::{OpenError, Watch};
 use crate::refusal::{Position, Refusal};
 
 /// A text that was read.
@@ -39,15 +41,19 @@ impl<'t> Tree<'t> {
     /// Reads the one list that `text` is.
     ///
     /// # Errors
-    /// What is no list, or beyond a bound, and where.
-    pub(crate) fn read(text: &'t str, limits: &Limits) -> Result<Self, Refusal> {
+    /// What is no list, or beyond a bound, and where; or that the observer stopped it.
+    pub(crate) fn read(
+        text: &'t str,
+        limits: &Limits,
+        observer: &dyn Observer,
+    ) -> Result<Self, OpenError> {
         if text.len() > limits.bytes_max.min(u32::MAX as usize) {
             let message = format!(
                 "the board has {} bytes, more than {}",
                 text.len(),
                 limits.bytes_max
             );
-            return Err(Refusal::whole(message));
+            return Err(OpenError::whole(message));
         }
         let mut tree = Self {
             text,
@@ -55,15 +61,17 @@ impl<'t> Tree<'t> {
         };
         let bytes = text.as_bytes();
         let mut open: Vec<usize> = Vec::new();
+        let mut watch = Watch::new(observer);
         let mut at = 0;
         while at < bytes.len() {
+            watch.step()?;
             match bytes[at] {
                 b' ' | b'\n' | b'\t' | b'\r' => at += 1,
                 b'(' => {
                     if open.len() == limits.nesting_max {
                         let message =
                             format!("lists are nested deeper than {}", limits.nesting_max);
-                        return Err(tree.refusal(at, message));
+                        return Err(tree.refusal(at, message).into());
                     }
                     open.push(tree.nodes.len());
                     tree.push(at, at, Kind::List, limits)?;
@@ -71,28 +79,25 @@ impl<'t> Tree<'t> {
                 }
                 b')' => {
                     let Some(list) = open.pop() else {
-                        return Err(
-                            tree.refusal(at, "a list is closed that was not opened".to_owned())
-                        );
+                        let message = "a list is closed that was not opened".to_owned();
+                        return Err(tree.refusal(at, message).into());
                     };
                     tree.nodes[list].next = narrow(tree.nodes.len());
                     at += 1;
                     if open.is_empty() {
-                        return tree.ended(at);
+                        return Ok(tree.ended(at)?);
                     }
                 }
                 _ if open.is_empty() => {
-                    return Err(tree.refusal(
-                        at,
-                        "this is no KiCad board: `(kicad_pcb` is expected".to_owned(),
-                    ));
+                    let message = "this is no KiCad board: `(kicad_pcb` is expected".to_owned();
+                    return Err(tree.refusal(at, message).into());
                 }
                 b'"' => at = tree.quoted(at, limits)?,
                 _ => at = tree.word(at, limits)?,
             }
         }
         let message = "the file ends within a list: it was cut off".to_owned();
-        Err(tree.refusal(at, message))
+        Err(tree.refusal(at, message).into())
     }
 
     fn ended(self, at: usize) -> Result<Self, Refusal> {
@@ -276,7 +281,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        Tree::read(text, &Limits::default())
+        Tree::read(text, &Limits::default(), &())
             .err()
             .unwrap()
             .to_string()
@@ -284,7 +289,7 @@ mod tests {
 
     #[test]
     fn lists_words_and_strings_are_read() {
-        let tree = Tree::read("(a (b 1 \"x \\\"y\\\\\")(c) d)\n", &Limits::default()).unwrap();
+        let tree = Tree::read("(a (b 1 \"x \\\"y\\\\\")(c) d)\n", &Limits::default(), &()).unwrap();
         let root = tree.root();
         assert_eq!(root.head(), "a");
         let b = root.find("b").unwrap();
@@ -331,13 +336,13 @@ mod tests {
             "line 1, column 65: lists are nested deeper than 64"
         );
         let at_most = format!("{}{}", "(".repeat(64), ")".repeat(64));
-        assert!(Tree::read(&at_most, &Limits::default()).is_ok());
+        assert!(Tree::read(&at_most, &Limits::default(), &()).is_ok());
         let limits = Limits {
             nodes_max: 2,
             bytes_max: 9,
             ..Limits::default()
         };
-        let message = |text| Tree::read(text, &limits).err().unwrap().message;
+        let message = |text| Tree::read(text, &limits, &()).err().unwrap().to_string();
         assert_eq!(
             message("(a b)"),
             "the board has more than 2 words and lists"

@@ -23,10 +23,10 @@ const FOUND: u8 = 1;
 /// Analysis of boards.
 #[derive(Debug, Subcommand)]
 pub enum EmiCommand {
-    /// Look through a board of KiCad
+    /// Look through a board of KiCad, or through its Gerbers
     ///
-    /// Beside the board, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has what is looked
-    /// for, and what can be set.
+    /// Beside the board, or in its zip, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has
+    /// what is looked for, and what can be set.
     ///
     /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong.
     Check(Check),

@@ -23,6 +23,21 @@ pub struct Gap {
 }
 
 impl Stackup {
+    /// Copper layers evenly spaced in a board of that thickness, of assumed materials.
+    pub(crate) fn even(count: usize, thickness: f64) -> Self {
+        let spaces = count.saturating_sub(1);
+        let insulation = (thickness - ASSUMED_COPPER * count as f64).max(thickness / 2.0);
+        let gap = Gap {
+            thickness: insulation / spaces.max(1) as f64,
+            epsilon_r: ASSUMED_EPSILON_R,
+        };
+        Self {
+            copper: vec![ASSUMED_COPPER; count],
+            gaps: vec![gap; spaces],
+            is_declared: false,
+        }
+    }
+
     /// The insulation between two layers in mm, with the copper between them if they are no neighbours.
     pub fn distance(&self, a: LayerId, b: LayerId) -> f64 {
         let (low, high) = (a.min(b), a.max(b));

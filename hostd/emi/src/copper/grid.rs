@@ -132,6 +132,15 @@ impl SegmentGrid {
         found.dedup();
     }
 
+    /// How many segments [`along`](Self::along) looks at, or more.
+    pub(crate) fn crowd(&self, segment: &Segment, radius: f64) -> usize {
+        let mut count = 0;
+        self.cells(segment, radius, |cell| {
+            count += 1 + self.entries_of(cell).len()
+        });
+        count
+    }
+
     /// The nearest segment within `within` of `point`, and its distance. Of segments equally near, the first.
     pub(crate) fn nearest(&self, point: Point, within: f64) -> Option<(usize, f64)> {
         if self.segments.is_empty() {

@@ -30,6 +30,11 @@ impl<T> Places<T> {
         things.filter(move |(at, _)| at.distance(point) <= radius)
     }
 
+    /// How many things [`within`](Self::within) looks at, or more.
+    pub(crate) fn crowd(&self, point: Point, radius: f64) -> usize {
+        self.grid.crowd(&Segment::new(point, point), radius)
+    }
+
     /// All things within `radius` of `line`, with their places.
     pub(crate) fn along(&self, line: &Segment, radius: f64) -> impl Iterator<Item = (Point, &T)> {
         let line = *line;

@@ -6,7 +6,7 @@ use super::grid::whole;
 const HEIGHT_MM_MIN: f64 = 0.5;
 
 /// Things that reach from one height to another.
-pub(super) struct Rows<T> {
+pub(crate) struct Rows<T> {
     top: f64,
     height: f64,
     rows: Vec<Vec<T>>,
@@ -14,7 +14,7 @@ pub(super) struct Rows<T> {
 
 impl<T: Copy> Rows<T> {
     /// Things with their lowest and highest coordinate.
-    pub(super) fn new(things: &[(f64, f64, T)]) -> Self {
+    pub(crate) fn new(things: &[(f64, f64, T)]) -> Self {
         let top = things
             .iter()
             .map(|(low, ..)| *low)
@@ -45,7 +45,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// What may be at a height.
-    pub(super) fn at(&self, y: f64) -> &[T] {
+    pub(crate) fn at(&self, y: f64) -> &[T] {
         if y < self.top {
             return &[];
         }
@@ -55,7 +55,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// What may be between two heights, some of it more than once.
-    pub(super) fn between(&self, low: f64, high: f64) -> impl Iterator<Item = T> + '_ {
+    pub(crate) fn between(&self, low: f64, high: f64) -> impl Iterator<Item = T> + '_ {
         let row = |y: f64| whole((y - self.top) / self.height);
         let to = if high < self.top {
             0

@@ -2,6 +2,7 @@
 
 use crate::geometry::{Point, arc_by_angle, arc_through};
 use crate::limits::Limits;
+use crate::open::{OpenError, Watch, shown};
 use crate::refusal::Refusal;
 use crate::sexp::Expr;
 
@@ -61,9 +62,14 @@ pub(super) fn xy(list: Expr<'_>, limits: &Limits) -> Result<Point, Refusal> {
 }
 
 /// The points of `(pts …)`, arcs among them.
-pub(super) fn points(pts: Expr<'_>, limits: &Limits) -> Result<Vec<Point>, Refusal> {
+pub(super) fn points(
+    pts: Expr<'_>,
+    limits: &Limits,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Point>, OpenError> {
     let mut points: Vec<Point> = Vec::new();
     for item in pts.rest() {
+        watch.step()?;
         match item.head() {
             "xy" => points.push(xy(item, limits)?),
             "arc" => points.extend(arc(item, limits)?),
@@ -90,5 +96,6 @@ pub(super) fn arc(item: Expr<'_>, limits: &Limits) -> Result<Vec<Point>, Refusal
 
 /// What of a stranger's word goes into a message.
 fn excerpt(word: &str) -> String {
-    word.chars().take(24).collect()
+    let start: String = word.chars().take(24).collect();
+    shown(&start)
 }

@@ -3,11 +3,11 @@
 use super::{Reader, fields};
 use crate::board::{Footprint, Side};
 use crate::geometry::Point;
-use crate::refusal::Refusal;
+use crate::open::OpenError;
 use crate::sexp::Expr;
 
 impl Reader<'_> {
-    pub(super) fn footprint(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+    pub(super) fn footprint(&mut self, item: Expr<'_>) -> Result<(), OpenError> {
         self.count(item, 0)?;
         let at = self.point(item, "at")?;
         let degrees = item

@@ -155,17 +155,7 @@ pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> 
             ASSUMED_THICKNESS
         }
     };
-    let spaces = count.saturating_sub(1);
-    let insulation = (thickness - ASSUMED_COPPER * count as f64).max(thickness / 2.0);
-    let gap = Gap {
-        thickness: insulation / spaces.max(1) as f64,
-        epsilon_r: ASSUMED_EPSILON_R,
-    };
-    board.stackup = Stackup {
-        copper: vec![ASSUMED_COPPER; count],
-        gaps: vec![gap; spaces],
-        is_declared: false,
-    };
+    board.stackup = Stackup::even(count, thickness);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Reader, fields};
 use crate::geometry::{Point, Segment, bezier, circle};
-use crate::refusal::Refusal;
+use crate::open::OpenError;
 use crate::sexp::Expr;
 
 impl Reader<'_> {
@@ -11,7 +11,7 @@ impl Reader<'_> {
         &mut self,
         item: Expr<'_>,
         place: &dyn Fn(Point) -> Point,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), OpenError> {
         if item.value("layer").as_deref() != Some("Edge.Cuts") {
             return Ok(());
         }
@@ -27,7 +27,7 @@ impl Reader<'_> {
     }
 
     /// The points of a drawing, and whether the last is joined with the first.
-    pub(super) fn path(&self, item: Expr<'_>) -> Result<(Vec<Point>, bool), Refusal> {
+    pub(super) fn path(&mut self, item: Expr<'_>) -> Result<(Vec<Point>, bool), OpenError> {
         let kind = item.head().get(3..).unwrap_or_default();
         Ok(match kind {
             "line" => (
@@ -47,12 +47,12 @@ impl Reader<'_> {
                 )
             }
             "poly" => match item.find("pts") {
-                Some(pts) => (fields::points(pts, self.limits)?, true),
+                Some(pts) => (fields::points(pts, self.limits, &mut self.watch)?, true),
                 None => (Vec::new(), false),
             },
             "curve" => match item.find("pts") {
                 Some(pts) => {
-                    let points = fields::points(pts, self.limits)?;
+                    let points = fields::points(pts, self.limits, &mut self.watch)?;
                     match <[Point; 4]>::try_from(points) {
                         Ok(controls) => (bezier(controls), false),
                         Err(points) => (points, false),

@@ -3,7 +3,7 @@
 use super::{Reader, fields};
 use crate::board::{Hole, Pad};
 use crate::geometry::{Bounds, Point, Shape};
-use crate::refusal::Refusal;
+use crate::open::OpenError;
 use crate::sexp::Expr;
 
 /// How round a rectangle is whose file does not say: the radius as a part of the shorter side.
@@ -15,7 +15,7 @@ impl Reader<'_> {
         item: Expr<'_>,
         footprint: usize,
         place: &dyn Fn(Point) -> Point,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), OpenError> {
         let hole = match item.word(2).unwrap_or_default() {
             "thru_hole" => Hole::Plated,
             "np_thru_hole" => Hole::Bare,
@@ -80,7 +80,7 @@ impl Reader<'_> {
     }
 
     /// The copper about the pad's own origin, not turned.
-    fn pad_shapes(&self, item: Expr<'_>, half: Point) -> Result<Vec<Shape>, Refusal> {
+    fn pad_shapes(&mut self, item: Expr<'_>, half: Point) -> Result<Vec<Shape>, OpenError> {
         Ok(match item.word(3).unwrap_or_default() {
             "circle" => vec![Shape::disc(Point::default(), half.x)],
             "oval" => vec![oval(half)],
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// The corners of a rectangle, some of which may be cut off.
-    fn corners(&self, item: Expr<'_>, inner: Point, half: Point) -> Result<Vec<Point>, Refusal> {
+    fn corners(&self, item: Expr<'_>, inner: Point, half: Point) -> Result<Vec<Point>, OpenError> {
         let Some(list) = item.find("chamfer") else {
             return Ok(rectangle(inner));
         };
@@ -151,7 +151,7 @@ impl Reader<'_> {
         Ok(points)
     }
 
-    fn trapezoid(&self, item: Expr<'_>, half: Point) -> Result<Vec<Point>, Refusal> {
+    fn trapezoid(&self, item: Expr<'_>, half: Point) -> Result<Vec<Point>, OpenError> {
         // The file has the difference of the heights first.
         let delta = item.find("rect_delta");
         let delta = delta.map_or(Ok(Point::default()), |list| fields::xy(list, self.limits))?;
@@ -165,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// The anchor and the drawings of a pad of any shape.
-    fn custom(&self, item: Expr<'_>, half: Point) -> Result<Vec<Shape>, Refusal> {
+    fn custom(&mut self, item: Expr<'_>, half: Point) -> Result<Vec<Shape>, OpenError> {
         let anchor = item
             .find("options")
             .and_then(|options| options.value("anchor"));

@@ -3,11 +3,11 @@
 use super::{Reader, fields};
 use crate::board::{LayerSet, Track, Via};
 use crate::geometry::Segment;
-use crate::refusal::Refusal;
+use crate::open::OpenError;
 use crate::sexp::Expr;
 
 impl Reader<'_> {
-    pub(super) fn track(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+    pub(super) fn track(&mut self, item: Expr<'_>) -> Result<(), OpenError> {
         let net = self.net(item)?;
         let Some(layer) = self.layer(item) else {
             return Ok(());
@@ -33,7 +33,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn via(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+    pub(super) fn via(&mut self, item: Expr<'_>) -> Result<(), OpenError> {
         let net = self.net(item)?;
         self.count(item, 0)?;
         let named = self.layers_of(item);

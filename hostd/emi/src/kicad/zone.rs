@@ -3,11 +3,11 @@
 use super::{FILLS_WITHOUT_PEN, Reader, fields};
 use crate::board::Fill;
 use crate::geometry::Shape;
-use crate::refusal::Refusal;
+use crate::open::OpenError;
 use crate::sexp::Expr;
 
 impl Reader<'_> {
-    pub(super) fn zone(&mut self, item: Expr<'_>) -> Result<(), Refusal> {
+    pub(super) fn zone(&mut self, item: Expr<'_>) -> Result<(), OpenError> {
         if item.find("keepout").is_some() {
             return Ok(());
         }
@@ -32,7 +32,7 @@ impl Reader<'_> {
             let (Some(layer), Some(pts)) = (layer, piece.find("pts")) else {
                 continue;
             };
-            let points = fields::points(pts, self.limits)?;
+            let points = fields::points(pts, self.limits, &mut self.watch)?;
             self.count(piece, points.len())?;
             if points.len() < 3 {
                 continue;

@@ -63,6 +63,19 @@ fn mutate(valid: &[u8], seed: u64, entry: impl Fn(&[u8])) {
         b"\n- ",
         b"&a ",
         b"*a",
+        b"*\n",
+        b"%",
+        b"%LPC*%",
+        b"D01*",
+        b"D02*",
+        b"D03*",
+        b"G36*\n",
+        b"G37*\n",
+        b"X0",
+        b"Y-1999000000",
+        b"%SRX9Y9I0.1J0.1*%",
+        b"R9X1.0\n",
+        b"PK\x01\x02",
     ];
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..count() {
@@ -130,4 +143,36 @@ fn projects() {
     let valid = r#"{"net_settings": {"classes": [{"name": "pwr", "nets": ["+5F"]}],
         "netclass_patterns": [{"netclass": "USB", "pattern": "/usb/*"}], "netclass_assignments": {"SDA": ["slow"]}}}"#;
     mutate(valid.as_bytes(), 6, fuzz::project);
+}
+
+/// A file of the set that mutations begin with.
+fn of_set(name: &str) -> &'static [u8] {
+    let file = fuzz::SET.into_iter().find(|(other, _)| *other == name);
+    file.unwrap().1
+}
+
+#[test]
+fn gerbers() {
+    mutate(of_set("a.gtl"), 7, fuzz::gerber);
+    mutate(of_set("a.gbl"), 8, fuzz::gerber);
+}
+
+#[test]
+fn drill_files() {
+    mutate(of_set("a.drl"), 9, fuzz::excellon);
+}
+
+#[test]
+fn netlists() {
+    mutate(of_set("a.ipc"), 10, fuzz::netlist);
+}
+
+#[test]
+fn job_files() {
+    mutate(of_set("a.gbrjob"), 11, fuzz::job);
+}
+
+#[test]
+fn zips() {
+    mutate(&fuzz::zipped(&fuzz::SET), 12, fuzz::opened);
 }

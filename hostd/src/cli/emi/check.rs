@@ -7,21 +7,19 @@ use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use emi::board::Board;
 use emi::{
-    Artifact, Clock, Limits, Observer, Report, RulesFile, Settings, Severity, SourceFile, Stored,
-    kicad, quantity,
+    Artifact, Clock, Limits, Observer, RULES_FILE, Report, RulesFile, Settings, Severity, Source,
+    SourceFile, Stored, kicad, quantity,
 };
 
 use super::{FailOn, read, write};
-
-/// The name of rules that lie beside a board.
-const RULES_FILE: &str = "emi.rules.yaml";
 
 /// The extension of KiCad's projects.
 const PROJECT: &str = "kicad_pro";
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The board, a .kicad_pcb of KiCad 5 to 10
+    /// The board: a .kicad_pcb of KiCad 5 to 10, a zip of its project, or a zip of Gerber and drill files with X2 netlist
+    /// attributes or an IPC-D-356 netlist
     board: PathBuf,
     /// Rules, in place of emi.rules.yaml beside the board
     #[arg(long, value_name = "FILE")]
@@ -109,17 +107,21 @@ impl Check {
         stages.stage("read");
         let before = self.since.as_deref().map(super::diff::stored).transpose()?;
         let bytes = read(&self.board, limits.bytes_max)?;
-        let mut board = kicad::read(&bytes, &limits)
-            .map_err(|refusal| anyhow!("read {}: {refusal}", self.board.display()))?;
+        let opened = emi::open(&bytes, &limits, stages)
+            .map_err(|error| anyhow!("read {}: {error}", self.board.display()))?;
+        let mut board = opened.board;
         let project = self.board.with_extension(PROJECT);
-        if project.is_file() {
+        if opened.source == Source::KicadBoard && project.is_file() {
             kicad::Project::read(&read(&project, limits.bytes_max)?)
                 .map_err(|refusal| anyhow!("read {}: {refusal}", project.display()))?
                 .apply(&mut board);
         }
-        let settings = self.settings(limits.bytes_max)?;
+        let settings = self.settings(opened.rules, limits.bytes_max)?;
         let report = emi::check(&mut board, &settings, stages).context("check the board")?;
-        let source = SourceFile::new(self.board.to_string_lossy(), &bytes, &report);
+        let source = match opened.file {
+            Some(file) => SourceFile::named(file),
+            None => SourceFile::new(self.board.to_string_lossy(), &bytes, &report),
+        };
         Ok(Checked {
             board,
             report,
@@ -128,20 +130,25 @@ impl Check {
         })
     }
 
-    /// What is set, the most specific last.
-    fn settings(&self, most: usize) -> anyhow::Result<Settings> {
+    /// What is set, the most specific last. Rules that came with the board stand in place of those beside it.
+    fn settings(&self, packed: Option<RulesFile>, most: usize) -> anyhow::Result<Settings> {
         let mut settings = Settings::default();
         let beside = self.board.with_file_name(RULES_FILE);
         let rules = self
             .rules
             .clone()
-            .or_else(|| beside.is_file().then_some(beside));
+            .or_else(|| (packed.is_none() && beside.is_file()).then_some(beside));
         if let Some(path) = rules {
             let shown = path.display();
             let rules = RulesFile::read(&read(&path, most)?);
             let rules = rules.map_err(|refusal| anyhow!("read {shown}: {refusal}"))?;
             for note in &rules.notes {
                 complain(&format!("{shown}: {note}"));
+            }
+            settings = settings.with(rules);
+        } else if let Some(rules) = packed {
+            for note in &rules.notes {
+                complain(&format!("{}: {RULES_FILE}: {note}", self.board.display()));
             }
             settings = settings.with(rules);
         }

@@ -1,0 +1,31 @@
+//! How much may be compared. Looking for what is near is quick on any real board; a stranger may put everything on one spot.
+
+use super::error::{OpenError, Watch};
+use crate::limits::Limits;
+use crate::observer::Observer;
+
+/// Comparisons that are left.
+pub(super) struct Budget<'a> {
+    left: usize,
+    watch: Watch<'a>,
+}
+
+impl<'a> Budget<'a> {
+    pub(super) fn new(limits: &Limits, observer: &'a dyn Observer) -> Self {
+        Self {
+            left: limits.pairs_max,
+            watch: Watch::new(observer),
+        }
+    }
+
+    /// Takes so many off.
+    pub(super) fn spend(&mut self, count: usize) -> Result<(), OpenError> {
+        self.watch.step()?;
+        self.left = self.left.checked_sub(count).ok_or_else(|| {
+            OpenError::whole(
+                "too much copper or too many holes lie on one spot to see what touches what",
+            )
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Copper that touches is one net: names are spread over what touches on a layer, and through plated holes.
+
+use std::collections::HashMap;
+
+use super::budget::Budget;
+use super::error::OpenError;
+use super::nets::Work;
+use super::painted::Sets;
+use crate::board::{Fill, LayerId, NetId};
+use crate::copper::{FillIndex, SegmentGrid};
+use crate::geometry::{Segment, Shape, circle};
+
+/// Copper that is nearer than this touches, in mm: what rounding leaves.
+const TOUCH_MM: f64 = 0.002;
+
+/// Larger discs and pens are looked at as polygons, since everything within the largest radius is compared.
+const RADIUS_MM_MAX: f64 = 1.0;
+
+/// Names what nobody has named by what it touches.
+pub(super) fn spread(
+    work: &mut Work,
+    budget: &mut Budget<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(), OpenError> {
+    let count = work.pieces.len();
+    let mut sets = Sets::new(count + work.joints.len());
+    // Only what has no name is looked at: what touches it, and what touches that.
+    let is_open: Vec<bool> = {
+        let pieces = work.owners.iter().map(|owner| owner.net.is_none());
+        let joints = work
+            .joints
+            .iter()
+            .map(|joint| joint.owner.net.is_none() && joint.hole.is_plated != Some(false));
+        pieces.chain(joints).collect()
+    };
+    let layers = work
+        .pieces
+        .iter()
+        .map(|piece| piece.layer + 1)
+        .max()
+        .unwrap_or_default();
+    for layer in 0..layers {
+        let of_pieces = work.pieces.iter().map(|piece| piece.layer == layer);
+        let of_joints = work.joints.iter().map(|joint| joint.hole.span.has(layer));
+        let mut here = of_pieces.chain(of_joints).zip(&is_open);
+        if here.any(|(is_here, is_open)| is_here && *is_open) {
+            Touching::new(work, layer).join(&is_open, &mut sets, budget)?;
+        }
+    }
+    for (index, joint) in work.joints.iter().enumerate() {
+        if joint.hole.is_plated != Some(false) {
+            joint
+                .pads
+                .iter()
+                .for_each(|pad| sets.join(count + index, *pad));
+        }
+    }
+    // The names in each set.
+    let mut names: HashMap<usize, Vec<NetId>> = HashMap::new();
+    let of_pieces = work.owners.iter().map(|owner| owner.net).enumerate();
+    let of_joints = work.joints.iter().map(|joint| joint.owner.net).enumerate();
+    let named = of_pieces.chain(of_joints.map(|(index, net)| (count + index, net)));
+    for (index, net) in named {
+        if let Some(net) = net.filter(|net| !work.nets[*net].name.is_empty()) {
+            let names = names.entry(sets.root(index)).or_default();
+            // Two are too many already.
+            if names.len() < 2 && !names.contains(&net) {
+                names.push(net);
+            }
+        }
+    }
+    let mut shorted = 0;
+    let mut name =
+        |index: usize, sets: &mut Sets| match names.get(&sets.root(index)).map(Vec::as_slice) {
+            Some([net]) => Some(*net),
+            Some(_) => {
+                shorted += 1;
+                None
+            }
+            None => None,
+        };
+    for index in 0..count {
+        if work.owners[index].net.is_none() {
+            work.owners[index].net = name(index, &mut sets);
+        }
+    }
+    for (index, joint) in work.joints.iter_mut().enumerate() {
+        if joint.owner.net.is_none() {
+            joint.owner.net = name(count + index, &mut sets);
+        }
+    }
+    if shorted > 0 {
+        notes.push(format!(
+            "{shorted} pieces of copper touch several nets and are left without one: is the netlist of this board?"
+        ));
+    }
+    Ok(())
+}
+
+/// What of a layer touches what.
+struct Touching {
+    /// Sides of all shapes; a disc is a point.
+    sides: SegmentGrid,
+    owners: Vec<usize>,
+    radii: Vec<f64>,
+    radius_max: f64,
+    /// Polygons, and whose each is.
+    polygons: FillIndex,
+    of_polygons: Vec<usize>,
+}
+
+impl Touching {
+    fn new(work: &Work, layer: LayerId) -> Self {
+        let (mut sides, mut owners, mut radii) = (Vec::new(), Vec::new(), Vec::new());
+        let mut fills: Vec<Fill> = Vec::new();
+        let mut of_polygons = Vec::new();
+        let count = work.pieces.len();
+        let of_layer = work
+            .pieces
+            .iter()
+            .enumerate()
+            .filter(|(_, piece)| piece.layer == layer);
+        let pieces = of_layer.flat_map(|(index, piece)| {
+            let shapes = piece.copper.shapes().into_iter();
+            shapes.map(move |shape| (index, shape))
+        });
+        let through =
+            work.joints.iter().enumerate().filter(|(_, joint)| {
+                joint.hole.is_plated != Some(false) && joint.hole.span.has(layer)
+            });
+        let joints = through.map(|(index, joint)| {
+            let disc = Shape::disc(joint.hole.at, joint.hole.diameter / 2.0);
+            (count + index, disc)
+        });
+        for (owner, mut shape) in pieces.chain(joints) {
+            if let ([center], true) = (shape.points.as_slice(), shape.radius > RADIUS_MM_MAX) {
+                shape = Shape::polygon(circle(*center, shape.radius), 0.0);
+            }
+            let point = |shape: &Shape| shape.points.first().map(|p| Segment::new(*p, *p));
+            let is_disc = shape.points.len() == 1;
+            let own = shape.sides().chain(point(&shape).filter(|_| is_disc));
+            for side in own {
+                sides.push(side);
+                owners.push(owner);
+                radii.push(shape.radius.min(RADIUS_MM_MAX));
+            }
+            if shape.points.len() > 2 {
+                let (bounds, area) = (shape.bounds(), 0.0);
+                fills.push(Fill {
+                    shape,
+                    bounds,
+                    area,
+                    layer,
+                    net: 0,
+                    source_line: 0,
+                });
+                of_polygons.push(owner);
+            }
+        }
+        Self {
+            sides: SegmentGrid::new(sides),
+            radius_max: radii.iter().copied().fold(0.0, f64::max),
+            polygons: FillIndex::new(&fills, (0..fills.len()).collect()),
+            owners,
+            radii,
+            of_polygons,
+        }
+    }
+
+    /// Joins what has no name with what touches it.
+    fn join(
+        &self,
+        is_open: &[bool],
+        sets: &mut Sets,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), OpenError> {
+        let mut near = Vec::new();
+        let mut last = usize::MAX;
+        let has_open_polygon = self.of_polygons.iter().any(|owner| is_open[*owner]);
+        for (index, owner) in self.owners.iter().enumerate() {
+            budget.spend(1)?;
+            let side = *self.sides.segment(index);
+            // What lies within a polygon meets none of its sides; one point of it is enough to see.
+            if last != *owner && (is_open[*owner] || has_open_polygon) {
+                last = *owner;
+                for polygon in self.polygons.at(side.a) {
+                    sets.join(*owner, self.of_polygons[polygon]);
+                }
+            }
+            if !is_open[*owner] {
+                continue;
+            }
+            let radius = self.radii[index];
+            let reach = radius + self.radius_max + TOUCH_MM;
+            budget.spend(self.sides.crowd(&side, reach))?;
+            self.sides.along(&side, reach, &mut near);
+            for other in near.iter().copied() {
+                if sets.root(*owner) == sets.root(self.owners[other]) {
+                    continue;
+                }
+                let reach = radius + self.radii[other] + TOUCH_MM;
+                if side.distance_to(self.sides.segment(other)) <= reach {
+                    sets.join(*owner, self.owners[other]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
