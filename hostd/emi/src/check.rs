@@ -1,6 +1,7 @@
 //! A check of a board: nets are told apart, copper is indexed, rules run, findings are put in order.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::finding::{Draft, Finding, Place, fingerprint};
 use crate::found::Found;
 use crate::geometry::{Bounds, Point};
 use crate::kinds;
-use crate::observer::{Cancelled, Observer};
+use crate::observer::{Cancelled, Observer, Stage, Watch};
 use crate::rules::{Context, RULES, Rule};
 use crate::settings::Settings;
 
@@ -66,31 +67,30 @@ pub fn check(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Report, Cancelled> {
-    observer.stage("nets");
-    if let Some(epsilon_r) = settings.epsilon_r() {
-        board
-            .stackup
-            .gaps
-            .iter_mut()
-            .for_each(|gap| gap.epsilon_r = epsilon_r);
-    }
-    kinds::classify(&mut board, settings);
-    observer.stage("copper");
-    let mut context = Context::new(&board, settings, observer);
-    context.go_on()?;
-    observer.stage("emission");
+    let watch = Watch::new(observer);
+    prepare(&mut board, settings, &watch)?;
+    watch.begin(Stage::Copper);
+    let mut context = Context::new(&board, settings, &watch)?;
+    watch.begin(Stage::Emission);
     context.emission = Emission::of(&context)?;
-    observer.stage("rules");
+    watch.begin(Stage::Rules);
     let running: Vec<&Rule> = RULES
         .iter()
         .copied()
         .filter(|rule| !settings.is_off(rule))
         .collect();
+    let done = AtomicUsize::new(0);
     let found: Result<Vec<Found>, Cancelled> = running
         .par_iter()
-        .map(|rule| (rule.check)(&context.of(rule)))
+        .map(|rule| {
+            let found = (rule.check)(&context.of(rule));
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            watch.advance(Stage::Rules, done, running.len());
+            found
+        })
         .collect();
-    observer.stage("report");
+    let found = found?;
+    watch.begin(Stage::Report);
     let mut report = Report {
         format_version: 1,
         summary: Summary {
@@ -104,12 +104,31 @@ pub fn check(
         notes: notes(&board, settings, &context.emission),
         emission: Emission::default(),
     };
-    for (rule, found) in running.into_iter().zip(found?) {
+    for (rule, found) in running.into_iter().zip(found) {
         report.take(rule, found, &context);
     }
     report.finish();
     report.emission = context.emission;
+    watch.go_on()?;
+    watch.begin(Stage::Done);
     Ok(report)
+}
+
+/// Tells nets apart, and takes what settings say about the board.
+pub(crate) fn prepare(
+    board: &mut Board,
+    settings: &Settings,
+    watch: &Watch<'_>,
+) -> Result<(), Cancelled> {
+    watch.begin(Stage::Nets);
+    if let Some(epsilon_r) = settings.epsilon_r() {
+        board
+            .stackup
+            .gaps
+            .iter_mut()
+            .for_each(|gap| gap.epsilon_r = epsilon_r);
+    }
+    kinds::classify(board, settings, watch)
 }
 
 fn notes(board: &Board, settings: &Settings, emission: &Emission) -> Vec<String> {

@@ -4,6 +4,8 @@ mod antipads;
 mod contacts;
 mod cover;
 mod grid;
+#[cfg(test)]
+mod oracle;
 mod places;
 mod planes;
 mod rows;
@@ -18,6 +20,7 @@ pub(crate) use planes::{Planes, Reference, nets as nets_of};
 pub(crate) use runs::{Run, chains, runs};
 
 use crate::board::{Board, Hole, LayerSet, NetId};
+use crate::observer::Stop;
 
 /// Copper that joins layers: a via or a plated pad.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,7 @@ pub(crate) struct Joint {
 }
 
 /// All joints of a board, by place.
-pub(crate) fn joints(board: &Board) -> Places<Joint> {
+pub(crate) fn joints(board: &Board, stop: Stop<'_>) -> Places<Joint> {
     let vias = board.vias.iter().map(|via| {
         let joint = Joint {
             net: via.net,
@@ -48,5 +51,5 @@ pub(crate) fn joints(board: &Board) -> Places<Joint> {
         };
         (pad.at, joint)
     });
-    Places::new(vias.chain(pads))
+    Places::new(vias.chain(pads), stop)
 }

@@ -26,14 +26,17 @@ mod report;
 mod rules;
 mod settings;
 mod sexp;
+pub mod solve;
 mod words;
 
 pub use check::{Counts, Report, Summary, check};
-pub use emission::{CableBudget, CableLine, Emission};
+pub use emission::{
+    CableBudget, CableLine, CableReport, Compliance, Emission, Judged, cable, compliance,
+};
 pub use finding::{Finding, Place, Severity};
 pub use found::SHOWN_MAX;
 pub use limits::Limits;
-pub use observer::{Cancelled, Observer};
+pub use observer::{Cancelled, Observer, Stop};
 pub use pattern::Pattern;
 pub use reference::rules_page;
 pub use refusal::{Position, Refusal};

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bounds;
+mod cancel;
+mod cases;
 mod catalogue;
 mod copper;
 mod emission;
@@ -12,6 +14,9 @@ mod lines;
 mod metamorphic;
 mod mutations;
 mod parts;
+mod real;
 mod resonances;
+mod runs;
 mod settings;
 mod sheet;
+mod solving;
