@@ -10,7 +10,7 @@ use crate::geometry::Point;
 use crate::gerber::FileFunction;
 use crate::limits::Limits;
 use crate::observer::Observer;
-use crate::open::{OpenError, Watch, shown};
+use crate::open::{OpenError, Steps, shown};
 use line::Words;
 use scale::Scale;
 
@@ -68,7 +68,7 @@ pub(crate) fn read(
         is_header: true,
         unknown: 0,
     };
-    let mut watch = Watch::new(observer);
+    let mut watch = Steps::new(observer);
     let mut offset = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         watch.step()?;

@@ -7,7 +7,7 @@ use crate::geometry::Point;
 use crate::gerber::INCH;
 use crate::limits::Limits;
 use crate::observer::Observer;
-use crate::open::{OpenError, Watch};
+use crate::open::{OpenError, Steps};
 
 /// Most bytes of a line; the standard has 80.
 const LINE_BYTES_MAX: usize = 4096;
@@ -61,7 +61,7 @@ pub(crate) fn read(
         aliases: HashMap::new(),
         netlist: Netlist::default(),
     };
-    let mut watch = Watch::new(observer);
+    let mut watch = Steps::new(observer);
     let mut offset = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         watch.step()?;
@@ -213,9 +213,9 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "C  a comment\nP  JOB   x\nP  UNITS CUST 0\nP  NNAME1 /A_LONG_NAME_OF_A_NET\n\
-        317NNAME1            VIA   -     D0118PA00X+010000Y-020000X0236Y0000R000S3\n\
-        327GND               C1    -2         A01X+000100Y+000200X0315Y0374R000S2\n\
-        317N/C               U10   -A12  D0320UA00X+1Y+2X0600\n999\nX\n";
+        317NNAME1           VIA   -     D0118PA00X+010000Y-020000X0236Y0000R000S3\n\
+        327GND              C1    -2         A01X+000100Y+000200X0315Y0374R000S2\n\
+        317N/C              U10   -A12  D0320UA00X+1Y+2X0600\n999\nX\n";
 
     #[test]
     fn points_have_net_part_and_pin() {
@@ -244,7 +244,7 @@ mod tests {
             refused("P  UNITS FEET\n"),
             "line 1, column 1: the unit is none of CUST 0, CUST 1, CUST 2 and SI"
         );
-        let line = "327GND               C1    -2         A01X+000100R000S2\n";
+        let line = "327GND              C1    -2         A01X+000100R000S2\n";
         assert_eq!(
             refused(&format!("C\n{line}")),
             "line 2, column 1: a point of the netlist has no X and Y"

@@ -15,7 +15,7 @@ use crate::board::{Board, LayerId, LayerSet, NetId};
 use crate::geometry::Point;
 use crate::limits::Limits;
 use crate::observer::Observer;
-use crate::open::{OpenError, Watch};
+use crate::open::{OpenError, Steps};
 use crate::refusal::Refusal;
 use crate::sexp::{Expr, Tree};
 
@@ -72,7 +72,7 @@ pub fn read_watched(
 struct Reader<'a> {
     board: Board,
     limits: &'a Limits,
-    watch: Watch<'a>,
+    watch: Steps<'a>,
     nets: nets::Nets,
     /// Layers by all the names that they have.
     layers: layers::Names,
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         Ok(Self {
             board,
             limits,
-            watch: Watch::new(observer),
+            watch: Steps::new(observer),
             nets: nets::Nets::read(root)?,
             layers,
             lines: lines::Lines::default(),

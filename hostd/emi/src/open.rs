@@ -26,7 +26,7 @@ use crate::observer::Observer;
 use crate::settings::RulesFile;
 
 pub use error::OpenError;
-pub(crate) use error::{Watch, shown};
+pub(crate) use error::{Steps, shown};
 use kind::Kind;
 
 /// The name of rules that lie beside a board.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::limits::Limits;
 use crate::observer::Observer;
-use crate::open::{OpenError, Watch};
+use crate::open::{OpenError, Steps};
 use crate::refusal::{Position, Refusal};
 
 /// A text that was read.
@@ -61,7 +61,7 @@ impl<'t> Tree<'t> {
         };
         let bytes = text.as_bytes();
         let mut open: Vec<usize> = Vec::new();
-        let mut watch = Watch::new(observer);
+        let mut watch = Steps::new(observer);
         let mut at = 0;
         while at < bytes.len() {
             watch.step()?;
@@ -345,7 +345,7 @@ mod tests {
         let message = |text| Tree::read(text, &limits, &()).err().unwrap().to_string();
         assert_eq!(
             message("(a b)"),
-            "the board has more than 2 words and lists"
+            "line 1, column 4: the board has more than 2 words and lists"
         );
         assert_eq!(message("(a bcdefg)"), "the board has 10 bytes, more than 9");
     }

@@ -22,7 +22,7 @@ fn units_and_zeros_are_those_of_the_header() {
     );
     assert_eq!(
         holes(&format!("M48\nINCH,LZ\nT01F00S00C0.01\n%\nG90\n{body}")),
-        [(25.4 * 1.5, 25.4 * 2.5, 0.254)]
+        [(38.1, 63.5, 0.254)]
     );
     let altium = ";FILE_FORMAT=4:4\nM48\nMETRIC,LZ\nT1C0.3\n%\nT1\nX0012Y0001\n";
     assert_eq!(holes(altium), [(12.0, -1.0, 0.3)]);

@@ -15,7 +15,7 @@ use super::{Form, Image, Object};
 use crate::geometry::{Point, Segment};
 use crate::limits::Limits;
 use crate::observer::Observer;
-use crate::open::{OpenError, Watch, shown};
+use crate::open::{OpenError, Steps, shown};
 
 /// Most numbers of an aperture.
 const NUMBERS_MAX: usize = 200;
@@ -32,7 +32,7 @@ pub(super) struct Plotter<'a> {
     pub(super) scan: Scan<'a>,
     bytes: &'a [u8],
     pub(super) limits: &'a Limits,
-    pub(super) watch: Watch<'a>,
+    pub(super) watch: Steps<'a>,
     commands: usize,
     pub(super) image: Image,
     pub(super) attributes: Attributes,
@@ -65,7 +65,7 @@ impl<'a> Plotter<'a> {
             scan: Scan::new(bytes),
             bytes,
             limits,
-            watch: Watch::new(observer),
+            watch: Steps::new(observer),
             commands: 0,
             image: Image::default(),
             attributes: Attributes::default(),

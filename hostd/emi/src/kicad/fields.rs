@@ -2,7 +2,7 @@
 
 use crate::geometry::{Point, arc_by_angle, arc_through};
 use crate::limits::Limits;
-use crate::open::{OpenError, Watch, shown};
+use crate::open::{OpenError, Steps, shown};
 use crate::refusal::Refusal;
 use crate::sexp::Expr;
 
@@ -65,7 +65,7 @@ pub(super) fn xy(list: Expr<'_>, limits: &Limits) -> Result<Point, Refusal> {
 pub(super) fn points(
     pts: Expr<'_>,
     limits: &Limits,
-    watch: &mut Watch<'_>,
+    watch: &mut Steps<'_>,
 ) -> Result<Vec<Point>, OpenError> {
     let mut points: Vec<Point> = Vec::new();
     for item in pts.rest() {

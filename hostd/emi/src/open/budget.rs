@@ -1,21 +1,29 @@
 //! How much may be compared. Looking for what is near is quick on any real board; a stranger may put everything on one spot.
 
-use super::error::{OpenError, Watch};
+use super::error::{OpenError, Steps};
 use crate::limits::Limits;
 use crate::observer::Observer;
 
 /// Comparisons that are left.
 pub(super) struct Budget<'a> {
     left: usize,
-    watch: Watch<'a>,
+    watch: Steps<'a>,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Budget<'a> {
     pub(super) fn new(limits: &Limits, observer: &'a dyn Observer) -> Self {
         Self {
             left: limits.pairs_max,
-            watch: Watch::new(observer),
+            watch: Steps::new(observer),
+            observer,
         }
+    }
+
+    /// Whether to stop, for those who are asked from any thread.
+    pub(super) fn stop(&self) -> impl Fn() -> bool + Sync + use<'a> {
+        let observer = self.observer;
+        move || observer.is_cancelled()
     }
 
     /// Takes so many off.

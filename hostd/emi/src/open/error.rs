@@ -92,12 +92,12 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Asks the observer now and then whether to go on.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Steps<'a> {
     observer: &'a dyn Observer,
     left: u32,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> Steps<'a> {
     pub(crate) fn new(observer: &'a dyn Observer) -> Self {
         Self { observer, left: 0 }
     }

@@ -9,6 +9,7 @@ use super::painted::Sets;
 use crate::board::{Fill, LayerId, NetId};
 use crate::copper::{FillIndex, SegmentGrid};
 use crate::geometry::{Segment, Shape, circle};
+use crate::observer::Stop;
 
 /// Copper that is nearer than this touches, in mm: what rounding leaves.
 const TOUCH_MM: f64 = 0.002;
@@ -44,7 +45,7 @@ pub(super) fn spread(
         let of_joints = work.joints.iter().map(|joint| joint.hole.span.has(layer));
         let mut here = of_pieces.chain(of_joints).zip(&is_open);
         if here.any(|(is_here, is_open)| is_here && *is_open) {
-            Touching::new(work, layer).join(&is_open, &mut sets, budget)?;
+            Touching::new(work, layer, &budget.stop()).join(&is_open, &mut sets, budget)?;
         }
     }
     for (index, joint) in work.joints.iter().enumerate() {
@@ -110,7 +111,7 @@ struct Touching {
 }
 
 impl Touching {
-    fn new(work: &Work, layer: LayerId) -> Self {
+    fn new(work: &Work, layer: LayerId, stop: Stop<'_>) -> Self {
         let (mut sides, mut owners, mut radii) = (Vec::new(), Vec::new(), Vec::new());
         let mut fills: Vec<Fill> = Vec::new();
         let mut of_polygons = Vec::new();
@@ -158,9 +159,9 @@ impl Touching {
             }
         }
         Self {
-            sides: SegmentGrid::new(sides),
+            sides: SegmentGrid::new(sides, stop),
             radius_max: radii.iter().copied().fold(0.0, f64::max),
-            polygons: FillIndex::new(&fills, (0..fills.len()).collect()),
+            polygons: FillIndex::new(&fills, (0..fills.len()).collect(), stop),
             owners,
             radii,
             of_polygons,

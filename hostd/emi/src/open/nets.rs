@@ -13,6 +13,7 @@ use crate::copper::Places;
 use crate::geometry::Point;
 use crate::gerber::{Label, Role, Stated};
 use crate::ipc356::{Netlist, Side, TestPoint};
+use crate::observer::Stop;
 
 /// How far the middle of a hole is from that of its pad at most, where the pad is drawn off the hole, in mm.
 const OFFSET_MM_MAX: f64 = 3.0;
@@ -117,7 +118,7 @@ impl Work {
 
     /// The flashes that stand around each hole.
     fn joints(&self, holes: Vec<Hole>, budget: &mut Budget<'_>) -> Result<Vec<Joint>, OpenError> {
-        let flashes = self.flashes();
+        let flashes = self.flashes(&budget.stop());
         let mut joints: Vec<Joint> = Vec::with_capacity(holes.len());
         for hole in holes {
             let of_span = |(_, index): &(Point, &usize)| hole.span.has(self.pieces[**index].layer);
@@ -149,12 +150,12 @@ impl Work {
         }
     }
 
-    fn flashes(&self) -> Places<usize> {
+    fn flashes(&self, stop: Stop<'_>) -> Places<usize> {
         let flash = |(index, piece): (usize, &Piece)| match &piece.copper {
             Copper::Flash { at, .. } => Some((*at, index)),
             _ => None,
         };
-        Places::new(self.pieces.iter().enumerate().filter_map(flash))
+        Places::new(self.pieces.iter().enumerate().filter_map(flash), stop)
     }
 
     fn covers(&self, index: usize, point: Point) -> bool {
@@ -224,8 +225,9 @@ impl Work {
                 .iter()
                 .enumerate()
                 .map(|(index, joint)| (joint.hole.at, index)),
+            &budget.stop(),
         );
-        let flashes = self.flashes();
+        let flashes = self.flashes(&budget.stop());
         let bottom = self
             .pieces
             .iter()

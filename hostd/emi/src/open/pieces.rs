@@ -1,13 +1,13 @@
 //! What of a layer is copper: dark objects without what later clear ones take away.
 
 use super::chain::loops;
-use super::error::{OpenError, Watch};
+use super::error::{OpenError, Steps};
 use crate::board::LayerId;
 use crate::copper::Rows;
 use crate::geometry::{Bounds, Point, Segment, Shape};
 use crate::gerber::polygons::{Pieces, bridged, union, without};
 use crate::gerber::{Form, Image, Object, Role};
-use crate::observer::Observer;
+use crate::observer::{Observer, Stop};
 
 /// A piece of copper.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub(super) fn of(
     outline: &[Segment],
     observer: &dyn Observer,
 ) -> Result<Layer, OpenError> {
-    let mut watch = Watch::new(observer);
+    let mut watch = Steps::new(observer);
     let mut objects = image.objects;
     if image.is_negative {
         objects = negated(objects, outline);
@@ -70,7 +70,7 @@ pub(super) fn of(
     // What no conductor is, and the outline where it is drawn on all layers, are left out, as the reader of KiCad's
     // boards leaves drawings on copper out.
     objects.retain(|object| !matches!(object.role, Role::Profile | Role::Idle) || object.is_clear);
-    let clears = Clears::of(&objects);
+    let clears = Clears::of(&objects, &|| observer.is_cancelled());
     let mut made = Layer {
         pieces: Vec::with_capacity(objects.len()),
         cut: 0,
@@ -162,7 +162,7 @@ struct Clears {
 }
 
 impl Clears {
-    fn of(objects: &[Object]) -> Self {
+    fn of(objects: &[Object], stop: Stop<'_>) -> Self {
         let clear = objects
             .iter()
             .enumerate()
@@ -179,7 +179,7 @@ impl Clears {
             .map(|(place, (_, bounds, _))| (bounds.min.y, bounds.max.y, place))
             .collect();
         Self {
-            rows: Rows::new(&heights),
+            rows: Rows::new(&heights, stop),
             shapes,
         }
     }
