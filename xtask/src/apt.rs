@@ -45,11 +45,7 @@ impl PackageSet {
             .with_context(|| format!("failed to create {}", archives.display()))?;
         let title = &self.title;
         progress::step(&format!("downloading {title}, once for this machine"));
-        if self.download(&archives).is_err() {
-            // Lists that are too old name files that the archive no longer has.
-            update_lists()?;
-            self.download(&archives)?;
-        }
+        download(&self.packages, &archives)?;
         for entry in fs::read_dir(&archives)
             .with_context(|| format!("failed to list {}", archives.display()))?
         {
@@ -67,22 +63,32 @@ impl PackageSet {
         fs::remove_dir_all(&archives)
             .with_context(|| format!("failed to remove {}", archives.display()))
     }
+}
 
-    fn download(&self, folder: &Path) -> Result<()> {
-        Tool::new("apt-get")
-            // Root's cache cannot be entered by the user that apt would become for the download.
-            .args([
-                "--quiet",
-                "--quiet",
-                "--option",
-                "APT::Sandbox::User=root",
-                "download",
-            ])
-            .args(&self.packages)
-            .dir(folder)
-            .advice("check that apt's servers can be reached")
-            .run()
+/// Leaves the archives of packages in `folder`, after fetching new lists if those known are too old.
+pub(crate) fn download(packages: &[String], folder: &Path) -> Result<()> {
+    if try_download(packages, folder).is_ok() {
+        return Ok(());
     }
+    // Lists that are too old name files that the archive no longer has.
+    update_lists()?;
+    try_download(packages, folder)
+}
+
+fn try_download(packages: &[String], folder: &Path) -> Result<()> {
+    Tool::new("apt-get")
+        // Root's cache cannot be entered by the user that apt would become for the download.
+        .args([
+            "--quiet",
+            "--quiet",
+            "--option",
+            "APT::Sandbox::User=root",
+            "download",
+        ])
+        .args(packages)
+        .dir(folder)
+        .advice("check that apt's servers can be reached")
+        .run()
 }
 
 /// The user's cache, so that every clone on this machine shares the download; this clone's `target`

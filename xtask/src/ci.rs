@@ -9,8 +9,8 @@ use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
 use crate::{
-    attack, cgroup2, check, clients, deny, handlers, host, plugins, progress, server, tidy, tool,
-    usb,
+    attack, boards, cgroup2, check, clients, deny, handlers, host, plugins, progress, server, tidy,
+    tool, usb,
 };
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it;
@@ -50,6 +50,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     // Before the tests, which install what it makes.
     report.check("plugins", plugins::run_prepared);
+    // Before the tests, which read them where they are.
+    let mut missing = Vec::new();
+    report.check("emi-boards", || {
+        missing = boards::fetch()?;
+        Ok(())
+    });
+    missing.iter().for_each(|what| report.leave_out(what));
     report.check("test", || {
         test::run_prepared(Profile::Ci, &Tests::default(), options)
     });

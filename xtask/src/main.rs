@@ -5,6 +5,7 @@ mod apt;
 mod args;
 mod attack;
 mod bench;
+mod boards;
 mod cgroup2;
 mod check;
 mod ci;
@@ -67,6 +68,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Plugins(name) if name.as_deref() == Some("bindings") => plugins::bindings::write(),
         Task::Plugins(language) => plugins::run(language.as_deref(), options),
         Task::Docs => docs::run(),
+        Task::EmiBoards => boards::run(),
         Task::Firmware => firmware::build(),
         Task::Tidy => tidy::run(),
         Task::WitPublish => wit::publish(),
