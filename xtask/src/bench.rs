@@ -12,8 +12,11 @@ mod turnaround;
 /// The benchmark of working on this source, rather than of the program that it builds.
 const LOOP: &str = "loop";
 
+/// Benchmarks of packages that stand alone: they need no server, and nothing of the workspace but their own package.
+const ALONE: [(&str, &str); 2] = [("emi", "emi"), ("fields", "emi")];
+
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
-/// handlers: one bench starts it, and would otherwise measure an older build.
+/// handlers, unless the package stands alone: one bench starts it, and would otherwise measure an older build.
 pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     if name == LOOP {
         return turnaround::run(&options.passed_on);
@@ -29,9 +32,16 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
         benches.push(LOOP);
         bail!("there is no benchmark `{name}`{}", nearest(name, &benches));
     }
-    server::build(options)?;
+    let cargo = Tool::cargo(&metadata.root).arg("bench");
+    let cargo = match ALONE.iter().find(|(alone, _)| *alone == name) {
+        Some((_, package)) => cargo.args(["--package", package]),
+        None => {
+            server::build(options)?;
+            // The whole workspace is selected for the same reason as in `host::build`.
+            cargo.arg("--workspace")
+        }
+    };
     progress::step(&format!("building and running the benchmark {name}"));
-    // The whole workspace is selected for the same reason as in `host::build`.
-    let cargo = Tool::cargo(&metadata.root).args(["bench", "--workspace", "--bench", name]);
+    let cargo = cargo.args(["--bench", name]);
     cargo.arg("--").args(&options.passed_on).run()
 }

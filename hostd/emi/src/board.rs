@@ -14,8 +14,10 @@ pub use copper::{Fill, Hole, Pad, Track, Via};
 pub use footprint::{Footprint, Side};
 pub use layer::{Layer, LayerSet};
 pub use net::{Net, NetKind, Speed};
-pub(crate) use stackup::{ASSUMED_COPPER, ASSUMED_EPSILON_R, ASSUMED_THICKNESS};
-pub use stackup::{Gap, Stackup};
+pub(crate) use stackup::{
+    ASSUMED_COPPER, ASSUMED_EPSILON_R, ASSUMED_MASK_EPSILON_R, ASSUMED_THICKNESS,
+};
+pub use stackup::{Gap, Mask, Stackup};
 
 use crate::geometry::{Bounds, Point, Segment};
 
@@ -34,6 +36,8 @@ pub struct Board {
     pub layers: Vec<Layer>,
     /// Heights and materials.
     pub stackup: Stackup,
+    /// Solder mask on the first and on the last copper layer, where the file has it.
+    pub masks: [Option<Mask>; 2],
     /// Nets, by name. The net without a name is among them if something is on it.
     pub nets: Vec<Net>,
     /// Straight pieces of tracks; arcs are chains of them.

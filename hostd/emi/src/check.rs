@@ -2,6 +2,7 @@
 
 use std::borrow::BorrowMut;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::found::Found;
 use crate::geometry::Bounds;
 use crate::kinds;
 use crate::locate;
-use crate::observer::{Cancelled, Observer};
+use crate::observer::{Cancelled, Observer, Stage, Watch};
 use crate::rules::{Context, RULES, Rule};
 use crate::settings::Settings;
 
@@ -77,32 +78,31 @@ fn check_lent(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Report, Cancelled> {
-    observer.stage("nets");
-    if let Some(epsilon_r) = settings.epsilon_r() {
-        board
-            .stackup
-            .gaps
-            .iter_mut()
-            .for_each(|gap| gap.epsilon_r = epsilon_r);
-    }
-    kinds::classify(board, settings);
+    let watch = Watch::new(observer);
+    prepare(board, settings, &watch)?;
     let board = &*board;
-    observer.stage("copper");
-    let mut context = Context::new(board, settings, observer);
-    context.go_on()?;
-    observer.stage("emission");
+    watch.begin(Stage::Copper);
+    let mut context = Context::new(board, settings, &watch)?;
+    watch.begin(Stage::Emission);
     context.emission = Emission::of(&context)?;
-    observer.stage("rules");
+    watch.begin(Stage::Rules);
     let running: Vec<&Rule> = RULES
         .iter()
         .copied()
         .filter(|rule| !settings.is_off(rule))
         .collect();
+    let done = AtomicUsize::new(0);
     let found: Result<Vec<Found>, Cancelled> = running
         .par_iter()
-        .map(|rule| (rule.check)(&context.of(rule)))
+        .map(|rule| {
+            let found = (rule.check)(&context.of(rule));
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            watch.advance(Stage::Rules, done, running.len());
+            found
+        })
         .collect();
-    observer.stage("report");
+    let found = found?;
+    watch.begin(Stage::Report);
     let mut report = Report {
         format_version: 1,
         summary: Summary {
@@ -116,12 +116,31 @@ fn check_lent(
         notes: notes(board, settings, &context.emission),
         emission: Emission::default(),
     };
-    for (rule, found) in running.into_iter().zip(found?) {
+    for (rule, found) in running.into_iter().zip(found) {
         report.take(rule, found, &context);
     }
     report.finish();
     report.emission = context.emission;
+    watch.go_on()?;
+    watch.begin(Stage::Done);
     Ok(report)
+}
+
+/// Tells nets apart, and takes what settings say about the board.
+pub(crate) fn prepare(
+    board: &mut Board,
+    settings: &Settings,
+    watch: &Watch<'_>,
+) -> Result<(), Cancelled> {
+    watch.begin(Stage::Nets);
+    if let Some(epsilon_r) = settings.epsilon_r() {
+        board
+            .stackup
+            .gaps
+            .iter_mut()
+            .for_each(|gap| gap.epsilon_r = epsilon_r);
+    }
+    kinds::classify(board, settings, watch)
 }
 
 fn notes(board: &Board, settings: &Settings, emission: &Emission) -> Vec<String> {

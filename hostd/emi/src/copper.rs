@@ -4,6 +4,8 @@ mod antipads;
 mod contacts;
 mod cover;
 mod grid;
+#[cfg(test)]
+mod oracle;
 mod places;
 mod planes;
 mod rows;
@@ -19,6 +21,7 @@ pub(crate) use rows::Rows;
 pub(crate) use runs::{Run, chains, runs};
 
 use crate::board::{Board, Hole, LayerSet, NetId};
+use crate::observer::Stop;
 
 /// Copper that joins layers: a via or a plated pad.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +33,7 @@ pub(crate) struct Joint {
 }
 
 /// All joints of a board, by place.
-pub(crate) fn joints(board: &Board) -> Places<Joint> {
+pub(crate) fn joints(board: &Board, stop: Stop<'_>) -> Places<Joint> {
     let vias = board.vias.iter().map(|via| {
         let joint = Joint {
             net: via.net,
@@ -49,5 +52,5 @@ pub(crate) fn joints(board: &Board) -> Places<Joint> {
         };
         (pad.at, joint)
     });
-    Places::new(vias.chain(pads))
+    Places::new(vias.chain(pads), stop)
 }

@@ -5,8 +5,10 @@
 mod cables;
 mod csv;
 mod drivers;
+mod runs;
 
 pub use cables::{CableBudget, CableLine};
+pub use runs::{CableReport, Compliance, Judged, cable, compliance};
 
 use serde::Serialize;
 
@@ -47,30 +49,15 @@ impl Emission {
 
     /// Of a board.
     pub(crate) fn of(context: &Context<'_>) -> Result<Self, Cancelled> {
-        let settings = context.settings;
-        let site = settings.site();
-        let Drivers {
-            drivers,
-            mut missing,
-        } = Drivers::of(context)?;
-        let setting = Setting {
-            table: site.table(),
-            distance_m: site.distance_m(),
-            site: Site::Reflecting,
-            highest_hz: None,
-        };
-        let spectrum = report(&drivers, &setting).or_else(|error: EmissionError| {
-            missing.push(error.to_string());
-            report(&[], &setting)
-        });
-        let (cables, refused) = if settings.is_off(&EMISSION_CM) {
+        let (spectrum, mut missing) = spectrum(context)?;
+        let (cables, refused) = if context.settings.is_off(&EMISSION_CM) {
             (Vec::new(), Vec::new())
         } else {
             cables::budgets(context)?
         };
         missing.extend(refused);
         Ok(Self {
-            spectrum: spectrum.ok(),
+            spectrum,
             missing,
             assumed: assumed(context),
             cables,
@@ -92,6 +79,31 @@ impl Emission {
         notes.extend(NOTES.map(|text| format!("emission: {text}")));
         notes
     }
+}
+
+/// The lines of the declared clocks, and what is missing.
+fn spectrum(context: &Context<'_>) -> Result<(Option<Report>, Vec<String>), Cancelled> {
+    let site = context.settings.site();
+    let Drivers {
+        drivers,
+        mut missing,
+    } = Drivers::of(context)?;
+    let setting = Setting {
+        table: site.table(),
+        distance_m: site.distance_m(),
+        site: Site::Reflecting,
+        highest_hz: None,
+    };
+    let stop = || context.is_stopped();
+    let found = match report(&drivers, &setting, &stop) {
+        Err(EmissionError::Stopped) => return Err(Cancelled),
+        Err(error) => {
+            missing.push(error.to_string());
+            report(&[], &setting, &stop)
+        }
+        found => found,
+    };
+    Ok((found.ok(), missing))
 }
 
 /// What the emission of a board assumes.

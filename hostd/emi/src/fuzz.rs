@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::open::{OpenError, open};
 use crate::page::BYTES_MAX as PAGE_BYTES_MAX;
 use crate::settings::{RulesFile, Settings};
+use crate::solve::{Model, Outcome};
 use crate::source::SourceFile;
 use crate::stored::Stored;
 
@@ -199,4 +200,42 @@ pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
         zip.write_all(bytes).expect("there is memory");
     }
     zip.finish().expect("there is memory").into_inner()
+}
+
+/// Reads `bytes` as the parameters of a run: they are read, or refused with a reason.
+///
+/// # Panics
+/// If that does not hold.
+pub fn params(bytes: &[u8]) {
+    match RulesFile::of_params(bytes) {
+        Ok(file) => assert!(Settings::default().with(file).max_frequency_hz().0 > 0.0),
+        Err(refusal) => assert!(!refusal.message.is_empty()),
+    }
+}
+
+/// Reads `bytes` as what all four probes of a model wrote: they are read, and every number of the result is finite, or
+/// refused with a reason.
+///
+/// # Panics
+/// If that does not hold.
+pub fn probes(bytes: &[u8]) {
+    let model = Model {
+        xml: String::new(),
+        net: "A".to_owned(),
+        ports: ["U1.1", "U2.1"].map(str::to_owned),
+        port_ohm: 50.0,
+        highest_hz: 5e9,
+        cells: 0,
+        steps: 0,
+        notes: Vec::new(),
+    };
+    match Outcome::read(&model, [bytes; 4]) {
+        Ok(found) => {
+            let points = found.points.iter();
+            let mut numbers =
+                points.flat_map(|p| [p.hz, p.s11.0, p.s11.1, p.s21.0, p.s21.1, p.ohm.0, p.ohm.1]);
+            assert!(!found.points.is_empty() && numbers.all(f64::is_finite));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
 }

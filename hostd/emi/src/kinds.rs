@@ -2,6 +2,7 @@
 //! what the copper is.
 
 use crate::board::{Board, NetKind, Speed};
+use crate::observer::{Cancelled, Watch};
 use crate::settings::Settings;
 use crate::words;
 
@@ -9,10 +10,16 @@ use crate::words;
 const PLANE_PART: f64 = 0.25;
 
 /// Sets kind and speed of every net.
-pub(crate) fn classify(board: &mut Board, settings: &Settings) {
+pub(crate) fn classify(
+    board: &mut Board,
+    settings: &Settings,
+    watch: &Watch<'_>,
+) -> Result<(), Cancelled> {
     let planes = nets_of_planes(board);
     let mates = mates(board);
     for (id, net) in board.nets.iter_mut().enumerate() {
+        // A net meets every group's pattern.
+        watch.go_on()?;
         if net.name.is_empty() {
             net.kind = NetKind::None;
             continue;
@@ -42,6 +49,7 @@ pub(crate) fn classify(board: &mut Board, settings: &Settings) {
             Speed::Unknown
         };
     }
+    Ok(())
 }
 
 /// What some words say; a name that only tells of a supply is a signal's.

@@ -38,6 +38,7 @@ mod rules;
 mod sarif;
 mod settings;
 mod sexp;
+pub mod solve;
 mod source;
 mod stored;
 mod svg;
@@ -50,11 +51,13 @@ pub use artifact::{
 pub use check::{Counts, Report, Summary, check};
 pub use diff::{Change, Cut, Diff, DiffSummary, Kept, PerSeverity, diff};
 pub use drawing::POINTS_MAX as DRAWING_POINTS_MAX;
-pub use emission::{CableBudget, CableLine, Emission};
+pub use emission::{
+    CableBudget, CableLine, CableReport, Compliance, Emission, Judged, cable, compliance,
+};
 pub use finding::{Finding, Place, Severity};
 pub use found::SHOWN_MAX;
 pub use limits::Limits;
-pub use observer::{Cancelled, Observer};
+pub use observer::{Cancelled, Observer, Stop};
 pub use open::{OpenError, Opened, RULES_FILE, Source, open};
 pub use page::BYTES_MAX as PAGE_BYTES_MAX;
 pub use pattern::Pattern;

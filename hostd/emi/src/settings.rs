@@ -5,6 +5,7 @@ mod argument;
 mod cable;
 mod clock;
 mod file;
+mod params;
 mod standard;
 
 use std::collections::BTreeMap;

@@ -22,6 +22,15 @@ pub struct Gap {
     pub epsilon_r: f64,
 }
 
+/// Solder mask.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mask {
+    /// In mm.
+    pub thickness: f64,
+    /// Relative permittivity.
+    pub epsilon_r: f64,
+}
+
 impl Stackup {
     /// Copper layers evenly spaced in a board of that thickness, of assumed materials.
     pub(crate) fn even(count: usize, thickness: f64) -> Self {
@@ -89,6 +98,9 @@ impl Stackup {
 
 /// Of FR-4 at some hundred MHz, where the file has nothing else.
 pub(crate) const ASSUMED_EPSILON_R: f64 = 4.3;
+
+/// Of solder mask, where the file has nothing else.
+pub(crate) const ASSUMED_MASK_EPSILON_R: f64 = 3.3;
 
 /// Of a board whose file does not say, in mm.
 pub(crate) const ASSUMED_THICKNESS: f64 = 1.6;

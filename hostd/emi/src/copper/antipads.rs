@@ -4,6 +4,7 @@
 use super::{Joint, Places, joints};
 use crate::board::{Board, NetId};
 use crate::geometry::Segment;
+use crate::observer::Stop;
 
 /// How far a plane usually stays away from a hole's copper, in mm.
 const CLEARANCE_MM: f64 = 0.7;
@@ -15,12 +16,12 @@ pub(crate) struct Antipads {
 }
 
 impl Antipads {
-    pub(crate) fn new(board: &Board) -> Self {
+    pub(crate) fn new(board: &Board, stop: Stop<'_>) -> Self {
         let vias = board.vias.iter().map(|via| via.size / 2.0);
         let radii = vias.chain(board.pads.iter().map(crate::board::Pad::reach));
         Self {
             radius_max: radii.fold(0.0, f64::max) + CLEARANCE_MM,
-            joints: joints(board),
+            joints: joints(board, stop),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Places, SegmentGrid};
 use crate::board::{Board, Fill, LayerId, LayerSet, NetId, Pad, Via};
 use crate::geometry::{Point, Segment};
+use crate::observer::Stop;
 
 /// Copper that is nearer than this touches, in mm: what rounding leaves.
 const TOUCH_MM: f64 = 0.002;
@@ -21,13 +22,13 @@ pub(crate) struct Contacts<'a> {
 }
 
 impl<'a> Contacts<'a> {
-    pub(crate) fn new(board: &'a Board) -> Self {
+    pub(crate) fn new(board: &'a Board, stop: Stop<'_>) -> Self {
         let mut fills = vec![Vec::new(); board.nets.len()];
         for (index, fill) in board.fills.iter().enumerate() {
             fills[fill.net].push(index);
         }
         Self {
-            tracks: SegmentGrid::new(board.tracks.iter().map(|track| track.line).collect()),
+            tracks: SegmentGrid::new(board.tracks.iter().map(|track| track.line).collect(), stop),
             width_max: board
                 .tracks
                 .iter()
@@ -39,6 +40,7 @@ impl<'a> Contacts<'a> {
                     .iter()
                     .enumerate()
                     .map(|(index, via)| (via.at, index)),
+                stop,
             ),
             size_max: board.vias.iter().map(|via| via.size).fold(0.0, f64::max),
             pads: Places::new(
@@ -47,6 +49,7 @@ impl<'a> Contacts<'a> {
                     .iter()
                     .enumerate()
                     .map(|(index, pad)| (pad.bounds.center(), index)),
+                stop,
             ),
             reach_max: board.pads.iter().map(Pad::reach).fold(0.0, f64::max),
             board,

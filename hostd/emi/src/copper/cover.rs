@@ -4,6 +4,7 @@ use super::grid::SegmentGrid;
 use super::rows::Rows;
 use crate::board::Fill;
 use crate::geometry::{Bounds, Point, Segment};
+use crate::observer::Stop;
 
 /// A part of a line, 0 to 1, over one fill.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +32,8 @@ pub(crate) struct FillIndex {
 }
 
 impl FillIndex {
-    pub(crate) fn new(fills: &[Fill], chosen: Vec<usize>) -> Self {
+    /// If `stop` says so, some of it is left empty.
+    pub(crate) fn new(fills: &[Fill], chosen: Vec<usize>, stop: Stop<'_>) -> Self {
         let heights: Vec<(f64, f64, u32)> = (0_u32..)
             .zip(&chosen)
             .map(|(owner, index)| {
@@ -59,11 +61,11 @@ impl FillIndex {
             pen_max: pens.iter().copied().fold(0.0, f64::max),
             insides: chosen
                 .iter()
-                .map(|index| sides_by_height(&fills[*index]))
+                .map(|index| sides_by_height(&fills[*index], stop))
                 .collect(),
-            by_height: Rows::new(&heights),
+            by_height: Rows::new(&heights, stop),
             pens,
-            sides: SegmentGrid::new(sides),
+            sides: SegmentGrid::new(sides, stop),
             owners,
             fills: chosen,
         }
@@ -212,12 +214,15 @@ pub(crate) fn union(mut parts: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// The sides of a fill by height, for the question whether a point is inside.
-fn sides_by_height(fill: &Fill) -> Rows<Segment> {
+fn sides_by_height(fill: &Fill, stop: Stop<'_>) -> Rows<Segment> {
+    if stop() {
+        return Rows::new(&[], stop);
+    }
     let sides = fill.shape.sides();
     let sides: Vec<(f64, f64, Segment)> = sides
         .map(|side| (side.a.y.min(side.b.y), side.a.y.max(side.b.y), side))
         .collect();
-    Rows::new(&sides)
+    Rows::new(&sides, stop)
 }
 
 /// Whether a ring with these sides has `point` inside.
@@ -255,7 +260,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         for radius in [0.0, 0.2] {
             let fills: Vec<Fill> = (0..3).map(|_| star(&mut random, radius)).collect();
-            let index = FillIndex::new(&fills, vec![0, 1, 2]);
+            let index = FillIndex::new(&fills, vec![0, 1, 2], &|| false);
             for _ in 0..400 {
                 let mut end = || Point::new(random.f64() * 24.0 - 2.0, random.f64() * 24.0 - 2.0);
                 let line = Segment::new(end(), end());
@@ -295,7 +300,7 @@ mod tests {
             net: 0,
             source_line: 0,
         };
-        let index = FillIndex::new(&[fill], vec![0]);
+        let index = FillIndex::new(&[fill], vec![0], &|| false);
         let length = |a: (f64, f64), b: (f64, f64)| -> f64 {
             let line = Segment::new(Point::new(a.0, a.1), Point::new(b.0, b.1));
             index

@@ -2,6 +2,7 @@
 //! size is bounded by the number of segments, whatever their lengths.
 
 use crate::geometry::{Bounds, Point, Segment};
+use crate::observer::{STOP_EVERY, Stop};
 
 /// Smallest cells in mm.
 const CELL_MM_MIN: f64 = 0.25;
@@ -22,7 +23,8 @@ pub(crate) struct SegmentGrid {
 }
 
 impl SegmentGrid {
-    pub(crate) fn new(segments: Vec<Segment>) -> Self {
+    /// If `stop` says so, it is left empty.
+    pub(crate) fn new(segments: Vec<Segment>, stop: Stop<'_>) -> Self {
         let bounds = Bounds::of(segments.iter().flat_map(|s| [s.a, s.b]));
         let (width, height) = if bounds.is_empty() {
             (0.0, 0.0)
@@ -50,13 +52,19 @@ impl SegmentGrid {
             entries: Vec::new(),
         };
         (grid.columns, grid.rows) = (whole(width / cell) + 1, whole(height / cell) + 1);
-        grid.fill();
+        if grid.fill(stop).is_none() {
+            grid.segments.clear();
+            (grid.columns, grid.rows) = (1, 1);
+            (grid.starts, grid.entries) = (vec![0, 0], Vec::new());
+        }
         grid
     }
 
-    fn fill(&mut self) {
+    /// Lists the segments of each cell; `None` if it was stopped.
+    fn fill(&mut self, stop: Stop<'_>) -> Option<()> {
         let mut counts = vec![0_u32; self.columns * self.rows + 1];
-        for segment in &self.segments {
+        for (index, segment) in self.segments.iter().enumerate() {
+            go_on(index, stop)?;
             self.cells(segment, 0.0, |cell| counts[cell + 1] += 1);
         }
         for cell in 1..counts.len() {
@@ -65,12 +73,14 @@ impl SegmentGrid {
         let mut entries = vec![0; counts.last().copied().unwrap_or_default() as usize];
         let mut next = counts.clone();
         for (index, segment) in (0_u32..).zip(&self.segments) {
+            go_on(index as usize, stop)?;
             self.cells(segment, 0.0, |cell| {
                 entries[next[cell] as usize] = index;
                 next[cell] += 1;
             });
         }
         (self.starts, self.entries) = (counts, entries);
+        Some(())
     }
 
     /// Calls `visit` with every cell within `radius` of `segment`, and a few more.
@@ -166,6 +176,12 @@ impl SegmentGrid {
     }
 }
 
+/// Asks now and then, at the first of several things.
+fn go_on(index: usize, stop: Stop<'_>) -> Option<()> {
+    let asks = index.is_multiple_of(STOP_EVERY);
+    (!(asks && stop())).then_some(())
+}
+
 /// A number as an index; 0 if it is below.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 pub(crate) fn whole(value: f64) -> usize {
@@ -199,7 +215,7 @@ mod tests {
                 };
                 segments.push(Segment::new(a, b));
             }
-            let grid = SegmentGrid::new(segments.clone());
+            let grid = SegmentGrid::new(segments.clone(), &|| false);
             let mut found = Vec::new();
             for _ in 0..300 {
                 let line = Segment::new(point(&mut random, size), point(&mut random, size));
@@ -227,10 +243,10 @@ mod tests {
                 Point::new(2000.0, 2000.0),
             )
         };
-        let grid = SegmentGrid::new((0..1000).map(long).collect());
+        let grid = SegmentGrid::new((0..1000).map(long).collect(), &|| false);
         assert!(grid.entries.len() < 30_000, "{}", grid.entries.len());
         assert!(
-            SegmentGrid::new(Vec::new())
+            SegmentGrid::new(Vec::new(), &|| false)
                 .nearest(Point::default(), 1.0)
                 .is_none()
         );

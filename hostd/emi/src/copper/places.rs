@@ -2,6 +2,7 @@
 
 use super::grid::SegmentGrid;
 use crate::geometry::{Point, Segment};
+use crate::observer::Stop;
 
 /// Things at points, with what they are.
 pub(crate) struct Places<T> {
@@ -10,11 +11,11 @@ pub(crate) struct Places<T> {
 }
 
 impl<T> Places<T> {
-    pub(crate) fn new(places: impl IntoIterator<Item = (Point, T)>) -> Self {
+    pub(crate) fn new(places: impl IntoIterator<Item = (Point, T)>, stop: Stop<'_>) -> Self {
         let (points, things): (Vec<Point>, Vec<T>) = places.into_iter().unzip();
         let segments = points.into_iter().map(|p| Segment::new(p, p)).collect();
         Self {
-            grid: SegmentGrid::new(segments),
+            grid: SegmentGrid::new(segments, stop),
             things,
         }
     }

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::cover::FillIndex;
-use crate::board::{Board, LayerId, NetId, NetKind};
+use crate::board::{Board, Fill, LayerId, NetId, NetKind};
 use crate::geometry::{Point, Segment};
+use crate::observer::Stop;
 
 /// A fill of a supply or ground is a plane from this area on, in mm².
 const PLANE_MM2_MIN: f64 = 4.0;
@@ -35,23 +36,22 @@ pub(crate) struct Piece {
 }
 
 impl Planes {
-    pub(crate) fn new(board: &Board) -> Self {
-        let is_plane = |index: &usize| {
-            let fill = &board.fills[*index];
+    pub(crate) fn new(board: &Board, stop: Stop<'_>) -> Self {
+        let is_plane = |fill: &Fill| {
             let kind = board.nets[fill.net].kind;
             matches!(kind, NetKind::Ground | NetKind::Power) && PLANE_MM2_MIN < fill.area
         };
-        let chosen = |layer: LayerId| {
-            let of_layer =
-                (0..board.fills.len()).filter(|index| board.fills[*index].layer == layer);
-            of_layer.filter(is_plane).collect::<Vec<usize>>()
-        };
-        let chosen: Vec<Vec<usize>> = (0..board.layers.len()).map(chosen).collect();
+        let mut chosen: Vec<Vec<usize>> = vec![Vec::new(); board.layers.len()];
+        for (index, fill) in board.fills.iter().enumerate() {
+            if is_plane(fill) {
+                chosen[fill.layer].push(index);
+            }
+        }
         let area = |fills: &Vec<usize>| fills.iter().map(|index| board.fills[*index].area).sum();
         let areas = chosen.iter().map(area).collect();
         let layers: Vec<FillIndex> = chosen
             .into_par_iter()
-            .map(|chosen| FillIndex::new(&board.fills, chosen))
+            .map(|chosen| FillIndex::new(&board.fills, chosen, stop))
             .collect();
         let references = (0..layers.len())
             .map(|layer| references(board, &layers, layer))
@@ -107,6 +107,21 @@ impl Planes {
                 .map(|s| (s.from, s.to))
                 .collect(),
         )
+    }
+
+    /// Where along `line`, 0 to 1, planes on `layer` begin that are not of `net`.
+    pub(crate) fn begin_on(
+        &self,
+        board: &Board,
+        layer: LayerId,
+        line: &Segment,
+        net: NetId,
+    ) -> Option<f64> {
+        let covered = self.layers[layer].cover(line);
+        let of_others = covered
+            .iter()
+            .filter(|stretch| board.fills[stretch.fill].net != net);
+        of_others.map(|stretch| stretch.from).min_by(f64::total_cmp)
     }
 
     /// The whole of `line`, which is on `layer`, in parts by what is under it.

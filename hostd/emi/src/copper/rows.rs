@@ -1,6 +1,7 @@
 //! Things by height: which of them a horizontal line may meet. Each is in few rows, whatever its height.
 
 use super::grid::whole;
+use crate::observer::{STOP_EVERY, Stop};
 
 /// Smallest height of a row in mm.
 const HEIGHT_MM_MIN: f64 = 0.5;
@@ -13,8 +14,8 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy> Rows<T> {
-    /// Things with their lowest and highest coordinate.
-    pub(crate) fn new(things: &[(f64, f64, T)]) -> Self {
+    /// Things with their lowest and highest coordinate. If `stop` says so, it is left half empty.
+    pub(crate) fn new(things: &[(f64, f64, T)], stop: Stop<'_>) -> Self {
         let top = things
             .iter()
             .map(|(low, ..)| *low)
@@ -35,7 +36,10 @@ impl<T: Copy> Rows<T> {
         let height = HEIGHT_MM_MIN.max(sum / room).max((bottom - top) / room);
         let mut rows = vec![Vec::new(); whole((bottom - top) / height) + 1];
         let last = rows.len() - 1;
-        for (low, high, thing) in things {
+        for (index, (low, high, thing)) in things.iter().enumerate() {
+            if index.is_multiple_of(STOP_EVERY) && stop() {
+                break;
+            }
             let row = |y: f64| whole((y - top) / height).min(last);
             rows[row(*low)..=row(*high)]
                 .iter_mut()
@@ -83,7 +87,7 @@ mod tests {
                 )
             })
             .collect();
-        let rows = Rows::new(&things);
+        let rows = Rows::new(&things, &|| false);
         for _ in 0..500 {
             let y = random.f64() * 400.0 - 200.0;
             let z = y + random.f64() * 30.0;
@@ -95,8 +99,18 @@ mod tests {
         }
         let tall: Vec<(f64, f64, usize)> =
             (0..1000).map(|index| (-2000.0, 2000.0, index)).collect();
-        assert!(Rows::new(&tall).rows.iter().map(Vec::len).sum::<usize>() <= 4000);
-        assert!(Rows::<u8>::new(&[]).at(0.0).is_empty());
-        assert_eq!(Rows::<u8>::new(&[]).between(-1.0, 1.0).count(), 0);
+        assert!(
+            Rows::new(&tall, &|| false)
+                .rows
+                .iter()
+                .map(Vec::len)
+                .sum::<usize>()
+                <= 4000
+        );
+        assert!(Rows::<u8>::new(&[], &|| false).at(0.0).is_empty());
+        assert_eq!(
+            Rows::<u8>::new(&[], &|| false).between(-1.0, 1.0).count(),
+            0
+        );
     }
 }

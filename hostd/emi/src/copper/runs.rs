@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::board::{Board, LayerId, NetId, Track};
 use crate::geometry::{Point, Segment};
+use crate::observer::{STOP_EVERY, Stop};
 
 /// A chain of tracks.
 #[derive(Clone, Debug)]
@@ -52,16 +53,19 @@ pub(crate) fn key(point: Point) -> (i64, i64) {
     (round(point.x), round(point.y))
 }
 
-/// The runs of a board, by net and layer.
-pub(crate) fn runs(board: &Board) -> Vec<Run> {
+/// The runs of a board, by net and layer; not all of them if `stop` says so.
+pub(crate) fn runs(board: &Board, stop: Stop<'_>) -> Vec<Run> {
     let tracks = board
         .tracks
         .chunk_by(|x, y| (x.net, x.layer) == (y.net, y.layer));
-    tracks.flat_map(chain).collect()
+    tracks
+        .take_while(|_| !stop())
+        .flat_map(|tracks| chain(tracks, stop))
+        .collect()
 }
 
 /// Chains the tracks of one net and layer.
-fn chain(tracks: &[Track]) -> Vec<Run> {
+fn chain(tracks: &[Track], stop: Stop<'_>) -> Vec<Run> {
     let lines: Vec<Segment> = tracks.iter().map(|track| track.line).collect();
     let run = |chain: Vec<(usize, Segment)>| Run {
         net: tracks[0].net,
@@ -72,19 +76,26 @@ fn chain(tracks: &[Track]) -> Vec<Run> {
             .collect(),
         lines: chain.into_iter().map(|(_, line)| line).collect(),
     };
-    chains(&lines).into_iter().map(run).collect()
+    chains(&lines, stop).into_iter().map(run).collect()
 }
 
-/// Lines joined where exactly two of them meet, each turned as its chain runs, with its index.
-pub(crate) fn chains(lines: &[Segment]) -> Vec<Vec<(usize, Segment)>> {
+/// Lines joined where exactly two of them meet, each turned as its chain runs, with its index; not all of them if `stop`
+/// says so.
+pub(crate) fn chains(lines: &[Segment], stop: Stop<'_>) -> Vec<Vec<(usize, Segment)>> {
     let mut ends: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
     for (index, line) in lines.iter().enumerate() {
+        if index.is_multiple_of(STOP_EVERY) && stop() {
+            return Vec::new();
+        }
         ends.entry(key(line.a)).or_default().push(index);
         ends.entry(key(line.b)).or_default().push(index);
     }
     let mut is_used = vec![false; lines.len()];
     let mut chains = Vec::new();
     for first in 0..lines.len() {
+        if first.is_multiple_of(STOP_EVERY) && stop() {
+            break;
+        }
         if std::mem::replace(&mut is_used[first], true) {
             continue;
         }
@@ -159,7 +170,7 @@ mod tests {
             .into(),
             ..Board::default()
         };
-        let found = runs(&board);
+        let found = runs(&board, &|| false);
         assert_eq!(
             found.iter().map(Run::length).collect::<Vec<_>>(),
             [5.0, 1.0]
@@ -180,10 +191,13 @@ mod tests {
         ]
         .map(track);
         assert_eq!(
-            runs(&Board {
-                tracks: star.into(),
-                ..Board::default()
-            })
+            runs(
+                &Board {
+                    tracks: star.into(),
+                    ..Board::default()
+                },
+                &|| false
+            )
             .len(),
             3
         );
@@ -194,10 +208,13 @@ mod tests {
         ]
         .map(track);
         assert_eq!(
-            runs(&Board {
-                tracks: ring.into(),
-                ..Board::default()
-            })
+            runs(
+                &Board {
+                    tracks: ring.into(),
+                    ..Board::default()
+                },
+                &|| false
+            )
             .len(),
             1
         );

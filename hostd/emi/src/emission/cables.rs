@@ -1,6 +1,7 @@
 //! What declared cables may carry for their field to equal the limit.
 
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -8,8 +9,8 @@ use serde::Serialize;
 use crate::fields::Estimate;
 use crate::fields::emission::{Budget, BudgetError, budget};
 use crate::fields::wire::{Scan, Wire, WireError};
-use crate::observer::Cancelled;
-use crate::rules::Context;
+use crate::observer::{Cancelled, Stage};
+use crate::rules::{Context, EMISSION_CM};
 use crate::settings::Cable;
 
 /// What a cable may carry.
@@ -23,6 +24,15 @@ pub struct CableBudget {
     pub laid_m: f64,
     /// As declared.
     pub shielded: bool,
+    /// As declared: what flows along it, in A (rms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub common_mode_a: Option<f64>,
+    /// As declared: what drives it against the board, in V (rms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub common_mode_v: Option<f64>,
+    /// The least margin of all lines at which the solver holds; left out where neither current nor voltage is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smallest_margin_db: Option<f64>,
     /// By frequency.
     pub lines: Vec<CableLine>,
 }
@@ -38,6 +48,9 @@ pub struct CableLine {
     pub permitted_a: f64,
     /// Voltage in V (rms) between board and cable that drives it.
     pub permitted_v: f64,
+    /// How far what is declared stays below that, in dB: the less of current and voltage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_db: Option<f64>,
     /// Whether the solver holds there.
     pub valid: bool,
 }
@@ -84,9 +97,13 @@ pub(super) fn budgets(context: &Context<'_>) -> Result<(Vec<CableBudget>, Vec<St
     hanging.sort_by(|x, y| x.laid_m().total_cmp(&y.laid_m()));
     hanging.dedup();
     let frequencies = frequencies(context);
-    let solved = hanging.par_iter().map(|hanging| {
+    let done = AtomicUsize::new(0);
+    let solved = hanging.par_iter().map(|one| {
         context.go_on()?;
-        Ok((*hanging, lines(context, hanging, &frequencies)?))
+        let lines = lines(context, one, &frequencies)?;
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        context.watch.advance(Stage::Emission, done, hanging.len());
+        Ok((*one, lines))
     });
     let solved: Vec<(Hanging, Result<Vec<CableLine>, String>)> =
         solved.collect::<Result<_, Cancelled>>()?;
@@ -94,13 +111,7 @@ pub(super) fn budgets(context: &Context<'_>) -> Result<(Vec<CableBudget>, Vec<St
     for cable in known {
         let own = Hanging::of(cable);
         match solved.iter().find(|(hanging, _)| *hanging == own) {
-            Some((_, Ok(lines))) => budgets.push(CableBudget {
-                connector: cable.connector.clone(),
-                length_m: cable.length_m,
-                laid_m: own.laid_m(),
-                shielded: cable.shielded,
-                lines: lines.clone(),
-            }),
+            Some((_, Ok(lines))) => budgets.push(CableBudget::of(cable, &own, lines)),
             Some((_, Err(why))) => {
                 missing.push(format!("the cable at `{}`: {why}", cable.connector));
             }
@@ -128,13 +139,51 @@ fn lines(
     }
 }
 
+impl CableBudget {
+    fn of(cable: &Cable, hanging: &Hanging, lines: &[CableLine]) -> Self {
+        let lines: Vec<CableLine> = lines.iter().map(|line| line.against(cable)).collect();
+        let valid = lines.iter().filter(|line| line.valid);
+        Self {
+            connector: cable.connector.clone(),
+            length_m: cable.length_m,
+            laid_m: hanging.laid_m(),
+            shielded: cable.shielded,
+            common_mode_a: cable.common_mode_a,
+            common_mode_v: cable.common_mode_v,
+            smallest_margin_db: valid.filter_map(|l| l.margin_db).min_by(f64::total_cmp),
+            lines,
+        }
+    }
+}
+
+/// What a table of cables assumes, for people: site, cable and highest frequency, as the rule says it.
+pub(super) fn assumed(context: &Context<'_>) -> Vec<String> {
+    context.assumed(&EMISSION_CM)
+}
+
 impl CableLine {
+    /// With the margin of what is declared.
+    fn against(self, cable: &Cable) -> Self {
+        let of = |permitted: f64, declared: Option<f64>| {
+            declared.map(|declared| 20.0 * (permitted / declared).log10())
+        };
+        let margins = [
+            of(self.permitted_a, cable.common_mode_a),
+            of(self.permitted_v, cable.common_mode_v),
+        ];
+        Self {
+            margin_db: margins.into_iter().flatten().min_by(f64::total_cmp),
+            ..self
+        }
+    }
+
     fn of(found: &Estimate<Budget>) -> Self {
         Self {
             frequency_hz: found.value.frequency_hz,
             limit_dbuv_per_m: found.value.limit.dbuv_per_m,
             permitted_a: found.value.permitted_a,
             permitted_v: found.value.permitted_v,
+            margin_db: None,
             valid: !found.outside_validity(),
         }
     }

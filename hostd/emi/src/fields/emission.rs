@@ -14,6 +14,7 @@ use super::input::{self, InputError};
 use super::limits::{Detector, Limit, Table};
 use super::radiation::{CurrentLoop, Site};
 use super::spectrum::{Spread, Trapezoid};
+use super::wire::Stop;
 use super::{Excess, Method};
 use lines::Line;
 
@@ -87,6 +88,7 @@ pub struct Point {
     /// The same with the lines of other drivers that fall into the receiver's bandwidth.
     pub total_dbuv_per_m: f64,
     /// Comparison with each detector's limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub margins: Vec<Margin>,
     /// Whether every formula holds at this frequency.
     pub valid: bool,
@@ -165,10 +167,17 @@ pub enum EmissionError {
     /// Too many lines.
     #[error("more than {LINES_MAX} harmonics; lower the highest frequency or declare fewer clocks")]
     TooManyLines,
+    /// The caller said so.
+    #[error("stopped")]
+    Stopped,
 }
 
-/// Emission of `drivers` under `setting`.
-pub fn report(drivers: &[Driver], setting: &Setting) -> Result<Report, EmissionError> {
+/// Emission of `drivers` under `setting`. Asks `stop` for every line.
+pub fn report(
+    drivers: &[Driver],
+    setting: &Setting,
+    stop: Stop<'_>,
+) -> Result<Report, EmissionError> {
     if drivers.len() > DRIVERS_MAX {
         return Err(EmissionError::TooManyDrivers {
             count: drivers.len(),
@@ -190,12 +199,12 @@ pub fn report(drivers: &[Driver], setting: &Setting) -> Result<Report, EmissionE
         None if fastest > 0.0 => setting.table.highest_frequency(fastest)?,
         None => 0.0,
     };
-    let mut lines = lines::of_drivers(drivers, setting, highest_hz)?;
+    let mut lines = lines::of_drivers(drivers, setting, highest_hz, stop)?;
     lines.sort_by(|a, b| {
         let by_frequency = a.frequency_hz.total_cmp(&b.frequency_hz);
         by_frequency.then(a.driver.cmp(&b.driver))
     });
-    let totals = lines::totals(&lines);
+    let totals = lines::totals(&lines, stop)?;
     let points: Vec<Point> = lines
         .into_iter()
         .zip(totals)

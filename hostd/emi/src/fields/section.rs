@@ -17,6 +17,7 @@ pub use cache::Cache;
 pub use matrices::{Matrices, PairImpedance};
 
 use super::input::{self, InputError};
+use super::wire::Stop;
 use super::{Estimate, Method};
 use panel::Planes;
 
@@ -124,6 +125,9 @@ pub enum SectionError {
     /// The equations have no solution.
     #[error("the section's equations are singular; its measures differ too much in size")]
     Singular,
+    /// The caller said so.
+    #[error("stopped")]
+    Stopped,
 }
 
 impl Section {
@@ -169,6 +173,11 @@ impl Section {
     /// Capacitances and inductances of the traces. Takes about a millisecond for one trace and five for two; depends on
     /// nothing but `self`, so a [`Cache`] can keep it.
     pub fn solve(&self) -> Result<Estimate<Matrices>, SectionError> {
+        self.solve_unless(&|| false)
+    }
+
+    /// As [`solve`](Self::solve). Asks `stop` for every row of the equations.
+    pub fn solve_unless(&self, stop: Stop<'_>) -> Result<Estimate<Matrices>, SectionError> {
         self.check()?;
         let mut panels = mesh::panels(self)?;
         let planes = match self.above {
@@ -178,11 +187,14 @@ impl Section {
         let count = self.traces.len();
         let found = if self.is_symmetric() {
             panels.retain(|panel| panel.middle().re < 0.0);
-            boundary::mirrored(&panels, count, planes)
+            boundary::mirrored(&panels, count, planes, stop)
         } else {
-            boundary::capacitances(&panels, count, planes)
+            boundary::capacitances(&panels, count, planes, stop)
         };
-        let found = found.ok_or(SectionError::Singular)?;
+        let found = found.ok_or_else(|| match stop() {
+            true => SectionError::Stopped,
+            false => SectionError::Singular,
+        })?;
         let matrices = Matrices::new(found.loaded, found.empty).ok_or(SectionError::Singular)?;
         Ok(self.judge(Estimate::new(matrices, &METHOD)))
     }

@@ -20,8 +20,7 @@ use super::input::{self, InputError};
 use super::{Complex, Estimate, Method, dense};
 use mesh::Mesh;
 
-/// Asked from any thread whether to stop.
-pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+pub use crate::observer::Stop;
 
 /// Most points of a wire.
 pub const POINTS_MAX: usize = 50;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::fields;
-use crate::board::{ASSUMED_COPPER, ASSUMED_EPSILON_R, ASSUMED_THICKNESS};
+use crate::board::{
+    ASSUMED_COPPER, ASSUMED_EPSILON_R, ASSUMED_MASK_EPSILON_R, ASSUMED_THICKNESS, Mask,
+};
 use crate::board::{Board, Gap, Layer, LayerId, LayerSet, Stackup};
 use crate::limits::Limits;
 use crate::refusal::Refusal;
@@ -132,6 +134,7 @@ pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> 
         .transpose()?
         .flatten();
     if let Some((stackup, assumed)) = read {
+        board.masks = declared.map(masks).transpose()?.unwrap_or_default();
         board.stackup = stackup;
         board.assumed.extend(assumed);
         return Ok(());
@@ -158,6 +161,31 @@ pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> 
     board.stackup = Stackup::even(count, thickness);
     Ok(())
 }
+
+/// The solder masks of a stack-up: what is called so before the first copper layer, and after the last.
+fn masks(list: Expr<'_>) -> Result<[Option<Mask>; 2], Refusal> {
+    let mut found = [None; 2];
+    let mut side = 0;
+    for layer in list.all("layer") {
+        let kind = layer.value("type").unwrap_or_default().to_lowercase();
+        if kind == "copper" {
+            side = 1;
+        } else if kind.contains("solder mask") {
+            let measure = |head| layer.find(head).map(|list| positive(list, 1)).transpose();
+            let epsilon_r = measure("epsilon_r")?.unwrap_or(ASSUMED_MASK_EPSILON_R);
+            found[side] = measure("thickness")?
+                .filter(|thickness| MASK_MM_MIN < *thickness)
+                .map(|thickness| Mask {
+                    thickness,
+                    epsilon_r: epsilon_r.max(1.0),
+                });
+        }
+    }
+    Ok(found)
+}
+
+/// Thinner masks are none, in mm.
+const MASK_MM_MIN: f64 = 1e-3;
 
 /// What lies between two copper layers, while it is read.
 #[derive(Default)]

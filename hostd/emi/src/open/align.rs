@@ -37,7 +37,7 @@ pub(super) fn fit(
     if points.is_empty() {
         return Ok(Fit::Same);
     }
-    let places = Places::new(middles.iter().map(|middle| (*middle, ())));
+    let places = Places::new(middles.iter().map(|middle| (*middle, ())), &|| false);
     let fits = |by: Point, budget: &mut Budget<'_>| {
         let mut hits = 0;
         for point in points.iter().map(|point| *point + by) {

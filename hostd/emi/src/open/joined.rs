@@ -158,9 +158,9 @@ impl Touching {
             }
         }
         Self {
-            sides: SegmentGrid::new(sides),
+            sides: SegmentGrid::new(sides, &|| false),
             radius_max: radii.iter().copied().fold(0.0, f64::max),
-            polygons: FillIndex::new(&fills, (0..fills.len()).collect()),
+            polygons: FillIndex::new(&fills, (0..fills.len()).collect(), &|| false),
             owners,
             radii,
             of_polygons,

@@ -154,7 +154,7 @@ impl Work {
             Copper::Flash { at, .. } => Some((*at, index)),
             _ => None,
         };
-        Places::new(self.pieces.iter().enumerate().filter_map(flash))
+        Places::new(self.pieces.iter().enumerate().filter_map(flash), &|| false)
     }
 
     fn covers(&self, index: usize, point: Point) -> bool {
@@ -224,6 +224,7 @@ impl Work {
                 .iter()
                 .enumerate()
                 .map(|(index, joint)| (joint.hole.at, index)),
+            &|| false,
         );
         let flashes = self.flashes();
         let bottom = self

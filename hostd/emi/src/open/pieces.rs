@@ -179,7 +179,7 @@ impl Clears {
             .map(|(place, (_, bounds, _))| (bounds.min.y, bounds.max.y, place))
             .collect();
         Self {
-            rows: Rows::new(&heights),
+            rows: Rows::new(&heights, &|| false),
             shapes,
         }
     }

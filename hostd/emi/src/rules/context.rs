@@ -12,7 +12,7 @@ use crate::emission::Emission;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Bounds, Point};
-use crate::observer::{Cancelled, Observer};
+use crate::observer::{Cancelled, Stage, Stop, Watch};
 use crate::settings::{Clock, Settings};
 
 /// The speed of light in mm/s.
@@ -37,7 +37,7 @@ pub(crate) struct Context<'a> {
     pub(crate) clocks: Vec<(NetId, &'a Clock)>,
     /// What the declared clocks radiate, and what cables may carry.
     pub(crate) emission: Emission,
-    observer: &'a dyn Observer,
+    pub(crate) watch: &'a Watch<'a>,
 }
 
 /// A board as one rule sees it.
@@ -57,17 +57,19 @@ impl<'a> Context<'a> {
     pub(crate) fn new(
         board: &'a Board,
         settings: &'a Settings,
-        observer: &'a dyn Observer,
-    ) -> Self {
+        watch: &'a Watch<'a>,
+    ) -> Result<Self, Cancelled> {
+        let stop: Stop<'_> = &|| watch.is_stopped();
         let ((planes, contacts), (runs, antipads)) = rayon::join(
-            || rayon::join(|| Planes::new(board), || Contacts::new(board)),
-            || rayon::join(|| runs(board), || Antipads::new(board)),
+            || rayon::join(|| Planes::new(board, stop), || Contacts::new(board, stop)),
+            || rayon::join(|| runs(board, stop), || Antipads::new(board, stop)),
         );
+        watch.advance(Stage::Copper, 3, 4);
         let mut pads = vec![Vec::new(); board.nets.len()];
         for (index, pad) in board.pads.iter().enumerate() {
             pads[pad.net].push(index);
         }
-        Self {
+        let context = Self {
             board,
             settings,
             pads,
@@ -75,13 +77,16 @@ impl<'a> Context<'a> {
             planes,
             antipads,
             contacts,
-            joints: joints(board),
+            joints: joints(board, stop),
             runs,
-            outline: SegmentGrid::new(board.outline.clone()),
+            outline: SegmentGrid::new(board.outline.clone(), stop),
             clocks: clocks(board, settings),
             emission: Emission::default(),
-            observer,
-        }
+            watch,
+        };
+        // What was left unfinished must not be looked at.
+        watch.go_on()?;
+        Ok(context)
     }
 
     pub(crate) fn of(&'a self, rule: &'static Rule) -> Scope<'a> {
@@ -93,16 +98,12 @@ impl<'a> Context<'a> {
 
     /// Asks whether to go on.
     pub(crate) fn go_on(&self) -> Result<(), Cancelled> {
-        if self.observer.is_cancelled() {
-            Err(Cancelled)
-        } else {
-            Ok(())
-        }
+        self.watch.go_on()
     }
 
     /// Whether to leave a long loop early. What it found so far is dropped: see [`each`](Self::each).
     pub(crate) fn is_stopped(&self) -> bool {
-        self.observer.is_cancelled()
+        self.watch.is_stopped()
     }
 
     /// What a rule assumed on this board.

@@ -40,7 +40,7 @@ const PLACES: f64 = 8.0;
 const PLACES_MAX: f64 = 100_000.0;
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
-    let chains: Vec<Vec<Segment>> = chains(&scope.board.outline)
+    let chains: Vec<Vec<Segment>> = chains(&scope.board.outline, &|| scope.is_stopped())
         .into_iter()
         .map(|chain| chain.into_iter().map(|(_, line)| line).collect())
         .collect();

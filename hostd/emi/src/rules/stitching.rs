@@ -93,9 +93,10 @@ fn unjoined(scope: &Scope<'_>, net: NetId, upper: LayerId, lower: LayerId) -> Ve
             .any(|fill| scope.board.fills[fill].net == net)
     };
     let far: Vec<Option<f64>> = (0..columns * rows)
+        .take_while(|_| !scope.is_stopped())
         .map(|cell| {
             let at = place(cell);
-            if scope.is_stopped() || !is_over(upper, at) || !is_over(lower, at) {
+            if !is_over(upper, at) || !is_over(lower, at) {
                 return None;
             }
             let joins = |joint: &crate::copper::Joint| joint.net == net && joint.span.covers(both);
@@ -110,6 +111,9 @@ fn unjoined(scope: &Scope<'_>, net: NetId, upper: LayerId, lower: LayerId) -> Ve
             )
         })
         .collect();
+    if far.len() < columns * rows {
+        return Vec::new();
+    }
     let found = areas(&far, columns).into_iter().filter_map(|cells| {
         let worst = cells.iter().max_by(|x, y| far[**x].unwrap_or(0.0).total_cmp(&far[**y].unwrap_or(0.0)))?;
         let distance = far[*worst]?;

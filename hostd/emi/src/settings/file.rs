@@ -16,10 +16,10 @@ use crate::refusal::{Position, Refusal};
 use crate::rules::RULES;
 
 /// The version that is read.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Most bytes of a rules file.
-const BYTES_MAX: usize = 1 << 20;
+pub(super) const BYTES_MAX: usize = 1 << 20;
 
 /// Most groups, clocks or decisions: each is compared with every net.
 const ENTRIES_MAX: usize = 1000;
@@ -37,37 +37,37 @@ pub struct RulesFile {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
-    version: u32,
+pub(super) struct Text {
+    pub(super) version: u32,
     #[serde(default)]
-    board: BoardText,
+    pub(super) board: BoardText,
     #[serde(default)]
-    rules: BTreeMap<String, RuleText>,
+    pub(super) rules: BTreeMap<String, RuleText>,
     #[serde(default)]
-    groups: Vec<GroupText>,
+    pub(super) groups: Vec<GroupText>,
     #[serde(default)]
-    suppress: Vec<SuppressText>,
+    pub(super) suppress: Vec<SuppressText>,
     #[serde(default)]
-    clocks: Vec<Clock>,
+    pub(super) clocks: Vec<Clock>,
     #[serde(default)]
-    cables: Vec<Cable>,
-    standard: Option<Standard>,
-    class: Option<Class>,
-    distance_m: Option<Distance>,
+    pub(super) cables: Vec<Cable>,
+    pub(super) standard: Option<Standard>,
+    pub(super) class: Option<Class>,
+    pub(super) distance_m: Option<Distance>,
 }
 
 #[derive(Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BoardText {
-    max_frequency_hz: Option<f64>,
-    epsilon_r: Option<f64>,
+pub(super) struct BoardText {
+    pub(super) max_frequency_hz: Option<f64>,
+    pub(super) epsilon_r: Option<f64>,
     /// At which frequency that is; read for the sake of files that have it.
-    epsilon_r_at_hz: Option<f64>,
+    pub(super) epsilon_r_at_hz: Option<f64>,
 }
 
 /// `false`, `true`, or what is different.
 #[derive(Default)]
-struct RuleText {
+pub(super) struct RuleText {
     is_off: bool,
     settings: RuleSettings,
 }
@@ -82,7 +82,7 @@ struct RuleSettings {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct GroupText {
+pub(super) struct GroupText {
     r#match: Option<String>,
     netclass: Option<String>,
     kind: Option<KindText>,
@@ -108,7 +108,7 @@ enum SpeedText {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SuppressText {
+pub(super) struct SuppressText {
     rule: String,
     net: Option<String>,
     reason: String,
@@ -204,7 +204,8 @@ fn refusal(error: &serde_saphyr::Error) -> Refusal {
     Refusal { at, message }
 }
 
-fn settings(text: Text) -> Result<RulesFile, Refusal> {
+/// Settings of what was read, if they can be.
+pub(super) fn settings(text: Text) -> Result<RulesFile, Refusal> {
     check_lists(&text)?;
     let mut file = RulesFile::default();
     file.board(&text.board)?;

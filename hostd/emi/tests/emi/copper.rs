@@ -16,10 +16,10 @@ fn a_layer_of_signals_needs_a_plane_beside_it() {
     assert_eq!(piece.finds("stackup").len(), 1, "a small pour is no plane");
 }
 
-const FIVE: &str = "rules: {stitching: {params: {max_spacing_mm: 5}}, edge-stitching: {params: {max_spacing_mm: 5}}}";
+pub(crate) const FIVE: &str = "rules: {stitching: {params: {max_spacing_mm: 5}}, edge-stitching: {params: {max_spacing_mm: 5}}}";
 
 /// Two grounds, with vias in a grid.
-fn grid(spacing: f64) -> Sheet {
+pub(crate) fn grid(spacing: f64) -> Sheet {
     let mut sheet = four_layers().plane("GND", "In1.Cu").plane("GND", "In2.Cu");
     let steps = |size: f64| {
         let inner = size - 2.0;

@@ -10,7 +10,7 @@ use emi::{Cancelled, Observer, Report, Severity};
 use crate::sheet::{Sheet, four_layers, pad, plate_with_hole, rules_of};
 
 /// 40 mm over a plane, 0.2 mm above it, with a slot of that width in the plane, and a connector.
-fn over_slot(width: f64) -> Sheet {
+pub(crate) fn over_slot(width: f64) -> Sheet {
     let slot = ((30.0 - width / 2.0, 10.0), (30.0 + width / 2.0, 30.0));
     let ring = plate_with_hole((0.5, 0.5), (59.5, 39.5), slot);
     let sheet = if 0.0 < width {
@@ -24,7 +24,8 @@ fn over_slot(width: f64) -> Sheet {
         .part("J1", "", (50.0, 20.0), pads)
 }
 
-const CLOCK: &str = "clocks: [{net: SCK, hz: 50e6, rise_s: 1e-9, volts: 3.3, load_ohm: 50}]";
+pub(crate) const CLOCK: &str =
+    "clocks: [{net: SCK, hz: 50e6, rise_s: 1e-9, volts: 3.3, load_ohm: 50}]";
 
 fn third(report: &Report) -> Point {
     let points = &report.emission.spectrum.as_ref().unwrap().points;

@@ -7,7 +7,7 @@ use emi::{Finding, Severity};
 use crate::sheet::{Sheet, four_layers};
 
 /// 40 mm of 0.2 mm over a plane, and then that length of that width.
-fn widened(width: f64, length: f64) -> Sheet {
+pub(crate) fn widened(width: f64, length: f64) -> Sheet {
     four_layers()
         .plane("GND", "In1.Cu")
         .track("A", "F.Cu", &[(5.0, 20.0), (45.0 - length, 20.0)])

@@ -5,7 +5,7 @@ use emi::Severity;
 use crate::sheet::{Sheet, four_layers, plate, plate_with_hole};
 
 /// A trace over a plane with a slot of that width across it.
-fn over_slot(width: f64) -> Sheet {
+pub(crate) fn over_slot(width: f64) -> Sheet {
     let slot = ((30.0 - width / 2.0, 10.0), (30.0 + width / 2.0, 30.0));
     let ring = plate_with_hole((0.5, 0.5), (59.5, 39.5), slot);
     four_layers()
@@ -107,7 +107,7 @@ fn slivers_of_copper_are_no_plane_and_own_antipads_no_gap() {
 }
 
 /// A trace from one plane to another, which are that far apart.
-fn over_split(left: &'static str, right: &'static str, gap: f64) -> Sheet {
+pub(crate) fn over_split(left: &'static str, right: &'static str, gap: f64) -> Sheet {
     four_layers()
         .fill(left, "In1.Cu", plate((0.5, 0.5), (30.0, 39.5)))
         .fill(right, "In1.Cu", plate((30.0 + gap, 0.5), (59.5, 39.5)))
@@ -133,7 +133,7 @@ fn a_trace_from_one_plane_to_another_crosses_a_split() {
 }
 
 /// A signal from the top to the bottom between two planes, and a via of the first one's net.
-fn through(lower: &'static str, via: f64) -> Sheet {
+pub(crate) fn through(lower: &'static str, via: f64) -> Sheet {
     four_layers()
         .plane("GND", "In1.Cu")
         .plane(lower, "In2.Cu")
@@ -268,27 +268,29 @@ fn the_unused_end_of_a_via_resonates() {
     assert_eq!(to("In1.Cu", ""), []);
 }
 
+/// 40 mm between two parts, and a branch of that length that ends nowhere.
+pub(crate) fn branch(length: f64) -> Sheet {
+    four_layers()
+        .plane("GND", "In1.Cu")
+        .part(
+            "U1",
+            "",
+            (10.0, 20.0),
+            vec![crate::sheet::pad("1", (0.0, 0.0), "SCK")],
+        )
+        .part(
+            "U2",
+            "",
+            (50.0, 20.0),
+            vec![crate::sheet::pad("1", (0.0, 0.0), "SCK")],
+        )
+        .track("SCK", "F.Cu", &[(10.0, 20.0), (30.0, 20.0)])
+        .track("SCK", "F.Cu", &[(30.0, 20.0), (50.0, 20.0)])
+        .track("SCK", "F.Cu", &[(30.0, 20.0), (30.0, 20.0 - length)])
+}
+
 #[test]
 fn a_track_that_ends_nowhere_resonates() {
-    let branch = |length: f64| {
-        four_layers()
-            .plane("GND", "In1.Cu")
-            .part(
-                "U1",
-                "",
-                (10.0, 20.0),
-                vec![crate::sheet::pad("1", (0.0, 0.0), "SCK")],
-            )
-            .part(
-                "U2",
-                "",
-                (50.0, 20.0),
-                vec![crate::sheet::pad("1", (0.0, 0.0), "SCK")],
-            )
-            .track("SCK", "F.Cu", &[(10.0, 20.0), (30.0, 20.0)])
-            .track("SCK", "F.Cu", &[(30.0, 20.0), (50.0, 20.0)])
-            .track("SCK", "F.Cu", &[(30.0, 20.0), (30.0, 20.0 - length)])
-    };
     let found = branch(18.0).finds("trace-stub");
     assert_eq!(
         (found.len(), found[0].value, found[0].limit),
@@ -306,7 +308,7 @@ fn a_track_that_ends_nowhere_resonates() {
 }
 
 /// A pair of 40 mm, the second of which is longer by a detour.
-fn pair(detour: f64) -> Sheet {
+pub(crate) fn pair(detour: f64) -> Sheet {
     let sheet =
         four_layers()
             .plane("GND", "In1.Cu")

@@ -4,6 +4,8 @@
 
 mod artifacts;
 mod bounds;
+mod cancel;
+mod cases;
 mod catalogue;
 mod copper;
 mod diff;
@@ -16,6 +18,9 @@ mod mutations;
 mod opening;
 mod parts;
 mod plotter;
+mod real;
 mod resonances;
+mod runs;
 mod settings;
 mod sheet;
+mod solving;

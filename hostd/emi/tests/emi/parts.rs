@@ -4,12 +4,12 @@ use emi::Severity;
 
 use crate::sheet::{Pad, Sheet, four_layers, pad, plate, plated};
 
-fn two(a: &'static str, b: &'static str) -> Vec<Pad> {
+pub(crate) fn two(a: &'static str, b: &'static str) -> Vec<Pad> {
     vec![pad("1", (-0.5, 0.0), a), pad("2", (0.5, 0.0), b)]
 }
 
 /// A circuit in the middle and a capacitor that far from its supply pin.
-fn decoupled(distance: f64) -> Sheet {
+pub(crate) fn decoupled(distance: f64) -> Sheet {
     let sheet = four_layers().plane("GND", "In1.Cu");
     let pins = vec![
         pad("1", (0.0, 0.0), "+3V3"),
@@ -157,7 +157,7 @@ fn switch_nodes_are_small() {
 }
 
 /// A connector at the left edge or in the middle.
-fn jack(x: f64) -> Sheet {
+pub(crate) fn jack(x: f64) -> Sheet {
     let pins = vec![
         plated("1", (0.0, 0.0), "VBUS"),
         plated("2", (0.0, 3.0), "GND"),

@@ -4,7 +4,7 @@ use emi::{Finding, Severity};
 
 use crate::sheet::{Sheet, four_layers, pad, plate};
 
-fn with_jack() -> Sheet {
+pub(crate) fn with_jack() -> Sheet {
     let pads = vec![pad("1", (0.0, 0.0), "SCK"), pad("2", (0.0, 2.0), "GND")];
     four_layers()
         .plane("GND", "In1.Cu")
@@ -58,19 +58,19 @@ fn a_cable_at_no_connector_is_noted() {
 }
 
 /// Two planes over each other.
-fn planes(upper: &'static str, lower: &'static str) -> Sheet {
+pub(crate) fn planes(upper: &'static str, lower: &'static str) -> Sheet {
     four_layers()
         .plane(upper, "In1.Cu")
         .plane(lower, "In2.Cu")
         .track("SCK", "F.Cu", &[(10.0, 20.0), (50.0, 20.0)])
 }
 
-fn rules(mhz: f64) -> String {
+pub(crate) fn rules(mhz: f64) -> String {
     format!("board: {{max_frequency_hz: 2e9}}\nclocks: [{{net: SCK, hz: {mhz}e6, rise_s: 1e-9}}]")
 }
 
 #[test]
-fn planes_that_resonate_at_a_harmonic_are_found() {
+pub(crate) fn planes_that_resonate_at_a_harmonic_are_found() {
     let found = planes("GND", "+3V3").finds_with("plane-cavity", &rules(100.0));
     assert_eq!(found.len(), 1);
     // 59 mm, εr 4.5: c/(2·√4.5·59 mm) = 1197.66 MHz.
@@ -84,7 +84,7 @@ fn planes_that_resonate_at_a_harmonic_are_found() {
 }
 
 #[test]
-fn planes_of_one_net_or_beside_all_harmonics_are_not() {
+pub(crate) fn planes_of_one_net_or_beside_all_harmonics_are_not() {
     let of = |sheet: &Sheet, rules: &str| sheet.finds_with("plane-cavity", rules).len();
     assert_eq!(of(&planes("GND", "+3V3"), &rules(350.0)), 0);
     assert_eq!(of(&planes("GND", "GND"), &rules(100.0)), 0);
@@ -97,7 +97,7 @@ fn planes_of_one_net_or_beside_all_harmonics_are_not() {
 }
 
 #[test]
-fn planes_that_are_no_rectangles_are_marked() {
+pub(crate) fn planes_that_are_no_rectangles_are_marked() {
     let corner = vec![
         (0.5, 0.5),
         (59.5, 0.5),

@@ -40,7 +40,7 @@ fn setting(id: &str, distance_m: f64) -> Setting<'static> {
 }
 
 fn of(drivers: &[Driver]) -> Report {
-    report(drivers, &setting("cispr-32-b", 3.0)).unwrap()
+    report(drivers, &setting("cispr-32-b", 3.0), &|| false).unwrap()
 }
 
 #[test]
@@ -81,6 +81,7 @@ fn the_smallest_margin_is_the_smallest() {
             highest_hz: None,
             ..setting("fcc-15.109-b", 3.0)
         },
+        &|| false,
     )
     .unwrap();
     assert_eq!(report.highest_hz, 1e9);
@@ -180,21 +181,26 @@ fn reports_never_speak_of_passing() {
 fn bounds_hold() {
     let many: Vec<Driver> = (0..1001).map(|k| driver(&k.to_string(), None)).collect();
     assert!(matches!(
-        report(&many, &setting("cispr-32-b", 3.0)),
+        report(&many, &setting("cispr-32-b", 3.0), &|| false),
         Err(EmissionError::TooManyDrivers { count: 1001 })
     ));
     let slow: Vec<Driver> = (0..500)
         .map(|k| driver(&k.to_string(), Some(clock(0.9e6))))
         .collect();
     assert_eq!(
-        report(&slow, &setting("cispr-32-b", 3.0)).unwrap_err(),
+        report(&slow, &setting("cispr-32-b", 3.0), &|| false).unwrap_err(),
         EmissionError::TooManyLines
     );
     let bad = Clock {
         load_ohm: 0.0,
         ..clock(1e6)
     };
-    let error = report(&[driver("SCK", Some(bad))], &setting("cispr-32-b", 3.0)).unwrap_err();
+    let error = report(
+        &[driver("SCK", Some(bad))],
+        &setting("cispr-32-b", 3.0),
+        &|| false,
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "SCK: load (Ω) is 0; give a number from 0.01 to 1000000000"

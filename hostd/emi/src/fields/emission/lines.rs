@@ -5,6 +5,7 @@ use crate::fields::input::InputError;
 use crate::fields::limits::Limit;
 use crate::fields::radiation::{self, Site};
 use crate::fields::spectrum::{self, Trapezoid};
+use crate::fields::wire::Stop;
 use crate::fields::{Excess, Method};
 
 /// A harmonic of a driver, as the antenna sees it.
@@ -32,6 +33,7 @@ pub(super) fn of_drivers(
     drivers: &[Driver],
     setting: &Setting,
     highest_hz: f64,
+    stop: Stop<'_>,
 ) -> Result<Vec<Line>, EmissionError> {
     let mut lines = Vec::new();
     for (index, driver) in drivers.iter().enumerate() {
@@ -43,6 +45,9 @@ pub(super) fn of_drivers(
         let current = clock.current().map_err(refused)?;
         let harmonics = current.harmonics(highest_hz).map_err(refused)?;
         for harmonic in &harmonics.value {
+            if stop() {
+                return Err(EmissionError::Stopped);
+            }
             let limits = setting
                 .table
                 .limits(harmonic.frequency_hz, setting.distance_m)?;
@@ -121,16 +126,21 @@ fn note(all: &mut Vec<Excess>, new: Excess) {
 }
 
 /// What a receiver tuned to each of `lines`, sorted by frequency, reads: powers of all drivers within its bandwidth.
-pub(super) fn totals(lines: &[Line]) -> Vec<f64> {
+pub(super) fn totals(lines: &[Line], stop: Stop<'_>) -> Result<Vec<f64>, EmissionError> {
     lines
         .iter()
         .map(|line| {
+            if stop() {
+                return Err(EmissionError::Stopped);
+            }
             let half = 0.5 * line.bandwidth();
             let below = |other: &Line| other.frequency_hz < line.frequency_hz - half;
             let heard = lines[lines.partition_point(below)..]
                 .iter()
                 .take_while(|other| other.frequency_hz <= line.frequency_hz + half);
-            radiation::of_several_drivers(heard.map(|other| other.volts_per_m))
+            Ok(radiation::of_several_drivers(
+                heard.map(|other| other.volts_per_m),
+            ))
         })
         .collect()
 }

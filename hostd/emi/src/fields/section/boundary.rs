@@ -6,6 +6,7 @@
 
 use super::panel::{Planes, influence};
 use crate::fields::dense;
+use crate::fields::wire::Stop;
 use crate::fields::{Complex, constants};
 
 /// Most panels of one section: its matrix is 8 MB then, and takes about half a second.
@@ -78,25 +79,35 @@ pub(crate) struct Capacitances {
     pub(crate) empty: Vec<Vec<f64>>,
 }
 
-/// The capacitances of conductors with these `panels`. `None` if the equations are singular.
-pub(crate) fn capacitances(panels: &[Panel], count: usize, planes: Planes) -> Option<Capacitances> {
-    Rows::new(panels, panels, planes).solve(panels, count)
+/// The capacitances of conductors with these `panels`. `None` if the equations are singular, or `stop` says so.
+pub(crate) fn capacitances(
+    panels: &[Panel],
+    count: usize,
+    planes: Planes,
+    stop: Stop<'_>,
+) -> Option<Capacitances> {
+    Rows::new(panels, panels, planes, stop)?.solve(panels, count, stop)
 }
 
 /// The same for one conductor across x = 0 or two equal ones on both sides of it. `panels` are those with x < 0, the first
 /// conductor or its left half among them; the others are their mirror images, which leaves half of the unknowns.
-pub(crate) fn mirrored(panels: &[Panel], count: usize, planes: Planes) -> Option<Capacitances> {
+pub(crate) fn mirrored(
+    panels: &[Panel],
+    count: usize,
+    planes: Planes,
+    stop: Stop<'_>,
+) -> Option<Capacitances> {
     let images: Vec<Panel> = panels.iter().map(Panel::mirrored).collect();
-    let own = Rows::new(panels, panels, planes);
-    let other = Rows::new(panels, &images, planes);
-    let even = own.plus(1.0, &other).solve(panels, 1)?;
+    let own = Rows::new(panels, panels, planes, stop)?;
+    let other = Rows::new(panels, &images, planes, stop)?;
+    let even = own.plus(1.0, &other).solve(panels, 1, stop)?;
     if count == 1 {
         return Some(Capacitances {
             loaded: vec![vec![2.0 * even.loaded[0][0]]],
             empty: vec![vec![2.0 * even.empty[0][0]]],
         });
     }
-    let odd = own.plus(-1.0, &other).solve(panels, 1)?;
+    let odd = own.plus(-1.0, &other).solve(panels, 1, stop)?;
     // Driven alike, each has c11 + c12; driven against each other, c11 − c12.
     let pair = |even: f64, odd: f64| {
         let (own, mutual) = (0.5 * (even + odd), 0.5 * (even - odd));
@@ -118,13 +129,16 @@ struct Rows {
 
 impl Rows {
     /// What `sources` do to `panels`, of which they are the charges or their images.
-    fn new(panels: &[Panel], sources: &[Panel], planes: Planes) -> Self {
+    fn new(panels: &[Panel], sources: &[Panel], planes: Planes, stop: Stop<'_>) -> Option<Self> {
         const SCALE: f64 = 0.5 / std::f64::consts::PI;
         let mut rows = Self {
             matrix: Vec::with_capacity(panels.len() * sources.len()),
             fields: Vec::new(),
         };
         for (index, panel) in panels.iter().enumerate() {
+            if stop() {
+                return None;
+            }
             let (at, normal) = (panel.middle(), panel.normal());
             let found = sources
                 .iter()
@@ -150,7 +164,7 @@ impl Rows {
                 }
             }
         }
-        rows
+        Some(rows)
     }
 
     /// `self + sign · other`.
@@ -165,9 +179,9 @@ impl Rows {
         }
     }
 
-    fn solve(mut self, panels: &[Panel], count: usize) -> Option<Capacitances> {
+    fn solve(mut self, panels: &[Panel], count: usize, stop: Stop<'_>) -> Option<Capacitances> {
         let (copper, in_air) = without_dielectrics(panels, &self.matrix);
-        let empty = solve(&copper, count, in_air, &[])?;
+        let empty = solve(&copper, count, in_air, &[], stop)?;
         if let Some(permittivity) = only_permittivity(panels) {
             let scaled = |row: &Vec<f64>| row.iter().map(|c| permittivity * c).collect();
             return Some(Capacitances {
@@ -181,7 +195,7 @@ impl Rows {
                 self.matrix[index * (panels.len() + 1)] += 0.5 * (left + right) / (left - right);
             }
         }
-        let loaded = solve(panels, count, self.matrix, &self.fields)?;
+        let loaded = solve(panels, count, self.matrix, &self.fields, stop)?;
         Some(Capacitances { loaded, empty })
     }
 }
@@ -232,6 +246,7 @@ fn solve(
     count: usize,
     mut matrix: Vec<f64>,
     fields: &[(usize, Vec<f64>)],
+    stop: Stop<'_>,
 ) -> Option<Vec<Vec<f64>>> {
     let mut charges: Vec<Vec<f64>> = (0..count)
         .map(|driven| {
@@ -241,7 +256,7 @@ fn solve(
                 .collect()
         })
         .collect();
-    dense::solve(&mut matrix, panels.len(), &mut charges, &|| false).then(|| {
+    dense::solve(&mut matrix, panels.len(), &mut charges, stop).then(|| {
         let columns: Vec<Vec<f64>> = charges
             .iter()
             .map(|charge| free_charges(panels, count, charge, fields))

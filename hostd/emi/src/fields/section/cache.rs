@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Above, Matrices, Section, SectionError, Trace};
 use crate::fields::Estimate;
+use crate::fields::wire::Stop;
 
 /// Most sections that are kept, about 1 kB each. When it is full, further ones are solved every time.
 const ENTRIES_MAX: usize = 10_000;
@@ -28,13 +29,18 @@ pub struct Cache {
 impl Cache {
     /// What [`Section::solve`] finds for `section`, rounded and moved to the origin.
     pub fn solve(&self, section: &Section) -> Solved {
+        self.solve_unless(section, &|| false)
+    }
+
+    /// As [`solve`](Self::solve), until `stop` says so.
+    pub fn solve_unless(&self, section: &Section, stop: Stop<'_>) -> Solved {
         let section = rounded(section);
         let key = key(&section);
         let known = self.lock().get(&key).cloned();
         known.unwrap_or_else(|| {
-            let solved = section.solve().map(Arc::new);
+            let solved = section.solve_unless(stop).map(Arc::new);
             let mut all = self.lock();
-            if all.len() < ENTRIES_MAX {
+            if all.len() < ENTRIES_MAX && solved != Err(SectionError::Stopped) {
                 all.insert(key, solved.clone());
             }
             solved

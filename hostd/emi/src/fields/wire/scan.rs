@@ -110,6 +110,11 @@ impl CableEmission {
 impl Solution {
     /// The greatest field of `scan`.
     pub fn peak(&self, scan: &Scan) -> Result<Peak, WireError> {
+        self.peak_unless(scan, &|| false)
+    }
+
+    /// As [`peak`](Self::peak). Asks `stop` at every place.
+    pub fn peak_unless(&self, scan: &Scan, stop: Stop<'_>) -> Result<Peak, WireError> {
         scan.check()?;
         let step = if scan.heights > 1 {
             (scan.highest_m - scan.lowest_m) / f64::from(scan.heights - 1)
@@ -126,6 +131,9 @@ impl Solution {
             let azimuth_rad = TAU * f64::from(direction) / f64::from(scan.directions);
             let (sin, cos) = azimuth_rad.sin_cos();
             for index in 0..scan.heights {
+                if stop() {
+                    return Err(WireError::Stopped);
+                }
                 let height_m = scan.lowest_m + step * f64::from(index);
                 let [x, y, z] = self.field([
                     scan.centre_m[0] + scan.distance_m * cos,
@@ -164,11 +172,8 @@ impl Wire {
         input::within("frequencies", frequencies_hz.len() as f64, 0.0, most)?;
         let at = |frequency: &f64| {
             let solved = self.solve(*frequency, stop)?;
-            if stop() {
-                return Err(WireError::Stopped);
-            }
             let solution = &solved.value;
-            let peak = solution.peak(scan)?;
+            let peak = solution.peak_unless(scan, stop)?;
             let value = CableEmission {
                 frequency_hz: *frequency,
                 impedance_ohm: solution.impedance_ohm,

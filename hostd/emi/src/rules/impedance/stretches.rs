@@ -1,11 +1,9 @@
 //! Stretches of a net that have one cross-section.
 
-use std::collections::BTreeMap;
-
 use super::Scope;
+use super::beside::{Beside, Look};
 use crate::board::{LayerId, NetId};
 use crate::copper::Run;
-use crate::geometry::Point;
 
 /// What decides the impedance of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,67 +15,75 @@ pub(super) struct Shape {
     pub(super) above: bool,
     /// Whether there is a plane on the layer below.
     pub(super) below: bool,
+    /// What is beside it on its own layer.
+    pub(super) beside: Beside,
 }
 
 impl Shape {
     pub(super) fn width_mm(&self) -> f64 {
         self.width_nm as f64 / 1e6
     }
-}
 
-/// All stretches of a net with one shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Stretch {
-    /// Of all of them.
-    pub(super) total_mm: f64,
-    /// Of the longest in one piece.
-    pub(super) longest_mm: f64,
-    /// The middle of that one.
-    pub(super) at: Point,
+    /// How many steps of rounding the gaps of two shapes are apart; `None` unless they differ in nothing else.
+    pub(super) fn apart(&self, other: &Self) -> Option<u32> {
+        let trace = |shape: &Self| (shape.layer, shape.width_nm, shape.above, shape.below);
+        let is_same = trace(self) == trace(other);
+        is_same.then(|| self.beside.apart(&other.beside)).flatten()
+    }
 }
 
 /// A stretch in one piece, in mm from the beginning of its run.
-struct Piece {
-    shape: Shape,
-    from: f64,
-    to: f64,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) shape: Shape,
+    pub(super) from: f64,
+    pub(super) to: f64,
 }
 
-/// The stretches of a net over planes, by their shape.
-pub(super) fn stretches(scope: &Scope<'_>, net: NetId) -> BTreeMap<Shape, Stretch> {
-    let mut found: BTreeMap<Shape, Stretch> = BTreeMap::new();
+impl Piece {
+    pub(super) fn length(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// The stretches of a net over planes, run by run.
+pub(super) fn stretches(scope: &Scope<'_>, net: NetId, mate: Option<NetId>) -> Vec<Vec<Piece>> {
+    let mut found = Vec::new();
     for run in scope.runs_of(net) {
         if scope.is_stopped() {
             break;
         }
-        for piece in pieces(scope, run) {
-            let length = piece.to - piece.from;
-            let stretch = found.entry(piece.shape).or_default();
-            stretch.total_mm += length;
-            // Equal to a rounding error is equal, so that it does not matter which end of a net comes first in its file.
-            if stretch.longest_mm + 1e-9 < length {
-                stretch.longest_mm = length;
-                stretch.at = run.at(piece.from.midpoint(piece.to));
-            }
-        }
+        found.push(pieces(scope, run, mate));
     }
     found
 }
 
-fn pieces(scope: &Scope<'_>, run: &Run) -> Vec<Piece> {
+fn pieces(scope: &Scope<'_>, run: &Run, mate: Option<NetId>) -> Vec<Piece> {
+    let Some(nearest) = scope.planes.references(run.layer).first() else {
+        return Vec::new();
+    };
+    let look = Look {
+        scope,
+        net: run.net,
+        layer: run.layer,
+        mate,
+        height: nearest.height,
+    };
     let mut pieces: Vec<Piece> = Vec::new();
     let mut start = 0.0;
     for (line, width) in run.lines.iter().zip(&run.widths) {
         let length = line.length();
+        if scope.is_stopped() {
+            break;
+        }
         for part in scope.planes.pieces(run.layer, line) {
-            let (from, to) = (start + part.from * length, start + part.to * length);
             let has = |layer: Option<LayerId>| {
                 part.over
                     .iter()
                     .any(|fill| Some(scope.board.fills[*fill].layer) == layer)
             };
             let (above, below) = (has(run.layer.checked_sub(1)), has(Some(run.layer + 1)));
-            if !(above || below) || to <= from {
+            if !(above || below) || part.to <= part.from {
                 continue;
             }
             #[expect(
@@ -86,18 +92,33 @@ fn pieces(scope: &Scope<'_>, run: &Run) -> Vec<Piece> {
                 reason = "widths are bounded and not negative"
             )]
             let width_nm = (width.max(0.0) * 1e6).round() as u64;
-            let shape = Shape {
-                layer: run.layer,
-                width_nm,
-                above,
-                below,
-            };
-            match pieces.last_mut() {
-                Some(last) if last.shape == shape && from <= last.to + 1e-9 => last.to = to,
-                _ => pieces.push(Piece { shape, from, to }),
+            for part in look.parts(line, *width, part.from, part.to) {
+                let shape = Shape {
+                    layer: run.layer,
+                    width_nm,
+                    above,
+                    below,
+                    beside: part.beside,
+                };
+                let (from, to) = (start + part.from * length, start + part.to * length);
+                if from < to {
+                    push(&mut pieces, Piece { shape, from, to });
+                }
             }
         }
         start += length;
     }
     pieces
+}
+
+fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+    match pieces.last_mut() {
+        Some(last) if last.shape == piece.shape && touch(last, &piece) => last.to = piece.to,
+        _ => pieces.push(piece),
+    }
+}
+
+/// Whether a piece goes on where another one ends.
+pub(super) fn touch(last: &Piece, piece: &Piece) -> bool {
+    piece.from <= last.to + 1e-9
 }

@@ -32,7 +32,9 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 fn a_coaxial_cable_has_its_capacitance() {
     let mut panels = circle(Complex::ZERO, 1.0, 80, face(0, 2.3));
     panels.extend(circle(Complex::ZERO, 3.5, 80, face(1, 2.3)));
-    let found = capacitances(&panels, 1, Planes::None).unwrap().loaded[0][0];
+    let found = capacitances(&panels, 1, Planes::None, &|| false)
+        .unwrap()
+        .loaded[0][0];
     close(found, TAU * 2.3 * constants::ELECTRIC / 3.5f64.ln(), 0.002);
 }
 
@@ -46,7 +48,9 @@ fn two_layers_of_insulation_are_in_series() {
     };
     panels.extend(circle(Complex::ZERO, 2.0, 240, border));
     panels.extend(circle(Complex::ZERO, 3.0, 240, face(1, 1.0)));
-    let found = capacitances(&panels, 1, Planes::None).unwrap().loaded[0][0];
+    let found = capacitances(&panels, 1, Planes::None, &|| false)
+        .unwrap()
+        .loaded[0][0];
     let expected = TAU * constants::ELECTRIC / (2f64.ln() / 4.0 + 1.5f64.ln());
     close(found, expected, 0.005);
 }
@@ -54,7 +58,9 @@ fn two_layers_of_insulation_are_in_series() {
 #[test]
 fn a_wire_over_a_plane_has_its_capacitance() {
     let panels = circle(Complex::new(0.0, 3.0), 1.0, 80, face(0, 1.0));
-    let found = capacitances(&panels, 1, Planes::Below).unwrap().loaded[0][0];
+    let found = capacitances(&panels, 1, Planes::Below, &|| false)
+        .unwrap()
+        .loaded[0][0];
     close(found, TAU * constants::ELECTRIC / 3f64.acosh(), 0.002);
 }
 
@@ -62,7 +68,9 @@ fn a_wire_over_a_plane_has_its_capacitance() {
 fn a_thin_wire_between_planes_has_its_capacitance() {
     // Exact for a thin wire in the middle: ln(4b/πd).
     let panels = circle(Complex::new(0.0, 5.0), 0.05, 64, face(0, 1.0));
-    let found = capacitances(&panels, 1, Planes::Both(10.0)).unwrap().loaded[0][0];
+    let found = capacitances(&panels, 1, Planes::Both(10.0), &|| false)
+        .unwrap()
+        .loaded[0][0];
     let expected = TAU * constants::ELECTRIC / (40.0 / (PI * 0.1)).ln();
     close(found, expected, 0.001);
 }
@@ -71,7 +79,9 @@ fn a_thin_wire_between_planes_has_its_capacitance() {
 fn the_matrix_is_symmetric_and_its_sums_are_positive() {
     let mut panels = circle(Complex::new(-1.5, 2.0), 1.0, 64, face(0, 1.0));
     panels.extend(circle(Complex::new(1.2, 1.5), 0.7, 64, face(1, 1.0)));
-    let c = capacitances(&panels, 2, Planes::Below).unwrap().loaded;
+    let c = capacitances(&panels, 2, Planes::Below, &|| false)
+        .unwrap()
+        .loaded;
     close(c[0][1], c[1][0], 0.003);
     assert!(c[0][1] < 0.0 && c[0][0] + c[0][1] > 0.0 && c[1][1] + c[1][0] > 0.0);
 }
