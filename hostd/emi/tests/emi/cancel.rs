@@ -90,9 +90,31 @@ fn a_check_ends_promptly_after_any_question() {
     }
 }
 
-#[test]
-fn each_solver_ends_at_the_question_that_says_so() {
-    let section = Section::microstrip(0.2e-3, 0.12e-3, 35e-6, 4.3).with_neighbour(0.15e-3);
+fn section() -> Section {
+    Section::microstrip(0.2e-3, 0.12e-3, 35e-6, 4.3).with_neighbour(0.15e-3)
+}
+
+/// How a solver ended.
+type End = Result<(), &'static str>;
+
+fn end<T, E>(found: Result<T, E>, is_stopped: impl Fn(&E) -> bool) -> End {
+    found.map(drop).map_err(|error| match is_stopped(&error) {
+        true => "stopped",
+        false => "failed",
+    })
+}
+
+fn solve(stop: &Stopping) -> End {
+    let found = section().solve_unless(&|| stop.ask());
+    end(found, |error| *error == SectionError::Stopped)
+}
+
+fn solve_with_cache(stop: &Stopping) -> End {
+    let found = Cache::default().solve_unless(&section(), &|| stop.ask());
+    end(found, |error| *error == SectionError::Stopped)
+}
+
+fn sweep(stop: &Stopping) -> End {
     let wire = Wire {
         points_m: vec![[-0.1, 0.0, 0.8], [0.0, 0.0, 0.8], [0.5, 0.0, 0.8]],
         radius_m: 1e-3,
@@ -101,16 +123,22 @@ fn each_solver_ends_at_the_question_that_says_so() {
         floor: true,
     };
     let scan = Scan::mast([0.0, 0.0], 3.0);
+    let found = wire.sweep(&[100e6], &scan, &|| stop.ask());
+    end(found, |error| *error == WireError::Stopped)
+}
+
+fn spectrum(stop: &Stopping) -> End {
+    let clock = Clock {
+        frequency_hz: 10e6,
+        rise_s: 1e-9,
+        duty: 0.4,
+        volts: 3.3,
+        load_ohm: 50.0,
+        spread: None,
+    };
     let drivers = [Driver {
         name: "CLK".to_owned(),
-        clock: Some(Clock {
-            frequency_hz: 10e6,
-            rise_s: 1e-9,
-            duty: 0.4,
-            volts: 3.3,
-            load_ohm: 50.0,
-            spread: None,
-        }),
+        clock: Some(clock),
         loops: vec![CurrentLoop {
             area_m2: 1e-5,
             length_m: 0.03,
@@ -122,38 +150,13 @@ fn each_solver_ends_at_the_question_that_says_so() {
         site: Site::Reflecting,
         highest_hz: None,
     };
-    let cache = Cache::default();
-    let solve = |stop: &Stopping| -> Result<(), &'static str> {
-        let stop = || stop.ask();
-        let of_section = section.solve_unless(&stop).map(drop);
-        of_section.map_err(|error| match error {
-            SectionError::Stopped => "stopped",
-            _ => "failed",
-        })
-    };
-    let cached = |stop: &Stopping| -> Result<(), &'static str> {
-        let found = Cache::default().solve_unless(&section, &|| stop.ask());
-        found.map(drop).map_err(|error| match error {
-            SectionError::Stopped => "stopped",
-            _ => "failed",
-        })
-    };
-    let sweep = |stop: &Stopping| -> Result<(), &'static str> {
-        let found = wire.sweep(&[100e6], &scan, &|| stop.ask());
-        found.map(drop).map_err(|error| match error {
-            WireError::Stopped => "stopped",
-            _ => "failed",
-        })
-    };
-    let spectrum = |stop: &Stopping| -> Result<(), &'static str> {
-        let found = report(&drivers, &setting, &|| stop.ask());
-        found.map(drop).map_err(|error| match error {
-            EmissionError::Stopped => "stopped",
-            _ => "failed",
-        })
-    };
-    type Run<'a> = &'a dyn Fn(&Stopping) -> Result<(), &'static str>;
-    let runs: [Run<'_>; 4] = [&solve, &cached, &sweep, &spectrum];
+    let found = report(&drivers, &setting, &|| stop.ask());
+    end(found, |error| *error == EmissionError::Stopped)
+}
+
+#[test]
+fn each_solver_ends_at_the_question_that_says_so() {
+    let runs: [fn(&Stopping) -> End; 4] = [solve, solve_with_cache, sweep, spectrum];
     for (index, run) in runs.into_iter().enumerate() {
         let never = Stopping::after(usize::MAX);
         assert_eq!(run(&never), Ok(()));
@@ -170,8 +173,9 @@ fn each_solver_ends_at_the_question_that_says_so() {
         }
     }
     // What was stopped is not kept as an answer.
-    assert!(cache.solve_unless(&section, &|| true).is_err() && cache.is_empty());
-    assert!(cache.solve(&section).is_ok());
+    let cache = Cache::default();
+    assert!(cache.solve_unless(&section(), &|| true).is_err() && cache.is_empty());
+    assert!(cache.solve(&section()).is_ok());
 }
 
 #[derive(Default)]
