@@ -44,7 +44,7 @@ pub(super) fn filled(
     if lines.len() < LINES_MIN {
         return Ok(pieces);
     }
-    let grid = SegmentGrid::new(lines.iter().map(|(_, line, _)| *line).collect());
+    let grid = SegmentGrid::new(lines.iter().map(|(_, line, _)| *line).collect(), &|| false);
     let mut sets = Sets::new(lines.len());
     let mut near = Vec::new();
     for (at, (index, line, width)) in lines.iter().enumerate() {
