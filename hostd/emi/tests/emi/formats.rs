@@ -50,7 +50,7 @@ fn copper_knows_its_line() {
         board.pads[0].source_line,
         board.fills[0].source_line,
     );
-    assert_eq!(lines, (4, 6, 9, 11));
+    assert_eq!(lines, (4, 6, 8, 10));
 }
 
 #[test]
