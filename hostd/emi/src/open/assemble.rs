@@ -162,8 +162,8 @@ impl Maker {
         let mut is_taken = vec![false; work.pieces.len()];
         self.board.nets.clone_from(&work.nets);
         for joint in &work.joints {
-            if self.joint(joint, &work) {
-                joint.pads.iter().for_each(|index| is_taken[*index] = true);
+            for index in self.joint(joint, &work) {
+                is_taken[index] = true;
             }
         }
         for (index, piece) in work.pieces.into_iter().enumerate() {
@@ -202,10 +202,18 @@ impl Maker {
         }
     }
 
-    /// Makes a via or a pad of a hole; whether it took the copper around it.
-    fn joint(&mut self, joint: &Joint, work: &Work) -> bool {
+    /// Makes a via or a pad of a hole; the copper around it that it took.
+    fn joint(&mut self, joint: &Joint, work: &Work) -> Vec<usize> {
         let hole = &joint.hole;
-        let pieces = || joint.pads.iter().map(|index| &work.pieces[*index]);
+        let is_via = is_via(joint, work);
+        // A via may be in the pad of a part, which stays a pad.
+        let taken: Vec<usize> = joint
+            .pads
+            .iter()
+            .copied()
+            .filter(|index| !(is_via && is_of_pin(*index, work)))
+            .collect();
+        let pieces = || taken.iter().map(|index| &work.pieces[*index]);
         let net = joint.owner.net.unwrap_or_default();
         let size = pieces()
             .map(|piece| width(&piece.copper))
@@ -215,20 +223,21 @@ impl Maker {
             if hole.is_plated == Some(true) && net != 0 {
                 self.via(joint, size, net);
             }
-            return false;
+            return taken;
         }
-        if is_plated && is_via(joint, work) {
+        if is_plated && is_via {
             self.via(joint, size, net);
-            return true;
+            return taken;
         }
         let layers = pieces().fold(LayerSet::NONE, |set, piece| {
             set.with(LayerSet::only(piece.layer))
         });
-        let shapes = work.pieces[joint.pads[0]].copper.shapes();
+        let shapes = pieces().next().map(|piece| piece.copper.shapes());
+        let shapes = shapes.unwrap_or_default();
         let kind = if is_plated { Hole::Plated } else { Hole::Bare };
         let pad = pad(hole.at, shapes, layers, kind, net);
         self.pad(pad, joint.owner.pin.as_ref());
-        true
+        taken
     }
 
     fn via(&mut self, joint: &Joint, size: f64, net: NetId) {
@@ -301,16 +310,21 @@ impl Maker {
 /// Whether a hole with copper in it is a via and no pin.
 fn is_via(joint: &Joint, work: &Work) -> bool {
     let roles = || joint.pads.iter().map(|index| work.pieces[*index].role);
+    if joint.is_via || joint.hole.is_via == Some(true) || roles().any(|role| role == Role::Via) {
+        return true;
+    }
     if joint.owner.pin.is_some() || roles().any(|role| role == Role::Pad) {
         return false;
-    }
-    if joint.is_via || roles().any(|role| role == Role::Via) {
-        return true;
     }
     joint
         .hole
         .is_via
         .unwrap_or(joint.hole.diameter <= VIA_DRILL_MM_MAX)
+}
+
+/// Whether copper is the pad of a pin.
+fn is_of_pin(index: usize, work: &Work) -> bool {
+    work.pieces[index].role == Role::Pad || work.owners[index].pin.is_some()
 }
 
 /// Across its narrowest.

@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::error::OpenError;
 use super::holes::Hole;
 use super::joined;
-use super::pieces::{Copper, Piece};
+use super::pieces::{Copper, Piece, bounds_of};
 use crate::board::{Net, NetId};
 use crate::copper::Places;
 use crate::geometry::Point;
@@ -246,7 +246,9 @@ impl Work {
                 .within(point.at, NEAR_MM)
                 .map(|(_, index)| *index)
                 .collect();
-            if let Some(index) = near.first() {
+            // A pad on one side may have a via in it.
+            let is_at_hole = point.side == Side::Both || point.drill > 0.0;
+            if let Some(index) = near.first().filter(|_| is_at_hole) {
                 let joint = &mut self.joints[*index];
                 joint.is_via |= point.is_via;
                 joint.owner.take(&owner);
@@ -260,11 +262,20 @@ impl Work {
                 Side::Other => self.pieces[*index].layer == bottom,
                 Side::Both => true,
             };
-            let pads: Vec<usize> = flashes
+            let mut pads: Vec<usize> = flashes
                 .within(point.at, NEAR_MM)
                 .map(|(_, index)| *index)
                 .filter(is_side)
                 .collect();
+            if !near.is_empty() {
+                // The ring of the via is the smaller one.
+                let size = |index: &usize| bounds_of(&self.pieces[*index].copper.shapes()).area();
+                let largest = pads
+                    .iter()
+                    .copied()
+                    .max_by(|a, b| size(a).total_cmp(&size(b)));
+                pads = largest.into_iter().collect();
+            }
             missed += usize::from(pads.is_empty());
             for pad in pads {
                 self.owners[pad].take(&owner);

@@ -207,7 +207,7 @@ impl Clears {
     }
 }
 
-fn bounds_of(shapes: &[Shape]) -> Bounds {
+pub(super) fn bounds_of(shapes: &[Shape]) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     for shape in shapes.iter().filter(|shape| !shape.points.is_empty()) {
         let own = shape.bounds();
