@@ -83,6 +83,9 @@ impl Plugins {
             Err(error) if fault::may_pass(&error) => return Err(error),
             Err(error) => self.give_up(id, &digest, &format!("{error:#}")).await,
         }
+        if plugin.due_starts.is_some() {
+            self.after_waiting(id).await;
+        }
         Ok(())
     }
 
@@ -241,7 +244,8 @@ impl Plugins {
         Ok(())
     }
 
-    /// Make the version that waits the one that serves, if it waits for nothing any more: its number, if it serves now.
+    /// Make the version that waits the one that serves, if it waits for nothing any more: its number, if it serves now. If
+    /// it does not load by no fault of its own, the next start tries again.
     async fn activate_staged(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<Option<String>> {
         let plugin = self.installed.get(id).await?;
         // What an operator has switched off, the approval of an organisation does not switch on.
@@ -252,7 +256,14 @@ impl Plugins {
         if !self.installed.waits(id, &staged).await?.is_empty() {
             return Ok(None);
         }
-        self.serve_staged(id, &staged).await.map(Some)
+        self.installed.set_due(id, &staged, true).await?;
+        let served = self.serve_staged(id, &staged).await;
+        if let Err(error) = &served
+            && !fault::may_pass(error)
+        {
+            self.installed.set_due(id, &staged, false).await?;
+        }
+        served.map(Some)
     }
 
     /// Make a staged version the one that serves; its number.

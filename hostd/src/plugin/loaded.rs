@@ -39,7 +39,12 @@ const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
     #[error(transparent)]
-    Runtime(#[from] runtime::LoadError),
+    Runtime(runtime::LoadError),
+    #[error(
+        "serve it: it asks for {asked} calls at once, and {left} of all that plugins may have are left; lower its \
+         limits.in_flight, disable another plugin, or raise plugins.instances_max and start the server again"
+    )]
+    NoRoom { asked: u32, left: u32 },
     #[error("read its routes")]
     Start(#[source] CallError),
     #[error(transparent)]
@@ -60,6 +65,15 @@ pub(super) enum LoadError {
     Memory { asked: u32, most: u32 },
     #[error("serve it: it needs hostd:plugin {0}, and this server offers {offered}", offered = super::contract::VERSION)]
     Api(plugins::manifest::Api),
+}
+
+impl From<runtime::LoadError> for LoadError {
+    fn from(error: runtime::LoadError) -> Self {
+        match error {
+            runtime::LoadError::NoRoom { asked, left, .. } => Self::NoRoom { asked, left },
+            other => Self::Runtime(other),
+        }
+    }
 }
 
 /// A version of a plugin. It has at least one of the exports.

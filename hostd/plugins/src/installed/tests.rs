@@ -393,6 +393,41 @@ async fn what_was_being_installed_when_the_server_ended_is_installed_anew() {
 }
 
 #[tokio::test]
+async fn what_was_approved_and_has_not_loaded_is_tried_again_at_some_starts() {
+    let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
+    let installed = open(&dir, &store).await;
+    update(&installed, "1.0.0", "").await.unwrap();
+    let taken = installed.install(package(ID, "2.0.0", ""), "u").await;
+    let version = taken.unwrap().digest;
+    let approve = installed.set_due(&id(), &version, true).await;
+    assert_eq!(approve.unwrap().staged.as_ref(), Some(&version));
+    for start in 1..=TRIAL_STARTS_MAX {
+        let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+        assert_eq!(
+            (plugin.staged, plugin.due_starts),
+            (Some(version.clone()), Some(start))
+        );
+    }
+    let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+    assert_eq!(
+        (plugin.active, plugin.staged, plugin.due_starts),
+        (Some(digest("1.0.0")), None, None)
+    );
+    // What does not load by its own fault is not tried again, and what is installed anew begins anew.
+    let installed = open(&dir, &store).await;
+    for is_due in [false, true] {
+        let taken = installed.install(package(ID, "2.0.0", ""), "u").await;
+        assert_eq!(taken.unwrap().plugin.due_starts, None);
+        installed.set_due(&id(), &version, is_due).await.unwrap();
+    }
+    installed.set_due(&id(), &version, false).await.unwrap();
+    let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+    assert_eq!(plugin.staged, None);
+    let other = installed.set_due(&id(), &version, true).await;
+    assert!(other.is_err());
+}
+
+#[tokio::test]
 async fn files_wait_for_a_backup_and_what_is_left_over_goes() {
     let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
     let pins = Pins::default();
