@@ -89,6 +89,8 @@ pub struct Loaded {
     decoders: Option<Decoders>,
     subscriber: Option<Subscriber>,
     reports: Option<Reports>,
+    /// When it could be called.
+    ready: Instant,
     /// Keeps the compiled file from being removed while it is of use.
     _hold: Hold,
 }
@@ -192,6 +194,7 @@ impl Loaded {
             subscriber,
             reports,
             manifest,
+            ready: Instant::now(),
             _hold: hold,
         })
     }
@@ -215,6 +218,11 @@ impl Loaded {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.facts.version
+    }
+
+    /// For how long it could have been called.
+    pub(super) fn ready_for(&self) -> Duration {
+        self.ready.elapsed()
     }
 
     /// How long a request may wait for something and still answer in time.

@@ -45,7 +45,9 @@ async fn update(
     if taken.plugin.active.as_ref() == Some(&taken.digest) {
         return Ok(taken.plugin);
     }
-    installed.activate(&id(), &taken.digest, "u").await
+    let activated = installed.activate(&id(), &taken.digest, "u").await;
+    installed.sweep().await;
+    activated
 }
 
 fn digest(version: &str) -> String {
