@@ -38,7 +38,7 @@ pub use recovery::TRIAL_STARTS_MAX;
 use files::Files;
 
 /// Most plugins of a server.
-pub const PLUGINS_MAX: usize = 100;
+pub(crate) const PLUGINS_MAX: usize = 100;
 
 /// Who does what the server does by itself, in records.
 pub const ITSELF: &str = "hostd";

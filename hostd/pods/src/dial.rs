@@ -33,7 +33,7 @@ use session::Session;
 
 /// Bytes of a tunnel that may wait for whoever reads it. A pod cannot be asked to pause one of its tunnels, so one that
 /// needs more is closed.
-pub const TUNNEL_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const TUNNEL_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How long stopping waits for sessions to close.
 const STOP_WAIT: Duration = Duration::from_secs(3);

@@ -300,7 +300,7 @@ async fn a_server_that_takes_signed_plugins_alone_takes_no_other() {
     let signature = signer.sign(text.as_bytes());
     let signed = Package::new(
         text.into(),
-        unsigned.into_component(),
+        unsigned.component().to_vec(),
         Some(signature.into()),
     )
     .unwrap();
