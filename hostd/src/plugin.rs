@@ -375,7 +375,6 @@ fn behind(context: &Context) -> Behind {
     Behind::Caller(Caller {
         org: caller.org().to_owned(),
         scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
-        is_admin: caller.is_admin(),
         devices: caller.devices().map(|ids| ids.iter().cloned().collect()),
     })
 }
