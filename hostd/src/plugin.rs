@@ -55,6 +55,7 @@ mod installs;
 mod lifecycle;
 mod loaded;
 pub mod logs;
+pub mod meter;
 pub mod order;
 mod outbound;
 mod public;

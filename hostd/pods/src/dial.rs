@@ -139,10 +139,7 @@ impl Dialled {
         if state.is_stopped {
             return Err("the server stops");
         }
-        let pod = state
-            .pods
-            .get_mut(&key)
-            .filter(|pod| pod.transports > 0);
+        let pod = state.pods.get_mut(&key).filter(|pod| pod.transports > 0);
         let pod = pod.ok_or("there is no device for the pod")?;
         let session = Arc::new(Session::default());
         if let Some(older) = pod.session.replace(session.clone()) {

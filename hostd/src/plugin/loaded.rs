@@ -18,6 +18,7 @@ use super::facts::Facts;
 use super::ground::Ground;
 use super::host;
 use super::logs::Logs;
+use super::meter::{Asked, Meter};
 use super::reports::kind::KindsError;
 use super::reports::{self, Reports};
 use super::routes::{self, RoutesError};
@@ -156,6 +157,7 @@ impl Loaded {
             loaded: Instant::now(),
             logs,
             outbound: ground.outbound().share(),
+            meter: Meter::default(),
             reads: host::captures::places(),
         });
         let loading = Loading {
@@ -279,6 +281,12 @@ impl Loaded {
 
     pub(super) fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// What it has asked of others so far.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        self.facts.meter.asked()
     }
 
     /// What it has done so far.
