@@ -135,7 +135,7 @@ impl Call {
 
     /// For this requester, in whose share of the group it counts.
     #[must_use]
-    pub fn with_requester(mut self, requester: Requester) -> Self {
+    pub(crate) fn with_requester(mut self, requester: Requester) -> Self {
         self.requester = Some(requester);
         self
     }

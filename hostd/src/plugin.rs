@@ -55,6 +55,7 @@ mod installs;
 mod lifecycle;
 mod loaded;
 pub mod logs;
+pub mod meter;
 pub mod order;
 mod outbound;
 mod public;
@@ -375,7 +376,6 @@ fn behind(context: &Context) -> Behind {
     Behind::Caller(Caller {
         org: caller.org().to_owned(),
         scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
-        is_admin: caller.is_admin(),
         devices: caller.devices().map(|ids| ids.iter().cloned().collect()),
     })
 }

@@ -177,7 +177,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::load`], or the file cannot be read.
     #[allow(unsafe_code, reason = "precompiled components are machine code")]
-    pub fn load_file(&self, path: &Path) -> Result<Component, LoadError> {
+    pub(crate) fn load_file(&self, path: &Path) -> Result<Component, LoadError> {
         // SAFETY: the caller vouches for the origin, as the documentation demands.
         unsafe { Component::deserialize_file(&self.inner.engine, path) }
             .map_err(LoadError::precompiled)

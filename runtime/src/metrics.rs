@@ -111,7 +111,9 @@ impl Counters {
                 bump(&self.stack_overflows);
                 bump(&self.traps);
             }
-            CallError::Trap { .. } | CallError::Fault { .. } => bump(&self.traps),
+            CallError::Trap { .. } | CallError::Fault { .. } | CallError::Transfer { .. } => {
+                bump(&self.traps);
+            }
         }
     }
 

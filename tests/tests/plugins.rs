@@ -13,6 +13,7 @@ mod kills;
 mod languages;
 mod lifecycle;
 mod load;
+mod mail;
 mod reading;
 mod reports;
 mod rights;

@@ -141,7 +141,7 @@ impl Compiler {
     /// Why there is no code.
     pub async fn compile(&self, component: Arc<[u8]>) -> Result<Vec<u8>, CompileError> {
         let turn = self.turn().await?;
-        let order = child::Order {
+        let order = child::Task {
             program: self.program.clone(),
             arguments: self.arguments.clone(),
             limits: self.limits,

@@ -49,7 +49,7 @@ pub(super) use credentials::{is_foreign, requester};
 use head::request_id;
 
 /// Header that carries the request id, both ways.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// If a browser renders an API answer as a page, that page may do nothing.
 const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");

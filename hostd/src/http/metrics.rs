@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::groups::Group;
 use crate::http::arrivals::Arrivals;
 use crate::http::connections::ConnectionCounters;
+use crate::plugin::meter::Asked;
 use crate::plugin::{Heard, Plugins};
 use base::logging;
 
@@ -233,6 +234,8 @@ fn render_plugins(page: &mut String, plugins: &Plugins) {
         line(page, name, &labels, 1);
     }
     render_heard(page, &plugins.heard());
+    let asked: Vec<_> = all.iter().map(|p| (p.label(), p.asked())).collect();
+    render_asked(page, &asked);
     let counted = all.iter().filter_map(|p| Some((p.label(), p.metrics()?)));
     render_calls(page, "plugin", counted);
 }
@@ -280,6 +283,31 @@ fn render_heard(page: &mut String, heard: &[(Arc<str>, Heard)]) {
         head(page, &name, metric, help);
         for (plugin, heard) in heard {
             line(page, &name, &format!("plugin=\"{plugin}\""), read(heard));
+        }
+    }
+}
+
+/// What plugins have asked of others, and told them, in the version that serves.
+fn render_asked(page: &mut String, asked: &[(Arc<str>, Asked)]) {
+    type Read = fn(&Asked) -> u64;
+    let series: [(&str, &str, Read); 3] = [
+        ("http_requests_total", "Requests to others.", |a| a.requests),
+        (
+            "http_unanswered_total",
+            "Requests to others that got no answer.",
+            |a| a.unanswered,
+        ),
+        (
+            "notices_total",
+            "Messages for the organisation's webhooks.",
+            |a| a.notices,
+        ),
+    ];
+    for (name, help, read) in series {
+        let name = format!("hostd_plugin_{name}");
+        head(page, &name, "counter", help);
+        for (plugin, asked) in asked {
+            line(page, &name, &format!("plugin=\"{plugin}\""), read(asked));
         }
     }
 }

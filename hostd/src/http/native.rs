@@ -27,14 +27,14 @@ pub fn owns(path: &str) -> bool {
 
 /// Whether the answer with this name reports the server's health.
 #[must_use]
-pub fn is_health(name: &str) -> bool {
+pub(crate) fn is_health(name: &str) -> bool {
     matches!(name, "healthz" | "readyz" | "metrics")
 }
 
 /// Whether programs of jobs get the answer with this name: what the server does as a whole does not
 /// concern them.
 #[must_use]
-pub fn is_open_to_jobs(name: &str) -> bool {
+pub(crate) fn is_open_to_jobs(name: &str) -> bool {
     name != "metrics"
 }
 
@@ -85,7 +85,7 @@ impl Native {
     }
 
     /// `/readyz` answers 200 from `true` on, 503 from `false` on (draining).
-    pub fn set_ready(&self, ready: bool) {
+    pub(crate) fn set_ready(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 

@@ -7,7 +7,7 @@ use identity::Credential;
 use runtime::{Credentials, Route};
 
 /// Path prefix of every handler route.
-pub const API_BASE: &str = "/api";
+pub(crate) const API_BASE: &str = "/api";
 
 /// `/api/benchpod/…` is `/api/bench/…` for published clients.
 const ALIAS: (&str, &str) = ("benchpod", "bench");
@@ -16,7 +16,7 @@ const ALIAS: (&str, &str) = ("benchpod", "bench");
 pub const SOCKET: &str = "WS";
 
 /// Longest accepted path in bytes.
-pub const PATH_BYTES_MAX: usize = 2048;
+pub(crate) const PATH_BYTES_MAX: usize = 2048;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Segment {
@@ -226,7 +226,7 @@ impl Entry {
 
 /// The method that requests to a route come with.
 #[must_use]
-pub fn http_method(route: &Route) -> &str {
+pub(crate) fn http_method(route: &Route) -> &str {
     if route.method == SOCKET {
         "GET"
     } else {

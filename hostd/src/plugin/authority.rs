@@ -57,7 +57,7 @@ impl Authority {
     ///
     /// # Errors
     /// It may not.
-    pub fn may_operate(&self) -> Result<(), OrderError> {
+    pub(crate) fn may_operate(&self) -> Result<(), OrderError> {
         match self.is_operator {
             true => Ok(()),
             false => Err(OrderError::Forbidden(OPERATORS_ALONE.to_owned())),

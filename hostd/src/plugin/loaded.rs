@@ -18,6 +18,7 @@ use super::facts::Facts;
 use super::ground::Ground;
 use super::host;
 use super::logs::Logs;
+use super::meter::{Asked, Meter};
 use super::reports::kind::KindsError;
 use super::reports::{self, Reports};
 use super::routes::{self, RoutesError};
@@ -39,7 +40,12 @@ const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
     #[error(transparent)]
-    Runtime(#[from] runtime::LoadError),
+    Runtime(runtime::LoadError),
+    #[error(
+        "serve it: it asks for {asked} calls at once, and {left} of all that plugins may have are left; lower its \
+         limits.in_flight, disable another plugin, or raise plugins.instances_max and start the server again"
+    )]
+    NoRoom { asked: u32, left: u32 },
     #[error("read its routes")]
     Start(#[source] CallError),
     #[error(transparent)]
@@ -62,6 +68,15 @@ pub(super) enum LoadError {
     Api(plugins::manifest::Api),
 }
 
+impl From<runtime::LoadError> for LoadError {
+    fn from(error: runtime::LoadError) -> Self {
+        match error {
+            runtime::LoadError::NoRoom { asked, left, .. } => Self::NoRoom { asked, left },
+            other => Self::Runtime(other),
+        }
+    }
+}
+
 /// A version of a plugin. It has at least one of the exports.
 #[derive(Debug)]
 pub struct Loaded {
@@ -75,6 +90,8 @@ pub struct Loaded {
     decoders: Option<Decoders>,
     subscriber: Option<Subscriber>,
     reports: Option<Reports>,
+    /// When it could be called.
+    ready: Instant,
     /// Keeps the compiled file from being removed while it is of use.
     _hold: Hold,
 }
@@ -140,6 +157,7 @@ impl Loaded {
             loaded: Instant::now(),
             logs,
             outbound: ground.outbound().share(),
+            meter: Meter::default(),
             reads: host::captures::places(),
         });
         let loading = Loading {
@@ -178,6 +196,7 @@ impl Loaded {
             subscriber,
             reports,
             manifest,
+            ready: Instant::now(),
             _hold: hold,
         })
     }
@@ -201,6 +220,11 @@ impl Loaded {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.facts.version
+    }
+
+    /// For how long it could have been called.
+    pub(super) fn ready_for(&self) -> Duration {
+        self.ready.elapsed()
     }
 
     /// How long a request may wait for something and still answer in time.
@@ -257,6 +281,12 @@ impl Loaded {
 
     pub(super) fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// What it has asked of others so far.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        self.facts.meter.asked()
     }
 
     /// What it has done so far.

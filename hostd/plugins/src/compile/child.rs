@@ -35,7 +35,7 @@ const NO_MEMORY: [&str; 4] = [
 ];
 
 /// What to run.
-pub(super) struct Order {
+pub(super) struct Task {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) limits: Limits,
@@ -76,7 +76,7 @@ impl Drop for Running {
 }
 
 /// Runs a child; `cancelled` ends when nobody waits any more.
-pub(super) fn run(order: &Order, cancelled: &PipeReader) -> Result<Vec<u8>, CompileError> {
+pub(super) fn run(order: &Task, cancelled: &PipeReader) -> Result<Vec<u8>, CompileError> {
     let mut child = start(order)?;
     let mut streams = Streams::default();
     let talked = talk(order, &mut child, cancelled, &mut streams);
@@ -87,7 +87,7 @@ pub(super) fn run(order: &Order, cancelled: &PipeReader) -> Result<Vec<u8>, Comp
     judge(order, status.map_err(CompileError::Pipe)?, streams)
 }
 
-fn start(order: &Order) -> Result<Running, CompileError> {
+fn start(order: &Task) -> Result<Running, CompileError> {
     let mut command = Command::new(&order.program);
     command
         .args(&order.arguments)
@@ -131,7 +131,7 @@ fn bound(pid: Pid, limits: &Limits) -> io::Result<()> {
 
 /// Moves bytes until the child has ended.
 fn talk(
-    order: &Order,
+    order: &Task,
     running: &mut Running,
     cancelled: &PipeReader,
     streams: &mut Streams,
@@ -260,7 +260,7 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-fn judge(order: &Order, status: ExitStatus, streams: Streams) -> Result<Vec<u8>, CompileError> {
+fn judge(order: &Task, status: ExitStatus, streams: Streams) -> Result<Vec<u8>, CompileError> {
     if status.success() {
         return Ok(streams.code);
     }

@@ -11,6 +11,7 @@ use wasmtime::component::HasData;
 use super::{PluginLinker, offers, refusal, within};
 use crate::host::Context;
 use crate::plugin::call::Acting;
+use crate::plugin::meter::Meter;
 use crate::plugin::outbound::Share;
 use offers::http_out::{Host, Request, Response};
 use offers::types::Error;
@@ -57,6 +58,7 @@ pub(super) struct View<'a> {
     context: &'a Context,
     notices: &'a Notices,
     share: &'a Share,
+    meter: &'a Meter,
     secrets: Option<&'a Secrets>,
     made: &'a mut u32,
 }
@@ -73,6 +75,7 @@ pub(super) fn link(linker: &mut PluginLinker) -> wasmtime::Result<()> {
             context: &call.context,
             notices: &call.services.notices,
             share: &call.facts.outbound,
+            meter: &call.facts.meter,
             secrets: call.secrets.as_ref(),
             made: &mut call.requests_made,
         }
@@ -160,6 +163,7 @@ impl View<'_> {
             check: self.share.check(pattern),
         };
         let sent = self.notices.fetch(outgoing, place).await;
+        self.meter.requested(sent.is_ok());
         sent.map_err(|why| unanswered(&why))
     }
 
