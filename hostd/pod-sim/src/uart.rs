@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
 use pod_protocol::escape::Escape;
-use serde_json::json;
+use pod_protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
+use serde_json::{Value, json};
 
 use super::args::Args;
 use super::client::{Client, Gone};
+use super::next::Next;
 use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
 use super::refuse::Refuse;
 use super::shared::Shared;
@@ -16,6 +18,7 @@ use super::world::World;
 
 const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
 const DEFAULT_BAUD: u32 = 115_200;
+const BREAK_MS: std::ops::RangeInclusive<i64> = 1..=UART_BREAK_MS_MAX.cast_signed();
 
 /// Bytes read from the connection at once.
 const READ_BYTES: usize = 256;
@@ -28,6 +31,26 @@ const SEARCH_NS: u64 = 100_000_000;
 
 /// Bank voltage at which the receive line's pull-up works, in millivolts.
 const PULL_BANK_MV: u16 = 3300;
+
+/// The transmitter of an open session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sender {
+    tx: u8,
+    /// The end of what is on the line already.
+    sent_to_ns: u64,
+}
+
+/// `uart_break`: the transmit line is low for a while, after what is being sent.
+pub(crate) fn send_break(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
+    let ms: u64 = args.uint("ms", BREAK_MS)?.unwrap_or(UART_BREAK_MS);
+    let sender = world.uart_sender.as_mut().ok_or(Refuse::NoUart)?;
+    let from_ns = now_ns.max(sender.sent_to_ns);
+    let at_ns = from_ns + ms * 1_000_000;
+    sender.sent_to_ns = at_ns;
+    world.digital.pins.hold_low(sender.tx, from_ns, at_ns);
+    let answer = Ok(Value::Null);
+    Ok(Next::Later { at_ns, answer })
+}
 
 /// A session whose channels are claimed.
 pub(crate) struct Uart {
@@ -57,6 +80,7 @@ impl Uart {
         }
         world.digital.pins.claim_all(&claims, now_ns)?;
         world.uart_since_ns = Some(now_ns);
+        world.uart_sender = Some(Sender { tx, sent_to_ns: 0 });
         let pull_up = bit(rx) & super::pins::PULL_UP_MASK != 0;
         let idle = world.digital.pins.pull_mask(now_ns) & bit(rx) == 0;
         let pulled = pull_up && idle && world.digital.pins.bank_mv() == PULL_BANK_MV;
@@ -77,6 +101,7 @@ impl Uart {
             .pins
             .free(&[Owner::UartRx, Owner::UartTx], now_ns);
         world.uart_since_ns = None;
+        world.uart_sender = None;
         if self.pulled {
             let released = world.digital.pins.set_pull(self.rx, false, now_ns);
             debug_assert!(released.is_ok(), "releasing a resistor is always allowed");
@@ -95,7 +120,6 @@ impl Uart {
         };
         client.ok(json!("uart ready")).await?;
         let mut escape = Escape::new();
-        let mut sent_to_ns = 0;
         loop {
             let mut changed = std::pin::pin!(shared.changed().notified());
             changed.as_mut().enable();
@@ -111,7 +135,7 @@ impl Uart {
             if !received.bytes.is_empty() {
                 client.write_raw(&received.bytes).await?;
             }
-            let room_ns = u64::saturating_sub(sent_to_ns, AHEAD_NS);
+            let room_ns = open.sent_to_ns().saturating_sub(AHEAD_NS);
             let full = room_ns > shared.now_ns();
             let wake = [
                 received.wake_ns,
@@ -127,7 +151,7 @@ impl Uart {
                         return Err(Gone);
                     }
                     escape.sent(&bytes);
-                    sent_to_ns = open.transmit(&bytes, sent_to_ns);
+                    open.transmit(&bytes);
                 }
                 () = tokio::time::sleep_until(escape.complete()), if escape.is_pending() => {
                     return Ok(());
@@ -200,17 +224,22 @@ struct Open {
 }
 
 impl Open {
-    /// Puts bytes on the line after those still being sent; returns their end.
-    fn transmit(&self, bytes: &[u8], sent_to_ns: u64) -> u64 {
-        let end_ns = self.shared.with(|world, now_ns| {
-            let at_ns = now_ns.max(sent_to_ns);
-            world
-                .digital
-                .pins
-                .transmit(self.uart.tx, bytes, self.uart.baud, at_ns)
+    /// The end of what is being sent.
+    fn sent_to_ns(&self) -> u64 {
+        let sender = self.shared.with(|world, _| world.uart_sender);
+        sender.map_or(0, |sender| sender.sent_to_ns)
+    }
+
+    /// Puts bytes on the line after what is still being sent.
+    fn transmit(&self, bytes: &[u8]) {
+        let Uart { tx, baud, .. } = self.uart;
+        self.shared.with(|world, now_ns| {
+            if let Some(sender) = &mut world.uart_sender {
+                let at_ns = now_ns.max(sender.sent_to_ns);
+                sender.sent_to_ns = world.digital.pins.transmit(tx, bytes, baud, at_ns);
+            }
         });
         self.shared.wires_changed();
-        end_ns
     }
 }
 
