@@ -94,6 +94,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
     let services = Services {
         jobs,
         analysis,
+        public_url: config.http.public_url.clone(),
         vault,
         notices,
         plugins: OnceLock::new(),

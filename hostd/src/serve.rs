@@ -18,6 +18,7 @@ use crate::demo;
 use crate::groups::{self, Embedded, Loading};
 use crate::holders;
 use crate::http::arrivals::Arrivals;
+use crate::http::desk::Desk;
 use crate::http::dial::DialIn;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
@@ -240,6 +241,13 @@ pub fn gateway(
         ),
         arrivals: Arrivals::new(&config.http, &config.uploads, services.builds.upload_wait()),
         dial: DialIn::new(config, services.dialled.clone()),
+        desk: Desk::new(
+            config
+                .emi
+                .local
+                .then(|| services.auth.default_org())
+                .as_deref(),
+        ),
         proxies: Proxies::parse(&config.http.trusted_proxies)
             .map_err(|e| anyhow::anyhow!("read http.trusted_proxies: {e}"))?,
     })

@@ -44,6 +44,8 @@ pub struct Services {
     pub analysis: Arc<Analysis>,
     pub vault: Arc<Vault>,
     pub notices: Arc<Notices>,
+    /// Under which people reach the server; empty = nobody knows.
+    pub public_url: String,
     /// Those that answer requests hold the services, so they come later.
     pub plugins: OnceLock<Weak<Plugins>>,
 }

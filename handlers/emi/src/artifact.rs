@@ -1,5 +1,6 @@
 //! Artifacts: the files that a run makes. What the endpoints about them share.
 
+use guest::Time;
 use guest::emi::Artifact;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub(crate) struct Record<'a> {
     size_bytes: u64,
     /// Lower-case hexadecimal.
     sha256: &'a str,
+    #[schemars(with = "Time")]
+    created_at: &'a str,
 }
 
 impl<'a> From<&'a Artifact> for Record<'a> {
@@ -27,6 +30,7 @@ impl<'a> From<&'a Artifact> for Record<'a> {
             content_type: &artifact.content_type,
             size_bytes: artifact.size_bytes,
             sha256: &artifact.sha256,
+            created_at: &artifact.created_at,
         }
     }
 }

@@ -50,9 +50,15 @@ pub(crate) struct Record<'a> {
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only what the document says of it is used")]
 pub(crate) struct Sheet {
-    /// `copper` or `dielectric`.
+    #[schemars(extend("enum" = ["copper", "dielectric"]))]
     kind: String,
-    thickness_mm: f64,
+    /// Of copper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    thickness_mm: Option<f64>,
+    /// Of what is between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon_r: Option<f64>,
 }
 
 impl<'a> Record<'a> {

@@ -96,6 +96,7 @@ pub(crate) fn artifact() -> Artifact {
         content_type: "application/json".into(),
         size_bytes: 5120,
         sha256: SHA256.into(),
+        created_at: "2026-01-02T03:04:08Z".into(),
     }
 }
 

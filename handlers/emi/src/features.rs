@@ -21,6 +21,7 @@ pub(crate) const ROUTE: Route = Route {
         let offer = Offer {
             kinds: vec![Kind::Ingest, Kind::Compliance, Kind::Cable],
             upload_bytes_max: 200 << 20,
+            version: "0.1.0".into(),
         };
         operation.reply(200, "Kinds of runs, and the largest file.", &told(&offer));
     }),
@@ -61,6 +62,7 @@ mod tests {
         let offer = Offer {
             kinds: vec![Kind::Ingest, Kind::Solve],
             upload_bytes_max: 7,
+            version: "0.1.0".into(),
         };
         let expected = json!({"kinds": ["ingest", "solve"], "upload_bytes_max": 7});
         assert_eq!(json!(told(&offer)), expected);

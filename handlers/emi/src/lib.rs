@@ -7,6 +7,7 @@ mod board;
 mod example;
 mod features;
 mod findings;
+mod local_status;
 mod page;
 mod project;
 mod refusal;
@@ -17,6 +18,7 @@ mod upload;
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
     features::ROUTE,
+    local_status::ROUTE,
     rules::ROUTE,
     project::list::ROUTE,
     project::create::ROUTE,

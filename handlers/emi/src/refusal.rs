@@ -6,6 +6,9 @@ use guest::{ApiError, Refusal};
 /// Seconds until it is worth asking for a run again when too many wait: a run takes seconds.
 const BUSY_RETRY_AFTER_S: u32 = 5;
 
+/// Seconds that a server needs to be back.
+const STOPPING_RETRY_AFTER_S: u32 = 10;
+
 /// `what` (`project`, `board`, `run`, `artifact`) with this id was asked for.
 pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
     match error {
@@ -42,6 +45,11 @@ pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
             Refusal::LinkRefused,
             "the address was not made by this server as it stands, or its time is over; ask for it again",
         ),
+        Error::Stopping => ApiError::of(
+            Refusal::Stopping,
+            "the server is about to stop; ask again when it is back",
+        )
+        .retry_after(STOPPING_RETRY_AFTER_S),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -72,6 +80,7 @@ mod tests {
             (Error::Quota(sentence()), 409, "quota_exceeded"),
             (Error::Busy(sentence()), 429, "too_many_runs"),
             (Error::Signature, 403, "link_refused"),
+            (Error::Stopping, 503, "stopping"),
             (Error::Other(sentence()), 500, "internal"),
         ] {
             let error = of(error, "board", "01X");

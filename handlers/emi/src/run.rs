@@ -94,11 +94,19 @@ struct Params {}
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only what the document says of it is used")]
 struct Summary {
-    critical: u64,
-    warning: u64,
-    info: u64,
+    /// These three are of runs that look for findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info: Option<u64>,
     /// The highest frequency that was reckoned with, in Hz.
-    assumed_max_frequency_hz: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumed_max_frequency_hz: Option<f64>,
+    /// Whether all is known that limits need; otherwise there is no margin. Of `compliance` and `cable`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
 }
 
 impl<'a> Record<'a> {

@@ -5,10 +5,17 @@ use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route};
 use serde_json::json;
 
 use crate::access::Shown;
-use crate::{example, refusal};
+use crate::refusal;
 
-/// Media type of what is not shown, but saved.
-const BYTES: &str = "application/octet-stream";
+/// Media types of the files that runs make.
+const TYPES: [&str; 6] = [
+    "application/json",
+    "application/sarif+json",
+    "image/png",
+    "image/svg+xml",
+    "text/csv",
+    "text/html",
+];
 
 /// What pages of a report may do: run the scripts and use the styles that they hold, in an origin that is nobody's, and
 /// load nothing. Names in them are a stranger's.
@@ -36,21 +43,14 @@ pub(crate) const ROUTE: Route = Route {
             .path("run", "Run id.")
             .path("name", "Name of the file; may hold `/`.")
             .refusals(&[Refusal::LinkRefused])
-            .query::<Shown>()
-            .reply_content(
-                200,
-                "The bytes of the file; `ETag` is its SHA-256.",
-                BYTES,
-                json!({"type": "string", "contentMediaType": BYTES}),
-                json!("{}"),
-            );
-        for shown in ["application/json", "text/html"] {
+            .query::<Shown>();
+        for shown in TYPES {
             operation.reply_content(
                 200,
-                "",
+                "The bytes of the file; `ETag` is its SHA-256.",
                 shown,
                 json!({"contentMediaType": shown}),
-                json!(example::FINDING),
+                json!(""),
             );
         }
     }),

@@ -58,7 +58,7 @@ mod tests {
             json!(told(&[example::artifact()])),
             json!({"artifacts": [{
                 "name": "rules.json", "content_type": "application/json", "size_bytes": 5120,
-                "sha256": example::SHA256
+                "sha256": example::SHA256, "created_at": "2026-01-02T03:04:08Z"
             }]})
         );
         assert_eq!(json!(told(&[])), json!({"artifacts": []}));

@@ -1,7 +1,9 @@
 //! `POST /emi/projects/{id}/uploads`: where the bytes of a board go, if they are not there already.
 
 use guest::emi::{self, Begun, NewUpload};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, integer, members, text};
+use guest::{
+    ApiError, Openapi, Refusal, Request, Response, Route, integer, members, spelled, text,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -10,7 +12,7 @@ use super::Digest;
 use crate::{access, example, project, refusal};
 
 /// Longest name of a file, in characters.
-const FILENAME_CHARS_MAX: usize = 255;
+const FILENAME_CHARS_MAX: usize = 200;
 
 /// Longest media type, in characters.
 const TYPE_CHARS_MAX: usize = 100;
@@ -62,7 +64,7 @@ members! {
         /// SHA-256 of its bytes, in hexadecimal. With it nothing is sent twice, and what arrives is compared.
         sha256: Option<String> = optional(Digest),
         /// Media type; it is told again, and decides nothing.
-        content_type: Option<String> = optional(text(1..=TYPE_CHARS_MAX)),
+        content_type: Option<String> = optional(spelled(1..=TYPE_CHARS_MAX, " -~")),
         /// How many bytes there will be. One that is too large is refused at once.
         size_bytes: Option<u64> = optional(integer(0..=SIZE_MAX)),
     }

@@ -345,10 +345,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("emi.projects_max", "projects of one organisation"),
     ("emi.boards_max", "boards of one organisation"),
-    (
-        "emi.runs_max",
-        "runs that are kept for one organisation",
-    ),
+    ("emi.runs_max", "runs that are kept for one organisation"),
     (
         "emi.quota_mib",
         "boards and results of one organisation, in MiB",
@@ -360,6 +357,10 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "emi.openems",
         "absolute path of openEMS, for runs of the kind solve; empty: they are not offered",
+    ),
+    (
+        "emi.local",
+        "let programs on this computer work with boards without a credential, as an editor of boards does; only without a proxy",
     ),
 ];
 

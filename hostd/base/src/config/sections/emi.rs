@@ -30,6 +30,8 @@ pub struct EmiConfig {
     pub keep_days: u32,
     /// Empty = there is none.
     pub openems: PathBuf,
+    /// No credential is asked of programs on this computer.
+    pub local: bool,
 }
 
 impl Default for EmiConfig {
@@ -49,6 +51,7 @@ impl Default for EmiConfig {
             quota_mib: 4096,
             keep_days: 90,
             openems: PathBuf::new(),
+            local: false,
         }
     }
 }
@@ -64,7 +67,11 @@ impl EmiConfig {
             ("emi.memory_mib_max", MEMORY_MIB, self.memory_mib_max),
             ("emi.running_max", 1..=64, self.running_max),
             ("emi.queued_max", 1..=10_000, self.queued_max),
-            ("emi.queued_per_org_max", 1..=10_000, self.queued_per_org_max),
+            (
+                "emi.queued_per_org_max",
+                1..=10_000,
+                self.queued_per_org_max,
+            ),
             ("emi.projects_max", 1..=10_000, self.projects_max),
             ("emi.boards_max", 1..=10_000, self.boards_max),
             ("emi.runs_max", 1..=10_000, self.runs_max),
