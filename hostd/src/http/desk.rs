@@ -52,8 +52,12 @@ impl Desk {
 /// could be wrong.
 fn is_own(head: &Parts) -> bool {
     let headers = &head.headers;
-    let mut others = OF_PROXIES.iter().chain(&[AUTHORIZATION, COOKIE]);
-    !others.any(|name| headers.contains_key(name)) && is_called_local(head) && !is_foreign(headers)
+    let is_shown = |name: &HeaderName| headers.contains_key(name);
+    !OF_PROXIES.iter().any(is_shown)
+        && !is_shown(&AUTHORIZATION)
+        && !is_shown(&COOKIE)
+        && is_called_local(head)
+        && !is_foreign(headers)
 }
 
 fn is_called_local(head: &Parts) -> bool {
