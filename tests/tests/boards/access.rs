@@ -155,3 +155,47 @@ fn a_key_with_the_scope_and_a_member_may() {
     let devices = narrow.get("/api/bench/devices").unwrap();
     devices.expect_error(403, "missing_scope");
 }
+
+#[test]
+fn programs_of_this_computer_need_no_credential_where_the_server_says_so() {
+    let config = tempfile::tempdir().unwrap();
+    let file = config.path().join("hostd.toml");
+    std::fs::write(&file, "[emi]\nlocal = true\n").unwrap();
+    let server = Server::demo_with(&["--config", file.to_str().unwrap()]).unwrap();
+    let nobody = server.anonymous();
+    let status = nobody.get("/api/local/status").unwrap().expect(200);
+    assert!(status["version"].is_string() && status["worker"]["message"].is_string());
+    let desk = Desk::of(nobody.clone());
+    let project = desk.project("sensor");
+    let (board, run) = desk.analysed(&project, SLOT);
+    assert_eq!(run["status"], "done", "{run}");
+    // It is the same organisation's as that of people with a credential.
+    let owner = Desk::of(server.client());
+    let told = owner.get(&format!("/boards/{board}")).expect(200);
+    assert_eq!(told["project_id"], json!(project));
+    for path in ["/api/bench/devices", "/api/jobs", "/api/keys", "/api/users"] {
+        nobody
+            .get(path)
+            .unwrap()
+            .expect_error(401, "missing_credential");
+    }
+    for (name, value) in [
+        ("origin", "http://elsewhere.example"),
+        ("origin", "null"),
+        ("host", "elsewhere.example"),
+        ("x-forwarded-for", "192.0.2.7"),
+    ] {
+        let other = nobody.clone().with_header(name, value);
+        let refused = other.get("/api/emi/projects").unwrap();
+        refused.expect_error(401, "missing_credential");
+    }
+    let forged = nobody.with_authorization("ApiKey bk_AAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA");
+    let refused = forged.get("/api/emi/projects").unwrap();
+    refused.expect_error(401, "invalid_credential");
+    // Otherwise nobody is let in.
+    let server = Server::demo().unwrap();
+    for path in ["/api/local/status", "/api/emi/projects"] {
+        let refused = server.anonymous().get(path).unwrap();
+        refused.expect_error(401, "missing_credential");
+    }
+}
