@@ -52,8 +52,11 @@ refusals! {
     NeedsTunnel = 400 "needs_tunnel",
     NoIsolation = 503 "no_isolation",
     NotCapable = 400 "not_capable",
+    LinkRefused = 403 "link_refused",
     NotGranted = 403 "not_granted",
     NotFound = 404 "not_found",
+    NotOffered = 403 "not_offered",
+    NotReceived = 409 "not_received",
     NotTrusted = 403 "not_trusted",
     PluginRefused = 422 "plugin_refused",
     PluginFailed = 502 "plugin_failed",
@@ -65,9 +68,11 @@ refusals! {
     SecretsUnavailable = 503 "secrets_unavailable",
     Stopping = 503 "stopping",
     TooManyJobs = 429 "too_many_jobs",
+    TooManyRuns = 429 "too_many_runs",
     UartConflict = 409 "uart_conflict",
     Unfinished = 409 "unfinished",
     UnsupportedMediaType = 415 "unsupported_media_type",
+    WrongDigest = 422 "wrong_digest",
     WrongState = 409 "wrong_state",
 }
 

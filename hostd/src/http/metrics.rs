@@ -14,6 +14,7 @@ use crate::plugin::meter::Asked;
 use crate::plugin::{Heard, Plugins};
 use base::logging;
 
+pub mod analysis;
 pub mod disk;
 pub mod jobs;
 pub mod notices;

@@ -344,6 +344,7 @@ fn nobodys(services: &Arc<Services>, facts: &Arc<Facts>) -> PluginCall {
         caller: None,
         lease: None,
         client: None,
+        origin: None,
         answer_by: Instant::now(),
         disk_full: Arc::default(),
     };

@@ -204,6 +204,7 @@ impl Used {
             caller: None,
             lease: None,
             client: None,
+            origin: None,
             answer_by: Instant::now() + self.loaded.patience(),
             disk_full: Arc::default(),
         };
