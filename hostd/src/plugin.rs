@@ -16,7 +16,7 @@ use base::config::PluginsConfig;
 use bytes::Bytes;
 use http::StatusCode;
 use plugins::cache::{Cache, TOTAL_BYTES_DEFAULT};
-use plugins::compile::{Compiler, Limits};
+use plugins::compile::{Compiler, LIMITS};
 use plugins::installed::{Installed, Parts};
 use plugins::rights::{Behind, Caller, Denied, Rights};
 use plugins::signature::{Keys, Policy};
@@ -137,10 +137,9 @@ impl Opened {
         });
         let installed = installed.await.context("read what plugins are installed")?;
         let program = std::env::current_exe().context("find this program")?;
-        let limits = Limits::default();
         Ok(Self {
             installed,
-            compiler: Compiler::new(program, vec![COMPILE_VERB.into()], limits),
+            compiler: Compiler::new(program, vec![COMPILE_VERB.into()], LIMITS),
             folder: data.join(base::folder::PLUGIN_CACHE),
         })
     }

@@ -130,6 +130,8 @@ async fn serve(
             .with_context(|| format!("write {}", path.display()))?;
     }
     services.jobs.settle_in();
+    let settled = services.analysis.settle_in().await;
+    settled.context("go on with analyses")?;
     let stop = async {
         stop.await;
         gateway.native.set_ready(false);
@@ -145,6 +147,7 @@ async fn serve(
     services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
+    services.analysis.stop().await;
     services.devices.stop();
     services.store.close().await.context("close the store")?;
     info!("stopped");

@@ -19,7 +19,7 @@ pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
     AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
-    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, GpioLine, HandlersConfig, HttpConfig,
+    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig, HttpConfig,
     JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
     OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider,
     StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
@@ -67,6 +67,7 @@ pub struct Config {
     pub webhooks: WebhooksConfig,
     pub badges: BadgesConfig,
     pub plugins: PluginsConfig,
+    pub emi: EmiConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commit_status: Vec<CommitStatusConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,6 +96,7 @@ impl Default for Config {
             webhooks: WebhooksConfig::default(),
             badges: BadgesConfig::default(),
             plugins: PluginsConfig::default(),
+            emi: EmiConfig::default(),
             commit_status: Vec::new(),
             devices: Vec::new(),
         }
@@ -240,6 +242,9 @@ impl Config {
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
         self.plugins
+            .check()
+            .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        self.emi
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
         for (i, status) in self.commit_status.iter().enumerate() {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::blobs::FileParts;
+use blobs::FileParts;
 use serde_json::{Map, Value};
 use tracing::{info, warn};
 
-use crate::blobs::{Blobs, Staged};
+use blobs::{Blobs, Staged};
 use base::clock::Clock;
 use base::config::BuildsConfig;
 use base::id;

@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tracing::info;
 
-use crate::blobs::Staged;
+use blobs::Staged;
 use crate::devices::Devices;
 use crate::leases;
 use crate::uart::{Uarts, Work};

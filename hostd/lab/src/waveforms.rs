@@ -5,13 +5,13 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::blobs::FileParts;
+use blobs::FileParts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio::sync::Semaphore;
 use tracing::info;
 
-use crate::blobs::{Blobs, StageError};
+use blobs::{Blobs, StageError};
 use base::clock::Clock;
 use base::config::WaveformsConfig;
 use base::id;

@@ -13,6 +13,7 @@ use crate::http::connections::ConnectionCounters;
 use crate::plugin::{Heard, Plugins};
 use base::logging;
 
+pub mod analysis;
 pub mod disk;
 pub mod jobs;
 pub mod notices;

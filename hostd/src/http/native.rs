@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
-use crate::http::metrics::{HttpMetrics, Sources, disk, jobs, notices};
+use crate::http::metrics::{HttpMetrics, Sources, analysis, disk, jobs, notices};
 use crate::http::pages;
 use crate::services::Services;
 use base::space::State;
@@ -148,6 +148,7 @@ impl Native {
                     "text/plain; version=0.0.4; charset=utf-8",
                     self.metrics.render(sources)
                         + &disk::render(&self.services)
+                        + &analysis::render(&self.services.analysis.figures())
                         + &jobs::render(&self.services.jobs.figures())
                         + &notices::render(self.services.notices.unreadable()),
                 ),

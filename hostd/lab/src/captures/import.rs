@@ -14,7 +14,7 @@ use super::files::{Files, LOGIC};
 use super::name::check_name;
 use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
-use crate::blobs::Staged;
+use blobs::Staged;
 use base::id;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 

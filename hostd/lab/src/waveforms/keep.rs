@@ -8,7 +8,7 @@ use std::time::Duration;
 use tracing::info;
 
 use super::{Label, Recorded, WaveformError, Waveforms, check, invalid, segments_rate_hz, signal};
-use crate::blobs::Staged;
+use blobs::Staged;
 use crate::waveforms::signal::Span;
 use base::id;
 use base::pace::Pace;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::Full as FullBody;
 
 use super::*;
-use crate::blobs::Staged;
+use blobs::Staged;
 use base::pace::Pace;
 use base::space::Space;
 use store::waveforms::{Segment, Shape};

@@ -1,0 +1,1 @@
+//! The service with a runner that does what a test says.

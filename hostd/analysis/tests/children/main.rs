@@ -1,0 +1,2 @@
+//! Runs in real children. This program is also the child.
+fn main() {}
