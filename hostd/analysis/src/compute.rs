@@ -59,7 +59,11 @@ pub(crate) fn compute(
             vec![
                 rules(&report),
                 text("emission.json", "application/json", report.emission.json()),
-                text("spectrum.csv", "text/csv; charset=utf-8", report.emission.csv()),
+                text(
+                    "spectrum.csv",
+                    "text/csv; charset=utf-8",
+                    report.emission.csv(),
+                ),
             ],
             compliance(&report),
         ),

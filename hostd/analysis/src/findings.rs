@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use store::emi::runs::{self, Kind, Status};
 use store::StoreError;
+use store::emi::runs::{self, Kind, Status};
 
 use crate::artifact::RULES;
 use crate::error::Error;
@@ -151,10 +151,16 @@ fn diff(new: Vec<Map<String, Value>>, old: Vec<Map<String, Value>>) -> Diff {
     let mut diff = Diff::default();
     for finding in new {
         let is_kept = before.contains(&print(&finding));
-        let list = if is_kept { &mut diff.kept } else { &mut diff.new };
+        let list = if is_kept {
+            &mut diff.kept
+        } else {
+            &mut diff.new
+        };
         list.push(Value::Object(finding));
     }
-    let gone = old.into_iter().filter(|finding| !now.contains(&print(finding)));
+    let gone = old
+        .into_iter()
+        .filter(|finding| !now.contains(&print(finding)));
     diff.gone = gone.map(Value::Object).collect();
     diff
 }

@@ -16,9 +16,9 @@ use std::time::Duration;
 use admission::Requester;
 use base::space;
 use blobs::Staged;
+use store::StoreError;
 use store::emi::runs::{Artifact, End, Failure, Progress, Run, Status};
 use store::emi::{EmiError, File, boards};
-use store::StoreError;
 use tokio::sync::oneshot;
 use tracing::{error, info, warn};
 
@@ -120,7 +120,9 @@ impl Attended {
     }
 
     pub(crate) fn stop_all(&self) {
-        self.lock().values_mut().for_each(|attendee| attendee.stop = None);
+        self.lock()
+            .values_mut()
+            .for_each(|attendee| attendee.stop = None);
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -148,12 +150,9 @@ impl Analysis {
             format!("The server was restarted during each of {ATTEMPTS_MAX} attempts. Try again."),
         );
         let now_ms = self.clock.now_ms();
-        let waiting = self.store.emi_runs_recover(
-            ATTEMPTS_MAX,
-            now_ms,
-            interrupted,
-            crate::runs::stopped(),
-        );
+        let waiting =
+            self.store
+                .emi_runs_recover(ATTEMPTS_MAX, now_ms, interrupted, crate::runs::stopped());
         for run in waiting.await? {
             self.attend(&run).await;
         }
@@ -203,7 +202,10 @@ impl Analysis {
         };
         let Ok(place) = place else {
             self.attended.end(id, number);
-            warn!(run = id, "no place was found for a run; it waits for the next start");
+            warn!(
+                run = id,
+                "no place was found for a run; it waits for the next start"
+            );
             return Ok(());
         };
         let Some(work) = self.begin_run(org, id).await? else {
@@ -213,9 +215,7 @@ impl Analysis {
         let carried = self.carry_out(id, work, stopped.running).await;
         drop(place);
         let progress = self.attended.end(id, number);
-        if self.is_stopping.load(Ordering::SeqCst)
-            && carried.ended == Err(Unfinished::Stopped)
-        {
+        if self.is_stopping.load(Ordering::SeqCst) && carried.ended == Err(Unfinished::Stopped) {
             return self.put_back(org, id).await;
         }
         self.end_run(org, id, progress, carried).await
@@ -252,12 +252,7 @@ impl Analysis {
     }
 
     /// Have it carried out, on a thread of its own: the kernel ends a child with the thread that started it.
-    async fn carry_out(
-        self: &Arc<Self>,
-        id: &str,
-        work: Work,
-        stopped: PipeReader,
-    ) -> Carried {
+    async fn carry_out(self: &Arc<Self>, id: &str, work: Work, stopped: PipeReader) -> Carried {
         let (this, id) = (self.clone(), id.to_owned());
         let (done, carried) = oneshot::channel();
         let thread = thread::Builder::new().name("analysis".to_owned());
@@ -291,7 +286,10 @@ impl Analysis {
             match event {
                 Event::Progress(progress) => self.attended.note(id, progress),
                 Event::Made(file) => match self.blobs.write(&file.bytes) {
-                    Ok(staged) => made.push((self.artifact_of(file.name, file.content_type, &staged), staged)),
+                    Ok(staged) => made.push((
+                        self.artifact_of(file.name, file.content_type, &staged),
+                        staged,
+                    )),
                     Err(source) => {
                         trouble = Some(source);
                         return Err(Unwanted);
@@ -354,7 +352,9 @@ impl Analysis {
                 Err(Error::Full { what, max }) => {
                     end = End::Failed(failure(
                         "quota",
-                        format!("The results do not fit: {what}, {max} at most. Delete what is not needed any more, then try again."),
+                        format!(
+                            "The results do not fit: {what}, {max} at most. Delete what is not needed any more, then try again."
+                        ),
                     ));
                 }
                 Err(Error::Blob { source, .. }) => {
@@ -369,7 +369,10 @@ impl Analysis {
                 }
             }
         }
-        error!(run = id, "the end of a run could not be stored; it waits for the next start");
+        error!(
+            run = id,
+            "the end of a run could not be stored; it waits for the next start"
+        );
         Ok(())
     }
 
@@ -419,8 +422,17 @@ impl Analysis {
     fn tell_end(&self, id: &str, ended: Option<Run>) {
         // None: it was deleted, or stopped, meanwhile.
         let Some(run) = ended else { return };
-        let code = run.error.as_ref().map_or("done", |error: &Failure| &error.code);
-        info!(run = id, kind = run.kind.name(), outcome = run.status.name(), code, "run ended");
+        let code = run
+            .error
+            .as_ref()
+            .map_or("done", |error: &Failure| &error.code);
+        info!(
+            run = id,
+            kind = run.kind.name(),
+            outcome = run.status.name(),
+            code,
+            "run ended"
+        );
         self.meter.ended(run.kind, run.status);
     }
 }

@@ -119,7 +119,10 @@ impl Analysis {
             Ok::<_, StoreError>(Some(filling.end(|run| run.id.clone())))
         });
         let mut listed = read.await?.ok_or(Error::NotFound)?;
-        listed.items.iter_mut().for_each(|run| self.attended.tell(run));
+        listed
+            .items
+            .iter_mut()
+            .for_each(|run| self.attended.tell(run));
         Ok(listed)
     }
 
@@ -219,10 +222,14 @@ impl Analysis {
         self.counted(signed)?;
         let artifact = self.kept_artifact(org, run, name).await?;
         let sha256 = &artifact.file.sha256;
-        let parts = self.blobs.read(sha256).await.map_err(|source| Error::Blob {
-            path: self.blobs.path(sha256),
-            source,
-        })?;
+        let parts = self
+            .blobs
+            .read(sha256)
+            .await
+            .map_err(|source| Error::Blob {
+                path: self.blobs.path(sha256),
+                source,
+            })?;
         Ok((artifact, parts))
     }
 

@@ -19,10 +19,11 @@ pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
     AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
-    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig, HttpConfig,
-    JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
-    OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider,
-    StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
+    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig,
+    HttpConfig, JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart,
+    MetricsConfig, OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart,
+    ProbePart, Provider, StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig,
+    WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the

@@ -18,12 +18,7 @@ pub mod projects;
 pub mod runs;
 pub mod uploads;
 
-pub(super) const TABLES: [&str; 4] = [
-    projects::TABLE,
-    uploads::TABLE,
-    boards::TABLE,
-    runs::TABLE,
-];
+pub(super) const TABLES: [&str; 4] = [projects::TABLE, uploads::TABLE, boards::TABLE, runs::TABLE];
 
 /// Bytes that are kept as a blob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

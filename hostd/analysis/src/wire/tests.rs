@@ -45,7 +45,9 @@ fn what_is_said_arrives_however_it_is_cut() {
     let artifacts = [made("empty", 0), made("a/b", 3 * FRAME_BYTES_MAX / 2)];
     let bytes = written(|frames| {
         frames.progress(&progress("read"))?;
-        artifacts.iter().try_for_each(|made| frames.artifact(made))?;
+        artifacts
+            .iter()
+            .try_for_each(|made| frames.artifact(made))?;
         frames.done(&product())
     });
     for piece in [1, 7, 65_536, bytes.len()] {
@@ -136,7 +138,12 @@ fn an_order_is_read_as_it_was_written_and_the_rest_is_the_board() {
     let mut from = &bytes[..];
     assert_eq!(read_order(&mut from).unwrap(), order);
     assert_eq!(from, b"board");
-    for bad in [&b""[..], b"\xff\xff\xff\xff", b"\x02\0\0\0{}", b"\x05\0\0\0{"] {
+    for bad in [
+        &b""[..],
+        b"\xff\xff\xff\xff",
+        b"\x02\0\0\0{}",
+        b"\x05\0\0\0{",
+    ] {
         assert!(read_order(&mut &bad[..]).is_err(), "{bad:?}");
     }
 }

@@ -345,10 +345,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("emi.projects_max", "projects of one organisation"),
     ("emi.boards_max", "boards of one organisation"),
-    (
-        "emi.runs_max",
-        "runs that are kept for one organisation",
-    ),
+    ("emi.runs_max", "runs that are kept for one organisation"),
     (
         "emi.quota_mib",
         "boards and results of one organisation, in MiB",

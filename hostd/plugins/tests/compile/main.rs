@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use plugins::compile::{CompileError, Compiler, LIMITS, LimitHit, WAITING_MAX, WorkerLimits, confine};
+use plugins::compile::{
+    CompileError, Compiler, LIMITS, LimitHit, WAITING_MAX, WorkerLimits, confine,
+};
 
 /// The argument that makes this program a child, before what it does.
 const CHILD: &str = "__compile";
@@ -236,7 +238,10 @@ fn each_limit_is_named() {
         LimitHit::Memory(128)
     );
     let wall = Duration::from_millis(1200);
-    assert_eq!(hit("sleep", WorkerLimits { wall, ..limits() }), LimitHit::Wall(1));
+    assert_eq!(
+        hit("sleep", WorkerLimits { wall, ..limits() }),
+        LimitHit::Wall(1)
+    );
     assert_eq!(
         hit(
             "flood",

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::runs::{self, Queue, Run};
-use super::{Counted, EmiError, File, Pairs, Range, Records, Source, Store, StoreError, Writing, admit, projects};
+use super::{
+    Counted, EmiError, File, Pairs, Range, Records, Source, Store, StoreError, Writing, admit,
+    projects,
+};
 use crate::records::pair;
 
 pub(super) const TABLE: &str = "emi_boards";

@@ -57,10 +57,7 @@ pub fn newest_first(
 }
 
 /// Visit all projects.
-pub(super) fn each(
-    from: &impl Source,
-    mut visit: impl FnMut(Project),
-) -> Result<(), StoreError> {
+pub(super) fn each(from: &impl Source, mut visit: impl FnMut(Project)) -> Result<(), StoreError> {
     PROJECTS.each(from, Range::ALL, |_, project| {
         visit(project);
         ControlFlow::Continue(())
@@ -76,11 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// It has as many, or the storage failed.
-    pub async fn emi_project_add(
-        &self,
-        project: Project,
-        count_max: u64,
-    ) -> Result<(), EmiError> {
+    pub async fn emi_project_add(&self, project: Project, count_max: u64) -> Result<(), EmiError> {
         self.write(move |w| {
             let mut count = 0;
             newest_first(w, &project.org, None, |_| {

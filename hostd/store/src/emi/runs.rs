@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::boards::{self, Facts};
-use super::{Counted, EmiError, File, Pairs, Range, Records, Source, Store, StoreError, Writing, admit};
+use super::{
+    Counted, EmiError, File, Pairs, Range, Records, Source, Store, StoreError, Writing, admit,
+};
 use crate::records::pair;
 
 pub(super) const TABLE: &str = "emi_runs";
@@ -213,7 +215,10 @@ pub fn each(from: &impl Source, mut visit: impl FnMut(Run)) -> Result<(), StoreE
 pub(super) fn blobs(from: &impl Source) -> Result<HashSet<String>, StoreError> {
     let mut found = HashSet::new();
     each(from, |run| {
-        let digests = run.artifacts.into_iter().map(|artifact| artifact.file.sha256);
+        let digests = run
+            .artifacts
+            .into_iter()
+            .map(|artifact| artifact.file.sha256);
         found.extend(digests);
     })?;
     Ok(found)

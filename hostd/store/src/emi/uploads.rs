@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, EmiError, File, Range, Records, Source, Store, StoreError, Writing, admit, projects};
+use super::{
+    Counted, EmiError, File, Range, Records, Source, Store, StoreError, Writing, admit, projects,
+};
 
 pub(super) const TABLE: &str = "emi_uploads";
 

@@ -64,7 +64,11 @@ impl EmiConfig {
             ("emi.memory_mib_max", MEMORY_MIB, self.memory_mib_max),
             ("emi.running_max", 1..=64, self.running_max),
             ("emi.queued_max", 1..=10_000, self.queued_max),
-            ("emi.queued_per_org_max", 1..=10_000, self.queued_per_org_max),
+            (
+                "emi.queued_per_org_max",
+                1..=10_000,
+                self.queued_per_org_max,
+            ),
             ("emi.projects_max", 1..=10_000, self.projects_max),
             ("emi.boards_max", 1..=10_000, self.boards_max),
             ("emi.runs_max", 1..=10_000, self.runs_max),
