@@ -71,7 +71,9 @@ impl Analysis {
             queue: self.queue(),
         };
         let turn = self.blobs.turn().await;
-        self.check_there(&turn, &board.file)?;
+        if !self.is_there(&turn, &board.file) {
+            return Err(Error::NotReceived);
+        }
         let added = self
             .store
             .emi_board_add(board.clone(), run.clone(), room)

@@ -47,6 +47,7 @@ impl Children {
             memory_bytes: u64::from(config.memory_mib_max) << 20,
             wall: Duration::from_secs(seconds),
             output_bytes: wire::OUTPUT_BYTES_MAX,
+            file_bytes: 0,
             open_files: OPEN_FILES,
             nice: NICE,
         };
@@ -54,6 +55,7 @@ impl Children {
             worker: Worker {
                 program,
                 arguments,
+                folder: PathBuf::from("/"),
                 limits,
             },
             file_bytes_max: (config.upload_mib_max as usize) << 20,

@@ -8,7 +8,7 @@ use blobs::FileParts;
 use serde_json::{Map, Value};
 use store::StoreError;
 use store::emi::projects;
-use store::emi::runs::{self, Artifact, End, Kind, Progress, Run, Status};
+use store::emi::runs::{self, Artifact, Kind, Progress, Run, Status};
 use tracing::info;
 
 use crate::compute;
@@ -249,9 +249,4 @@ impl Analysis {
 
 pub(crate) fn stopped() -> runs::Failure {
     failure("stopped", "Somebody stopped it.")
-}
-
-/// The end of a run that somebody stopped.
-pub(crate) fn end_stopped() -> End {
-    End::Failed(stopped())
 }

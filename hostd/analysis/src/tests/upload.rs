@@ -98,6 +98,10 @@ async fn what_the_organisation_has_need_not_come_again_and_tells_others_nothing(
         .create_board(ORG, "ada", &project, &again.key, None)
         .await;
     assert!(matches!(gone, Err(Error::NotReceived)));
+    let again = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, new("b", Some(ABC)));
+    assert!(!again.await.unwrap().already_uploaded);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

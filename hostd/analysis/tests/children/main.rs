@@ -19,7 +19,10 @@ const CHILD: &str = "__child";
 const STOP_MAX: Duration = Duration::from_millis(200);
 
 /// A small board with a slot in its plane.
-const SLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../emi/testdata/slot.kicad_pcb");
+const SLOT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../emi/testdata/slot.kicad_pcb"
+);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -29,8 +32,14 @@ fn main() {
     let trials = [
         ("a_board_is_looked_at", a_board_is_looked_at as fn()),
         ("each_kind_has_its_results", each_kind_has_its_results),
-        ("what_is_no_board_is_refused_with_its_place", what_is_no_board_is_refused_with_its_place),
-        ("a_child_that_fails_fails_one_run", a_child_that_fails_fails_one_run),
+        (
+            "what_is_no_board_is_refused_with_its_place",
+            what_is_no_board_is_refused_with_its_place,
+        ),
+        (
+            "a_child_that_fails_fails_one_run",
+            a_child_that_fails_fails_one_run,
+        ),
         ("time_and_memory_are_bounded", time_and_memory_are_bounded),
         ("a_stop_ends_it_at_once", a_stop_ends_it_at_once),
     ];
@@ -138,7 +147,11 @@ fn a_board_is_looked_at() {
     assert!(product.summary["critical"].as_u64().unwrap() > 0);
     let facts = product.facts.unwrap();
     assert!(facts.layer_count >= 2 && facts.net_count > 0 && !facts.stackup.is_empty());
-    assert!(facts.outline_mm.is_some_and(|[width, height]| width > 1.0 && height > 1.0));
+    assert!(
+        facts
+            .outline_mm
+            .is_some_and(|[width, height]| width > 1.0 && height > 1.0)
+    );
     let stages: Vec<String> = events
         .iter()
         .filter_map(|event| match event {

@@ -358,6 +358,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "emi.openems",
         "absolute path of openEMS, for runs of the kind solve; empty: they are not offered",
     ),
+    (
+        "emi.solve_s_max",
+        "time that openEMS may take for one run, in seconds",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.

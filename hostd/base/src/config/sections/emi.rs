@@ -30,6 +30,7 @@ pub struct EmiConfig {
     pub keep_days: u32,
     /// Empty = there is none.
     pub openems: PathBuf,
+    pub solve_s_max: u32,
 }
 
 impl Default for EmiConfig {
@@ -49,6 +50,7 @@ impl Default for EmiConfig {
             quota_mib: 4096,
             keep_days: 90,
             openems: PathBuf::new(),
+            solve_s_max: 900,
         }
     }
 }
@@ -61,6 +63,7 @@ impl EmiConfig {
             ("emi.unpacked_mib_max", 1..=65_536, self.unpacked_mib_max),
             ("emi.entries_max", 1..=1_000_000, self.entries_max),
             ("emi.run_s_max", 1..=86_400, self.run_s_max),
+            ("emi.solve_s_max", 1..=86_400, self.solve_s_max),
             ("emi.memory_mib_max", MEMORY_MIB, self.memory_mib_max),
             ("emi.running_max", 1..=64, self.running_max),
             ("emi.queued_max", 1..=10_000, self.queued_max),
