@@ -64,8 +64,12 @@ impl Analysis {
             let message = format!("must be at most {PARAMS_BYTES_MAX} bytes of JSON");
             return Err(Error::invalid("params", message));
         }
-        compute::settings(&params)
-            .map_err(|refusal| Error::invalid("params", format!("must be rules: {refusal}")))?;
+        compute::asked(kind, &params).map_err(|why| {
+            Error::invalid(
+                "params",
+                format!("must be what the kind of run takes: {why}"),
+            )
+        })?;
         Ok(self.new_run(org, user, of, kind, params))
     }
 
