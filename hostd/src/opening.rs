@@ -211,11 +211,14 @@ async fn open_analysis(
 ) -> anyhow::Result<Arc<Analysis>> {
     let program = std::env::current_exe().context("find this program")?;
     let verb = vec![analysis::VERB.into()];
+    let work = config.data_dir.join(base::folder::ANALYSES);
+    let children = Children::open(program, verb, &config.emi, &work);
+    let children = children.with_context(|| format!("clear {}", work.display()))?;
     let parts = analysis::Parts {
         store: ground.store.clone(),
         clock: ground.clock.clone(),
         blobs: blobs.clone(),
-        runner: Arc::new(Children::new(program, verb, &config.emi)),
+        runner: Arc::new(children),
     };
     let opened = Analysis::open(&config.emi, parts).await;
     opened.context("open the analysis of boards")

@@ -43,6 +43,7 @@ impl Analysis {
     ) -> Result<(Board, Run), Error> {
         self.check_running()?;
         let sha256 = sha256.map(check_digest).transpose()?;
+        self.project(org, project).await?;
         let key = input_key.to_owned();
         let upload = self.store.read(move |s| uploads::by_key(s, &key)).await?;
         let upload = upload.filter(|upload| upload.org == org && upload.project == project);
@@ -71,7 +72,9 @@ impl Analysis {
             queue: self.queue(),
         };
         let turn = self.blobs.turn().await;
-        self.check_there(&turn, &board.file)?;
+        if !self.is_there(&turn, &board.file) {
+            return Err(Error::NotReceived);
+        }
         let added = self
             .store
             .emi_board_add(board.clone(), run.clone(), room)

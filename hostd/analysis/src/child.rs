@@ -8,6 +8,7 @@ use store::emi::runs::Progress;
 
 use crate::compute;
 use crate::runner::failure;
+use crate::solver::FILE_BYTES_MAX;
 use crate::wire::{self, Frames};
 
 /// Serves the one run that `input` orders, and says on `output` what came of it. The process must not be able to do
@@ -18,17 +19,24 @@ use crate::wire::{self, Frames};
 pub fn serve(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> io::Result<()> {
     let order = wire::read_order(input)?;
     let most = order.file_bytes_max as u64;
+    let mut probes = Vec::new();
+    for length in &order.probes {
+        let mut probe = vec![0; (*length).min(FILE_BYTES_MAX)];
+        input.read_exact(&mut probe)?;
+        probes.push(probe);
+    }
     let mut board = Vec::new();
     input.take(most.saturating_add(1)).read_to_end(&mut board)?;
-    let frames = Speaker {
-        frames: Mutex::new(Frames::new(output)),
-    };
+    let frames = Speaker(Mutex::new(Spoken {
+        frames: Frames::new(output),
+        progress: Progress::default(),
+    }));
     if board.len() as u64 > most {
         let message = format!("The board has more than {most} bytes.");
-        return frames.lock().refused(&failure("refused", message));
+        return frames.lock().frames.refused(&failure("refused", message));
     }
-    let made = compute::compute(&order, board, &frames);
-    let mut frames = frames.lock();
+    let made = compute::compute(&order, &probes, &board, &frames);
+    let frames = &mut frames.lock().frames;
     match made {
         Ok(made) => {
             for artifact in &made.artifacts {
@@ -40,36 +48,43 @@ pub fn serve(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> io::Resul
     }
 }
 
-/// Tells how far it is.
-struct Speaker<W> {
-    frames: Mutex<Frames<W>>,
+/// Tells how far it is. Called from many threads.
+struct Speaker<W>(Mutex<Spoken<W>>);
+
+struct Spoken<W> {
+    frames: Frames<W>,
+    /// What was told last.
+    progress: Progress,
 }
 
+/// The part of a run that reading the board takes, in percent, and the part before the report is made.
+const READ: u8 = 10;
+const CHECKED: u8 = 90;
+
 impl<W: Write> Speaker<W> {
-    fn lock(&self) -> MutexGuard<'_, Frames<W>> {
-        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Spoken<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stages in their order, and the part of the work that is done when each begins, in percent.
-const STAGES: [(&str, u8); 6] = [
-    ("read", 0),
-    ("nets", 30),
-    ("copper", 35),
-    ("emission", 50),
-    ("rules", 60),
-    ("report", 90),
-];
+impl<W: Write> Spoken<W> {
+    fn tell(&mut self) {
+        // Whoever does not listen ends this process.
+        let _ = self.frames.progress(&self.progress);
+    }
+}
 
 impl<W: Write + Send> Observer for Speaker<W> {
     fn stage(&self, name: &'static str) {
-        let known = STAGES.iter().find(|(stage, _)| *stage == name);
-        let progress = Progress {
-            stage: name.to_owned(),
-            pct: known.map_or(0, |(_, pct)| *pct),
-            message: String::new(),
-        };
-        // Whoever does not listen ends this process.
-        let _ = self.lock().progress(&progress);
+        let mut spoken = self.lock();
+        name.clone_into(&mut spoken.progress.stage);
+        spoken.tell();
+    }
+
+    fn progress(&self, percent: u8) {
+        let checked = u32::from(percent.min(100)) * u32::from(CHECKED - READ) / 100;
+        let mut spoken = self.lock();
+        spoken.progress.pct = READ + u8::try_from(checked).unwrap_or(0);
+        spoken.tell();
     }
 }

@@ -1,20 +1,29 @@
 //! Runs in children of their own: this program, started once more, which can only compute.
+//!
+//! A run `solve` takes two of them, before and after the field solver, which is a program of others:
+//!
+//! ```text
+//! board ─ child ─> model ─ solver ─> what its probes wrote, and the board again ─ child ─> results
+//! ```
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::num::NonZero;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use base::config::EmiConfig;
+use emi::solve::PROBES;
 use jail::{LimitHit, Worker, WorkerError, WorkerLimits};
-use store::emi::runs::Kind;
+use store::emi::runs::{Kind, Progress};
 use tracing::warn;
 
+use crate::compute::MODEL;
 use crate::runner::{Event, Product, Runner, Unfinished, Unwanted, Work};
+use crate::solver::Solver;
 use crate::wire::{self, Listener, Order, Said};
 
 /// The verb of the program that [`serve`](crate::serve)s a run.
@@ -30,15 +39,24 @@ const NICE: i32 = 10;
 #[derive(Debug)]
 pub struct Children {
     worker: Worker,
+    solver: Option<Solver>,
     file_bytes_max: usize,
     unpacked_bytes_max: u64,
     entries_max: usize,
 }
 
 impl Children {
-    /// Children that run `program` with `arguments`, which must end up in [`serve`](crate::serve).
-    #[must_use]
-    pub fn new(program: PathBuf, arguments: Vec<OsString>, config: &EmiConfig) -> Self {
+    /// Children that run `program` with `arguments`, which must end up in [`serve`](crate::serve). A field solver, if the
+    /// configuration names one, works below the folder `work`, which is nobody else's.
+    ///
+    /// # Errors
+    /// That folder cannot be cleared.
+    pub fn open(
+        program: PathBuf,
+        arguments: Vec<OsString>,
+        config: &EmiConfig,
+        work: &Path,
+    ) -> io::Result<Self> {
         let seconds = u64::from(config.run_s_max);
         let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
         let limits = WorkerLimits {
@@ -47,22 +65,25 @@ impl Children {
             memory_bytes: u64::from(config.memory_mib_max) << 20,
             wall: Duration::from_secs(seconds),
             output_bytes: wire::OUTPUT_BYTES_MAX,
+            file_bytes: 0,
             open_files: OPEN_FILES,
             nice: NICE,
         };
-        Self {
+        Ok(Self {
             worker: Worker {
                 program,
                 arguments,
+                folder: PathBuf::from("/"),
                 limits,
             },
+            solver: Solver::open(config, work)?,
             file_bytes_max: (config.upload_mib_max as usize) << 20,
             unpacked_bytes_max: u64::from(config.unpacked_mib_max) << 20,
             entries_max: config.entries_max as usize,
-        }
+        })
     }
 
-    fn order(&self, work: &Work) -> Order {
+    fn order(&self, work: &Work, probes: &[Vec<u8>]) -> Order {
         Order {
             kind: work.kind,
             params: work.params.clone(),
@@ -70,14 +91,16 @@ impl Children {
             file_bytes_max: self.file_bytes_max,
             unpacked_bytes_max: self.unpacked_bytes_max,
             entries_max: self.entries_max,
+            probes: probes.iter().map(Vec::len).collect(),
         }
     }
 }
 
 impl Runner for Children {
     fn kinds(&self) -> Vec<Kind> {
-        // A field solver would be a program of others, which no child of this kind may start.
-        vec![Kind::Ingest, Kind::Compliance, Kind::Cable]
+        let always = [Kind::Ingest, Kind::Compliance, Kind::Cable];
+        let solve = self.solver.as_ref().map(|_| Kind::Solve);
+        always.into_iter().chain(solve).collect()
     }
 
     fn run(
@@ -86,9 +109,46 @@ impl Runner for Children {
         tell: &mut dyn FnMut(Event) -> Result<(), Unwanted>,
         stopped: &PipeReader,
     ) -> Result<Product, Unfinished> {
-        let order = wire::order_bytes(&self.order(work)).map_err(|error| internal(&error))?;
+        if work.kind != Kind::Solve {
+            return self.compute(work, &[], tell, stopped);
+        }
+        let not_offered = || Unfinished::failed("not_offered", "No field solver is installed.");
+        let solver = self.solver.as_ref().ok_or_else(not_offered)?;
+        let mut model = Vec::new();
+        let mut keep = |event| {
+            if let Event::Made(made) = &event
+                && made.name == MODEL
+            {
+                model.clone_from(&made.bytes);
+            }
+            tell(event)
+        };
+        self.compute(work, &[], &mut keep, stopped)?;
+        let stage = Progress {
+            stage: "solve".to_owned(),
+            pct: 10,
+            message: "openEMS is running".to_owned(),
+        };
+        tell(Event::Progress(stage)).map_err(|Unwanted| Unfinished::Stopped)?;
+        let probes = solver.solve(&model, &PROBES, stopped)?;
+        self.compute(work, &probes, tell, stopped)
+    }
+}
+
+impl Children {
+    /// Has one child compute.
+    fn compute(
+        &self,
+        work: &Work,
+        probes: &[Vec<u8>],
+        tell: &mut dyn FnMut(Event) -> Result<(), Unwanted>,
+        stopped: &PipeReader,
+    ) -> Result<Product, Unfinished> {
+        let order = wire::order_bytes(&self.order(work, probes));
+        let order = order.map_err(|error| internal(&error))?;
         let board = File::open(&work.file).map_err(|error| internal(&error))?;
-        let mut input = (&order[..]).chain(board);
+        let probes = probes.concat();
+        let mut input = (&order[..]).chain(&probes[..]).chain(board);
         let mut listener = Listener::default();
         let mut trouble = None;
         let mut output = |piece: &[u8]| {
@@ -116,9 +176,7 @@ impl Runner for Children {
             (Err(error), _) => Err(self.judge(&error)),
         }
     }
-}
 
-impl Children {
     fn judge(&self, error: &WorkerError) -> Unfinished {
         match error {
             WorkerError::Cancelled => Unfinished::Stopped,

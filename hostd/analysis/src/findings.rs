@@ -1,10 +1,10 @@
 //! Findings of runs in pages, and those of one board beside those of another.
 
-use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 
+use emi::{Diff, Stored};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use store::StoreError;
@@ -25,17 +25,6 @@ pub struct Filter {
     pub rule: Option<String>,
     /// Name of a net.
     pub net: Option<String>,
-}
-
-/// Findings of a board beside those of another, as `rules.json` has them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Diff {
-    /// Only the board has them.
-    pub new: Vec<Value>,
-    /// Only the other has them.
-    pub gone: Vec<Value>,
-    /// Both have them, as the board has them.
-    pub kept: Vec<Value>,
 }
 
 /// What is read of `rules.json`.
@@ -74,7 +63,10 @@ impl Analysis {
         if self.run(org, run).await?.status != Status::Done {
             return Err(Error::NotReady);
         }
-        let findings = self.rules(org, run).await?;
+        let rules = self.rules_json(org, run, |bytes| {
+            Ok(serde_json::from_slice::<Rules>(bytes)?)
+        });
+        let findings = rules.await?.findings;
         let mut filling = Filling::new(&page);
         for (place, finding) in findings.into_iter().enumerate().skip(start) {
             let fits = filter.fits(&finding);
@@ -98,16 +90,13 @@ impl Analysis {
     /// # Errors
     /// One of them was not read yet, there is no such board, or disk or store fail.
     pub async fn diff(&self, org: &str, board: &str, against: &str) -> Result<Diff, Error> {
-        let new = self.rules_of_board(org, board).await?;
-        let old = self.rules_of_board(org, against).await?;
-        Ok(diff(new, old))
+        let now = self.stored(org, board).await?;
+        let before = self.stored(org, against).await?;
+        Ok(emi::diff(&before, &now))
     }
 
-    async fn rules_of_board(
-        &self,
-        org: &str,
-        board: &str,
-    ) -> Result<Vec<Map<String, Value>>, Error> {
+    /// What was found in a board.
+    async fn stored(&self, org: &str, board: &str) -> Result<Stored, Error> {
         self.board(org, board).await?;
         let (owner, id) = (org.to_owned(), board.to_owned());
         let read = self.store.read(move |s| {
@@ -123,67 +112,29 @@ impl Analysis {
             Ok::<_, StoreError>(found)
         });
         let run = read.await?.ok_or(Error::NotReady)?;
-        self.rules(org, &run).await
+        self.rules_json(org, &run, |bytes| {
+            Stored::read(bytes).map_err(std::io::Error::other)
+        })
+        .await
     }
 
-    /// The findings in a run's `rules.json`.
-    async fn rules(&self, org: &str, run: &str) -> Result<Vec<Map<String, Value>>, Error> {
+    /// A run's `rules.json`, as `read` reads it.
+    async fn rules_json<T: Send + 'static>(
+        &self,
+        org: &str,
+        run: &str,
+        read: impl FnOnce(&[u8]) -> std::io::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
         let artifact = self.kept_artifact(org, run, RULES).await?;
         let path = self.blobs.path(&artifact.file.sha256);
         let opened = path.clone();
         let read = tokio::task::spawn_blocking(move || {
-            let file = File::open(opened)?.take(ARTIFACT_BYTES_MAX as u64);
-            let rules: Rules = serde_json::from_reader(BufReader::new(file))?;
-            Ok(rules.findings)
+            let mut bytes = Vec::new();
+            let most = ARTIFACT_BYTES_MAX as u64;
+            File::open(opened)?.take(most).read_to_end(&mut bytes)?;
+            read(&bytes)
         });
         let read = read.await.unwrap_or_else(|e| Err(std::io::Error::other(e)));
         read.map_err(|source| Error::Blob { path, source })
-    }
-}
-
-fn diff(new: Vec<Map<String, Value>>, old: Vec<Map<String, Value>>) -> Diff {
-    let print = |finding: &Map<String, Value>| {
-        let print = finding.get("fingerprint").and_then(Value::as_str);
-        print.unwrap_or_default().to_owned()
-    };
-    let before: HashSet<String> = old.iter().map(print).collect();
-    let now: HashSet<String> = new.iter().map(print).collect();
-    let mut diff = Diff::default();
-    for finding in new {
-        let is_kept = before.contains(&print(&finding));
-        let list = if is_kept {
-            &mut diff.kept
-        } else {
-            &mut diff.new
-        };
-        list.push(Value::Object(finding));
-    }
-    let gone = old
-        .into_iter()
-        .filter(|finding| !now.contains(&print(finding)));
-    diff.gone = gone.map(Value::Object).collect();
-    diff
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn finding(print: &str, place: u32) -> Map<String, Value> {
-        let finding = json!({"fingerprint": print, "id": format!("f{place}")});
-        finding.as_object().unwrap().clone()
-    }
-
-    #[test]
-    fn findings_are_told_apart_by_fingerprint_not_by_place() {
-        let diff = diff(
-            vec![finding("a", 1), finding("c", 2)],
-            vec![finding("b", 1), finding("a", 2)],
-        );
-        assert_eq!(diff.new, [json!({"fingerprint": "c", "id": "f2"})]);
-        assert_eq!(diff.gone, [json!({"fingerprint": "b", "id": "f1"})]);
-        assert_eq!(diff.kept, [json!({"fingerprint": "a", "id": "f1"})]);
     }
 }

@@ -24,7 +24,7 @@ use tracing::{error, info, warn};
 
 use crate::error::Error;
 use crate::runner::{Event, Product, Unfinished, Unwanted, Work, failure};
-use crate::runs::end_stopped;
+use crate::runs::stopped;
 use crate::service::Analysis;
 use crate::uploads::keep;
 
@@ -150,10 +150,15 @@ impl Analysis {
             format!("The server was restarted during each of {ATTEMPTS_MAX} attempts. Try again."),
         );
         let now_ms = self.clock.now_ms();
-        let waiting =
-            self.store
-                .emi_runs_recover(ATTEMPTS_MAX, now_ms, interrupted, crate::runs::stopped());
-        for run in waiting.await? {
+        // What is added meanwhile is found, or gets its task afterwards.
+        let tasks = self.tasks.lock().await;
+        let waiting = self
+            .store
+            .emi_runs_recover(ATTEMPTS_MAX, now_ms, interrupted, stopped())
+            .await?;
+        self.has_settled.store(true, Ordering::SeqCst);
+        drop(tasks);
+        for run in waiting {
             self.attend(&run).await;
         }
         Ok(())
@@ -162,6 +167,9 @@ impl Analysis {
     /// Give a run that waits its task.
     pub(crate) async fn attend(self: &Arc<Self>, run: &Run) {
         let mut tasks = self.tasks.lock().await;
+        if !self.has_settled.load(Ordering::SeqCst) {
+            return;
+        }
         // Those that have ended.
         while tasks.try_join_next().is_some() {}
         let number = self.meter.next_task();
@@ -176,6 +184,7 @@ impl Analysis {
         let (this, org, id) = (self.clone(), run.org.clone(), run.id.clone());
         tasks.spawn(async move {
             if let Err(error) = this.see_through(&org, &id, stopped).await {
+                this.attended.end(&id, number);
                 warn!(run = id, %error, "failed to see a run of an analysis through; it waits for the next start");
             }
         });
@@ -231,16 +240,17 @@ impl Analysis {
             if !run.status.waits() {
                 return Err(());
             }
+            let waited_ms = now_ms.saturating_sub(run.updated_ms);
             run.status = Status::InProgress;
             run.attempts += 1;
             run.started_ms = Some(now_ms);
             run.updated_ms = now_ms;
-            Ok(run.clone())
+            Ok((run.clone(), waited_ms))
         });
-        let Some(Ok(run)) = begun.await? else {
+        let Some(Ok((run, waited_ms))) = begun.await? else {
             return Ok(None);
         };
-        self.meter.waited(now_ms.saturating_sub(run.created_ms));
+        self.meter.waited(waited_ms);
         let (org, board) = (org.to_owned(), run.board.clone());
         let board = self.store.read(move |s| boards::by_id(s, &org, &board));
         Ok(board.await?.map(|board| Work {
@@ -410,7 +420,7 @@ impl Analysis {
                 artifacts: carried.made.iter().map(|(made, _)| made.clone()).collect(),
                 facts: product.facts.clone(),
             },
-            Err(Unfinished::Stopped) => end_stopped(),
+            Err(Unfinished::Stopped) => End::Failed(stopped()),
             Err(Unfinished::TimedOut(seconds)) => End::TimedOut(failure(
                 "timed_out",
                 format!("The run took more than {seconds} s (emi.run_s_max)."),

@@ -8,7 +8,7 @@ use blobs::FileParts;
 use serde_json::{Map, Value};
 use store::StoreError;
 use store::emi::projects;
-use store::emi::runs::{self, Artifact, End, Kind, Progress, Run, Status};
+use store::emi::runs::{self, Artifact, Kind, Progress, Run, Status};
 use tracing::info;
 
 use crate::compute;
@@ -64,8 +64,12 @@ impl Analysis {
             let message = format!("must be at most {PARAMS_BYTES_MAX} bytes of JSON");
             return Err(Error::invalid("params", message));
         }
-        compute::settings(&params)
-            .map_err(|refusal| Error::invalid("params", format!("must be rules: {refusal}")))?;
+        compute::asked(kind, &params).map_err(|why| {
+            Error::invalid(
+                "params",
+                format!("must be what the kind of run takes: {why}"),
+            )
+        })?;
         Ok(self.new_run(org, user, of, kind, params))
     }
 
@@ -249,9 +253,4 @@ impl Analysis {
 
 pub(crate) fn stopped() -> runs::Failure {
     failure("stopped", "Somebody stopped it.")
-}
-
-/// The end of a run that somebody stopped.
-pub(crate) fn end_stopped() -> End {
-    End::Failed(stopped())
 }

@@ -52,7 +52,10 @@ pub struct Analysis {
     pub(crate) meter: Meter,
     pub(crate) places: Arc<Admission>,
     pub(crate) attended: Attended,
+    /// Held while a task begins, and while it is looked for what a restart caught.
     pub(crate) tasks: Mutex<JoinSet<()>>,
+    /// Whether runs get tasks.
+    pub(crate) has_settled: AtomicBool,
     /// Nothing begins any more.
     pub(crate) is_stopping: AtomicBool,
 }
@@ -88,6 +91,7 @@ impl Analysis {
             places: Arc::new(places),
             attended: Attended::default(),
             tasks: Mutex::default(),
+            has_settled: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
         };
         Ok(Arc::new(analysis))

@@ -123,10 +123,15 @@ fn rules(board: &str) -> String {
         .enumerate()
         .map(|(place, net)| {
             let severity = ["critical", "warning"][place % 2];
-            json!({"fingerprint": net, "net": net, "severity": severity, "rule": "plane-gap"})
+            let at = json!({"x": 1.0, "y": 2.0, "layer": "F.Cu"});
+            json!({
+                "id": format!("f{place}"), "fingerprint": net, "net": net, "severity": severity,
+                "rule": "plane-gap", "title": "", "detail": "", "layer": "F.Cu", "x": 1.0, "y": 2.0, "at": at,
+            })
         })
         .collect();
-    json!({"format_version": 1, "findings": findings}).to_string()
+    let summary = json!({"critical": 1, "warning": 0, "info": 0, "assumed_max_frequency_hz": 1e9});
+    json!({"format_version": 1, "summary": summary, "findings": findings}).to_string()
 }
 
 struct Stage {

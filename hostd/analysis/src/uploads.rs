@@ -113,6 +113,9 @@ impl Analysis {
             None => None,
         };
         let now_ms = self.clock.now_ms();
+        // Until the reference is stored, the bytes that it is to could go.
+        let turn = self.blobs.turn().await;
+        let file = file.filter(|file| self.is_there(&turn, file));
         let (is_there, kept_ms) = match file {
             Some(_) => (true, KEPT_MS),
             None => (false, GOOD_S * 1000),
@@ -131,11 +134,6 @@ impl Analysis {
             kept_until_ms: now_ms + kept_ms,
         };
         let key = upload.key.clone();
-        // Until the reference is stored, the bytes that it is to could go.
-        let turn = self.blobs.turn().await;
-        if let Some(file) = &upload.file {
-            self.check_there(&turn, file)?;
-        }
         self.store.emi_upload_add(upload, PER_ORG_MAX).await?;
         drop(turn);
         let signed = (!is_there).then(|| self.signer.sign(For::Put { key: &key }));
@@ -242,11 +240,8 @@ impl Analysis {
     }
 
     /// Whether a blob is still there.
-    pub(crate) fn check_there(&self, _turn: &Turn<'_>, file: &File) -> Result<(), Error> {
-        match self.blobs.path(&file.sha256).is_file() {
-            true => Ok(()),
-            false => Err(Error::NotReceived),
-        }
+    pub(crate) fn is_there(&self, _turn: &Turn<'_>, file: &File) -> bool {
+        self.blobs.path(&file.sha256).is_file()
     }
 }
 

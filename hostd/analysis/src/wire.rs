@@ -1,7 +1,7 @@
 //! What a child and the server say to each other. The server does not trust the child, which reads what strangers sent.
 //!
 //! ```text
-//! to the child     length (u32), order (JSON), then the board's bytes until the end
+//! to the child     length (u32), order (JSON), what probes wrote, then the board's bytes until the end
 //! to the server    frames: what (u8), length (u32), that many bytes
 //!                  progress (JSON) | artifact (JSON), its bytes in frames of data … | done (JSON) or refused (JSON)
 //! ```
@@ -57,6 +57,8 @@ pub(crate) struct Order {
     pub(crate) unpacked_bytes_max: u64,
     /// Most files in it.
     pub(crate) entries_max: usize,
+    /// Lengths of what probes of a field solver wrote, which comes before the board. None: it was not solved yet.
+    pub(crate) probes: Vec<usize>,
 }
 
 /// The start of an artifact.

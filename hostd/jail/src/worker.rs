@@ -33,8 +33,10 @@ pub struct WorkerLimits {
     pub memory_bytes: u64,
     /// Time from its start to its end.
     pub wall: Duration,
-    /// Bytes that it may write.
+    /// Bytes that it may write to its standard output.
     pub output_bytes: usize,
+    /// Bytes of any file that it may write; 0 = none.
+    pub file_bytes: u64,
     /// Files that it may have open.
     pub open_files: u64,
     /// Its priority, from 0 to 19, the lowest.
@@ -42,13 +44,15 @@ pub struct WorkerLimits {
 }
 
 /// What to run: a program that reads its standard input and writes to its standard output, or says on standard error why not
-/// and ends with another code than 0. It has no environment, and runs in the folder `/`.
+/// and ends with another code than 0. It has no environment.
 #[derive(Debug, Clone)]
 pub struct Worker {
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Where it runs: `/`, if it writes no files.
+    pub folder: PathBuf,
     /// What it may take.
     pub limits: WorkerLimits,
 }

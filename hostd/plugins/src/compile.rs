@@ -25,6 +25,7 @@ pub const LIMITS: WorkerLimits = WorkerLimits {
     memory_bytes: 1536 << 20,
     wall: Duration::from_secs(120),
     output_bytes: CODE_BYTES_MAX,
+    file_bytes: 0,
     open_files: 32,
     nice: 10,
 };
@@ -90,6 +91,7 @@ impl Compiler {
             worker: Worker {
                 program,
                 arguments,
+                folder: PathBuf::from("/"),
                 limits,
             },
             turn: Arc::new(Semaphore::new(1)),

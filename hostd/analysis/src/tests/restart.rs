@@ -33,9 +33,8 @@ async fn finish(analysis: &Analysis, run: &str) -> Run {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_caught_waits_again_and_no_more_often_than_it_may() {
-    let stage = Stage::idle(EmiConfig::default()).await;
+    let stage = Stage::new().await;
     let mut runs = Vec::new();
-    // Nothing is attended to: the tasks of this service go with it.
     for (status, attempts) in [
         (Status::New, 0),
         (Status::InProgress, 1),
@@ -54,6 +53,7 @@ async fn what_a_crash_caught_waits_again_and_no_more_often_than_it_may() {
         runs.push(run.id);
     }
     let (again, script) = reopened(&stage, &stage.store, &EmiConfig::default()).await;
+    assert_eq!(again.run(ORG, &runs[0]).await.unwrap().status, Status::New);
     again.settle_in().await.unwrap();
     let expected = [
         (Status::Done, 1, ""),

@@ -81,13 +81,12 @@ async fn boards_are_compared_once_both_are_read() {
     let (new, run) = stage.board(ORG, "board", "b c").await.unwrap();
     stage.ended(ORG, &run.id).await;
     let diff = stage.analysis.diff(ORG, &new.id, &old.id).await.unwrap();
-    let nets = |list: &[Value]| -> Vec<String> {
-        list.iter()
-            .map(|f| f["net"].as_str().unwrap().to_owned())
-            .collect()
-    };
+    let of = |net: &emi::StoredFinding| net.net.clone();
+    let fresh: Vec<String> = diff.new.iter().map(|change| of(&change.finding)).collect();
+    let gone: Vec<String> = diff.gone.iter().map(|change| of(&change.finding)).collect();
+    let kept: Vec<String> = diff.kept.iter().map(|kept| of(&kept.finding)).collect();
     assert_eq!(
-        (nets(&diff.new), nets(&diff.gone), nets(&diff.kept)),
+        (fresh, gone, kept),
         (
             vec!["c".to_owned()],
             vec!["a".to_owned()],

@@ -17,6 +17,7 @@ const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f2001
 async fn bytes_come_by_signature_alone_and_only_those_that_were_said() {
     let stage = Stage::new().await;
     let project = stage.project(ORG).await;
+    let zeros = "0".repeat(64);
     let begun = stage
         .analysis
         .begin_upload(ORG, "ada", &project, new("a.kicad_pcb", Some(ABC)));
@@ -46,10 +47,9 @@ async fn bytes_come_by_signature_alone_and_only_those_that_were_said() {
             .unwrap();
         assert_eq!((kept.sha256.as_str(), kept.size_bytes), (ABC, 3));
     }
-    let other =
-        stage
-            .analysis
-            .create_board(ORG, "ada", &project, &begun.key, Some(&"0".repeat(64)));
+    let other = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &begun.key, Some(&zeros));
     assert!(matches!(other.await, Err(Error::WrongDigest)));
     let elsewhere = stage.project(OTHER).await;
     let stolen = stage
@@ -98,6 +98,10 @@ async fn what_the_organisation_has_need_not_come_again_and_tells_others_nothing(
         .create_board(ORG, "ada", &project, &again.key, None)
         .await;
     assert!(matches!(gone, Err(Error::NotReceived)));
+    let again = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, new("b", Some(ABC)));
+    assert!(!again.await.unwrap().already_uploaded);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -132,6 +132,7 @@ fn an_order_is_read_as_it_was_written_and_the_rest_is_the_board() {
         file_bytes_max: 3,
         unpacked_bytes_max: 4,
         entries_max: 5,
+        probes: vec![6],
     };
     let mut bytes = order_bytes(&order).unwrap();
     bytes.extend(b"board");

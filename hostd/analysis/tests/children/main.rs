@@ -19,7 +19,10 @@ const CHILD: &str = "__child";
 const STOP_MAX: Duration = Duration::from_millis(200);
 
 /// A small board with a slot in its plane.
-const SLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../emi/testdata/slot.kicad_pcb");
+const SLOT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../emi/testdata/slot.kicad_pcb"
+);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -29,10 +32,24 @@ fn main() {
     let trials = [
         ("a_board_is_looked_at", a_board_is_looked_at as fn()),
         ("each_kind_has_its_results", each_kind_has_its_results),
-        ("what_is_no_board_is_refused_with_its_place", what_is_no_board_is_refused_with_its_place),
-        ("a_child_that_fails_fails_one_run", a_child_that_fails_fails_one_run),
+        (
+            "what_is_no_board_is_refused_with_its_place",
+            what_is_no_board_is_refused_with_its_place,
+        ),
+        (
+            "a_child_that_fails_fails_one_run",
+            a_child_that_fails_fails_one_run,
+        ),
         ("time_and_memory_are_bounded", time_and_memory_are_bounded),
         ("a_stop_ends_it_at_once", a_stop_ends_it_at_once),
+        (
+            "a_net_is_solved_by_a_program_of_others",
+            a_net_is_solved_by_a_program_of_others,
+        ),
+        (
+            "a_solver_that_fails_or_is_stopped_leaves_nothing",
+            a_solver_that_fails_or_is_stopped_leaves_nothing,
+        ),
     ];
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
@@ -101,7 +118,10 @@ fn run_with(
     stopped: &PipeReader,
 ) -> (Vec<Event>, Result<Product, Unfinished>) {
     let own = std::env::current_exe().unwrap();
-    let children = Children::new(own, vec![CHILD.into(), what.into()], config);
+    let folder = tempfile::tempdir().unwrap();
+    let verb = vec![CHILD.into(), what.into()];
+    let children = Children::open(own, verb, config, folder.path());
+    let children = children.unwrap();
     let mut events = Vec::new();
     let mut tell = |event| {
         events.push(event);
@@ -138,7 +158,11 @@ fn a_board_is_looked_at() {
     assert!(product.summary["critical"].as_u64().unwrap() > 0);
     let facts = product.facts.unwrap();
     assert!(facts.layer_count >= 2 && facts.net_count > 0 && !facts.stackup.is_empty());
-    assert!(facts.outline_mm.is_some_and(|[width, height]| width > 1.0 && height > 1.0));
+    assert!(
+        facts
+            .outline_mm
+            .is_some_and(|[width, height]| width > 1.0 && height > 1.0)
+    );
     let stages: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
@@ -162,10 +186,11 @@ fn each_kind_has_its_results() {
     assert!(!product.summary.contains_key("smallest_margins"));
     assert!(product.facts.is_none());
     let names: Vec<String> = files(events).into_iter().map(|made| made.name).collect();
-    assert!(names.contains(&"spectrum.csv".to_owned()), "{names:?}");
+    assert_eq!(names, ["compliance.json", "spectrum.csv"]);
     let (events, ended) = run("serve", &work(Kind::Cable, json!({})));
     assert_eq!(ended.unwrap().summary["complete"], false);
-    assert_eq!(files(events).len(), 1);
+    let names: Vec<String> = files(events).into_iter().map(|made| made.name).collect();
+    assert_eq!(names, ["cable.json", "cables.csv"]);
 }
 
 fn what_is_no_board_is_refused_with_its_place() {
@@ -209,7 +234,9 @@ fn a_child_that_fails_fails_one_run() {
         assert_eq!(code(ended).0, "crashed", "{what}");
         assert!(events.is_empty());
     }
-    let absent = Children::new(PathBuf::from("/no/such/program"), Vec::new(), &config());
+    let work = tempfile::tempdir().unwrap();
+    let program = PathBuf::from("/no/such/program");
+    let absent = Children::open(program, Vec::new(), &config(), work.path()).unwrap();
     let (stopped, _stop) = std::io::pipe().unwrap();
     let ended = absent.run(&order, &mut |_| Ok(()), &stopped);
     assert_eq!(code(ended).0, "internal");
@@ -259,6 +286,82 @@ fn a_stop_ends_it_at_once() {
     let took = gone.saturating_duration_since(asked);
     // Told, not demanded: a machine with other work to do may take longer.
     println!("stopped after {took:?}, {STOP_MAX:?} is wanted");
+}
+
+/// Children with a solver at `program`, and the folder that it works in.
+fn solving(program: &str) -> (Children, tempfile::TempDir) {
+    let work = tempfile::tempdir().unwrap();
+    let config = EmiConfig {
+        openems: PathBuf::from(program),
+        ..config()
+    };
+    let own = std::env::current_exe().unwrap();
+    let verb = vec![CHILD.into(), "serve".into()];
+    let children = Children::open(own, verb, &config, work.path()).unwrap();
+    (children, work)
+}
+
+/// A program that leaves in its folder what probes would have written.
+const SOLVER: &str = "#!/bin/sh\nset -e\ntest -s model.xml\n\
+    for probe in port_1_voltage port_1_current port_2_voltage port_2_current; do\n\
+    i=0; while [ $i -lt 400 ]; do echo \"${i}e-12 $((i % 7))e-3\"; i=$((i + 1)); done > $probe\ndone\n";
+
+fn script(text: &str, folder: &tempfile::TempDir) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder.path().join("solver");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn solve() -> Work {
+    work(Kind::Solve, json!({"net": "SCK", "highest_hz": 3e9}))
+}
+
+fn a_net_is_solved_by_a_program_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (children, work) = solving(&script(SOLVER, &folder));
+    assert!(children.kinds().contains(&Kind::Solve));
+    let (stopped, _stop) = std::io::pipe().unwrap();
+    let mut events = Vec::new();
+    let mut tell = |event| {
+        events.push(event);
+        Ok(())
+    };
+    let ended = children.run(&solve(), &mut tell, &stopped).unwrap();
+    assert_eq!(ended.summary["net"], "SCK");
+    let names: Vec<String> = files(events).into_iter().map(|made| made.name).collect();
+    assert_eq!(names, ["model.xml", "solve.json", "solve.csv"]);
+    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
+    let unknown = Work {
+        params: json!({"net": "NO_SUCH_NET"}).as_object().unwrap().clone(),
+        ..solve()
+    };
+    let refused = children.run(&unknown, &mut |_| Ok(()), &stopped);
+    assert_eq!(code(refused).0, "refused");
+}
+
+fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
+    let (stopped, stop) = std::io::pipe().unwrap();
+    for text in ["#!/bin/sh\nexit 0\n", "#!/bin/sh\necho no >&2\nexit 3\n"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (children, work) = solving(&script(text, &folder));
+        let ended = children.run(&solve(), &mut |_| Ok(()), &stopped);
+        assert_eq!(code(ended).0, "solver", "{text}");
+        assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (children, work) = solving(&script("#!/bin/sh\nsleep 600\n", &folder));
+    let mut stop = Some(stop);
+    let mut tell = |event| {
+        if matches!(&event, Event::Progress(progress) if progress.stage == "solve") {
+            stop.take();
+        }
+        Ok(())
+    };
+    let ended = children.run(&solve(), &mut tell, &stopped);
+    assert_eq!(ended, Err(Unfinished::Stopped));
+    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
 }
 
 /// Whether any thread of this process has a child.

@@ -362,6 +362,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "emi.local",
         "let programs on this computer work with boards without a credential, as an editor of boards does; only without a proxy",
     ),
+    (
+        "emi.solve_s_max",
+        "time that openEMS may take for one run, in seconds",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.

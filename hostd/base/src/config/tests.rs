@@ -112,6 +112,16 @@ fn mistakes_are_named() {
             "plugins.folder: must be an absolute path",
         ),
         (
+            "[emi]\nrunning_max = 0",
+            None,
+            "emi.running_max: must be 1 to 64",
+        ),
+        (
+            "[emi]\nopenems = \"openEMS\"",
+            None,
+            "emi.openems: must be an absolute path",
+        ),
+        (
             "[http]\ntrusted_proxies = \"proxy.local\"",
             None,
             "http.trusted_proxies: must be addresses or networks",

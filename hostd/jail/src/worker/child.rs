@@ -105,7 +105,7 @@ fn start(worker: &Worker) -> Result<Running, WorkerError> {
     command
         .args(&worker.arguments)
         .env_clear()
-        .current_dir("/")
+        .current_dir(&worker.folder)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -133,6 +133,7 @@ fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
             both(limits.cpu_s, limits.cpu_s + CPU_GRACE_S),
         ),
         (Resource::As, both(limits.memory_bytes, limits.memory_bytes)),
+        (Resource::Fsize, both(limits.file_bytes, limits.file_bytes)),
         (Resource::Core, both(0, 0)),
         (Resource::Nofile, both(limits.open_files, limits.open_files)),
     ];

@@ -35,7 +35,12 @@ pub fn render(figures: &Figures) -> String {
         put(&mut page, format_args!("{name} {value}\n"));
     }
     let name = "hostd_emi_wait_seconds";
-    head(&mut page, name, "summary", "Time that runs waited to begin.");
+    head(
+        &mut page,
+        name,
+        "summary",
+        "Time that runs waited to begin.",
+    );
     let waited_s = std::time::Duration::from_millis(figures.wait_ms).as_secs_f64();
     let count = figures.waits;
     put(
@@ -49,7 +54,12 @@ pub fn render(figures: &Figures) -> String {
         line(&mut page, name, &labels, *count);
     }
     let name = "hostd_emi_refused_total";
-    head(&mut page, name, "counter", "Requests that were refused, by why.");
+    head(
+        &mut page,
+        name,
+        "counter",
+        "Requests that were refused, by why.",
+    );
     for (reason, count) in &figures.refused {
         line(&mut page, name, &format!("reason=\"{reason}\""), *count);
     }

@@ -130,7 +130,10 @@ fn done(files: &[(&str, u64)]) -> (End, Progress) {
 }
 
 fn wanted(store: &Store) -> Vec<String> {
-    let mut all: Vec<_> = blobs::wanted(&store.snapshot().unwrap()).unwrap().into_iter().collect();
+    let mut all: Vec<_> = blobs::wanted(&store.snapshot().unwrap())
+        .unwrap()
+        .into_iter()
+        .collect();
     all.sort();
     all
 }
@@ -141,13 +144,29 @@ async fn what_belongs_to_a_board_or_a_project_goes_with_it() {
     for org in [ORG, OTHER] {
         add(&store, org, "b", file("same", 3)).await.unwrap();
     }
-    store.emi_upload_add(upload("k", ORG, "p", 99), 5).await.unwrap();
-    store.emi_upload_received("k", file("came", 1), 99, 1000).await.unwrap();
-    store.emi_run_end(ORG, "rb", done(&[("found", 1)]), 7, 1000).await.unwrap().unwrap();
+    store
+        .emi_upload_add(upload("k", ORG, "p", 99), 5)
+        .await
+        .unwrap();
+    store
+        .emi_upload_received("k", file("came", 1), 99, 1000)
+        .await
+        .unwrap();
+    store
+        .emi_run_end(ORG, "rb", done(&[("found", 1)]), 7, 1000)
+        .await
+        .unwrap()
+        .unwrap();
     store.emi_run_add(run(ORG, "r2", "b"), QUEUE).await.unwrap();
     assert_eq!(wanted(&store), ["came", "found", "same"]);
     let snapshot = store.snapshot().unwrap();
-    assert!(boards::by_id(&snapshot, ORG, "b").unwrap().unwrap().facts.is_some());
+    assert!(
+        boards::by_id(&snapshot, ORG, "b")
+            .unwrap()
+            .unwrap()
+            .facts
+            .is_some()
+    );
     assert_eq!(emi::bytes_of(&snapshot, ORG).unwrap(), 5);
     assert_eq!(store.emi_board_delete(ORG, "b").await.unwrap(), ["r2"]);
     assert_eq!(wanted(&store), ["came", "same"]);
@@ -177,7 +196,9 @@ async fn nothing_is_added_to_what_is_not_there() {
     let absent = store.emi_upload_received("k", file("x", 1), 1, 1).await;
     assert!(matches!(absent, Err(EmiError::NotFound)));
     // A run that was deleted while it ran leaves nothing.
-    let late = store.emi_run_end(ORG, "r", done(&[("x", 1)]), 1, 1000).await;
+    let late = store
+        .emi_run_end(ORG, "r", done(&[("x", 1)]), 1, 1000)
+        .await;
     assert!(late.unwrap().is_none());
     assert_eq!(wanted(&store), [""; 0]);
 }
@@ -187,27 +208,67 @@ async fn bounds_hold_by_organisation_and_equal_bytes_count_once() {
     let store = stage().await;
     store.emi_project_add(project(ORG, "p2"), 2).await.unwrap();
     let full = store.emi_project_add(project(ORG, "p3"), 2).await;
-    assert!(matches!(full, Err(EmiError::TooMany { what: Counted::Projects, max: 2 })));
+    assert!(matches!(
+        full,
+        Err(EmiError::TooMany {
+            what: Counted::Projects,
+            max: 2
+        })
+    ));
     add(&store, ORG, "b1", file("x", 600)).await.unwrap();
     add(&store, ORG, "b2", file("x", 600)).await.unwrap();
     let full = add(&store, ORG, "b3", file("y", 401)).await;
     assert!(matches!(full, Err(EmiError::Bytes { max: 1000 })));
     add(&store, OTHER, "b3", file("y", 401)).await.unwrap();
-    let full = store.emi_run_end(ORG, "rb1", done(&[("z", 401)]), 1, 1000).await;
+    let full = store
+        .emi_run_end(ORG, "rb1", done(&[("z", 401)]), 1, 1000)
+        .await;
     assert!(matches!(full, Err(EmiError::Bytes { .. })));
-    let kept = store.emi_run_end(ORG, "rb1", done(&[("z", 400)]), 1, 1000).await;
+    let kept = store
+        .emi_run_end(ORG, "rb1", done(&[("z", 400)]), 1, 1000)
+        .await;
     assert_eq!(kept.unwrap().unwrap().status, Status::Done);
     let usage = emi::usage(&store.snapshot().unwrap()).unwrap();
     assert_eq!((usage[ORG].boards, usage[ORG].bytes()), (2, 1000));
     // Those that are of no use any more count for nothing.
-    store.emi_upload_add(upload("k1", ORG, "p", 9), 1).await.unwrap();
-    store.emi_upload_add(upload("k2", ORG, "p", 99), 1).await.unwrap();
+    store
+        .emi_upload_add(upload("k1", ORG, "p", 9), 1)
+        .await
+        .unwrap();
+    store
+        .emi_upload_add(upload("k2", ORG, "p", 99), 1)
+        .await
+        .unwrap();
     let full = store.emi_upload_add(upload("k3", ORG, "p", 99), 1).await;
-    assert!(matches!(full, Err(EmiError::TooMany { what: Counted::Uploads, .. })));
+    assert!(matches!(
+        full,
+        Err(EmiError::TooMany {
+            what: Counted::Uploads,
+            ..
+        })
+    ));
     for (queue, expected) in [
-        (Queue { runs_max: 2, ..QUEUE }, Counted::Runs),
-        (Queue { waiting_per_org_max: 1, ..QUEUE }, Counted::WaitingOfOrg),
-        (Queue { waiting_max: 2, ..QUEUE }, Counted::Waiting),
+        (
+            Queue {
+                runs_max: 2,
+                ..QUEUE
+            },
+            Counted::Runs,
+        ),
+        (
+            Queue {
+                waiting_per_org_max: 1,
+                ..QUEUE
+            },
+            Counted::WaitingOfOrg,
+        ),
+        (
+            Queue {
+                waiting_max: 2,
+                ..QUEUE
+            },
+            Counted::Waiting,
+        ),
     ] {
         let full = store.emi_run_add(run(ORG, "r9", "b1"), queue).await;
         assert!(matches!(full, Err(EmiError::TooMany { what, .. }) if what == expected));
@@ -259,8 +320,15 @@ async fn old_boards_go_unless_something_runs() {
     let store = stage().await;
     add(&store, ORG, "b1", file("x", 1)).await.unwrap();
     add(&store, ORG, "b2", file("y", 1)).await.unwrap();
-    store.emi_run_end(ORG, "rb1", done(&[]), 1, 1000).await.unwrap().unwrap();
-    store.emi_upload_add(upload("k", ORG, "p", 20), 5).await.unwrap();
+    store
+        .emi_run_end(ORG, "rb1", done(&[]), 1, 1000)
+        .await
+        .unwrap()
+        .unwrap();
+    store
+        .emi_upload_add(upload("k", ORG, "p", 20), 5)
+        .await
+        .unwrap();
     assert_eq!(store.emi_forget(5, 20).await.unwrap(), (0, 0));
     assert_eq!(store.emi_forget(6, 21).await.unwrap(), (1, 1));
     assert_eq!(wanted(&store), ["y"]);
@@ -284,7 +352,10 @@ async fn a_file_of_the_version_before_opens_and_gets_the_tables() {
     for table in emi::TABLES {
         txn.delete_table(schema::Definition::new(table)).unwrap();
     }
-    txn.open_table(schema::META).unwrap().insert("schema_version", 8).unwrap();
+    txn.open_table(schema::META)
+        .unwrap()
+        .insert("schema_version", 8)
+        .unwrap();
     super::super::seal::renew(&txn).unwrap();
     txn.commit().unwrap();
     drop(database);

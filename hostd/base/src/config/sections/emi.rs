@@ -32,6 +32,7 @@ pub struct EmiConfig {
     pub openems: PathBuf,
     /// No credential is asked of programs on this computer.
     pub local: bool,
+    pub solve_s_max: u32,
 }
 
 impl Default for EmiConfig {
@@ -52,6 +53,7 @@ impl Default for EmiConfig {
             keep_days: 90,
             openems: PathBuf::new(),
             local: false,
+            solve_s_max: 900,
         }
     }
 }
@@ -64,6 +66,7 @@ impl EmiConfig {
             ("emi.unpacked_mib_max", 1..=65_536, self.unpacked_mib_max),
             ("emi.entries_max", 1..=1_000_000, self.entries_max),
             ("emi.run_s_max", 1..=86_400, self.run_s_max),
+            ("emi.solve_s_max", 1..=86_400, self.solve_s_max),
             ("emi.memory_mib_max", MEMORY_MIB, self.memory_mib_max),
             ("emi.running_max", 1..=64, self.running_max),
             ("emi.queued_max", 1..=10_000, self.queued_max),
