@@ -58,6 +58,7 @@ pub mod logs;
 pub mod meter;
 pub mod order;
 mod outbound;
+mod proxy;
 mod public;
 pub mod refused;
 mod reports;
@@ -288,10 +289,20 @@ impl Plugins {
         let config = self.config(plugin, &org).await?;
         let (services, facts) = (self.services.clone(), facts.clone());
         let call = PluginCall::new(services, facts, (rights, config), context, Some(requester));
-        match (asked.group, plugin.endpoints(), plugin.reports()) {
-            (reports::GROUP, _, Some(reports)) => reports.answer(&asked, call).await,
-            (_, Some(endpoints), _) => Ok(endpoints.answer(asked, call).await),
-            _ => Err(ApiError::not_found(&asked.request.path)),
+        let no_such = || ApiError::not_found(&asked.request.path);
+        match asked.group {
+            reports::GROUP => {
+                let reports = plugin.reports().ok_or_else(no_such)?;
+                reports.answer(&asked, call).await
+            }
+            proxy::GROUP => {
+                let proxy = plugin.proxy().ok_or_else(no_such)?;
+                proxy.answer(asked, call).await
+            }
+            _ => {
+                let endpoints = plugin.endpoints().ok_or_else(no_such)?;
+                Ok(endpoints.answer(asked, call).await)
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod languages;
 mod lifecycle;
 mod load;
 mod mail;
+mod proxy;
 mod reading;
 mod reports;
 mod rights;

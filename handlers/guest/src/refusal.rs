@@ -58,6 +58,7 @@ refusals! {
     NotOffered = 403 "not_offered",
     NotReceived = 409 "not_received",
     NotTrusted = 403 "not_trusted",
+    Overloaded = 503 "overloaded",
     PluginRefused = 422 "plugin_refused",
     PluginFailed = 502 "plugin_failed",
     PluginUnavailable = 503 "plugin_unavailable",

@@ -73,7 +73,10 @@ impl HttpMetrics {
         render_calls(
             &mut page,
             "handler",
-            sources.groups.iter().map(|g| (g.name(), g.metrics())),
+            sources
+                .groups
+                .iter()
+                .map(|g| (format!("handler=\"{}\"", g.name()), g.metrics())),
         );
         render_plugins(&mut page, sources.plugins);
         render_process(&mut page);
@@ -237,7 +240,12 @@ fn render_plugins(page: &mut String, plugins: &Plugins) {
     render_heard(page, &plugins.heard());
     let asked: Vec<_> = all.iter().map(|p| (p.label(), p.asked())).collect();
     render_asked(page, &asked);
-    let counted = all.iter().filter_map(|p| Some((p.label(), p.metrics()?)));
+    let counted = all.iter().flat_map(|plugin| {
+        let label = plugin.label();
+        let labelled =
+            move |(export, metrics)| (format!("plugin=\"{label}\",export=\"{export}\""), metrics);
+        plugin.metrics().into_iter().map(labelled)
+    });
     render_calls(page, "plugin", counted);
 }
 
@@ -313,11 +321,11 @@ fn render_asked(page: &mut String, asked: &[(Arc<str>, Asked)]) {
     }
 }
 
-/// What handlers or plugins, as `kind` says, have done.
+/// What handlers or plugins, as `kind` says, have done, with their labels.
 fn render_calls(
     page: &mut String,
     kind: &str,
-    called: impl Iterator<Item = (Arc<str>, runtime::Metrics)>,
+    called: impl Iterator<Item = (String, runtime::Metrics)>,
 ) {
     let snapshots: Vec<_> = called.collect();
     type Read = fn(&runtime::Metrics) -> u64;
@@ -367,8 +375,8 @@ fn render_calls(
     for (name, metric, help, read) in series {
         let name = format!("hostd_{kind}_{name}");
         head(page, &name, metric, help);
-        for (label, metrics) in &snapshots {
-            line(page, &name, &format!("{kind}=\"{label}\""), read(metrics));
+        for (labels, metrics) in &snapshots {
+            line(page, &name, labels, read(metrics));
         }
     }
 }

@@ -42,6 +42,8 @@ pub enum OrderError {
     Forbidden(String),
     /// A sentence.
     Refused(String),
+    /// As many of the kind are under way as may; a sentence.
+    Busy(String),
     /// The server's own fault.
     Failed(anyhow::Error),
 }

@@ -45,7 +45,7 @@ fn a_plugin_is_installed_approved_called_and_removed_while_the_server_runs() {
         "{metrics}"
     );
     assert!(
-        metrics.contains("hostd_plugin_calls_total{plugin=\"test.plugin\"} 2"),
+        metrics.contains("hostd_plugin_calls_total{plugin=\"test.plugin\",export=\"http\"} 2"),
         "{metrics}"
     );
 
