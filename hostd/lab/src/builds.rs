@@ -11,11 +11,11 @@ use blobs::FileParts;
 use serde_json::{Map, Value};
 use tracing::{info, warn};
 
-use blobs::{Blobs, Staged};
 use base::clock::Clock;
 use base::config::BuildsConfig;
 use base::id;
 use base::space::Space;
+use blobs::{Blobs, Staged};
 use store::builds::{self, Build, File, Kind, Origin, Status};
 use store::jobs;
 use store::{Store, StoreError};
