@@ -78,7 +78,6 @@ impl<'a> Record<'a> {
         })
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn example(board: &'a Board) -> Self {
         Self::of(board).expect("the example's JSON is JSON")
     }

@@ -133,7 +133,6 @@ impl<'a> Record<'a> {
         })
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn example(run: &'a Run) -> Self {
         Self::of(run).expect("the example's JSON is JSON")
     }
