@@ -141,7 +141,7 @@ impl Bench {
         self.client(self.owner.credential(kind))
     }
 
-    fn post(&self, kind: Kind, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, kind: Kind, path: &str, body: &Value) -> Value {
         let reply = self.own(kind).post(&format!("/api{path}"), body).unwrap();
         assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
         reply.json()
