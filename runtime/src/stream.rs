@@ -66,8 +66,9 @@ impl BodyStream {
         match &next {
             Poll::Ready(Some(Err(_))) => self.parts.close(),
             Poll::Ready(Some(Ok(part))) => {
-                let left = self.left.as_mut();
-                left.map_or((), |left| *left = left.saturating_sub(part.len() as u64));
+                if let Some(left) = &mut self.left {
+                    *left = left.saturating_sub(part.len() as u64);
+                }
             }
             _ => {}
         }
