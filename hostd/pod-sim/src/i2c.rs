@@ -69,7 +69,7 @@ impl SimPod {
     ///
     /// # Errors
     /// [`I2cError`] if the bus is not free or a device does not acknowledge.
-    pub(crate) fn i2c_transfer(
+    pub fn i2c_transfer(
         &self,
         master: I2cMaster,
         delay: Duration,

@@ -257,7 +257,7 @@ impl SimPod {
     }
 
     /// Puts the pod in safe mode for this reason; `None` ends it.
-    pub(crate) fn set_safe_mode(&self, reason: Option<&str>) {
+    pub fn set_safe_mode(&self, reason: Option<&str>) {
         let reason = reason.map(str::to_owned);
         self.shared
             .with(|world, _| world.access.set_safe_mode(reason));
@@ -270,7 +270,7 @@ impl SimPod {
     }
 
     /// The voltmeter reading on the output connector now, in volts; 0 if no output is routed.
-    pub(crate) fn meter_volts(&self) -> f64 {
+    pub fn meter_volts(&self) -> f64 {
         self.shared.with(|world, now_ns| {
             let level = world.converters.walk(now_ns).level();
             let routed = world.converters.switches.at(now_ns).output();

@@ -152,7 +152,7 @@ impl Http {
     }
 
     /// Count bytes of a request's body.
-    fn upload(&mut self, bytes: usize) -> Result<(), ErrorCode> {
+    pub(crate) fn upload(&mut self, bytes: usize) -> Result<(), ErrorCode> {
         self.uploaded_bytes = self.uploaded_bytes.saturating_add(bytes);
         if self.uploaded_bytes > UPLOADS_BYTES_MAX {
             let most = Some(UPLOADS_BYTES_MAX as u64);

@@ -1,5 +1,7 @@
 //! The export `wasi:http/incoming-handler` of a component.
 
+use std::fmt;
+
 use wasmtime::component::{ComponentExportIndex, InstancePre, Resource, TypedFunc};
 use wasmtime::{Store, bail, format_err};
 
@@ -18,8 +20,13 @@ pub struct IncomingHandlerPre<T: 'static> {
 }
 
 /// The export of one instance.
-#[derive(Debug)]
 pub struct IncomingHandler(TypedFunc<(Resource<IncomingRequest>, Resource<ResponseOutparam>), ()>);
+
+impl fmt::Debug for IncomingHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IncomingHandler").finish_non_exhaustive()
+    }
+}
 
 impl<T: Send + 'static> IncomingHandlerPre<T> {
     /// Find the export.
