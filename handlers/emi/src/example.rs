@@ -102,3 +102,9 @@ pub(crate) fn artifact() -> Artifact {
 
 /// A finding as `rules.json` has it.
 pub(crate) const FINDING: &str = r#"{"id":"f1","fingerprint":"9f2c1b7a04d3e6aa","severity":"critical","rule":"plane-gap","title":"A trace crosses a gap in its reference plane","detail":"6.0 mm on F.Cu without plane","net":"SCK","layer":"F.Cu","x":30.0,"y":20.0,"at":{"x":130.0,"y":120.0,"layer":"F.Cu"},"value":6.0,"limit":1.0,"unit":"mm","assumed":["stack-up: 1.6 mm of FR-4"]}"#;
+
+/// That finding, in one of two boards that are compared.
+pub(crate) const NEW_FINDING: &str = r#"{"certain":true,"id":"f1","fingerprint":"9f2c1b7a04d3e6aa","severity":"critical","rule":"plane-gap","title":"A trace crosses a gap in its reference plane","detail":"6.0 mm on F.Cu without plane","net":"SCK","layer":"F.Cu","x":30.0,"y":20.0,"at":{"x":130.0,"y":120.0,"layer":"F.Cu"},"value":6.0,"limit":1.0,"unit":"mm","assumed":["stack-up: 1.6 mm of FR-4"]}"#;
+
+/// How much changed.
+pub(crate) const COMPARED: &str = r#"{"new":{"critical":1,"warning":0,"info":0},"perhaps_new":{"critical":0,"warning":0,"info":0},"gone":{"critical":0,"warning":0,"info":0},"perhaps_gone":{"critical":0,"warning":0,"info":0},"kept":{"critical":0,"warning":0,"info":0},"worse":{"critical":0,"warning":0,"info":0}}"#;

@@ -123,6 +123,9 @@ struct Place {
     y: f64,
     /// The layer's name there; empty if none.
     layer: String,
+    /// The line of the file on which that copper is, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
     /// The part's reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     footprint: Option<String>,

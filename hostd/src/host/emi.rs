@@ -5,6 +5,7 @@ use std::sync::Arc;
 use analysis::{Analysis, Error, Filter, Listed, NewUpload, Page};
 use identity::Verified;
 use runtime::BodyStream;
+use serde::Serialize;
 use serde_json::Value;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
@@ -196,9 +197,12 @@ impl w::Host for View<'_> {
         let diff = self.analysis.diff(org, &board, &against).await;
         let diff = diff.map_err(|e| self.emi_error(e))?;
         Ok(w::Diff {
-            new: array(diff.new),
-            gone: array(diff.gone),
-            kept: array(diff.kept),
+            summary: self.json(&diff.summary)?,
+            new: self.json(&diff.new)?,
+            gone: self.json(&diff.gone)?,
+            kept: self.json(&diff.kept)?,
+            cut: self.json(&diff.cut)?,
+            notes: diff.notes,
         })
     }
 
@@ -334,6 +338,11 @@ impl View<'_> {
         Ok((found.items.into_iter().map(told).collect(), found.next))
     }
 
+    fn json(&self, told: &impl Serialize) -> Result<String, w::Error> {
+        let told = serde_json::to_string(told);
+        told.map_err(|error| w::Error::Other(internal(self.context, "emi", &error)))
+    }
+
     fn emi_error(&self, error: Error) -> w::Error {
         match error {
             Error::NotFound => w::Error::NotFound,
@@ -364,10 +373,6 @@ fn page(limit: u32, cursor: Option<String>) -> Result<Page, w::Error> {
         limit: limit as usize,
         cursor,
     })
-}
-
-fn array(findings: Vec<Value>) -> String {
-    Value::Array(findings).to_string()
 }
 
 fn seconds(count: u64) -> u32 {

@@ -15,7 +15,7 @@ use crate::{View, WasiData};
 
 /// What the guest is to answer.
 #[derive(Debug)]
-pub struct IncomingRequest {
+pub(crate) struct IncomingRequest {
     method: String,
     path_with_query: String,
     authority: String,
@@ -26,7 +26,7 @@ pub struct IncomingRequest {
 
 /// The answer to a request of the guest.
 #[derive(Debug)]
-pub struct IncomingResponse {
+pub(crate) struct IncomingResponse {
     status: u16,
     headers: Arc<Headers>,
     /// None once it was taken.
@@ -35,7 +35,7 @@ pub struct IncomingResponse {
 
 /// A body that is there.
 #[derive(Debug)]
-pub struct IncomingBody {
+pub(crate) struct IncomingBody {
     rest: Bytes,
     stream: Stream,
 }
