@@ -15,7 +15,8 @@ use crate::{View, WasiData};
 
 /// What the guest is to answer.
 #[derive(Debug)]
-pub(crate) struct IncomingRequest {
+#[allow(unreachable_pub, reason = "generated bindings export it again")]
+pub struct IncomingRequest {
     method: String,
     path_with_query: String,
     authority: String,
@@ -26,7 +27,8 @@ pub(crate) struct IncomingRequest {
 
 /// The answer to a request of the guest.
 #[derive(Debug)]
-pub(crate) struct IncomingResponse {
+#[allow(unreachable_pub, reason = "generated bindings export it again")]
+pub struct IncomingResponse {
     status: u16,
     headers: Arc<Headers>,
     /// None once it was taken.
@@ -35,7 +37,8 @@ pub(crate) struct IncomingResponse {
 
 /// A body that is there.
 #[derive(Debug)]
-pub(crate) struct IncomingBody {
+#[allow(unreachable_pub, reason = "generated bindings export it again")]
+pub struct IncomingBody {
     rest: Bytes,
     stream: Stream,
 }
