@@ -271,7 +271,7 @@ impl w::Host for View<'_> {
         let org = self.analyst()?.org();
         let found = self.analysis.findings(org, &run, filter, page).await;
         let found = found.map_err(|e| self.emi_error(e))?;
-        Ok((array(found.items), found.next))
+        Ok((self.json(&found.items)?, found.next))
     }
 
     async fn artifacts(&mut self, run: String) -> Result<Vec<w::Artifact>, w::Error> {

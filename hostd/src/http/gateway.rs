@@ -346,7 +346,7 @@ impl Gateway {
     }
 
     /// What the client calls this server, as the start of a URL.
-    fn origin(&self, head: &Parts) -> Option<String> {
+    fn called_as(&self, head: &Parts) -> Option<String> {
         let peer = head.extensions.get::<Peer>()?;
         origin::of(head, self.proxies.trusts(peer.0))
     }
