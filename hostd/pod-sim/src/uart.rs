@@ -5,20 +5,18 @@ use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
 use pod_protocol::escape::Escape;
-use pod_protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::Args;
 use super::client::{Client, Gone};
-use super::next::Next;
 use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
 use super::refuse::Refuse;
+use super::sender::Sender;
 use super::shared::Shared;
 use super::world::World;
 
 const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
 const DEFAULT_BAUD: u32 = 115_200;
-const BREAK_MS: std::ops::RangeInclusive<i64> = 1..=UART_BREAK_MS_MAX.cast_signed();
 
 /// Bytes read from the connection at once.
 const READ_BYTES: usize = 256;
@@ -31,26 +29,6 @@ const SEARCH_NS: u64 = 100_000_000;
 
 /// Bank voltage at which the receive line's pull-up works, in millivolts.
 const PULL_BANK_MV: u16 = 3300;
-
-/// The transmitter of an open session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sender {
-    tx: u8,
-    /// The end of what is on the line already.
-    sent_to_ns: u64,
-}
-
-/// `uart_break`: the transmit line is low for a while, after what is being sent.
-pub(crate) fn send_break(world: &mut World, args: &Args<'_>, now_ns: u64) -> Result<Next, Refuse> {
-    let ms: u64 = args.uint("ms", BREAK_MS)?.unwrap_or(UART_BREAK_MS);
-    let sender = world.uart_sender.as_mut().ok_or(Refuse::NoUart)?;
-    let from_ns = now_ns.max(sender.sent_to_ns);
-    let at_ns = from_ns + ms * 1_000_000;
-    sender.sent_to_ns = at_ns;
-    world.digital.pins.hold_low(sender.tx, from_ns, at_ns);
-    let answer = Ok(Value::Null);
-    Ok(Next::Later { at_ns, answer })
-}
 
 /// A session whose channels are claimed.
 pub(crate) struct Uart {

@@ -15,9 +15,9 @@ use super::kept::Kept;
 use super::profile::Profile;
 use super::reboot::Boot;
 use super::refuse::Refuse;
+use super::sender::Sender;
 use super::settings::Settings;
 use super::target::Mounted;
-use super::uart::Sender;
 use super::update::Update;
 use super::upload::Upload;
 

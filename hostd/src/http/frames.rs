@@ -68,8 +68,8 @@ impl Default for Frames {
 
 impl Frames {
     /// Whether the connection speaks HTTP/2, as far as is known.
-    #[must_use]
-    pub(crate) fn is_http2(&self) -> bool {
+    #[cfg(test)]
+    fn is_http2(&self) -> bool {
         matches!(self.position, Position::Head(..) | Position::Payload(_))
     }
 
