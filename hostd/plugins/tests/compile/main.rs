@@ -8,10 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jail::confine;
 use libtest_mimic::{Arguments, Failed, Trial};
-use plugins::compile::{
-    CompileError, Compiler, LIMITS, LimitHit, WAITING_MAX, WorkerLimits, confine,
-};
+use plugins::compile::{CompileError, Compiler, LIMITS, LimitHit, WAITING_MAX, WorkerLimits};
 
 /// The argument that makes this program a child, before what it does.
 const CHILD: &str = "__compile";
