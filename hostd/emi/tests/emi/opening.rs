@@ -7,7 +7,7 @@ use emi::fuzz::{SET, zipped};
 use emi::{Finding, Limits, Observer, OpenError, Opened, Settings, Source};
 
 use crate::plotter::{self, Export, Nets};
-use crate::sheet::{Sheet, Style, four_layers, pad, plate, plated};
+use crate::sheet::{Sheet, Style, four_layers, pad, plated};
 
 const SLOT: &[u8] = include_bytes!("../../testdata/slot.kicad_pcb");
 
@@ -38,20 +38,43 @@ fn findings(board: Board) -> Vec<String> {
     lines
 }
 
-/// A board with parts, pins, planes on two nets, and tracks on both sides.
+/// A pour between two `x`, with a notch around each hole of another net.
+fn notched(left: f64, right: f64, holes: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    const AROUND: f64 = 0.6;
+    let (low, high) = (0.5, 39.5);
+    let notch = |(x, y): &(f64, f64)| {
+        let (from, to, top) = (x - AROUND, x + AROUND, y + AROUND);
+        [(from, low), (from, top), (to, top), (to, low)]
+    };
+    let mut ring = vec![(left, low)];
+    ring.extend(holes.iter().flat_map(notch));
+    ring.extend([(right, low), (right, high), (left, high)]);
+    ring
+}
+
+/// A board with parts, pins, vias in pads, planes on two nets, and tracks on both sides.
 fn sheet() -> Sheet {
     let pins = |a, b| vec![pad("1", (-1.0, 0.0), a), pad("2", (1.0, 0.0), b)];
     let through = |a, b| vec![plated("1", (-1.27, 0.0), a), plated("2", (1.27, 0.0), b)];
     let sheet = four_layers()
-        .plane("GND", "In1.Cu")
-        .fill("+3V3", "In2.Cu", plate((0.5, 0.5), (29.0, 39.5)))
-        .fill("GND", "In2.Cu", plate((30.0, 0.5), (59.5, 39.5)))
+        .fill(
+            "GND",
+            "In1.Cu",
+            notched(0.5, 59.5, &[(9.0, 4.0), (20.0, 10.0), (50.0, 10.0)]),
+        )
+        .fill(
+            "+3V3",
+            "In2.Cu",
+            notched(0.5, 29.0, &[(4.0, 10.0), (20.0, 10.0)]),
+        )
+        .fill("GND", "In2.Cu", notched(30.0, 59.5, &[(50.0, 10.0)]))
         .track("SCK", "F.Cu", &[(6.0, 10.0), (20.0, 10.0)])
         .via("SCK", (20.0, 10.0))
         .track("SCK", "B.Cu", &[(20.0, 10.0), (50.0, 10.0)])
         .via("GND", (40.0, 30.0))
         .part("U1", "", (5.0, 10.0), pins("GND", "SCK"))
-        .part("C1", "100n", (10.0, 30.0), pins("+3V3", "GND"))
+        .part("C1", "100n", (10.0, 4.0), pins("+3V3", "GND"))
+        .via("+3V3", (9.0, 4.0))
         .part("J1", "", (51.27, 10.0), through("SCK", "GND"));
     sheet.via("GND", (4.0, 10.0))
 }
