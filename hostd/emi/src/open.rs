@@ -85,7 +85,7 @@ pub fn open(bytes: &[u8], limits: &Limits, observer: &dyn Observer) -> Result<Op
         Kind::Zip => {
             let zip = zipped::Zip::open(bytes, limits)?;
             let files = zip.kinds(observer)?;
-            if files.iter().any(|kind| *kind == Kind::KicadBoard) {
+            if files.contains(&Kind::KicadBoard) {
                 return project::open(&zip, &files, limits, observer);
             }
             fabrication::open(&zip, &files, limits, observer)

@@ -63,7 +63,7 @@ pub(crate) fn report(
     cables::section(&mut page, &report.emission);
     notes(&mut page, report);
     rules::section(&mut page, report);
-    let _ = write!(page, "<script>{SCRIPT}</script></body></html>\n");
+    let _ = writeln!(page, "<script>{SCRIPT}</script></body></html>");
     page
 }
 

@@ -28,7 +28,7 @@ impl Plugins {
     ///
     /// # Errors
     /// They are all taken.
-    pub(crate) fn install_place(&self) -> Result<OwnedSemaphorePermit, OrderError> {
+    pub fn install_place(&self) -> Result<OwnedSemaphorePermit, OrderError> {
         place(&self.installs)
     }
 }

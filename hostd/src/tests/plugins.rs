@@ -27,3 +27,13 @@ async fn what_nobody_heard_of_is_listed() {
     };
     assert_eq!(refused(plugins).await, [listed]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_packages_are_installed_at_once_and_no_more() {
+    let stage = Stage::new().await;
+    let plugins = &stage.gateway.plugins;
+    let held: Vec<_> = std::iter::from_fn(|| plugins.install_place().ok()).collect();
+    assert_eq!(held.len(), 4);
+    drop(held);
+    assert!(plugins.install_place().is_ok());
+}

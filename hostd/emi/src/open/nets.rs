@@ -8,7 +8,7 @@ use super::error::OpenError;
 use super::holes::Hole;
 use super::joined;
 use super::pieces::{Copper, Piece, bounds_of};
-use crate::board::{Net, NetId};
+use crate::board::{LayerId, Net, NetId};
 use crate::copper::Places;
 use crate::geometry::Point;
 use crate::gerber::{Label, Role, Stated};
@@ -200,26 +200,7 @@ impl Work {
         budget: &mut Budget<'_>,
         notes: &mut Vec<String>,
     ) -> Result<(), OpenError> {
-        let points: Vec<Point> = netlist.points.iter().map(|point| point.at).collect();
-        let middles: Vec<Point> = self.flash_middles();
-        match fit(&points, &middles, budget)? {
-            Fit::Moved(by) => {
-                notes.push(format!(
-                    "the netlist has another zero than the Gerbers; it was moved by {:.3} mm, {:.3} mm",
-                    by.x,
-                    0.0 - by.y
-                ));
-                netlist
-                    .points
-                    .iter_mut()
-                    .for_each(|point| point.at = point.at + by);
-            }
-            Fit::Nowhere => notes.push(
-                "the points of the netlist are on no pads of the Gerbers; are they of one board?"
-                    .to_owned(),
-            ),
-            Fit::Same => {}
-        }
+        self.align(&mut netlist, budget, notes)?;
         let joints = Places::new(
             self.joints
                 .iter()
@@ -257,25 +238,7 @@ impl Work {
                 }
                 continue;
             }
-            let is_side = |index: &usize| match point.side {
-                Side::Top => self.pieces[*index].layer == 0,
-                Side::Other => self.pieces[*index].layer == bottom,
-                Side::Both => true,
-            };
-            let mut pads: Vec<usize> = flashes
-                .within(point.at, NEAR_MM)
-                .map(|(_, index)| *index)
-                .filter(is_side)
-                .collect();
-            if !near.is_empty() {
-                // The ring of the via is the smaller one.
-                let size = |index: &usize| bounds_of(&self.pieces[*index].copper.shapes()).area();
-                let largest = pads
-                    .iter()
-                    .copied()
-                    .max_by(|a, b| size(a).total_cmp(&size(b)));
-                pads = largest.into_iter().collect();
-            }
+            let pads = self.pads_of(point, &flashes, bottom, !near.is_empty());
             missed += usize::from(pads.is_empty());
             for pad in pads {
                 self.owners[pad].take(&owner);
@@ -287,6 +250,60 @@ impl Work {
             ));
         }
         Ok(())
+    }
+
+    /// Moves a netlist that has another zero.
+    fn align(
+        &self,
+        netlist: &mut Netlist,
+        budget: &mut Budget<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<(), OpenError> {
+        let points: Vec<Point> = netlist.points.iter().map(|point| point.at).collect();
+        let middles: Vec<Point> = self.flash_middles();
+        match fit(&points, &middles, budget)? {
+            Fit::Moved(by) => {
+                notes.push(format!(
+                    "the netlist has another zero than the Gerbers; it was moved by {:.3} mm, {:.3} mm",
+                    by.x,
+                    0.0 - by.y
+                ));
+                netlist
+                    .points
+                    .iter_mut()
+                    .for_each(|point| point.at = point.at + by);
+            }
+            Fit::Nowhere => notes.push(
+                "the points of the netlist are on no pads of the Gerbers; are they of one board?"
+                    .to_owned(),
+            ),
+            Fit::Same => {}
+        }
+        Ok(())
+    }
+
+    /// The flashes of a point that is no hole. Of those with a hole in them it is the largest: the ring of a via is smaller.
+    fn pads_of(
+        &self,
+        point: &TestPoint,
+        flashes: &Places<usize>,
+        bottom: LayerId,
+        has_hole: bool,
+    ) -> Vec<usize> {
+        let is_side = |index: &usize| match point.side {
+            Side::Top => self.pieces[*index].layer == 0,
+            Side::Other => self.pieces[*index].layer == bottom,
+            Side::Both => true,
+        };
+        let near = flashes.within(point.at, NEAR_MM).map(|(_, index)| *index);
+        let pads = near.filter(is_side);
+        if !has_hole {
+            return pads.collect();
+        }
+        let size = |index: &usize| bounds_of(&self.pieces[*index].copper.shapes()).area();
+        pads.max_by(|a, b| size(a).total_cmp(&size(b)))
+            .into_iter()
+            .collect()
     }
 
     pub(super) fn flash_middles(&self) -> Vec<Point> {

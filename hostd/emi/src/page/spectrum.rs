@@ -173,10 +173,10 @@ fn limit_curves(page: &mut String, chart: &Chart, report: &Report) {
 fn rows(page: &mut String, report: &Report, is_complete: bool) {
     let mut worst: Vec<&Point> = report.points.iter().collect();
     worst.sort_by(|x, y| margin(x).total_cmp(&margin(y)));
-    let _ = write!(
+    let _ = writeln!(
         page,
         "<div class=\"wide\"><table><thead><tr><th class=\"n\">Frequency</th><th>Net</th><th class=\"n\">Harmonic</th>\
-         <th class=\"n\">dBµV/m</th><th class=\"n\">Limit</th>{}<th>Formulas hold</th></tr></thead><tbody>\n",
+         <th class=\"n\">dBµV/m</th><th class=\"n\">Limit</th>{}<th>Formulas hold</th></tr></thead><tbody>",
         if is_complete {
             "<th class=\"n\">Margin, dB</th>"
         } else {
