@@ -38,14 +38,6 @@ fn findings(board: Board) -> Vec<String> {
     lines
 }
 
-<<<<<<< HEAD
-/// A pour between two `x`, with a notch around each hole of another net.
-fn notched(left: f64, right: f64, holes: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    const AROUND: f64 = 0.6;
-    let (low, high) = (0.5, 39.5);
-    let notch = |(x, y): &(f64, f64)| {
-        let (from, to, top) = (x - AROUND, x + AROUND, y + AROUND);
-=======
 /// The room around a via of another net, and around a pin, in millimetres.
 const AROUND_VIA: f64 = 0.6;
 const AROUND_PIN: f64 = 1.2;
@@ -55,7 +47,6 @@ fn notched(left: f64, right: f64, holes: &[((f64, f64), f64)]) -> Vec<(f64, f64)
     let (low, high) = (0.5, 39.5);
     let notch = |((x, y), around): &((f64, f64), f64)| {
         let (from, to, top) = (x - around, x + around, y + around);
->>>>>>> subset
         [(from, low), (from, top), (to, top), (to, low)]
     };
     let mut ring = vec![(left, low)];
@@ -73,23 +64,9 @@ fn sheet() -> Sheet {
     let ground = notched(0.5, 59.5, &[via((9.0, 4.0)), via((20.0, 10.0)), pin]);
     let supply = notched(0.5, 29.0, &[via((4.0, 10.0)), via((20.0, 10.0))]);
     let sheet = four_layers()
-<<<<<<< HEAD
-        .fill(
-            "GND",
-            "In1.Cu",
-            notched(0.5, 59.5, &[(9.0, 4.0), (20.0, 10.0), (50.0, 10.0)]),
-        )
-        .fill(
-            "+3V3",
-            "In2.Cu",
-            notched(0.5, 29.0, &[(4.0, 10.0), (20.0, 10.0)]),
-        )
-        .fill("GND", "In2.Cu", notched(30.0, 59.5, &[(50.0, 10.0)]))
-=======
         .fill("GND", "In1.Cu", ground)
         .fill("+3V3", "In2.Cu", supply)
         .fill("GND", "In2.Cu", notched(30.0, 59.5, &[pin]))
->>>>>>> subset
         .track("SCK", "F.Cu", &[(6.0, 10.0), (20.0, 10.0)])
         .via("SCK", (20.0, 10.0))
         .track("SCK", "B.Cu", &[(20.0, 10.0), (50.0, 10.0)])
