@@ -9,7 +9,7 @@ use super::error::OpenError;
 use super::fabrication::Set;
 use super::holes;
 use super::nets::{Joint, Pin, Work, middles};
-use super::pieces::{self, Copper, Piece};
+use super::pieces::{self, Copper, Piece, bounds_of};
 use super::{painted, pens};
 use crate::board::{Board, Fill, Footprint, Hole, Layer, LayerSet, NetId, Pad, Side, Track, Via};
 use crate::geometry::{Bounds, Point, Shape};
@@ -193,7 +193,7 @@ impl Maker {
                     let shapes = copper.shapes();
                     let at = match copper {
                         Copper::Flash { at, .. } => at,
-                        _ => bounds(&shapes).center(),
+                        _ => bounds_of(&shapes).center(),
                     };
                     let pad = pad(at, shapes, LayerSet::only(piece.layer), Hole::None, net);
                     self.pad(pad, owner.pin.as_ref());
@@ -329,25 +329,15 @@ fn is_of_pin(index: usize, work: &Work) -> bool {
 
 /// Across its narrowest.
 fn width(copper: &Copper) -> f64 {
-    let bounds = bounds(&copper.shapes());
+    let bounds = bounds_of(&copper.shapes());
     if bounds.is_empty() {
         return 0.0;
     }
     bounds.width().min(bounds.height())
 }
 
-fn bounds(shapes: &[Shape]) -> Bounds {
-    let mut bounds = Bounds::EMPTY;
-    for shape in shapes.iter().filter(|shape| !shape.points.is_empty()) {
-        let own = shape.bounds();
-        bounds.add(own.min);
-        bounds.add(own.max);
-    }
-    bounds
-}
-
 fn pad(at: Point, shapes: Vec<Shape>, layers: LayerSet, hole: Hole, net: NetId) -> Pad {
-    let mut bounds = bounds(&shapes);
+    let mut bounds = bounds_of(&shapes);
     if bounds.is_empty() {
         bounds = Bounds::of([at]);
     }
